@@ -1,0 +1,18 @@
+/**
+ * The only importer of apache-arrow's public face. Everything else takes Arrow from here, so a
+ * change of its version is a change of this file.
+ */
+export * from 'apache-arrow';
+
+import type { RecordBatch, Schema } from 'apache-arrow';
+
+/** A schema and the record batches that carry it, pulled one at a time. */
+export interface RecordBatchStream extends AsyncIterable<RecordBatch> {
+  readonly schema: Schema;
+}
+
+/**
+ * What an operation with an Arrow body takes: batches in memory, or the bytes of an Arrow IPC
+ * stream or file. Bytes are untrusted and are validated before they are parsed.
+ */
+export type ArrowBody = RecordBatchStream | Uint8Array | AsyncIterable<Uint8Array>;

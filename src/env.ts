@@ -1,0 +1,32 @@
+/** Clock, ids, randomness and sleep: injected everywhere, so that a test can replay a run. */
+import { randomUUID } from 'node:crypto';
+
+export interface Env {
+  /** Milliseconds since the epoch. Informative only: versions order things, clocks never do. */
+  now(): number;
+  /** A fresh lower-case UUID. */
+  uuid(): string;
+  /** Uniform in [0, 1). */
+  random(): number;
+  /** Resolves after `ms`; rejects with the signal's reason. Never keeps the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemEnv: Env = {
+  now: Date.now,
+  uuid: randomUUID,
+  random: Math.random,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', abort, { once: true });
+    }),
+};

@@ -1,0 +1,106 @@
+/**
+ * The one table of error kinds and the one error class.
+ *
+ * Numbers are the protocol's error codes; `type` and `title` are the members of the REST error
+ * body. Codes are stable across releases, messages are not.
+ */
+
+/** What is fixed for one kind of error. */
+export interface ErrorKind {
+  /** The protocol's error number. */
+  readonly number: number;
+  readonly status: number;
+  /** True when the same request may succeed if it is simply sent again. */
+  readonly retryable: boolean;
+}
+
+const kind = (number: number, status: number, retryable = false): ErrorKind => ({
+  number,
+  status,
+  retryable,
+});
+
+export const ERROR_KINDS = {
+  Unsupported: kind(0, 406),
+  NamespaceNotFound: kind(1, 404),
+  NamespaceAlreadyExists: kind(2, 409),
+  NamespaceNotEmpty: kind(3, 409),
+  TableNotFound: kind(4, 404),
+  TableAlreadyExists: kind(5, 409),
+  TableIndexNotFound: kind(6, 404),
+  TableIndexAlreadyExists: kind(7, 409),
+  TableTagNotFound: kind(8, 404),
+  TableTagAlreadyExists: kind(9, 409),
+  TransactionNotFound: kind(10, 404),
+  TableVersionNotFound: kind(11, 404),
+  TableColumnNotFound: kind(12, 400),
+  InvalidInput: kind(13, 400),
+  /** A real clash with another writer: re-read, decide, and try again. */
+  ConcurrentModification: kind(14, 409),
+  PermissionDenied: kind(15, 403),
+  Unauthenticated: kind(16, 401),
+  ServiceUnavailable: kind(17, 503, true),
+  Internal: kind(18, 500),
+  InvalidTableState: kind(19, 409),
+  TableSchemaValidation: kind(20, 400),
+  Throttling: kind(21, 503, true),
+  TableBranchNotFound: kind(22, 404),
+  TableBranchAlreadyExists: kind(23, 409),
+  /** The commit may or may not be visible; nothing of it was cleaned up. */
+  CommitStateUnknown: kind(18, 500),
+  /** Stored bytes do not match what the catalog says of them. */
+  Corrupt: kind(18, 500),
+  /** Written by a newer format or with a feature this release does not know. */
+  UnsupportedFormat: kind(0, 406),
+  /** The catalog was opened read-only. */
+  ReadOnly: kind(15, 403),
+  /** A handle was used after close(). */
+  Closed: kind(13, 400),
+  /** Disk full, too many open files, and their like. */
+  ResourceExhausted: kind(17, 503, true),
+  PayloadTooLarge: kind(13, 413),
+  UnsupportedMediaType: kind(13, 415),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERROR_KINDS;
+
+export interface DirspaceErrorOptions {
+  readonly cause?: unknown;
+  /** Facts for programs: ids, names, positions. Never secrets, never server paths. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Every error this package throws on purpose. Tell them apart by `code`, not by class, so that
+ * two copies of the package in one process understand each other.
+ */
+export class DirspaceError extends Error {
+  override readonly name = 'DirspaceError';
+  readonly code: ErrorCode;
+  /** The protocol's number. */
+  readonly number: number;
+  /** The HTTP status a server answers with. */
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, options: DirspaceErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const found = ERROR_KINDS[code];
+    this.code = code;
+    this.number = found.number;
+    this.status = found.status;
+    this.retryable = found.retryable;
+    this.details = options.details ?? {};
+  }
+}
+
+/** Narrows to a DirspaceError, of one of `codes` where any are given. */
+export function isDirspaceError<Code extends ErrorCode>(
+  error: unknown,
+  ...codes: readonly Code[]
+): error is DirspaceError & { readonly code: Code } {
+  if (!(error instanceof Error) || error.name !== 'DirspaceError') return false;
+  const { code } = error as DirspaceError;
+  return codes.length === 0 || (codes as readonly string[]).includes(code);
+}

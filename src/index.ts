@@ -1,0 +1,1 @@
+export { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from './errors.ts';

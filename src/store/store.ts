@@ -1,0 +1,69 @@
+/**
+ * Bytes by path, cut by capability so that an object store can stand behind the same engine.
+ *
+ * Paths are relative to the root, parts joined by `/`, never leaving it. A missing object is
+ * `undefined` or `false`; every other failure throws. Small results may come back synchronously:
+ * on a local disk a thread-pool hop costs twenty times the read itself.
+ */
+export type Awaitable<T> = T | Promise<T>;
+
+export interface Entry {
+  readonly name: string;
+  readonly kind: 'file' | 'folder' | 'other';
+}
+
+export interface ObjectReader {
+  readonly size: number;
+  /** Exactly `length` bytes, 8-byte aligned in memory; throws Corrupt past the end. */
+  read(offset: number, length: number): Awaitable<Uint8Array>;
+  close(): void;
+}
+
+export interface ObjectWriter {
+  /** Appends the buffers in order. They must not change until the promise resolves. */
+  write(buffers: readonly Uint8Array[]): Promise<void>;
+  /** Everything written is on disk (full durability) and of the size returned. */
+  finish(): Promise<number>;
+  /** Removes what was written. */
+  abort(): Promise<void>;
+}
+
+export interface ReadableStore {
+  get(path: string): Awaitable<Uint8Array | undefined>;
+  head(path: string): Awaitable<{ readonly size: number; readonly modified: number } | undefined>;
+  open(path: string): Awaitable<ObjectReader | undefined>;
+  /** Entries in no particular order; undefined when there is no such folder. */
+  list(folder: string): Awaitable<Entry[] | undefined>;
+}
+
+export interface WritableStore {
+  /**
+   * Atomic create: whole or absent, exclusive, durable once it resolves. `false` when the name is
+   * taken. Awaits `after` before the object becomes visible. An error may mean either outcome.
+   */
+  putIfAbsent(path: string, bytes: Uint8Array, after?: Promise<unknown>): Promise<boolean>;
+  /** Atomic replace. */
+  put(path: string, bytes: Uint8Array): Promise<void>;
+  /** Replaces in place, unsynced: readers may see a torn mix and must be able to tell. */
+  putHint(path: string, bytes: Uint8Array): Awaitable<void>;
+  /** A new object under a name that nothing refers to yet. Makes the folder if needed. */
+  create(path: string): Awaitable<ObjectWriter>;
+  delete(path: string): Awaitable<boolean>;
+}
+
+/** Folder moves: what a catalog of directories needs beyond objects. */
+export interface FolderStore {
+  /** Durably makes the folder and its missing parents. */
+  createFolder(folder: string): Promise<void>;
+  /** Makes the names inside these folders durable. */
+  syncFolders(folders: readonly string[]): Promise<void>;
+  /**
+   * One atomic rename. 'taken' when something stands at `to`, 'missing' when `from` or the parent
+   * of `to` is not there. Both parents are durable once it resolves.
+   */
+  moveFolder(from: string, to: string): Promise<'moved' | 'taken' | 'missing'>;
+  /** Removes a folder with all it holds, never through a link. */
+  deleteFolder(folder: string): Promise<void>;
+}
+
+export type Store = ReadableStore & WritableStore & FolderStore;
