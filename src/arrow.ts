@@ -16,3 +16,16 @@ export interface RecordBatchStream extends AsyncIterable<RecordBatch> {
  * stream or file. Bytes are untrusted and are validated before they are parsed.
  */
 export type ArrowBody = RecordBatchStream | Uint8Array | AsyncIterable<Uint8Array>;
+
+/** Joins a schema with its batches; a synchronous iterable is pulled only as it is read. */
+export function recordBatchStream(
+  schema: Schema,
+  batches: Iterable<RecordBatch> | AsyncIterable<RecordBatch>,
+): RecordBatchStream {
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      yield* batches;
+    },
+  };
+}
