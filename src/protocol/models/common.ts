@@ -1,0 +1,36 @@
+/** What every request and response may carry. Knows no operation. */
+import { map, type None, object, ref, type Static, string, type TSchema } from '../typebox.ts';
+
+/** Who asks. Headers, where they are there, count for more. */
+export const Identity = object({}, { api_key: string, auth_token: string });
+export type Identity = Static<typeof Identity>;
+
+/** Entries whose key starts with `header.` travel as HTTP headers. */
+export const Context = map(string);
+export type Context = Static<typeof Context>;
+
+const identity = ref<Identity>('Identity');
+const context = ref<Context>('Context');
+
+type Envelope<Optional> = Optional & { identity: typeof identity; context: typeof context };
+type Answered<Optional> = Optional & { context: typeof context };
+
+/** A request model: its members beside identity and context. */
+export const request = <
+  Required extends Record<string, TSchema> = None,
+  Optional extends Record<string, TSchema> = None,
+>(
+  required: Required,
+  optional: Optional = {} as Optional,
+): ReturnType<typeof object<Required, Envelope<Optional>>> =>
+  object(required, { ...optional, identity, context });
+
+/** A response model: its members beside context. */
+export const response = <
+  Required extends Record<string, TSchema> = None,
+  Optional extends Record<string, TSchema> = None,
+>(
+  required: Required,
+  optional: Optional = {} as Optional,
+): ReturnType<typeof object<Required, Answered<Optional>>> =>
+  object(required, { ...optional, context });

@@ -1,0 +1,41 @@
+/** The JSON form of an Arrow schema. Which type names exist is not known here. */
+import { array, boolean, count, map, object, ref, string, type TUnsafe } from '../typebox.ts';
+
+export interface JsonArrowDataType {
+  type: string;
+  /** Children of a nested type. */
+  fields?: JsonArrowField[];
+  /** Of fixed-size types. */
+  length?: number;
+}
+
+export interface JsonArrowField {
+  name: string;
+  nullable: boolean;
+  type: JsonArrowDataType;
+  metadata?: Record<string, string>;
+}
+
+export interface JsonArrowSchema {
+  fields: JsonArrowField[];
+  metadata?: Record<string, string>;
+}
+
+const fields = array(ref<JsonArrowField>('JsonArrowField'));
+const metadata = map(string);
+
+// The types are recursive, which inference from a schema is not: they are written out above.
+export const JsonArrowDataType = object(
+  { type: string },
+  { fields, length: count },
+) as unknown as TUnsafe<JsonArrowDataType>;
+
+export const JsonArrowField = object(
+  { name: string, nullable: boolean, type: ref<JsonArrowDataType>('JsonArrowDataType') },
+  { metadata },
+) as unknown as TUnsafe<JsonArrowField>;
+
+export const JsonArrowSchema = object(
+  { fields },
+  { metadata },
+) as unknown as TUnsafe<JsonArrowSchema>;

@@ -1,0 +1,81 @@
+/**
+ * `Namespace`: the face every catalog has, in process or remote. One method per operation, derived
+ * from the operations table; it speaks the protocol's own request and response objects.
+ */
+import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import type { Model } from './models.ts';
+import {
+  methodName,
+  type OPERATIONS,
+  type OperationName,
+  type RequestModel,
+  type ResponseModel,
+} from './operations.ts';
+
+export type { OperationName } from './operations.ts';
+
+export interface CallOptions {
+  /** Ends the call early; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Two writes with the same key are one write, where the catalog honours it. */
+  readonly idempotencyKey?: string;
+}
+
+type Row<Op extends OperationName> = (typeof OPERATIONS)[Op];
+
+export type RequestOf<Op extends OperationName> = Model<RequestModel<Op>>;
+
+/** Rows where the answer is Arrow data; nothing where it is empty; else the response model. */
+export type ResponseOf<Op extends OperationName> = Row<Op>['answer'] extends 'arrow-file'
+  ? RecordBatchStream
+  : Row<Op>['answer'] extends 'empty'
+    ? // biome-ignore lint/suspicious/noConfusingVoidType: it is the result of a method
+      void
+    : Model<ResponseModel<Op>>;
+
+/** Operations that take Arrow data beside their request. */
+export type ArrowOperation = {
+  [Op in OperationName]: Row<Op>['body'] extends 'arrow-stream' ? Op : never;
+}[OperationName];
+
+type Method<Op extends OperationName> = Op extends ArrowOperation
+  ? (request: RequestOf<Op>, data: ArrowBody, options?: CallOptions) => Promise<ResponseOf<Op>>
+  : (request: RequestOf<Op>, options?: CallOptions) => Promise<ResponseOf<Op>>;
+
+/** The operations alone, without the life of the object. */
+export type NamespaceOperations = {
+  [Op in OperationName as Uncapitalize<Op>]: Method<Op>;
+};
+
+export interface Namespace extends NamespaceOperations, AsyncDisposable {
+  /** Releases what the object holds; what is called after it rejects with Closed. */
+  close(): Promise<void>;
+}
+
+/** The one place that says an operation is not there: status 406, code 0. */
+export function unsupported(operation: string): DirspaceError {
+  return new DirspaceError(
+    'Unsupported',
+    `The operation ${operation} is not supported by this catalog.`,
+    { details: { operation } },
+  );
+}
+
+/**
+ * A base class whose methods reject with Unsupported, for the operations an engine does not have:
+ * `class Engine extends unsupportedOperations(['CreateTableIndex']) implements Namespace`.
+ */
+export function unsupportedOperations<const Op extends OperationName>(
+  operations: readonly Op[],
+): new () => Pick<NamespaceOperations, Uncapitalize<Op>> {
+  const base = class {};
+  for (const operation of operations) {
+    Object.defineProperty(base.prototype, methodName(operation), {
+      value: () => Promise.reject(unsupported(operation)),
+      writable: true,
+      configurable: true,
+    });
+  }
+  return base as new () => Pick<NamespaceOperations, Uncapitalize<Op>>;
+}

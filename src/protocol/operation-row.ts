@@ -1,0 +1,96 @@
+/**
+ * What a row of the operations table says, and the short hands rows are written in. Which
+ * operations there are is not known here.
+ */
+
+/** How a member travels in the query string. */
+export interface QueryMember {
+  /** A `string-map` is one parameter that holds a JSON object of strings. */
+  readonly type: 'string' | 'integer' | 'boolean' | 'string-map';
+  readonly required?: true;
+  /** What leaving it out means; nothing fills it in. */
+  readonly default?: string | boolean;
+  /** May be given several times; the member is then an array. */
+  readonly repeated?: true;
+}
+
+/**
+ * `json`: the request's members that path and query do not carry. `map`: the bare map of the one
+ * `bodyMember`. `arrow-stream`: Arrow data beside the request. `none`: all is in path and query.
+ */
+export type BodyKind = 'json' | 'map' | 'arrow-stream' | 'none';
+
+/** `json`: the response model. `bare`: its one `answerMember`, unwrapped. `empty`: the status only. */
+export type AnswerKind = 'json' | 'bare' | 'arrow-file' | 'empty';
+
+/** `admin`: changes what is under a namespace as a whole, or records behind the engine's back. */
+export type Permission = 'read' | 'write' | 'admin';
+
+/** What the `id` of the path names; `catalog` operations have none. */
+export type ResourceKind = 'catalog' | 'namespace' | 'table' | 'transaction' | 'materialized_view';
+
+export interface OperationRow<
+  Body extends BodyKind = BodyKind,
+  Answer extends AnswerKind = AnswerKind,
+> {
+  readonly method: 'GET' | 'POST';
+  /** Path parameters stand in braces; each is a member of the request. */
+  readonly path: string;
+  /** The `delimiter` parameter goes without saying. */
+  readonly query: Readonly<Record<string, QueryMember>>;
+  readonly body: Body;
+  readonly bodyMember?: string;
+  readonly answer: Answer;
+  readonly answerMember?: string;
+  readonly status: 200 | 201 | 202;
+  /** Statuses an answer may have besides 400, 401, 403, 503 and other 5xx. */
+  readonly errors: readonly number[];
+  readonly permission: Permission;
+  /** True where sending the request twice does what sending it once does. */
+  readonly repeatable: boolean;
+  readonly summary: string;
+}
+
+interface RowOptions<Answer extends AnswerKind> {
+  readonly method?: 'GET';
+  readonly query?: Readonly<Record<string, QueryMember>>;
+  readonly bodyMember?: string;
+  readonly answer?: Answer;
+  readonly answerMember?: string;
+  readonly status?: 201 | 202;
+  readonly errors?: readonly number[];
+  readonly repeatable?: true;
+}
+
+type RowOf<Body extends BodyKind> = <Answer extends AnswerKind = 'json'>(
+  path: string,
+  permission: Permission,
+  summary: string,
+  options?: RowOptions<Answer>,
+) => OperationRow<Body, Answer>;
+
+const rowOf =
+  <Body extends BodyKind>(body: Body): RowOf<Body> =>
+  <Answer extends AnswerKind>(
+    path: string,
+    permission: Permission,
+    summary: string,
+    options: RowOptions<Answer> = {},
+  ): OperationRow<Body, Answer> => ({
+    method: 'POST',
+    path,
+    query: {},
+    body,
+    answer: 'json' as Answer,
+    status: 200,
+    errors: [404],
+    permission,
+    repeatable: permission === 'read',
+    summary,
+    ...options,
+  });
+
+export const json: RowOf<'json'> = rowOf('json');
+export const map: RowOf<'map'> = rowOf('map');
+export const arrowStream: RowOf<'arrow-stream'> = rowOf('arrow-stream');
+export const bodyless: RowOf<'none'> = rowOf('none');
