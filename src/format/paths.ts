@@ -1,0 +1,171 @@
+/**
+ * Every file and folder name on disk. Build and parse are inverses: a folder name that does not
+ * re-encode to itself is not ours. Nothing here touches a file system.
+ */
+import { DirspaceError } from '../errors.ts';
+
+/** Longest folder name written, in bytes: leaves room under the usual limit of 255. */
+const MAX_NAME_BYTES = 240;
+const TABLE_SUFFIX = '.table';
+const VERSION_DIGITS = 20;
+
+/** The folder of the root namespace's tables, and so a name no namespace folder may have. */
+const ROOT_TABLES = 'data';
+export const PRIVATE_FOLDER = '.dirspace';
+export const FORMAT_FILE = `${PRIVATE_FOLDER}/format.json`;
+export const STAGING_FOLDER = `${PRIVATE_FOLDER}/staging`;
+export const TRASH_FOLDER = `${PRIVATE_FOLDER}/trash`;
+export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
+export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
+export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
+export const NAMESPACE_FILE = '.namespace.json';
+export const TABLE_FILE = '.table.json';
+
+/** Names that Windows keeps for devices, whatever follows a period. */
+const DEVICE = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/i;
+const ESCAPE = /%([0-9a-f]{2})/g;
+
+const escapeAt = (text: string, index: number): string =>
+  `${text.slice(0, index)}%${text.charCodeAt(index).toString(16)}${text.slice(index + 1)}`;
+
+export type FolderKind = 'namespace' | 'table';
+
+/** Maps components to folder names for one root; capitals are escaped where the disk folds case. */
+export class NameCodec {
+  readonly foldsCase: boolean;
+
+  constructor(foldsCase: boolean) {
+    this.foldsCase = foldsCase;
+  }
+
+  /**
+   * The folder name of one component.
+   * @throws InvalidInput when the name would be too long on disk
+   */
+  encode(component: string, kind: FolderKind, atRoot: boolean): string {
+    let name = component;
+    if (name.endsWith('.')) name = escapeAt(name, name.length - 1);
+    if (kind === 'namespace' && name.endsWith(TABLE_SUFFIX)) {
+      name = escapeAt(name, name.length - TABLE_SUFFIX.length);
+    }
+    const base = name.split('.', 1)[0] ?? '';
+    const reserved = kind === 'namespace' && atRoot && name === ROOT_TABLES;
+    if (name.startsWith('.') || DEVICE.test(base) || reserved) name = escapeAt(name, 0);
+    if (this.foldsCase) {
+      name = name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+    }
+    if (kind === 'table') name += TABLE_SUFFIX;
+    if (name.length > MAX_NAME_BYTES) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The ${kind} name ${component.slice(0, 40)}... needs ${name.length} bytes on disk; at most ${MAX_NAME_BYTES} are allowed. Choose a shorter name.`,
+      );
+    }
+    return name;
+  }
+
+  /** What a folder of a namespace is, or undefined when it is not the engine's. */
+  decode(folder: string, atRoot: boolean): { kind: FolderKind; name: string } | undefined {
+    const kind: FolderKind = folder.endsWith(TABLE_SUFFIX) ? 'table' : 'namespace';
+    const bare = kind === 'table' ? folder.slice(0, -TABLE_SUFFIX.length) : folder;
+    const name = bare.includes('%')
+      ? bare.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      : bare;
+    if (!/^[A-Za-z0-9_.-]+$/.test(name)) return undefined;
+    if (name.length > MAX_NAME_BYTES || this.encode(name, kind, atRoot) !== folder)
+      return undefined;
+    return { kind, name };
+  }
+
+  /** The folder of a namespace; the root namespace is the root itself, ''. */
+  namespaceFolder(path: readonly string[]): string {
+    return path.map((part, depth) => this.encode(part, 'namespace', depth === 0)).join('/');
+  }
+
+  /** The folder that holds a namespace's tables. */
+  tablesFolder(path: readonly string[]): string {
+    return path.length === 0 ? ROOT_TABLES : this.namespaceFolder(path);
+  }
+
+  /** The folder of the table `id`, whose last part is its name. */
+  tableFolder(id: readonly string[]): string {
+    const namespace = id.slice(0, -1);
+    const name = this.encode(id[id.length - 1] ?? '', 'table', namespace.length === 0);
+    return `${this.tablesFolder(namespace)}/${name}`;
+  }
+}
+
+/** `a/b` -> `a`; a name without a folder is in the root, ''. */
+export function parentFolder(path: string): string {
+  const cut = path.lastIndexOf('/');
+  return cut < 0 ? '' : path.slice(0, cut);
+}
+
+export const joinPath = (folder: string, name: string): string =>
+  folder === '' ? name : `${folder}/${name}`;
+
+/** The files of one branch of one incarnation of a table. `main` lives in the table folder itself. */
+export function versionsFolder(table: string, incarnation: string, branch: string): string {
+  const home = branch === MAIN_BRANCH ? table : `${branchFolder(table, branch)}`;
+  return `${home}/versions-${incarnation}`;
+}
+
+export const MAIN_BRANCH = 'main';
+export const branchesFolder = (table: string): string => `${table}/branches`;
+export const branchFolder = (table: string, branch: string): string =>
+  `${branchesFolder(table)}/${encodeRef(branch)}`;
+export const branchFile = (table: string, branch: string): string =>
+  `${branchFolder(table, branch)}/branch.json`;
+export const tagsFolder = (table: string): string => `${table}/tags`;
+export const tagFile = (table: string, tag: string): string =>
+  `${tagsFolder(table)}/${encodeRef(tag)}.json`;
+
+export const versionFile = (folder: string, version: number): string =>
+  `${folder}/${version.toString().padStart(VERSION_DIGITS, '0')}.json`;
+export const latestFile = (folder: string): string => `${folder}/latest.json`;
+
+const VERSION_NAME = /^([0-9]{20})\.json$/;
+/** The version a file name stands for, or undefined for any other file. */
+export function parseVersionFile(name: string): number | undefined {
+  const digits = VERSION_NAME.exec(name)?.[1];
+  const version = digits === undefined ? Number.NaN : Number(digits);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
+
+export const fragmentFile = (table: string, file: string): string => `${table}/data/${file}.arrow`;
+export const deletionFile = (table: string, file: string): string =>
+  `${table}/deletions/${file}.arrow`;
+export const chunkFile = (table: string, file: string): string => `${table}/chunks/${file}.json`;
+
+/** A manifest handed over for publication by the table-version operations. */
+export const stagedManifestFile = (folder: string, transaction: string): string =>
+  `${folder}/staged-${transaction}.json`;
+const STAGED_NAME = /^staged-[0-9a-z.-]{1,200}\.json$/;
+export const isStagedManifest = (name: string): boolean => STAGED_NAME.test(name);
+
+/** Temporary files of a write in progress; never part of anything. */
+export const isTemporary = (name: string): boolean => name.startsWith('.tmp-');
+
+const REF_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$/;
+
+/**
+ * Tags and branches share one rule: like a component, not starting with a period, 200 at most.
+ * Capitals are escaped always, so that a catalog can be copied to a disk that folds case.
+ */
+export function encodeRef(name: string): string {
+  if (!REF_NAME.test(name)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use 1 to 200 letters, digits, "_", "-" or ".", not starting with a period.`,
+    );
+  }
+  return name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+}
+
+/** The inverse of encodeRef, undefined for names it never makes. */
+export function decodeRef(encoded: string): string | undefined {
+  const name = encoded.replace(ESCAPE, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return REF_NAME.test(name) && encodeRef(name) === encoded ? name : undefined;
+}

@@ -1,0 +1,159 @@
+/**
+ * The small files beside the manifests: what a root, a namespace, a table, a tag and a branch are.
+ * Values <-> bytes, validated member by member.
+ */
+import {
+  corrupt,
+  encodeChecksummed,
+  integerMember,
+  member,
+  objectMember,
+  parseChecksummed,
+  parseJson,
+  stringMapMember,
+  stringMember,
+} from './json.ts';
+import { FORMAT_VERSION, refuseNewer } from './manifest.ts';
+
+export type Properties = Readonly<Record<string, string>>;
+
+/** `.dispace/format.json`: facts about the root, fixed when it was first used. */
+export interface FormatRecord {
+  readonly foldsCase: boolean;
+  /** Properties of the catalog, such as `managed_versioning`. */
+  readonly properties: Properties;
+}
+
+export interface NamespaceRecord {
+  /** Told apart from an earlier namespace of the same name. */
+  readonly id: string;
+  readonly properties: Properties;
+}
+
+export interface TableRecord {
+  /** The incarnation: no two tables ever share it, even under one name. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly properties: Properties;
+}
+
+export interface TagRecord {
+  readonly branch: string;
+  readonly version: number;
+}
+
+export interface BranchRecord {
+  /** Names the branch's versions folder: a recreated branch has another one. */
+  readonly id: string;
+  readonly parentBranch: string;
+  readonly parentVersion: number;
+  readonly createdAt: number;
+}
+
+/** What was dropped, beside the folder in the trash. */
+export interface TrashRecord {
+  readonly kind: 'table' | 'namespace';
+  readonly id: readonly string[];
+  readonly droppedAt: number;
+}
+
+const encode = (value: Record<string, unknown>): Uint8Array =>
+  encodeChecksummed({ format: FORMAT_VERSION, ...value }).bytes;
+
+function decode(bytes: Uint8Array, file: string): Readonly<Record<string, unknown>> {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  return document;
+}
+
+/** Readable without a checksum, so that an older release can say it is too old. */
+export function encodeFormat(record: FormatRecord): Uint8Array {
+  const document = {
+    format: FORMAT_VERSION,
+    features: [],
+    folds_case: record.foldsCase,
+    properties: record.properties,
+  };
+  return Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`);
+}
+
+export function decodeFormat(bytes: Uint8Array, file: string): FormatRecord {
+  const document = parseJson(bytes, file);
+  refuseNewer(document, file);
+  const foldsCase = member(document, 'folds_case');
+  if (typeof foldsCase !== 'boolean') throw corrupt(file, 'folds_case is not true or false');
+  return { foldsCase, properties: stringMapMember(document, 'properties', file) };
+}
+
+export const encodeNamespace = (record: NamespaceRecord): Uint8Array =>
+  encode({ id: record.id, properties: record.properties });
+
+export function decodeNamespace(bytes: Uint8Array, file: string): NamespaceRecord {
+  const document = decode(bytes, file);
+  return {
+    id: stringMember(document, 'id', file),
+    properties: stringMapMember(document, 'properties', file),
+  };
+}
+
+export const encodeTable = (record: TableRecord): Uint8Array =>
+  encode({ id: record.id, created_at: record.createdAt, properties: record.properties });
+
+const INCARNATION = /^[0-9a-f-]{8,64}$/;
+
+export function decodeTable(bytes: Uint8Array, file: string): TableRecord {
+  const document = decode(bytes, file);
+  const id = stringMember(document, 'id', file);
+  if (!INCARNATION.test(id)) throw corrupt(file, 'id is not an incarnation id');
+  return {
+    id,
+    createdAt: integerMember(document, 'created_at', file),
+    properties: stringMapMember(document, 'properties', file),
+  };
+}
+
+export const encodeTag = (record: TagRecord): Uint8Array =>
+  encode({ branch: record.branch, version: record.version });
+
+export function decodeTag(bytes: Uint8Array, file: string): TagRecord {
+  const document = decode(bytes, file);
+  return {
+    branch: stringMember(document, 'branch', file),
+    version: integerMember(document, 'version', file),
+  };
+}
+
+export const encodeBranch = (record: BranchRecord): Uint8Array =>
+  encode({
+    id: record.id,
+    parent_branch: record.parentBranch,
+    parent_version: record.parentVersion,
+    created_at: record.createdAt,
+  });
+
+export function decodeBranch(bytes: Uint8Array, file: string): BranchRecord {
+  const document = decode(bytes, file);
+  const id = stringMember(document, 'id', file);
+  if (!INCARNATION.test(id)) throw corrupt(file, 'id is not a branch id');
+  return {
+    id,
+    parentBranch: stringMember(document, 'parent_branch', file),
+    parentVersion: integerMember(document, 'parent_version', file),
+    createdAt: integerMember(document, 'created_at', file),
+  };
+}
+
+export const encodeTrash = (record: TrashRecord): Uint8Array =>
+  encode({ trash: { kind: record.kind, id: record.id, dropped_at: record.droppedAt } });
+
+export function decodeTrash(bytes: Uint8Array, file: string): TrashRecord {
+  const trash = objectMember(decode(bytes, file), 'trash', file);
+  const id = member(trash, 'id');
+  const kind = stringMember(trash, 'kind', file);
+  if (!Array.isArray(id) || !id.every((part) => typeof part === 'string')) {
+    throw corrupt(file, 'id is not a list of names');
+  }
+  if (kind !== 'table' && kind !== 'namespace') throw corrupt(file, `kind is ${kind}`);
+  return { kind, id, droppedAt: integerMember(trash, 'dropped_at', file) };
+}

@@ -1,0 +1,59 @@
+/**
+ * Batches: versions of several tables that become visible together. Each version of a batch names
+ * it; the versions count once the batch's decision file says `committed`. The decision is made by
+ * whoever creates that file first, so a writer that finds a stale batch in its way may abort it.
+ */
+import { DirspaceError } from '../errors.ts';
+import { encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
+import { TRANSACTIONS_FOLDER } from '../format/paths.ts';
+import type { Engine } from './engine.ts';
+
+export type Decision = 'committed' | 'aborted';
+
+const BATCH_ID = /^[0-9a-f-]{8,64}$/;
+
+const decisionFile = (batch: string): string => {
+  if (!BATCH_ID.test(batch)) {
+    throw new DirspaceError(
+      'Corrupt',
+      `A version names the batch ${JSON.stringify(batch.slice(0, 80))}, which is no batch id.`,
+    );
+  }
+  return `${TRANSACTIONS_FOLDER}/${batch}.json`;
+};
+
+/** Undefined while nobody decided. */
+export async function batchDecision(engine: Engine, batch: string): Promise<Decision | undefined> {
+  const file = decisionFile(batch);
+  const known = engine.cache.get<Decision>(file);
+  if (known !== undefined) return known;
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined) return undefined;
+  const outcome = stringMember(parseChecksummed(bytes, file).document, 'outcome', file);
+  const decision: Decision = outcome === 'committed' ? 'committed' : 'aborted';
+  engine.cache.set(file, decision, 128);
+  return decision;
+}
+
+export async function isBatchCommitted(engine: Engine, batch: string): Promise<boolean> {
+  return (await batchDecision(engine, batch)) === 'committed';
+}
+
+/** Decides, unless somebody did before; returns what holds. */
+export async function decideBatch(
+  engine: Engine,
+  batch: string,
+  decision: Decision,
+): Promise<Decision> {
+  const { bytes } = encodeChecksummed({ format: 1, outcome: decision });
+  await engine.store.createFolder(TRANSACTIONS_FOLDER);
+  if (await engine.store.putIfAbsent(decisionFile(batch), bytes)) return decision;
+  const holds = await batchDecision(engine, batch);
+  if (holds === undefined) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `The decision about batch ${batch} could not be read back. Read the tables to see whether it was committed.`,
+    );
+  }
+  return holds;
+}

@@ -1,0 +1,36 @@
+/** A least-recently-used cache bounded by bytes. */
+export class ByteCache {
+  readonly #limit: number;
+  readonly #entries = new Map<string, { readonly value: unknown; readonly bytes: number }>();
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get<Value>(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value as Value;
+  }
+
+  set(key: string, value: unknown, bytes: number): void {
+    if (bytes > this.#limit) return;
+    this.delete(key);
+    this.#entries.set(key, { value, bytes });
+    this.#used += bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#used <= this.#limit) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#used -= entry.bytes;
+  }
+}

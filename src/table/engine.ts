@@ -1,0 +1,50 @@
+/** What every part of the table engine works with: one per open catalog. */
+import type { Env } from '../env.ts';
+import type { NameCodec } from '../format/paths.ts';
+import type { Store } from '../store/store.ts';
+import type { ByteCache } from './cache.ts';
+import type { TableBranch } from './head.ts';
+import type { Queue } from './queue.ts';
+
+/** Publishes the encoded manifest of `version`; false when that version exists already. */
+export type PublishVersion = (
+  branch: TableBranch,
+  version: number,
+  bytes: Uint8Array,
+  transaction: string,
+  after: Promise<unknown> | undefined,
+) => Promise<boolean>;
+
+export interface Engine {
+  readonly store: Store;
+  readonly env: Env;
+  readonly names: NameCodec;
+  /** Immutable things read before, by path. */
+  readonly cache: ByteCache;
+  /** The newest version last seen, by versions folder: a starting point, checked on every use. */
+  readonly heads: ByteCache;
+  /** Lets writers of one process take turns instead of racing each other to the same version. */
+  readonly queue: Queue;
+  /** How a commit becomes visible: straight to the store, or through the version operations. */
+  readonly publish: PublishVersion;
+  /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
+  withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  readonly limits: Limits;
+}
+
+export interface Limits {
+  /** Rows of one batch inside a fragment: the unit that statistics prune. */
+  readonly batchRows: number;
+  /** A fragment is cut when it reaches either. */
+  readonly fragmentRows: number;
+  readonly fragmentBytes: number;
+  /** A commit that keeps losing gives up after this long, in milliseconds. */
+  readonly commitTimeout: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  batchRows: 65_536,
+  fragmentRows: 1_048_576,
+  fragmentBytes: 256 * 1024 * 1024,
+  commitTimeout: 60_000,
+};

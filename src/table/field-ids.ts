@@ -1,0 +1,63 @@
+/**
+ * Stable ids of fields. A manifest lists the ids of all fields, nested ones too, depth first; a
+ * field keeps its id through renames, so older fragments are still understood.
+ */
+import { DataType, type Field } from '../arrow.ts';
+import { corrupt } from '../format/json.ts';
+
+export interface IdentifiedField {
+  readonly id: number;
+  readonly field: Field;
+  readonly children: readonly IdentifiedField[];
+}
+
+/** Joins fields with the ids listed for them. @throws Corrupt when their numbers differ */
+export function fieldTree(
+  fields: readonly Field[],
+  ids: readonly number[],
+  file: string,
+): readonly IdentifiedField[] {
+  let next = 0;
+  const identify = (field: Field): IdentifiedField => {
+    const id = ids[next++];
+    if (id === undefined) throw corrupt(file, 'it lists fewer field ids than fields');
+    return { id, field, children: childFields(field).map(identify) };
+  };
+  const tree = fields.map(identify);
+  if (next !== ids.length) throw corrupt(file, 'it lists more field ids than fields');
+  return tree;
+}
+
+/** The ids of a tree, depth first: what fieldTree reads. */
+export function listFieldIds(tree: readonly IdentifiedField[]): number[] {
+  return tree.flatMap(({ id, children }) => [id, ...listFieldIds(children)]);
+}
+
+/**
+ * Gives ids to new fields. A field takes over the id of the one of the same name and shape in
+ * `known`, so that overwriting a table with the same schema keeps its ids.
+ */
+export function assignFieldIds(
+  fields: readonly Field[],
+  firstFreeId: number,
+  known: readonly IdentifiedField[] = [],
+): { tree: readonly IdentifiedField[]; nextFieldId: number } {
+  let next = firstFreeId;
+  const assign = (field: Field, siblings: readonly IdentifiedField[]): IdentifiedField => {
+    const before = siblings.find(
+      (sibling) =>
+        sibling.field.name === field.name && String(sibling.field.type) === String(field.type),
+    );
+    const id = before?.id ?? next++;
+    const children = childFields(field).map((child) => assign(child, before?.children ?? []));
+    return { id, field, children };
+  };
+  const tree = fields.map((field) => assign(field, known));
+  return { tree, nextFieldId: next };
+}
+
+/** A dictionary's values have no fields of their own. */
+export function childFields(field: Field): readonly Field[] {
+  if (DataType.isDictionary(field.type)) return [];
+  return (field.type.children ?? []) as readonly Field[];
+}

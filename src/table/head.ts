@@ -1,0 +1,214 @@
+/**
+ * Finding the newest version of a branch, and reading any version. The truth is the version files;
+ * the hint and the cache only say where to start looking.
+ *
+ * Version numbers are contiguous but for deleted runs. The first version of a deleted run is
+ * replaced by a tombstone that names the end of the run, so a version that exists, whose successor
+ * does not, and which is no tombstone, is the newest: wherever the search began.
+ */
+import { DirspaceError } from '../errors.ts';
+import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
+import { decodeVersion, type Manifest, type VersionDocument } from '../format/manifest.ts';
+import { latestFile, parseVersionFile, versionFile } from '../format/paths.ts';
+import { isBatchCommitted } from './batch.ts';
+import type { Engine } from './engine.ts';
+import { Snapshot } from './snapshot.ts';
+
+/** One branch of one incarnation of a table. */
+export interface TableBranch {
+  readonly tableFolder: string;
+  readonly incarnation: string;
+  readonly branch: string;
+  /** Where the version files of the branch are. */
+  readonly folder: string;
+}
+
+export interface Head {
+  /** The highest version number in use; the next commit takes the one after it. */
+  readonly slot: number;
+  /** The newest version readers may see: at `slot` but for a batch that was never committed. */
+  readonly snapshot: Snapshot;
+}
+
+/** The newest version, or undefined when the branch has none (a declared table). */
+export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
+  const known = engine.heads.get<Head>(branch.folder);
+  let slot = (await startingPoint(engine, branch, known)) ?? (await highestListed(engine, branch));
+  if (slot === undefined) return undefined;
+  for (;;) {
+    slot = await lastContiguous(engine, branch, slot);
+    if (known?.slot === slot && known.snapshot.manifest.version === slot) return known;
+    const found = await readVersion(engine, branch, slot);
+    if (found !== undefined && 'manifest' in found) break;
+    const listed = await highestListed(engine, branch);
+    if (found !== undefined && 'tombstone' in found) {
+      slot = Math.max(found.tombstone.deletedThrough, slot);
+      if (listed !== undefined && listed > slot) continue;
+      throw corrupt(versionFile(branch.folder, slot), 'versions after a deleted run are missing');
+    }
+    // The version vanished between the probe and the read: cleanup went by.
+    if (listed === undefined) return undefined;
+    slot = listed;
+  }
+  const head = await visibleHead(engine, branch, slot);
+  keepHead(engine, branch, head);
+  return head;
+}
+
+/** @throws TableVersionNotFound */
+export async function snapshotAt(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<Snapshot> {
+  const known = engine.heads.get<Head>(branch.folder)?.snapshot;
+  const found =
+    known?.manifest.version === version && (await engine.store.head(known.file)) !== undefined
+      ? known
+      : await visibleSnapshot(engine, branch, version);
+  if (found !== undefined) return found;
+  const head = await resolveHead(engine, branch);
+  const newest =
+    head === undefined
+      ? 'it has no version yet'
+      : `its newest is ${head.snapshot.manifest.version}`;
+  throw new DirspaceError(
+    'TableVersionNotFound',
+    `The table has no version ${version} on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
+    { details: { version, branch: branch.branch } },
+  );
+}
+
+/** Undefined when the version is missing, deleted, or part of a batch that was not committed. */
+export async function visibleSnapshot(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<Snapshot | undefined> {
+  const found = await readVersion(engine, branch, version);
+  if (found === undefined || !('manifest' in found)) return undefined;
+  if (!(await isVisible(engine, found.manifest))) return undefined;
+  return new Snapshot(engine, branch, found.manifest, found.checksum, found.bytes);
+}
+
+/** Remembers where the newest version is. */
+export function rememberHead(engine: Engine, branch: TableBranch, head: Head): void {
+  const known = engine.heads.get<Head>(branch.folder);
+  if (known === undefined || known.slot < head.slot) keepHead(engine, branch, head);
+}
+
+function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
+  // Parsed, a manifest takes about three times its bytes.
+  engine.heads.set(branch.folder, head, 1024 + 3 * head.snapshot.manifestBytes);
+}
+
+/** Losing a hint costs time, nothing else. */
+export async function writeHint(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
+  const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
+  await engine.store.putHint(latestFile(branch.folder), bytes);
+}
+
+/** All version numbers with a file, ascending; includes tombstones. */
+export async function listedVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const versions: number[] = [];
+  for (const entry of entries) {
+    const version = parseVersionFile(entry.name);
+    if (version !== undefined) versions.push(version);
+  }
+  return versions.sort((a, b) => a - b);
+}
+
+async function startingPoint(
+  engine: Engine,
+  branch: TableBranch,
+  known: Head | undefined,
+): Promise<number | undefined> {
+  const exists = async (version: number): Promise<boolean> =>
+    (await engine.store.head(versionFile(branch.folder, version))) !== undefined;
+  if (known !== undefined && (await exists(known.slot))) return known.slot;
+  engine.heads.delete(branch.folder);
+  const hint = await engine.store.get(latestFile(branch.folder));
+  const version = hint === undefined ? undefined : parseHint(hint);
+  return version !== undefined && (await exists(version)) ? version : undefined;
+}
+
+/** A hint may be torn, stale or missing, and none of it matters. */
+function parseHint(bytes: Uint8Array): number | undefined {
+  try {
+    const { document } = parseChecksummed(bytes, 'latest.json');
+    return parseVersionFile(`${stringMember(document, 'version', 'latest.json')}.json`);
+  } catch {
+    return undefined;
+  }
+}
+
+async function highestListed(engine: Engine, branch: TableBranch): Promise<number | undefined> {
+  return (await listedVersions(engine, branch)).at(-1);
+}
+
+async function lastContiguous(engine: Engine, branch: TableBranch, start: number): Promise<number> {
+  const exists = async (version: number): Promise<boolean> =>
+    (await engine.store.head(versionFile(branch.folder, version))) !== undefined;
+  let low = start;
+  let step = 1;
+  while (await exists(low + step)) {
+    low += step;
+    step *= 2;
+  }
+  // Between low (exists) and low + step (does not): halve until they meet.
+  while (step > 1) {
+    step /= 2;
+    if (await exists(low + step)) low += step;
+  }
+  return low;
+}
+
+/** Reads past versions of batches that were aborted or are still being prepared. */
+async function visibleHead(engine: Engine, branch: TableBranch, slot: number): Promise<Head> {
+  for (let version = slot; version > 0; version--) {
+    const snapshot = await visibleSnapshot(engine, branch, version);
+    if (snapshot !== undefined) return { slot, snapshot };
+  }
+  throw corrupt(versionFile(branch.folder, slot), 'no version of the branch is visible');
+}
+
+async function isVisible(engine: Engine, manifest: Manifest): Promise<boolean> {
+  return manifest.batch === undefined || (await isBatchCommitted(engine, manifest.batch));
+}
+
+/** A version's manifest whether or not readers may see it; undefined when there is none. */
+export async function readManifest(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<Manifest | undefined> {
+  const found = await readVersion(engine, branch, version);
+  return found !== undefined && 'manifest' in found ? found.manifest : undefined;
+}
+
+async function readVersion(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<VersionDocument | undefined> {
+  if (version < 1) return undefined;
+  const file = versionFile(branch.folder, version);
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined) return undefined;
+  const document = decodeVersion(bytes, file);
+  if ('manifest' in document) {
+    const { manifest } = document;
+    if (
+      manifest.version !== version ||
+      manifest.table !== branch.incarnation ||
+      manifest.branch !== branch.branch
+    ) {
+      throw corrupt(
+        file,
+        `it is the manifest of version ${manifest.version} of branch ${manifest.branch} of table ${manifest.table}`,
+      );
+    }
+  }
+  return document;
+}

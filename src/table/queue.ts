@@ -1,0 +1,15 @@
+/** Runs work under one key in order, one at a time, within this process. */
+export class Queue {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#tails.get(key);
+    const turn = before === undefined ? work() : before.then(work, work);
+    this.#tails.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#tails.get(key) === turn) this.#tails.delete(key);
+    }
+  }
+}

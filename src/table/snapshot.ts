@@ -1,0 +1,92 @@
+/** One version of one branch, immutable: the only way into a table's data. */
+import type { Field, Schema } from '../arrow.ts';
+import { decodeChunk } from '../format/chunk.ts';
+import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { corrupt } from '../format/json.ts';
+import type { Manifest } from '../format/manifest.ts';
+import { chunkFile, versionFile } from '../format/paths.ts';
+import { schemaFromJson } from '../protocol/schema.ts';
+import type { Engine } from './engine.ts';
+import { fieldTree, type IdentifiedField } from './field-ids.ts';
+import type { TableBranch } from './head.ts';
+
+export class Snapshot {
+  readonly branch: TableBranch;
+  readonly manifest: Manifest;
+  /** Checksum of the manifest, which the next version names as its parent's. */
+  readonly checksum: string;
+  /** Size of the manifest in bytes. */
+  readonly manifestBytes: number;
+  readonly #engine: Engine;
+  #schema: Schema | undefined;
+  #fields: readonly IdentifiedField[] | undefined;
+  #fragments: readonly FragmentEntry[] | undefined;
+
+  constructor(
+    engine: Engine,
+    branch: TableBranch,
+    manifest: Manifest,
+    checksum: string,
+    manifestBytes: number,
+  ) {
+    this.#engine = engine;
+    this.branch = branch;
+    this.manifest = manifest;
+    this.checksum = checksum;
+    this.manifestBytes = manifestBytes;
+  }
+
+  get version(): number {
+    return this.manifest.version;
+  }
+
+  /** The manifest's file, relative to the root. */
+  get file(): string {
+    return versionFile(this.branch.folder, this.manifest.version);
+  }
+
+  get schema(): Schema {
+    this.#schema ??= schemaFromJson(this.manifest.schema);
+    return this.#schema;
+  }
+
+  /** The schema's fields with their ids. */
+  get fields(): readonly IdentifiedField[] {
+    this.#fields ??= fieldTree(this.schema.fields as Field[], this.manifest.fieldIds, this.file);
+    return this.#fields;
+  }
+
+  get rowCount(): number {
+    return this.manifest.totals.rows - this.manifest.totals.deletedRows;
+  }
+
+  /** All fragments in row order. */
+  async fragments(): Promise<readonly FragmentEntry[]> {
+    if (this.#fragments !== undefined) return this.#fragments;
+    if (this.manifest.chunks.length === 0) return this.manifest.fragments;
+    const all: FragmentEntry[] = [];
+    for (const chunk of this.manifest.chunks) {
+      for (const entry of await readChunk(this.#engine, this.branch.tableFolder, chunk))
+        all.push(entry);
+    }
+    all.push(...this.manifest.fragments);
+    this.#fragments = all;
+    return all;
+  }
+}
+
+export async function readChunk(
+  engine: Engine,
+  tableFolder: string,
+  entry: Manifest['chunks'][number],
+): Promise<readonly FragmentEntry[]> {
+  const key = `chunk ${entry.file}`;
+  const known = engine.cache.get<readonly FragmentEntry[]>(key);
+  if (known !== undefined) return known;
+  const file = chunkFile(tableFolder, entry.file);
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined) throw corrupt(file, 'it is missing, and a version refers to it');
+  const fragments = decodeChunk(bytes, entry, file);
+  engine.cache.set(key, fragments, bytes.length * 3);
+  return fragments;
+}
