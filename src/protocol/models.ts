@@ -3,7 +3,7 @@
  * it. Members are exactly the wire's. What an operation does with them is not known here.
  */
 import * as columns from './models/columns.ts';
-import { Context, Identity } from './models/common.ts';
+import { Context, ErrorResponse, Identity } from './models/common.ts';
 import * as indices from './models/indices.ts';
 import * as namespaces from './models/namespaces.ts';
 import * as query from './models/query.ts';
@@ -17,7 +17,7 @@ import * as views from './models/views.ts';
 import type { Static } from './typebox.ts';
 
 export * from './models/columns.ts';
-export { Context, Identity } from './models/common.ts';
+export { Context, ErrorResponse, Identity } from './models/common.ts';
 export * from './models/indices.ts';
 export * from './models/namespaces.ts';
 export * from './models/query.ts';
@@ -32,6 +32,7 @@ export * from './models/views.ts';
 export const MODELS = {
   Identity,
   Context,
+  ErrorResponse,
   ...schema,
   ...namespaces,
   ...tables,

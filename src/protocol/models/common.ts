@@ -1,5 +1,14 @@
 /** What every request and response may carry. Knows no operation. */
-import { map, type None, object, ref, type Static, string, type TSchema } from '../typebox.ts';
+import {
+  count,
+  map,
+  type None,
+  object,
+  ref,
+  type Static,
+  string,
+  type TSchema,
+} from '../typebox.ts';
 
 /** Who asks. Headers, where they are there, count for more. */
 export const Identity = object({}, { api_key: string, auth_token: string });
@@ -11,6 +20,21 @@ export type Context = Static<typeof Context>;
 
 const identity = ref<Identity>('Identity');
 const context = ref<Context>('Context');
+
+/** The body of every failure over REST. Only `code` is sure to be there, for it decides. */
+export const ErrorResponse = object(
+  { code: count },
+  {
+    error: string,
+    type: string,
+    title: string,
+    status: count,
+    detail: string,
+    instance: string,
+    context,
+  },
+);
+export type ErrorResponse = Static<typeof ErrorResponse>;
 
 type Envelope<Optional> = Optional & { identity: typeof identity; context: typeof context };
 type Answered<Optional> = Optional & { context: typeof context };

@@ -1,0 +1,236 @@
+/**
+ * How a request is spread over path, query and body and put together again, and how bare answers
+ * are wrapped. Pure functions over the rows of the operations table; headers are not known here.
+ *
+ * `identity` and `context` travel in JSON bodies only: elsewhere they have no place but headers.
+ */
+import { DirspaceError } from '../errors.ts';
+import { DEFAULT_DELIMITER, equalPaths, formatId, parseId } from './ident.ts';
+import type { Model } from './models.ts';
+import { normalize } from './normalize.ts';
+import type { OperationRow, QueryMember } from './operation-row.ts';
+import {
+  OPERATIONS,
+  type OperationName,
+  pathParameters,
+  type RequestModel,
+  type ResponseModel,
+  requestModel,
+  resourceKind,
+  responseModel,
+} from './operations.ts';
+
+/** Query parameters by name; an array where one is repeated. */
+export type QueryValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The parts a request arrives in; values are percent-decoded, the body is parsed JSON. */
+export interface RequestParts {
+  readonly pathParameters: Readonly<Record<string, string>>;
+  readonly query: QueryValues;
+  /** Undefined where there is none, or where it is Arrow data. */
+  readonly body?: unknown;
+}
+
+/** The parts a request is sent in. */
+export interface SplitRequest extends RequestParts {
+  /** Percent-encoded, without the base address. */
+  readonly path: string;
+}
+
+type Members = Record<string, unknown> & { id?: unknown };
+
+const invalid = (operation: OperationName, member: string, message: string): DirspaceError =>
+  new DirspaceError('InvalidInput', `${operation}: ${message}`, { details: { operation, member } });
+
+/** The parts to send for a request. Throws InvalidInput where an id cannot be sent. */
+export function splitRequest<Op extends OperationName>(
+  operation: Op,
+  request: Model<RequestModel<Op>>,
+  delimiter: string = DEFAULT_DELIMITER,
+): SplitRequest {
+  const row: OperationRow = OPERATIONS[operation];
+  const rest: Members = { ...(request as Members) };
+
+  const parameters: Record<string, string> = {};
+  for (const name of pathParameters(row.path)) {
+    parameters[name] = pathParameter(operation, name, rest[name], delimiter);
+    delete rest[name];
+  }
+
+  const query: Record<string, string | readonly string[]> & { delimiter?: string } = {};
+  if (delimiter !== DEFAULT_DELIMITER) query.delimiter = delimiter;
+  for (const [name, member] of Object.entries(row.query)) {
+    const value = rest[name];
+    delete rest[name];
+    if (value !== undefined && value !== null) query[name] = formatQuery(member, value);
+  }
+
+  const path = fillPath(operation, row.path, parameters);
+  const parts = { path, pathParameters: parameters, query };
+  switch (row.body) {
+    case 'json':
+      return { ...parts, body: rest };
+    case 'map':
+      return { ...parts, body: rest[row.bodyMember as string] ?? {} };
+    default:
+      return parts;
+  }
+}
+
+function pathParameter(
+  operation: OperationName,
+  name: string,
+  value: unknown,
+  delimiter: string,
+): string {
+  if (name !== 'id') {
+    if (typeof value === 'string' && value !== '') return value;
+    throw invalid(operation, name, `the request has no ${name}; it is needed.`);
+  }
+  const root = resourceKind(operation) === 'namespace';
+  const id = (value ?? []) as string[];
+  if (id.length > 0 || root) return formatId(id, delimiter);
+  throw invalid(operation, name, 'the request has no id; an array of names is needed.');
+}
+
+function fillPath(
+  operation: OperationName,
+  template: string,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameters[name] as string;
+    // URLs treat these as steps of the path, encoded or not.
+    if (value === '.' || value === '..') {
+      throw invalid(
+        operation,
+        name,
+        `the ${name} ${JSON.stringify(value)} cannot be sent in the path of a URL.`,
+      );
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+function formatQuery({ type, repeated }: QueryMember, value: unknown): string | readonly string[] {
+  if (type === 'string-map') return JSON.stringify(value);
+  if (repeated && Array.isArray(value)) return value.length === 1 ? value[0] : value;
+  return String(value);
+}
+
+/**
+ * The request its parts stand for, checked against its model. A body may repeat members of path and
+ * query: an `id` must agree with the path's, another path parameter is ignored, and the query
+ * counts for more than the body. Throws InvalidInput that names the member.
+ */
+export function joinRequest<Op extends OperationName>(
+  operation: Op,
+  parts: RequestParts,
+  delimiter: string = DEFAULT_DELIMITER,
+): Model<RequestModel<Op>> {
+  const row: OperationRow = OPERATIONS[operation];
+  const request = bodyMembers(operation, row, parts.body);
+
+  for (const name of pathParameters(row.path)) {
+    const value = parts.pathParameters[name];
+    if (value === undefined || value === '') {
+      throw invalid(operation, name, `the path has no ${name}.`);
+    }
+    request[name] = name === 'id' ? agreedId(operation, value, request.id, delimiter) : value;
+  }
+
+  for (const [name, member] of Object.entries(row.query)) {
+    const value = parts.query[name];
+    if (value !== undefined) request[name] = parseQuery(operation, name, member, value);
+    else if (member.required && request[name] == null) {
+      throw invalid(operation, name, `the query parameter "${name}" is missing.`);
+    }
+  }
+
+  return normalize(requestModel(operation), request);
+}
+
+function bodyMembers(operation: OperationName, row: OperationRow, body: unknown): Members {
+  if (row.body === 'arrow-stream' || body === undefined || body === null) return {};
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    const found = Array.isArray(body) ? 'an array' : `a ${typeof body}`;
+    throw invalid(operation, '', `the body is ${found}; expected a JSON object.`);
+  }
+  return row.body === 'map' ? { [row.bodyMember as string]: body } : { ...body };
+}
+
+function agreedId(
+  operation: OperationName,
+  pathId: string,
+  bodyId: unknown,
+  delimiter: string,
+): string[] {
+  const id = parseId(pathId, delimiter);
+  if (id.length === 0 && resourceKind(operation) !== 'namespace') {
+    throw invalid(operation, 'id', 'the id in the path is the root, which has no such operation.');
+  }
+  if (bodyId === undefined || bodyId === null) return id;
+  if (Array.isArray(bodyId) && equalPaths(bodyId, id)) return id;
+  throw invalid(operation, 'id', 'the id in the body is not the id in the path.');
+}
+
+function parseQuery(
+  operation: OperationName,
+  name: string,
+  member: QueryMember,
+  value: string | readonly string[],
+): unknown {
+  if (typeof value !== 'string') {
+    if (member.repeated) return value.length === 1 ? value[0] : value;
+    throw invalid(operation, name, `the query parameter "${name}" is given more than once.`);
+  }
+  const refuse = (expected: string): DirspaceError => {
+    const found = JSON.stringify(value.slice(0, 60));
+    const message = `the query parameter "${name}" is ${found}; expected ${expected}.`;
+    return invalid(operation, name, message);
+  };
+  switch (member.type) {
+    case 'string':
+      return value;
+    case 'integer':
+      if (!/^-?\d{1,16}$/.test(value)) throw refuse('an integer');
+      return Number(value);
+    case 'boolean':
+      if (value === 'true') return true;
+      if (value === 'false') return false;
+      throw refuse('true or false');
+    case 'string-map':
+      try {
+        return JSON.parse(value);
+      } catch {
+        throw refuse('a JSON object of strings');
+      }
+  }
+}
+
+/** What is sent for a response: the response itself, or its one member where the answer is bare. */
+export function formatAnswer<Op extends OperationName>(
+  operation: Op,
+  response: Model<ResponseModel<Op>>,
+): unknown {
+  const { answer, answerMember }: OperationRow = OPERATIONS[operation];
+  if (answer !== 'bare') return response;
+  return (response as Members)[answerMember as string];
+}
+
+/**
+ * The inverse of `formatAnswer` for parsed JSON, checked against the response model. Throws
+ * Internal where the answer does not fit: it is the server's fault, not the request's.
+ */
+export function parseAnswer<Op extends OperationName>(
+  operation: Op,
+  json: unknown,
+): Model<ResponseModel<Op>> {
+  const { answer, answerMember }: OperationRow = OPERATIONS[operation];
+  const model = responseModel(operation);
+  if (model === undefined) {
+    throw new DirspaceError('Internal', `${operation} does not answer with JSON.`);
+  }
+  const value = answer === 'bare' ? { [answerMember as string]: json } : json;
+  return normalize(model, value, 'Internal');
+}

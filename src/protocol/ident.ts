@@ -1,0 +1,87 @@
+/**
+ * Names of things: components, paths of components, and the string ids that join a path with a
+ * delimiter. Percent-encoding is the caller's; which names are taken is not known here.
+ */
+import { DirspaceError } from '../errors.ts';
+
+/** The components from the root down; `[]` is the root namespace. */
+export type ObjectPath = readonly string[];
+
+export const DEFAULT_DELIMITER = '$';
+
+const COMPONENT = /^[A-Za-z0-9_.-]+$/;
+const ILLEGAL = /[^A-Za-z0-9_.-]/u;
+const RULE = 'a component has one or more letters (a-z), digits, "_", "-" or "."';
+
+/** For messages: as JSON, cut where it is long. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
+}
+
+/** Passes a legal component through; `position` counts from 0 within its path. */
+export function checkComponent(component: string, position = 0): string {
+  if (COMPONENT.test(component)) return component;
+  const details = { component: component.slice(0, 256), position };
+  const subject = `Component ${position + 1}, ${quoted(component)},`;
+  if (component === '') {
+    throw new DirspaceError('InvalidInput', `${subject} is empty; ${RULE}.`, { details });
+  }
+  const offset = component.search(ILLEGAL);
+  const found = quoted(String.fromCodePoint(component.codePointAt(offset) ?? 0));
+  throw new DirspaceError('InvalidInput', `${subject} has ${found} at offset ${offset}; ${RULE}.`, {
+    details: { ...details, offset },
+  });
+}
+
+/** Passes a path of legal components through. */
+export function checkPath<Path extends ObjectPath>(path: Path): Path {
+  for (let position = 0; position < path.length; position++) {
+    checkComponent(path[position] as string, position);
+  }
+  return path;
+}
+
+function checkDelimiter(delimiter: string): void {
+  if (delimiter !== '') return;
+  throw new DirspaceError('InvalidInput', 'The delimiter is empty; it has one character or more.');
+}
+
+/** The path a string id stands for. An id equal to the delimiter is the root. */
+export function parseId(id: string, delimiter: string = DEFAULT_DELIMITER): string[] {
+  checkDelimiter(delimiter);
+  return id === delimiter ? [] : checkPath(id.split(delimiter));
+}
+
+/** The inverse of `parseId`: fails where the delimiter makes the id read as another path. */
+export function formatId(path: ObjectPath, delimiter: string = DEFAULT_DELIMITER): string {
+  checkDelimiter(delimiter);
+  checkPath(path);
+  if (path.length === 0) return delimiter;
+  const id = path.join(delimiter);
+  // Only a delimiter of legal characters can occur in a component, or across its edge.
+  if (COMPONENT.test(delimiter) && !equalPaths(id.split(delimiter), path)) {
+    const position = path.findIndex((component) => component.includes(delimiter));
+    throw new DirspaceError(
+      'InvalidInput',
+      position < 0
+        ? `The delimiter ${quoted(delimiter)} makes ${quoted(id)} read as another path; use another one.`
+        : `Component ${position + 1}, ${quoted(path[position] as string)}, contains the delimiter ${quoted(delimiter)}; use another one.`,
+      { details: { path, delimiter, position } },
+    );
+  }
+  return id;
+}
+
+/** The namespace a table (or any object but the root) is in, and its own name. */
+export function splitPath(path: ObjectPath): { namespace: string[]; name: string } {
+  const name = path.at(-1);
+  if (name === undefined) {
+    throw new DirspaceError('InvalidInput', 'The id is empty: it names the root, not an object.');
+  }
+  checkPath(path);
+  return { namespace: path.slice(0, -1), name };
+}
+
+export function equalPaths(left: ObjectPath, right: ObjectPath): boolean {
+  return left.length === right.length && left.every((component, at) => component === right[at]);
+}

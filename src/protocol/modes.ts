@@ -1,0 +1,45 @@
+/**
+ * The words of modes and behaviours: written in any case, as PascalCase or snake_case. The first
+ * word of each list is what leaving the member out means.
+ */
+import { DirspaceError } from '../errors.ts';
+
+export const CREATE_MODES = ['Create', 'ExistOk', 'Overwrite'] as const;
+export const REGISTER_MODES = ['Create', 'Overwrite'] as const;
+export const INSERT_MODES = ['Append', 'Overwrite'] as const;
+export const DROP_MODES = ['Fail', 'Skip'] as const;
+export const DROP_BEHAVIORS = ['Restrict', 'Cascade'] as const;
+export const SET_PROPERTY_MODES = ['Overwrite', 'Fail', 'Skip'] as const;
+export const UNSET_PROPERTY_MODES = ['Skip', 'Fail'] as const;
+export const TRANSACTION_STATUSES = [
+  'Queued',
+  'Running',
+  'Succeeded',
+  'Failed',
+  'Canceled',
+] as const;
+
+export type CreateMode = (typeof CREATE_MODES)[number];
+export type RegisterMode = (typeof REGISTER_MODES)[number];
+export type InsertMode = (typeof INSERT_MODES)[number];
+export type DropMode = (typeof DROP_MODES)[number];
+export type DropBehavior = (typeof DROP_BEHAVIORS)[number];
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
+
+const folded = (word: string): string => word.replaceAll('_', '').toLowerCase();
+
+/** The word of `allowed` that `value` spells; the first one when there is no value. */
+export function parseMode<const Mode extends string>(
+  value: string | undefined,
+  allowed: readonly [Mode, ...Mode[]],
+  member = 'mode',
+): Mode {
+  if (value === undefined) return allowed[0];
+  const wanted = folded(value);
+  for (const mode of allowed) if (folded(mode) === wanted) return mode;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The ${member} ${JSON.stringify(value.slice(0, 80))} is none of ${allowed.join(', ')}.`,
+    { details: { member, allowed } },
+  );
+}

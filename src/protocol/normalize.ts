@@ -1,0 +1,233 @@
+/**
+ * Untrusted JSON to a typed value: checks it against a model and drops the nulls that stand for
+ * members left out. Knows JSON Schema and the models' names, no operation.
+ *
+ * A model becomes a tree of small functions when it is first used. A value with nothing to drop is
+ * passed through as it is, but for maps: their copies have no prototype, so that a key such as
+ * `constructor` is there only when it was sent.
+ */
+import { DirspaceError, type ErrorCode } from '../errors.ts';
+import { MODELS, type Model, type ModelName } from './models.ts';
+import type { JsonSchema } from './typebox.ts';
+
+/** Models nest at most this deep in a value; only the recursive ones could go further. */
+const MAX_DEPTH = 64;
+
+class Mismatch {
+  /** From the innermost member outwards. */
+  readonly path: (string | number)[] = [];
+  readonly expected: string;
+  readonly found: string;
+
+  constructor(expected: string, found: string) {
+    this.expected = expected;
+    this.found = found;
+  }
+
+  within(member: string | number): this {
+    this.path.push(member);
+    return this;
+  }
+}
+
+type Check = (value: unknown, depth: number) => unknown;
+
+const compiled = new Map<string, Check>();
+
+/**
+ * Validates `value` as the model of that name.
+ * Throws `code` with a message that names the member, what was found and what is expected.
+ */
+export function normalize<Name extends ModelName>(
+  model: Name,
+  value: unknown,
+  code: ErrorCode = 'InvalidInput',
+): Model<Name> {
+  const result = modelCheck(model)(value, 0);
+  if (result instanceof Mismatch) throw refusal(code, model, result);
+  return result as Model<Name>;
+}
+
+function refusal(
+  code: ErrorCode,
+  model: string,
+  { path, expected, found }: Mismatch,
+): DirspaceError {
+  const member = pathText(path);
+  const subject = member === '' ? model : `${model}: ${member}`;
+  return new DirspaceError(code, `${subject} is ${found}; expected ${expected}.`, {
+    details: { model, member, expected },
+  });
+}
+
+/** `a.b[2]`, with keys that are not plain names quoted, and cut where it is long. */
+function pathText(path: readonly (string | number)[]): string {
+  let text = '';
+  for (const member of path.toReversed()) {
+    if (typeof member === 'number') text += `[${member}]`;
+    else if (!/^\w+$/.test(member)) text += `[${JSON.stringify(member.slice(0, 80))}]`;
+    else text += text === '' ? member.slice(0, 80) : `.${member.slice(0, 80)}`;
+  }
+  return text.length > 240 ? `${text.slice(0, 240)}...` : text;
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}...` : value);
+  }
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}
+
+function modelCheck(name: ModelName): Check {
+  let check = compiled.get(name);
+  if (check === undefined) {
+    check = compile(MODELS[name] as JsonSchema);
+    compiled.set(name, check);
+  }
+  return check;
+}
+
+function compile(schema: JsonSchema): Check {
+  if (schema.$ref !== undefined) return compileRef(schema.$ref);
+  if (schema.anyOf !== undefined) return compileAnyOf(schema.anyOf);
+  switch (schema.type) {
+    case 'string':
+      return compileString(schema);
+    case 'integer':
+      return compileInteger(schema);
+    case 'number':
+      return (value) => (Number.isFinite(value) ? value : mismatch('a finite number', value));
+    case 'boolean':
+      return (value) => (typeof value === 'boolean' ? value : mismatch('true or false', value));
+    case 'null':
+      return (value) => (value === null ? value : mismatch('null', value));
+    case 'array':
+      return compileArray(schema);
+    default:
+      return compileObject(schema);
+  }
+}
+
+const mismatch = (expected: string, value: unknown): Mismatch =>
+  new Mismatch(expected, describe(value));
+
+function compileRef(reference: string): Check {
+  const name = reference.slice(reference.lastIndexOf('/') + 1) as ModelName;
+  return (value, depth) => {
+    if (depth >= MAX_DEPTH) return new Mismatch(`at most ${MAX_DEPTH} levels`, 'nested deeper');
+    return modelCheck(name)(value, depth + 1);
+  };
+}
+
+function compileAnyOf(schemas: readonly JsonSchema[]): Check {
+  const checks = schemas.map(compile);
+  return (value, depth) => {
+    const expected: string[] = [];
+    for (const check of checks) {
+      const result = check(value, depth);
+      if (!(result instanceof Mismatch)) return result;
+      if (result.path.length > 0) return result;
+      expected.push(result.expected);
+    }
+    return mismatch(expected.join(' or '), value);
+  };
+}
+
+function compileString({ minLength = 0, enum: words }: JsonSchema): Check {
+  if (words !== undefined) {
+    const expected = `one of ${words.join(', ')}`;
+    return (value) =>
+      typeof value === 'string' && words.includes(value) ? value : mismatch(expected, value);
+  }
+  const expected = minLength === 0 ? 'a string' : 'a string that is not empty';
+  return (value) =>
+    typeof value === 'string' && value.length >= minLength ? value : mismatch(expected, value);
+}
+
+function compileInteger({ minimum, format }: JsonSchema): Check {
+  const lowest = minimum ?? Number.MIN_SAFE_INTEGER;
+  const clamped = format === 'uint64';
+  const expected = minimum === undefined ? 'an integer' : `an integer >= ${minimum}`;
+  const within = clamped ? expected : `${expected} and at most ${Number.MAX_SAFE_INTEGER}`;
+  return (value) => {
+    if (typeof value !== 'number' || !Number.isInteger(value)) return mismatch(expected, value);
+    if (value < lowest) return mismatch(expected, value);
+    if (value <= Number.MAX_SAFE_INTEGER) return value;
+    return clamped && value <= 2 ** 63 ? Number.MAX_SAFE_INTEGER : mismatch(within, value);
+  };
+}
+
+function compileArray({ items, minItems = 0, maxItems = Infinity }: JsonSchema): Check {
+  if (items === undefined) throw new DirspaceError('Internal', 'An array model without items.');
+  const check = compile(items);
+  const expected =
+    minItems === maxItems
+      ? `an array of ${minItems}`
+      : minItems === 0
+        ? 'an array'
+        : `an array of at least ${minItems}`;
+  return (value, depth) => {
+    if (!Array.isArray(value)) return mismatch(expected, value);
+    if (value.length < minItems || value.length > maxItems) return mismatch(expected, value);
+    let result: unknown[] = value;
+    for (let at = 0; at < value.length; at++) {
+      const item = check(value[at], depth);
+      if (item === value[at]) continue;
+      if (item instanceof Mismatch) return item.within(at);
+      if (result === value) result = value.slice();
+      result[at] = item;
+    }
+    return result;
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function compileObject({ properties, required = [], additionalProperties }: JsonSchema): Check {
+  if (additionalProperties !== undefined) return compileMap(compile(additionalProperties));
+  if (properties === undefined) {
+    return (value) => (isObject(value) ? value : mismatch('an object', value));
+  }
+  const members = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    optional: !required.includes(name),
+    check: compile(schema),
+  }));
+  return (value, depth) => {
+    if (!isObject(value)) return mismatch('an object', value);
+    let result: Record<string, unknown> | undefined;
+    for (const { name, optional, check } of members) {
+      const found = value[name];
+      if (found === undefined && optional) continue;
+      if (found === null && optional) {
+        result ??= { ...value };
+        delete result[name];
+        continue;
+      }
+      const member = check(found, depth);
+      if (member === found) continue;
+      if (member instanceof Mismatch) return member.within(name);
+      result ??= { ...value };
+      result[name] = member;
+    }
+    return result ?? value;
+  };
+}
+
+function compileMap(check: Check): Check {
+  return (value, depth) => {
+    if (!isObject(value)) return mismatch('an object', value);
+    const result: Record<string, unknown> = Object.create(null);
+    for (const key of Object.keys(value)) {
+      const item = check(value[key], depth);
+      if (item instanceof Mismatch) return item.within(key);
+      result[key] = item;
+    }
+    return result;
+  };
+}
