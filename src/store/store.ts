@@ -53,6 +53,8 @@ export interface WritableStore {
 
 /** Folder moves: what a catalog of directories needs beyond objects. */
 export interface FolderStore {
+  /** False when the folder is missing; throws InvalidInput when a link stands in its chain. */
+  enter(folder: string): Awaitable<boolean>;
   /** Durably makes the folder and its missing parents. */
   createFolder(folder: string): Promise<void>;
   /** Makes the names inside these folders durable. */

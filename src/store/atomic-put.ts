@@ -1,0 +1,146 @@
+/**
+ * Whole objects under their names: exclusive create, replace, and the unsynced hint.
+ *
+ * The order of the steps is the guarantee: contents on disk, then the name, then the name on
+ * disk. An error before the name leaves nothing; one behind it is an unknown outcome.
+ */
+import { type Disk, SMALL, TEMPORARY_PREFIX } from './disk.ts';
+import {
+  closeQuietly,
+  flushFile,
+  flushFolder,
+  unlinkQuietly,
+  writeAll,
+  writeSmall,
+} from './durable-write.ts';
+import { errnoOf } from './file-system.ts';
+import { absolutePath, enterFolder, parentOf, requireFolder } from './safe-path.ts';
+import { missingFolder, outcomeUnknown, storeError } from './store-error.ts';
+
+export async function putIfAbsent(
+  disk: Disk,
+  path: string,
+  bytes: Uint8Array,
+  after?: Promise<unknown>,
+): Promise<boolean> {
+  // Until it is awaited below, its rejection must not count as unhandled.
+  after?.catch(() => {});
+  const absolute = absolutePath(disk, path);
+  const folder = parentOf(path);
+  requireFolder(disk, folder);
+  const temporary = await writeTemporary(disk, path, folder, bytes);
+  try {
+    if (after !== undefined) await after;
+    if (!link(disk, path, folder, temporary, absolute)) return false;
+    disk.changed(folder);
+    if (disk.full) await confirm(disk, path, folder);
+    return true;
+  } finally {
+    unlinkQuietly(disk.fs, temporary);
+  }
+}
+
+export async function put(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+  const absolute = absolutePath(disk, path);
+  const folder = parentOf(path);
+  requireFolder(disk, folder);
+  const temporary = await writeTemporary(disk, path, folder, bytes);
+  try {
+    disk.fs.renameSync(temporary, absolute);
+  } catch (error) {
+    unlinkQuietly(disk.fs, temporary);
+    throw failure(error, 'replace', path, folder);
+  }
+  disk.changed(folder);
+  if (disk.full) await confirm(disk, path, folder);
+}
+
+/** A lost hint is not an error, so nothing the file system says is one either. */
+export function putHint(disk: Disk, path: string, bytes: Uint8Array): void {
+  const absolute = absolutePath(disk, path);
+  if (!enterFolder(disk, parentOf(path))) return;
+  const { fs, flags } = disk;
+  try {
+    const fd = fs.openSync(absolute, flags.overwrite, 0o600);
+    try {
+      writeSmall(fs, fd, bytes);
+      if (fs.fstatSync(fd).size > bytes.byteLength) fs.ftruncateSync(fd, bytes.byteLength);
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+  }
+}
+
+async function writeTemporary(
+  disk: Disk,
+  path: string,
+  folder: string,
+  bytes: Uint8Array,
+): Promise<string> {
+  const { fs } = disk;
+  const name = TEMPORARY_PREFIX + disk.env.uuid();
+  const temporary = folder === '' ? disk.prefix + name : `${disk.prefix}${folder}/${name}`;
+  let fd: number;
+  try {
+    fd = fs.openSync(temporary, disk.flags.createNew, 0o600);
+  } catch (error) {
+    throw failure(error, 'write', path, folder);
+  }
+  let open = true;
+  try {
+    if (bytes.byteLength <= SMALL) writeSmall(fs, fd, bytes);
+    else await writeAll(fs, fd, [bytes]);
+    if (disk.full) await flushFile(fs, fd);
+    open = false;
+    fs.closeSync(fd);
+    return temporary;
+  } catch (error) {
+    if (open) closeQuietly(fs, fd);
+    unlinkQuietly(fs, temporary);
+    throw failure(error, 'write', path, folder);
+  }
+}
+
+/** True when the name is ours now, false when another object had it. */
+function link(
+  disk: Disk,
+  path: string,
+  folder: string,
+  temporary: string,
+  absolute: string,
+): boolean {
+  try {
+    disk.fs.linkSync(temporary, absolute);
+    return true;
+  } catch (error) {
+    // A network file system may lose the answer to a link that it made. Nobody else knows the
+    // temporary name, so a second link to it can only be ours.
+    if (linkCount(disk, temporary) === 2) return true;
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw failure(error, 'publish', path, folder);
+  }
+}
+
+function linkCount(disk: Disk, absolute: string): number {
+  try {
+    return disk.fs.lstatSync(absolute, { throwIfNoEntry: false })?.nlink ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+async function confirm(disk: Disk, path: string, folder: string): Promise<void> {
+  try {
+    await flushFolder(disk, folder);
+  } catch (error) {
+    throw outcomeUnknown(path, error);
+  }
+}
+
+function failure(error: unknown, action: string, path: string, folder: string): unknown {
+  return errnoOf(error) === 'ENOENT'
+    ? missingFolder(folder, error)
+    : storeError(error, action, path);
+}

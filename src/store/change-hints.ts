@@ -1,0 +1,48 @@
+/**
+ * Change hints inside one process, for file systems that no operating system watches.
+ *
+ * Stores over the same file system object hear each other. A hint says that the entries of a
+ * folder changed, nothing more; it may come late, twice, or for a change since undone.
+ */
+
+export type HintListener = (absoluteFolder: string) => void;
+
+class Hints {
+  readonly #listeners = new Set<HintListener>();
+  #pending = new Set<string>();
+
+  add(listener: HintListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit(folder: string): void {
+    if (this.#listeners.size === 0) return;
+    if (this.#pending.size === 0) queueMicrotask(() => this.#flush());
+    this.#pending.add(folder);
+  }
+
+  #flush(): void {
+    const folders = this.#pending;
+    this.#pending = new Set();
+    for (const listener of [...this.#listeners]) {
+      for (const folder of folders) {
+        if (this.#listeners.has(listener)) listener(folder);
+      }
+    }
+  }
+}
+
+const byFileSystem = new WeakMap<object, Hints>();
+
+/** `fs` is the object the user gave, not a wrapper around it. */
+export function hintsOf(fs: object): Hints {
+  let hints = byFileSystem.get(fs);
+  if (hints === undefined) {
+    hints = new Hints();
+    byFileSystem.set(fs, hints);
+  }
+  return hints;
+}
+
+export type { Hints };

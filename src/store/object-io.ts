@@ -1,0 +1,187 @@
+/**
+ * Readers and writers over one descriptor.
+ *
+ * A descriptor number is reused by the system the moment it is closed, so neither is ever closed
+ * while a call on it is under way in the thread pool.
+ */
+import { DirspaceError } from '../errors.ts';
+import { type Disk, SMALL } from './disk.ts';
+import {
+  closeQuietly,
+  flushFile,
+  joined,
+  totalLength,
+  unlinkQuietly,
+  writeAll,
+  writeSmall,
+} from './durable-write.ts';
+import { completed } from './file-system.ts';
+import type { Awaitable, ObjectReader, ObjectWriter } from './store.ts';
+import { storeError } from './store-error.ts';
+
+export class FileReader implements ObjectReader {
+  readonly size: number;
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #fd: number;
+  #underWay = 0;
+  #closed = false;
+
+  constructor(disk: Disk, path: string, fd: number, size: number) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#fd = fd;
+    this.size = size;
+  }
+
+  read(offset: number, length: number): Awaitable<Uint8Array> {
+    this.#check(offset, length);
+    if (length > SMALL) return this.#readLarge(offset, length);
+    const bytes = new Uint8Array(length);
+    try {
+      let at = 0;
+      while (at < length) {
+        const count = this.#disk.fs.readSync(this.#fd, bytes, at, length - at, offset + at);
+        if (!(count > 0)) throw this.#cut(offset, length, at);
+        at += count;
+      }
+    } catch (error) {
+      throw storeError(error, 'read', this.#path);
+    }
+    return bytes;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#underWay === 0) closeQuietly(this.#disk.fs, this.#fd);
+  }
+
+  async #readLarge(offset: number, length: number): Promise<Uint8Array> {
+    // Unzeroed memory is safe: nothing of it is returned unless all of it was read.
+    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
+    this.#underWay++;
+    try {
+      let at = 0;
+      while (at < length) {
+        const count = await completed<number>((done) =>
+          this.#disk.fs.read(this.#fd, bytes, at, length - at, offset + at, done),
+        );
+        if (!(count > 0)) throw this.#cut(offset, length, at);
+        at += count;
+      }
+      return bytes;
+    } catch (error) {
+      throw storeError(error, 'read', this.#path);
+    } finally {
+      this.#underWay--;
+      if (this.#closed && this.#underWay === 0) closeQuietly(this.#disk.fs, this.#fd);
+    }
+  }
+
+  #check(offset: number, length: number): void {
+    if (this.#closed) {
+      throw new DirspaceError('Closed', `\`${this.#path}\` was closed before it was read`);
+    }
+    const sound =
+      Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0;
+    // Checked before any allocation: lengths may come from untrusted bytes.
+    if (!sound || length > this.size - offset) {
+      throw new DirspaceError(
+        'Corrupt',
+        `bytes ${offset} to ${offset + length} of \`${this.#path}\` were asked for, but it has ${this.size}`,
+        { details: { path: this.#path, offset, length, size: this.size } },
+      );
+    }
+  }
+
+  #cut(offset: number, length: number, found: number): DirspaceError {
+    return new DirspaceError(
+      'Corrupt',
+      `\`${this.#path}\` became shorter while it was read: ${found} of ${length} bytes at ${offset}`,
+      { details: { path: this.#path, offset, length, found } },
+    );
+  }
+}
+
+export class FileWriter implements ObjectWriter {
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #absolute: string;
+  readonly #fd: number;
+  readonly #opened: () => void;
+  #written = 0;
+  #tail: Promise<void> = Promise.resolve();
+  #state: 'open' | 'failed' | 'finished' | 'closed' = 'open';
+
+  /** `finished` is called once when the object is whole. */
+  constructor(disk: Disk, path: string, absolute: string, fd: number, finished: () => void) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#absolute = absolute;
+    this.#fd = fd;
+    this.#opened = finished;
+  }
+
+  write(buffers: readonly Uint8Array[]): Promise<void> {
+    const previous = this.#tail;
+    const next = previous.then(() => this.#writeNow(buffers));
+    // The chain itself never rejects: the failure is the caller's promise and the state.
+    this.#tail = next.catch(() => {});
+    return next;
+  }
+
+  async finish(): Promise<number> {
+    await this.#tail;
+    this.#mustBeOpen();
+    const { fs, full } = this.#disk;
+    try {
+      if (full) await flushFile(fs, this.#fd);
+      const { size } = fs.fstatSync(this.#fd);
+      if (size !== this.#written) {
+        throw new DirspaceError(
+          'Internal',
+          `\`${this.#path}\` has ${size} bytes after ${this.#written} were written`,
+          { details: { path: this.#path, size, written: this.#written } },
+        );
+      }
+      this.#state = 'finished';
+      fs.closeSync(this.#fd);
+    } catch (error) {
+      if (this.#state === 'open') this.#state = 'failed';
+      throw storeError(error, 'finish', this.#path);
+    }
+    this.#opened();
+    return this.#written;
+  }
+
+  async abort(): Promise<void> {
+    await this.#tail;
+    if (this.#state === 'closed') return;
+    if (this.#state !== 'finished') closeQuietly(this.#disk.fs, this.#fd);
+    this.#state = 'closed';
+    unlinkQuietly(this.#disk.fs, this.#absolute);
+  }
+
+  async #writeNow(buffers: readonly Uint8Array[]): Promise<void> {
+    this.#mustBeOpen();
+    const { fs } = this.#disk;
+    const length = totalLength(buffers);
+    try {
+      if (length > SMALL) await writeAll(fs, this.#fd, buffers);
+      else if (length > 0) writeSmall(fs, this.#fd, joined(buffers));
+      this.#written += length;
+    } catch (error) {
+      this.#state = 'failed';
+      throw storeError(error, 'write', this.#path);
+    }
+  }
+
+  #mustBeOpen(): void {
+    if (this.#state === 'open') return;
+    throw new DirspaceError(
+      'Closed',
+      `\`${this.#path}\` takes no more bytes: it is ${this.#state}`,
+    );
+  }
+}

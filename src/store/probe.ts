@@ -1,0 +1,63 @@
+/**
+ * Finds out what the file system under a root can do, by trying.
+ *
+ * Reports facts; whether to refuse a root without hard links is the caller's decision.
+ */
+import { type Disk, TEMPORARY_PREFIX } from './disk.ts';
+import { closeQuietly, unlinkQuietly } from './durable-write.ts';
+import { errnoOf } from './file-system.ts';
+import { makeFolders } from './folder-moves.ts';
+import { enterFolder, lookAt } from './safe-path.ts';
+import { storeError } from './store-error.ts';
+
+export interface Capabilities {
+  /** Hard links work and never replace: what publishing a version rests on. */
+  readonly hardLinks: boolean;
+  /** Names that differ by case alone are one name. */
+  readonly foldsCase: boolean;
+}
+
+const PRIVATE = '.dirspace';
+
+export function probeCapabilities(disk: Disk): Capabilities {
+  // Without writing only an existing name can be asked for, and nothing will be published.
+  if (disk.readOnly) {
+    return {
+      hardLinks: true,
+      foldsCase: enterFolder(disk, PRIVATE) && lookAt(disk, PRIVATE.toUpperCase()) !== undefined,
+    };
+  }
+  makeFolders(disk, PRIVATE);
+  const { fs } = disk;
+  const name = `${TEMPORARY_PREFIX}${disk.env.uuid()}-probe`;
+  const file = `${disk.prefix}${PRIVATE}/${name}`;
+  const linked = `${file}-link`;
+  try {
+    closeQuietly(fs, fs.openSync(file, disk.flags.createNew, 0o600));
+    const foldsCase = lookAt(disk, `${PRIVATE}/${name.toUpperCase()}`) !== undefined;
+    return { hardLinks: linksExclusively(disk, file, linked), foldsCase };
+  } catch (error) {
+    throw storeError(error, 'probe', PRIVATE);
+  } finally {
+    unlinkQuietly(fs, linked);
+    unlinkQuietly(fs, file);
+  }
+}
+
+function linksExclusively(disk: Disk, file: string, linked: string): boolean {
+  try {
+    disk.fs.linkSync(file, linked);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EPERM' || errno === 'ENOTSUP' || errno === 'ENOSYS' || errno === 'EMLINK') {
+      return false;
+    }
+    throw error;
+  }
+  try {
+    disk.fs.linkSync(file, linked);
+    return false;
+  } catch (error) {
+    return errnoOf(error) === 'EEXIST';
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Restores what POSIX refuses and in-memory file systems allow.
+ *
+ * memfs renames over non-empty folders, into a folder's own child and across kinds, links
+ * folders, and takes names of any length. The engine's safety rests on these refusals.
+ */
+import nodeFs from 'node:fs';
+import { type FileStat, type FileSystem, readFolder } from './file-system.ts';
+
+const LONGEST_NAME = 255;
+const LONGEST_PATH = 4096;
+
+const strictOf = new WeakMap<object, FileSystem>();
+const trusted = new WeakSet<object>([nodeFs]);
+
+/** Declares that `fs` refuses all that POSIX refuses, so that it is used as it is. */
+export function trustFileSystem<T extends object>(fs: T): T {
+  trusted.add(fs);
+  return fs;
+}
+
+export function isNodeFileSystem(fs: object): boolean {
+  return fs === nodeFs || (fs as { readonly default?: unknown }).default === nodeFs;
+}
+
+/** The same object for the same `fs`; node:fs itself and trusted ones come back unwrapped. */
+export function strictFileSystem(fs: FileSystem): FileSystem {
+  if (isNodeFileSystem(fs)) return nodeFs;
+  if (trusted.has(fs)) return fs;
+  let strict = strictOf.get(fs);
+  if (strict === undefined) {
+    strict = trustFileSystem(wrap(fs));
+    strictOf.set(fs, strict);
+  }
+  return strict;
+}
+
+function systemError(code: string, call: string, path: string): Error {
+  return Object.assign(new Error(`${code}, ${call} '${path}'`), { code, syscall: call, path });
+}
+
+function wrap(fs: FileSystem): FileSystem {
+  const checkName = (call: string, path: string): void => {
+    const bytes = Buffer.byteLength(path);
+    if (bytes <= LONGEST_NAME) return;
+    if (
+      bytes >= LONGEST_PATH ||
+      path.split('/').some((part) => Buffer.byteLength(part) > LONGEST_NAME)
+    ) {
+      throw systemError('ENAMETOOLONG', call, path);
+    }
+  };
+  const look = (path: string): FileStat | undefined => {
+    try {
+      return fs.lstatSync(path, { throwIfNoEntry: false });
+    } catch {
+      return undefined;
+    }
+  };
+
+  const renameSync = (from: string, to: string): void => {
+    checkName('rename', from);
+    checkName('rename', to);
+    const source = look(from);
+    const target = look(to);
+    if (source !== undefined) {
+      if (target !== undefined && source.ino === target.ino && source.dev === target.dev) return;
+      if (source.isDirectory()) {
+        if (to.startsWith(`${from}/`)) throw systemError('EINVAL', 'rename', from);
+        if (target !== undefined && !target.isDirectory()) {
+          throw systemError('ENOTDIR', 'rename', to);
+        }
+        if (target !== undefined && readFolder(fs, to).length > 0) {
+          throw systemError('ENOTEMPTY', 'rename', to);
+        }
+      } else if (target?.isDirectory()) {
+        throw systemError('EISDIR', 'rename', to);
+      }
+    }
+    fs.renameSync(from, to);
+  };
+
+  const linkSync = (existing: string, added: string): void => {
+    checkName('link', added);
+    if (look(existing)?.isDirectory() && look(added) === undefined) {
+      throw systemError('EPERM', 'link', existing);
+    }
+    fs.linkSync(existing, added);
+  };
+
+  const openSync = (path: string, flags: number | string, mode?: number): number => {
+    checkName('open', path);
+    return fs.openSync(path, flags, mode);
+  };
+
+  const mkdirSync = (path: string, options: { recursive?: boolean; mode?: number }): unknown => {
+    checkName('mkdir', path);
+    return fs.mkdirSync(path, options);
+  };
+
+  const mkdir: FileSystem['mkdir'] = (path, callback) => {
+    try {
+      checkName('mkdir', path);
+    } catch (error) {
+      queueMicrotask(() => callback(error as Error));
+      return;
+    }
+    fs.mkdir(path, callback);
+  };
+
+  // Everything is listed: what a wrapper leaves out, some library takes from the real disk.
+  return {
+    constants: fs.constants,
+    openSync,
+    mkdirSync,
+    renameSync,
+    linkSync,
+    mkdir,
+    lstatSync: fs.lstatSync.bind(fs),
+    realpathSync: (path: string) => String(fs.realpathSync(path)),
+    closeSync: (fd) => fs.closeSync(fd),
+    readSync: (fd, buffer, offset, length, position) =>
+      fs.readSync(fd, buffer, offset, length, position),
+    writeSync: (fd, buffer, offset, length, position) =>
+      fs.writeSync(fd, buffer, offset, length, position),
+    ftruncateSync: (fd, length) => fs.ftruncateSync(fd, length),
+    fstatSync: (fd) => fs.fstatSync(fd),
+    readdirSync: (path, options) => fs.readdirSync(path, options),
+    unlinkSync: (path) => fs.unlinkSync(path),
+    existsSync: (path) => fs.existsSync(path),
+    rmdirSync: (path) => fs.rmdirSync(path),
+    statSync: (path) => fs.statSync(path),
+    read: (fd, buffer, offset, length, position, callback) =>
+      fs.read(fd, buffer, offset, length, position, callback),
+    writev: (fd, buffers, position, callback) => fs.writev(fd, buffers, position, callback),
+    fsync: (fd, callback) => fs.fsync(fd, callback),
+    fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
+    rmdir: (path, callback) => fs.rmdir(path, callback),
+    stat: (path, callback) => fs.stat(path, callback),
+    lstat: (path, callback) => fs.lstat(path, callback),
+    utimes: (path, atime, mtime, callback) => fs.utimes(path, atime, mtime, callback),
+    readdir: (path, options, callback) => fs.readdir(path, options, callback),
+  };
+}
