@@ -165,6 +165,44 @@ describe('the table', () => {
     expect(OPERATIONS.DropNamespace.permission).toBe('admin');
   });
 
+  it('asks for the permission each operation needs', () => {
+    const asking = (permission: string): string[] =>
+      OPERATION_NAMES.filter((name) => OPERATIONS[name].permission === permission).sort();
+    expect(asking('read')).toEqual([
+      'AnalyzeTableQueryPlan',
+      'CountTableRows',
+      'DescribeNamespace',
+      'DescribeTable',
+      'DescribeTableIndexStats',
+      'DescribeTableVersion',
+      'DescribeTransaction',
+      'ExplainTableQueryPlan',
+      'GetTableStats',
+      'GetTableTagVersion',
+      'ListAllTables',
+      'ListNamespaces',
+      'ListTableBranches',
+      'ListTableIndices',
+      'ListTableTags',
+      'ListTableVersions',
+      'ListTables',
+      'NamespaceExists',
+      'QueryTable',
+      'TableExists',
+    ]);
+    expect(asking('admin')).toEqual([
+      'AlterTransaction',
+      'BatchCommitTables',
+      'BatchCreateTableVersions',
+      'BatchDeleteTableVersions',
+      'CreateTableVersion',
+      'DeregisterTable',
+      'DropNamespace',
+      'RegisterTable',
+    ]);
+    expect(asking('write')).toHaveLength(54 - 20 - 8);
+  });
+
   it('tells what the id of a path names', () => {
     expect(resourceKind('ListTables')).toBe('namespace');
     expect(resourceKind('DescribeTable')).toBe('table');

@@ -236,9 +236,16 @@ export function responseModel<Op extends OperationName>(
   return (names[operation] ?? `${operation}Response`) as ResponseModel<Op>;
 }
 
+const parametersOfPaths = new Map<string, readonly string[]>();
+
 /** The names in braces of a path template, in order. */
 export function pathParameters(path: string): readonly string[] {
-  return Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1] as string);
+  let names = parametersOfPaths.get(path);
+  if (names === undefined) {
+    names = Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1] as string);
+    parametersOfPaths.set(path, names);
+  }
+  return names;
 }
 
 /** The kind of object the path's `id` names; it is the first segment after the version. */
