@@ -43,7 +43,8 @@ export function enterFolder(disk: Disk, folder: string): boolean {
   const absolute = absoluteFolder(disk, folder);
   try {
     // The kernel resolves the whole chain at once: half the cost of one lstat a component.
-    if (canonicalPath(disk.fs, absolute) === absolute) return true;
+    // The dot makes it refuse a file.
+    if (canonicalPath(disk.fs, `${absolute}/.`) === absolute) return true;
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'ENOENT' && errno !== 'ENOTDIR' && errno !== 'ELOOP') {

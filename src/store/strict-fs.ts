@@ -108,6 +108,17 @@ function wrap(fs: FileSystem): FileSystem {
     fs.mkdir(path, callback);
   };
 
+  const realpathSync = (path: string): string => {
+    if (path.endsWith('/.') && !fs.statSync(path.slice(0, -1)).isDirectory()) {
+      throw systemError('ENOTDIR', 'realpath', path);
+    }
+    return String(fs.realpathSync(path));
+  };
+
+  const checkReadable = (fd: number): void => {
+    if (fs.fstatSync(fd).isDirectory()) throw systemError('EISDIR', 'read', String(fd));
+  };
+
   // Everything is listed: what a wrapper leaves out, some library takes from the real disk.
   return {
     constants: fs.constants,
@@ -117,10 +128,12 @@ function wrap(fs: FileSystem): FileSystem {
     linkSync,
     mkdir,
     lstatSync: fs.lstatSync.bind(fs),
-    realpathSync: (path: string) => String(fs.realpathSync(path)),
+    realpathSync,
     closeSync: (fd) => fs.closeSync(fd),
-    readSync: (fd, buffer, offset, length, position) =>
-      fs.readSync(fd, buffer, offset, length, position),
+    readSync: (fd, buffer, offset, length, position) => {
+      checkReadable(fd);
+      return fs.readSync(fd, buffer, offset, length, position);
+    },
     writeSync: (fd, buffer, offset, length, position) =>
       fs.writeSync(fd, buffer, offset, length, position),
     ftruncateSync: (fd, length) => fs.ftruncateSync(fd, length),
