@@ -1,0 +1,67 @@
+/**
+ * Page checksums: a byte range is cut into pages of fixed size and each has its crc32, so that a
+ * reader of a few values verifies what it reads without reading the rest.
+ */
+import { crc32 } from 'node:zlib';
+
+/** Bytes per page. Smaller pages cost noticeably more time per byte, larger ones more reading. */
+export const PAGE_BYTES = 8192;
+
+/** The checksum of a range of one page; of longer ranges base64 of little-endian 32-bit words. */
+export type PageChecksums = number | string;
+
+export const pageCount = (bytes: number): number => Math.ceil(bytes / PAGE_BYTES);
+
+/** Checksums of the concatenation of `pieces`. */
+export function checksumPages(pieces: readonly Uint8Array[], bytes: number): PageChecksums {
+  const pages = pageCount(bytes);
+  if (pages <= 1) return pieces.reduce((crc, piece) => crc32(piece, crc), 0);
+  const checksums = Buffer.alloc(pages * 4);
+  let page = 0;
+  let filled = 0;
+  let crc = 0;
+  for (const piece of pieces) {
+    let at = 0;
+    while (at < piece.length) {
+      const take = Math.min(PAGE_BYTES - filled, piece.length - at);
+      crc = crc32(piece.subarray(at, at + take), crc);
+      at += take;
+      filled += take;
+      if (filled === PAGE_BYTES) {
+        checksums.writeUInt32LE(crc, page * 4);
+        page += 1;
+        filled = 0;
+        crc = 0;
+      }
+    }
+  }
+  if (filled > 0) checksums.writeUInt32LE(crc, page * 4);
+  return checksums.toString('base64');
+}
+
+/** True when the stored form holds exactly the checksums that `bytes` bytes have. */
+export function isPageChecksums(value: unknown, bytes: number): value is PageChecksums {
+  const pages = pageCount(bytes);
+  if (pages <= 1) {
+    return typeof value === 'number' && value >>> 0 === value;
+  }
+  return typeof value === 'string' && value.length === Math.ceil((pages * 4) / 3) * 4;
+}
+
+/** The first page of `range` that does not match, or -1. `first` is the number of its first page. */
+export function damagedPage(range: Uint8Array, first: number, checksums: PageChecksums): number {
+  if (typeof checksums === 'number') {
+    return first === 0 && crc32(range) === checksums ? -1 : 0;
+  }
+  const known = Buffer.from(checksums, 'base64');
+  for (let at = 0, page = first; at < range.length; at += PAGE_BYTES, page += 1) {
+    const end = Math.min(at + PAGE_BYTES, range.length);
+    if (
+      page * 4 + 4 > known.length ||
+      crc32(range.subarray(at, end)) !== known.readUInt32LE(page * 4)
+    ) {
+      return page;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,383 @@
+/**
+ * Computing the statistics of one column of a batch from its buffers. Hot: every value written
+ * passes through here, so each physical kind has its own loop.
+ */
+import { type Data, type Float, type Int, Precision, Type, type Vector } from '../arrow.ts';
+import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';
+import { strideOf } from './arrow-types.ts';
+import { getBit } from './bitmaps.ts';
+import { type ColumnStatistics, type StatisticValue, statisticKind } from './statistics.ts';
+import { lowerBound, upperBound } from './text-bounds.ts';
+
+interface Bounds {
+  readonly min?: StatisticValue;
+  readonly max?: StatisticValue;
+  readonly nans?: number;
+  readonly minExact?: boolean;
+  readonly maxExact?: boolean;
+}
+
+/** Expects data whose buffers were checked against its length. */
+export function columnStatistics(data: Data): ColumnStatistics {
+  const nulls = logicalNulls(data);
+  const bounds = nulls < data.length ? boundsOf(data) : {};
+  return {
+    rows: data.length,
+    nulls,
+    nans: bounds.nans ?? 0,
+    ...(bounds.min === undefined ? {} : { min: bounds.min }),
+    ...(bounds.max === undefined ? {} : { max: bounds.max }),
+    minExact: bounds.minExact ?? true,
+    maxExact: bounds.maxExact ?? true,
+  };
+}
+
+function logicalNulls(data: Data): number {
+  const { type, length } = data;
+  if (type.typeId === Type.Null) return length;
+  const isNullValue = type.typeId === Type.Dictionary ? nullValues(data.dictionary) : undefined;
+  if (type.typeId !== Type.Union && isNullValue === undefined) return Math.max(data.nullCount, 0);
+  let nulls = 0;
+  const indices = data.values as ArrayLike<number>;
+  for (let row = 0; row < length; row += 1) {
+    if (!data.getValid(row) || isNullValue?.(indices[row] as number) === true) nulls += 1;
+  }
+  return nulls;
+}
+
+const nullValues = (dictionary: Vector | undefined): ((index: number) => boolean) | undefined =>
+  dictionary === undefined || dictionary.nullCount === 0
+    ? undefined
+    : (index) => !dictionary.isValid(index);
+
+function boundsOf(data: Data): Bounds {
+  const { type } = data;
+  switch (statisticKind(type)) {
+    case 'boolean':
+      return booleanBounds(data);
+    case 'integer':
+      return (type as Int).isSigned === false
+        ? unsignedBounds(data.values as Uint32Array, data)
+        : integerBounds(data.values as Int32Array, data);
+    case 'float':
+      switch ((type as Float).precision) {
+        case Precision.DOUBLE:
+          return doubleBounds(data.values as Float64Array, data);
+        case Precision.SINGLE:
+          return singleBounds(data.values as Float32Array, data);
+        default:
+          return singleBounds(widenHalves(data.values as Uint16Array, data.length), data);
+      }
+    case 'bigint':
+      return wordBounds(data);
+    case 'text':
+      if (type.typeId === Type.Dictionary) return dictionaryBounds(data);
+      return type.typeId === Type.Utf8View ? viewBounds(data) : textBounds(data);
+    case 'none':
+      return {};
+  }
+}
+
+/** The bitmap to test rows with, or undefined when all are valid. */
+const validityOf = (data: Data): Uint8Array | undefined =>
+  data.nullCount > 0 ? data.nullBitmap : undefined;
+
+function booleanBounds(data: Data): Bounds {
+  const validity = validityOf(data);
+  const values = data.values as Uint8Array;
+  let some = false;
+  let all = true;
+  for (let at = data.offset, end = at + data.length; at < end && (all || !some); at += 1) {
+    if (validity !== undefined && !getBit(validity, at)) continue;
+    if (getBit(values, at)) some = true;
+    else all = false;
+  }
+  return { min: all, max: some };
+}
+
+function integerBounds(values: Int32Array | Int16Array | Int8Array, data: Data): Bounds {
+  const { offset, length } = data;
+  const validity = validityOf(data);
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < length; row += 1) {
+    if (validity !== undefined && !getBit(validity, offset + row)) continue;
+    const value = values[row] as number;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return { min, max };
+}
+
+/** The same loop apart, so that neither sees too many kinds of arrays to stay fast. */
+function unsignedBounds(values: Uint32Array | Uint16Array | Uint8Array, data: Data): Bounds {
+  const { offset, length } = data;
+  const validity = validityOf(data);
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < length; row += 1) {
+    if (validity !== undefined && !getBit(validity, offset + row)) continue;
+    const value = values[row] as number;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return { min, max };
+}
+
+function doubleBounds(values: Float64Array, data: Data): Bounds {
+  const { offset, length } = data;
+  const validity = validityOf(data);
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  let nans = 0;
+  for (let row = 0; row < length; row += 1) {
+    if (validity !== undefined && !getBit(validity, offset + row)) continue;
+    const value = values[row] as number;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    if (Number.isNaN(value)) nans += 1;
+  }
+  return floatBounds(min, max, nans);
+}
+
+function singleBounds(values: Float32Array, data: Data): Bounds {
+  const { offset, length } = data;
+  const validity = validityOf(data);
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  let nans = 0;
+  for (let row = 0; row < length; row += 1) {
+    if (validity !== undefined && !getBit(validity, offset + row)) continue;
+    const value = values[row] as number;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    if (Number.isNaN(value)) nans += 1;
+  }
+  return floatBounds(min, max, nans);
+}
+
+/** Zeros lose their sign: -0 and 0 are equal, and JSON has only one of them. */
+function floatBounds(min: number, max: number, nans: number): Bounds {
+  // Only NaNs, or only infinities of one sign: the starting values were never improved on.
+  const onlyNaN = min === Number.POSITIVE_INFINITY && max === Number.NEGATIVE_INFINITY;
+  return onlyNaN ? { nans } : { min: min + 0, max: max + 0, nans };
+}
+
+function widenHalves(halves: Uint16Array, length: number): Float32Array {
+  const out = new Float32Array(length);
+  for (let row = 0; row < length; row += 1) {
+    const half = halves[row] as number;
+    const exponent = (half >> 10) & 31;
+    const fraction = half & 1023;
+    const magnitude =
+      exponent === 0
+        ? fraction * 2 ** -24
+        : exponent === 31
+          ? fraction === 0
+            ? Number.POSITIVE_INFINITY
+            : Number.NaN
+          : (1024 + fraction) * 2 ** (exponent - 25);
+    out[row] = half & 0x8000 ? -magnitude : magnitude;
+  }
+  return out;
+}
+
+/** 64-bit and wider integers, compared as 32-bit words: per-value bigints would be 20 times slower. */
+function wordBounds(data: Data): Bounds {
+  const { type, offset, length } = data;
+  const { buffer, byteOffset, byteLength } = data.values as ArrayBufferView;
+  const words = new Int32Array(buffer, byteOffset, byteLength >> 2);
+  const width = type.typeId === Type.Decimal ? strideOf(type) : 2;
+  const signed = type.typeId !== Type.Int || (type as Int).isSigned;
+  const validity = validityOf(data);
+  let low = -1;
+  let high = -1;
+  if (width === 2) {
+    // Flipping the top bit of unsigned values gives them the order of signed ones.
+    const flip = signed ? 0 : 0x80000000 | 0;
+    let minTop = 0;
+    let minLow = 0;
+    let maxTop = 0;
+    let maxLow = 0;
+    for (let row = 0; row < length; row += 1) {
+      if (validity !== undefined && !getBit(validity, offset + row)) continue;
+      const top = (words[2 * row + 1] as number) ^ flip;
+      const bottom = (words[2 * row] as number) >>> 0;
+      if (low < 0 || top < minTop || (top === minTop && bottom < minLow)) {
+        low = row;
+        minTop = top;
+        minLow = bottom;
+      }
+      if (high < 0 || top > maxTop || (top === maxTop && bottom > maxLow)) {
+        high = row;
+        maxTop = top;
+        maxLow = bottom;
+      }
+    }
+  } else {
+    for (let row = 0; row < length; row += 1) {
+      if (validity !== undefined && !getBit(validity, offset + row)) continue;
+      if (low < 0 || compareWords(words, row, low, width) < 0) low = row;
+      if (high < 0 || compareWords(words, row, high, width) > 0) high = row;
+    }
+  }
+  return {
+    min: wideInteger(words, low, width, signed),
+    max: wideInteger(words, high, width, signed),
+  };
+}
+
+function compareWords(words: Int32Array, a: number, b: number, width: number): number {
+  let difference =
+    (words[a * width + width - 1] as number) - (words[b * width + width - 1] as number);
+  for (let word = width - 2; difference === 0 && word >= 0; word -= 1) {
+    difference =
+      ((words[a * width + word] as number) >>> 0) - ((words[b * width + word] as number) >>> 0);
+  }
+  return difference;
+}
+
+function wideInteger(words: Int32Array, row: number, width: number, signed: boolean): bigint {
+  const top = words[row * width + width - 1] as number;
+  let value = BigInt(signed ? top : top >>> 0);
+  for (let word = width - 2; word >= 0; word -= 1) {
+    value = (value << 32n) | BigInt((words[row * width + word] as number) >>> 0);
+  }
+  return value;
+}
+
+function textBounds(data: Data): Bounds {
+  const { offset, length } = data;
+  const values = (data.values ?? new Uint8Array(0)) as Uint8Array;
+  const offsets = data.valueOffsets as Offsets;
+  const validity = validityOf(data);
+  const last = offsetAt(offsets, length);
+  if (last > 0xffffffff) return {};
+  // Of 64-bit offsets the low words tell all, as the last one fits in 32 bits.
+  const large = !(offsets instanceof Int32Array);
+  const words = large
+    ? new Int32Array(offsets.buffer, offsets.byteOffset, offsets.length * 2)
+    : offsets;
+  const step = large ? 2 : 1;
+  const search = new TextSearch();
+  let begin = (words[0] as number) >>> 0;
+  for (let row = 0; row < length; row += 1) {
+    const end = (words[(row + 1) * step] as number) >>> 0;
+    if (validity === undefined || getBit(validity, offset + row)) search.add(values, begin, end);
+    begin = end;
+  }
+  return search.bounds();
+}
+
+function viewBounds(data: Data): Bounds {
+  const { offset, length } = data;
+  const views = bytesOf(data.values as Uint8Array);
+  const words = new DataView(views.buffer, views.byteOffset, views.byteLength);
+  const validity = validityOf(data);
+  const search = new TextSearch();
+  for (let row = 0; row < length; row += 1) {
+    if (validity !== undefined && !getBit(validity, offset + row)) continue;
+    const size = words.getInt32(row * 16, true);
+    if (size <= 12) {
+      search.add(views, row * 16 + 4, row * 16 + 4 + size);
+    } else {
+      const begin = words.getInt32(row * 16 + 12, true);
+      const buffer = data.variadicBuffers[words.getInt32(row * 16 + 8, true)] as Uint8Array;
+      search.add(buffer, begin, begin + size);
+    }
+  }
+  return search.bounds();
+}
+
+/** Bounds of the dictionary's values that occur. */
+function dictionaryBounds(data: Data): Bounds {
+  const { offset, length, dictionary } = data;
+  if (dictionary === undefined) return {};
+  const validity = validityOf(data);
+  const indices = data.values as Int32Array;
+  const used = new Uint8Array(dictionary.length);
+  for (let row = 0; row < length; row += 1) {
+    if (validity === undefined || getBit(validity, offset + row)) used[indices[row] as number] = 1;
+  }
+  const search = new TextSearch();
+  for (let index = 0; index < used.length; index += 1) {
+    if (used[index] === 0) continue;
+    const value: unknown = dictionary.get(index);
+    if (typeof value !== 'string') continue;
+    const bytes = Buffer.from(value);
+    search.add(bytes, 0, bytes.length);
+  }
+  return search.bounds();
+}
+
+/** Remembers the lowest and the highest of the byte strings it is shown. */
+class TextSearch {
+  #low: Uint8Array | undefined;
+  #high: Uint8Array | undefined;
+  #lowKey = 0;
+  #highKey = 0;
+
+  add(bytes: Uint8Array, begin: number, end: number): void {
+    const key = firstBytes(bytes, begin, end);
+    // The first four bytes decide nearly always, without touching the rest.
+    if (key <= this.#lowKey || this.#low === undefined) this.#offerLow(key, bytes, begin, end);
+    if (key >= this.#highKey) this.#offerHigh(key, bytes, begin, end);
+  }
+
+  #offerLow(key: number, bytes: Uint8Array, begin: number, end: number): void {
+    if (
+      this.#low === undefined ||
+      key < this.#lowKey ||
+      compareRange(bytes, begin, end, this.#low) < 0
+    ) {
+      this.#low = bytes.subarray(begin, end);
+      this.#lowKey = key;
+    }
+  }
+
+  #offerHigh(key: number, bytes: Uint8Array, begin: number, end: number): void {
+    if (
+      this.#high === undefined ||
+      key > this.#highKey ||
+      compareRange(bytes, begin, end, this.#high) > 0
+    ) {
+      this.#high = bytes.subarray(begin, end);
+      this.#highKey = key;
+    }
+  }
+
+  bounds(): Bounds {
+    const min = this.#low === undefined ? undefined : lowerBound(this.#low);
+    const max = this.#high === undefined ? undefined : upperBound(this.#high);
+    return {
+      ...(min === undefined ? {} : { min: min.value, minExact: min.exact }),
+      ...(max === undefined ? {} : { max: max.value, maxExact: max.exact }),
+    };
+  }
+}
+
+/** As one big-endian number; a shorter string is padded with zeros, which keeps the order. */
+function firstBytes(bytes: Uint8Array, begin: number, end: number): number {
+  if (end - begin >= 4) {
+    return (
+      (((bytes[begin] as number) << 24) |
+        ((bytes[begin + 1] as number) << 16) |
+        ((bytes[begin + 2] as number) << 8) |
+        (bytes[begin + 3] as number)) >>>
+      0
+    );
+  }
+  let key = 0;
+  for (let at = begin; at < begin + 4; at += 1)
+    key = key * 256 + (at < end ? (bytes[at] as number) : 0);
+  return key;
+}
+
+function compareRange(bytes: Uint8Array, begin: number, end: number, other: Uint8Array): number {
+  const length = Math.min(end - begin, other.length);
+  for (let at = 0; at < length; at += 1) {
+    const difference = (bytes[begin + at] as number) - (other[at] as number);
+    if (difference !== 0) return difference;
+  }
+  return end - begin - other.length;
+}

@@ -1,0 +1,47 @@
+/**
+ * Shortening the bounds of text: a prefix bounds from below, a prefix with its last code point
+ * raised bounds from above. Works on UTF-8 bytes.
+ */
+import { isUtf8 } from 'node:buffer';
+
+/** Longest bound kept, in bytes. */
+export const MAX_TEXT_BOUND_BYTES = 64;
+
+export interface TextBound {
+  readonly value: string;
+  readonly exact: boolean;
+}
+
+const text = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+
+/** Undefined when the bytes are not UTF-8, whose order would not be that of the string. */
+export function lowerBound(bytes: Uint8Array): TextBound | undefined {
+  const kept = prefix(bytes);
+  if (!isUtf8(kept)) return undefined;
+  return { value: text(kept), exact: kept.length === bytes.length };
+}
+
+/** Undefined too when nothing of the kept length lies above. */
+export function upperBound(bytes: Uint8Array): TextBound | undefined {
+  const kept = prefix(bytes);
+  if (!isUtf8(kept)) return undefined;
+  if (kept.length === bytes.length) return { value: text(kept), exact: true };
+  const points = Array.from(text(kept), (character) => character.codePointAt(0) ?? 0);
+  for (let last = points.length - 1; last >= 0; last -= 1) {
+    const point = points[last] as number;
+    if (point < 0x10ffff) {
+      const next = point === 0xd7ff ? 0xe000 : point + 1;
+      return { value: String.fromCodePoint(...points.slice(0, last), next), exact: false };
+    }
+  }
+  return undefined;
+}
+
+/** The longest prefix within the limit that does not cut a character. */
+function prefix(bytes: Uint8Array): Uint8Array {
+  if (bytes.length <= MAX_TEXT_BOUND_BYTES) return bytes;
+  let end = MAX_TEXT_BOUND_BYTES;
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end);
+}
