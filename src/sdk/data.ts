@@ -1,0 +1,304 @@
+/**
+ * Anything a user has, as a stream of record batches: rows, Arrow objects of any copy of
+ * apache-arrow, Arrow IPC bytes, and iterables and streams of these. Decides what the input is
+ * and counts its rows; how things are built, cast or decoded is its siblings' matter.
+ */
+import {
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  type Schema,
+} from '../arrow.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { openArrowBody } from '../format/foreign-ipc.ts';
+import {
+  type ArrowLike,
+  ArrowRebuilder,
+  isArrowLike,
+  isBatchLike,
+  isTableLike,
+  type RecordBatchLike,
+  type TableLike,
+} from './arrow-like.ts';
+import { isSchemaLike, rebuildType, type SchemaLike } from './arrow-like-types.ts';
+import { buildBatch, buildContext } from './build-column.ts';
+import type { BuildContext } from './column-data.ts';
+import { conformBatch } from './conform.ts';
+import { inferSchema, type VectorColumns } from './infer.ts';
+import { asBytes } from './js-values.ts';
+import { type SchemaInput, toSchema } from './schema-like.ts';
+import {
+  isPullable,
+  itemsOf,
+  once,
+  type Pullable,
+  type ReadableStreamLike,
+  RowSource,
+  Source,
+} from './source.ts';
+import { showValue } from './type-name.ts';
+
+type Rows = readonly object[];
+type Bytes = Uint8Array | ArrayBuffer;
+type Item = object | Rows | RecordBatchLike | TableLike | Uint8Array;
+
+export type DataInput =
+  | Rows
+  | ArrowLike
+  | Bytes
+  | RecordBatchStream
+  | Iterable<Item>
+  | AsyncIterable<Item>
+  | ReadableStreamLike<Item>;
+
+export interface DataOptions {
+  /** Wins over everything inferred; Arrow data is fitted to it by lossless casts only. */
+  readonly schema?: SchemaInput | undefined;
+  /** Top-level number arrays to make fixed-size lists of, with the type of their items. */
+  readonly vectorColumns?: VectorColumns | undefined;
+  /** Most rows of a batch made of rows. 8,192 if not given. */
+  readonly batchRows?: number | undefined;
+  /** Stops reading; what is pending rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Plan {
+  readonly schema: Schema | undefined;
+  readonly vectors: VectorColumns | undefined;
+  readonly batchRows: number;
+  readonly signal: AbortSignal | undefined;
+  readonly rebuilder: ArrowRebuilder;
+}
+
+/**
+ * Nothing of an iterable or stream is read ahead of the reader, but for the first item and, when
+ * a schema must be inferred from rows, the first batch. Arrays and Arrow tables can be read
+ * again, streams once. Rows that do not fit throw TableSchemaValidation while reading.
+ */
+export async function toRecordBatchStream(
+  data: DataInput,
+  options: DataOptions = {},
+): Promise<RecordBatchStream> {
+  const { batchRows = 8192, signal } = options;
+  signal?.throwIfAborted();
+  if (!Number.isInteger(batchRows) || batchRows < 1) {
+    throw new DirspaceError('InvalidInput', `batchRows is ${batchRows}; pass a positive integer.`);
+  }
+  const plan: Plan = {
+    schema: options.schema === undefined ? undefined : toSchema(options.schema),
+    vectors: options.vectorColumns && ownTypes(options.vectorColumns),
+    batchRows,
+    signal,
+    rebuilder: new ArrowRebuilder(),
+  };
+  if (Array.isArray(data) && startsWithRow(data)) return arrayStream(data, plan);
+  const bytes = asBytes(data);
+  if (bytes !== undefined) return ipcStream(bytes, plan);
+  if (isArrowLike(data)) return arrowStream(data, plan);
+  if (!isPullable(data)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The data is ${showValue(data)}. Pass an array of objects, Arrow data, Arrow IPC bytes, or ` +
+        'an iterable or stream of these.',
+    );
+  }
+  const schema: unknown = 'schema' in data ? data.schema : undefined;
+  return pulledStream(data, isSchemaLike(schema) ? schema : undefined, plan);
+}
+
+const ownTypes = (columns: VectorColumns): VectorColumns =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, { type }]) => {
+      return [name, { type: rebuildType(type as never, new Map()) }];
+    }),
+  );
+
+type ItemKind = 'rows' | 'arrow' | 'bytes';
+
+function kindOf(item: unknown): ItemKind {
+  if (asBytes(item) !== undefined) return 'bytes';
+  if (typeof item !== 'object' || item === null) return 'rows';
+  return isTableLike(item) || isBatchLike(item) ? 'arrow' : 'rows';
+}
+
+/** True for arrays of rows, as opposed to arrays of batches, of bytes or of arrays of rows. */
+const startsWithRow = (data: readonly unknown[]): boolean =>
+  data.length === 0 || (!Array.isArray(data[0]) && kindOf(data[0]) === 'rows');
+
+const INFERRED =
+  ' The type was inferred from the first values there; pass a schema to choose another.';
+
+function schemaOfRows(rows: readonly unknown[], plan: Plan): Schema {
+  const schema = inferSchema(rows, plan.vectors);
+  if (schema.fields.length === 0) {
+    // Only rows without columns are left; the first that is no row at all says so itself.
+    if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
+    throw new DirspaceError(
+      'InvalidInput',
+      'There are no rows with columns to infer a schema from. Pass a schema.',
+    );
+  }
+  return schema;
+}
+
+const contextFor = (plan: Plan): BuildContext =>
+  buildContext(plan.schema === undefined ? { hint: INFERRED } : {});
+
+function arrayStream(rows: readonly unknown[], plan: Plan): RecordBatchStream {
+  const { batchRows, signal } = plan;
+  const schema = plan.schema ?? schemaOfRows(rows, plan);
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      const context = contextFor(plan);
+      for (let start = 0; start < rows.length; start += batchRows) {
+        signal?.throwIfAborted();
+        const part = rows.length <= batchRows ? rows : rows.slice(start, start + batchRows);
+        yield* batchesOf(schema, part, start, context);
+      }
+    },
+  };
+}
+
+/** One batch, or several when the values are too large for one. */
+function* batchesOf(
+  schema: Schema,
+  rows: readonly unknown[],
+  base: number,
+  context: BuildContext,
+): Generator<RecordBatch> {
+  let batch: RecordBatch;
+  try {
+    batch = buildBatch(schema, rows, base, context);
+  } catch (error) {
+    if (rows.length < 2 || !isDirspaceError(error, 'PayloadTooLarge')) throw error;
+    const half = rows.length >> 1;
+    yield* batchesOf(schema, rows.slice(0, half), base, context);
+    yield* batchesOf(schema, rows.slice(half), base + half, context);
+    return;
+  }
+  yield batch;
+}
+
+function arrowStream(data: ArrowLike, plan: Plan): RecordBatchStream {
+  const { rebuilder, signal } = plan;
+  const found = rebuilder.batches(data);
+  const schema = plan.schema ?? toSchema(found.schema);
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      const conform = conformer(schema);
+      for (const batch of rebuilder.batches(data).batches) {
+        signal?.throwIfAborted();
+        yield conform(batch);
+      }
+    },
+  };
+}
+
+/** Fits batches to a schema one after the other, counting rows for messages. */
+function conformer(schema: Schema): (batch: RecordBatch) => RecordBatch {
+  const context = buildContext({ exactFloats: true });
+  let rows = 0;
+  return (batch) => {
+    const fitted = conformBatch(batch, schema, rows, context);
+    rows += batch.numRows;
+    return fitted;
+  };
+}
+
+async function ipcStream(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  plan: Plan,
+): Promise<RecordBatchStream> {
+  const stream = await openArrowBody(body);
+  const schema = plan.schema ?? toSchema(stream.schema);
+  const batches = itemsOf(new Source(stream, plan.signal), (item) => item as RecordBatch);
+  return recordBatchStream(schema, once(mapped(batches, conformer(schema))));
+}
+
+async function* mapped<A, B>(items: AsyncIterable<A>, change: (item: A) => B): AsyncGenerator<B> {
+  for await (const item of items) yield change(item);
+}
+
+async function pulledStream(
+  data: Pullable,
+  declared: SchemaLike | undefined,
+  plan: Plan,
+): Promise<RecordBatchStream> {
+  const source = new Source(data, plan.signal);
+  try {
+    const first = await source.peek();
+    if (first === undefined) return emptyStream(declared, plan);
+    const kind = kindOf(first.value);
+    if (kind === 'rows') return await rowStream(new RowSource(source), plan);
+    if (kind === 'bytes') return await ipcStream(once(itemsOf(source, bytesItem)), plan);
+    return pulledArrow(source, first.value as RecordBatchLike | TableLike, declared, plan);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+function emptyStream(declared: SchemaLike | undefined, plan: Plan): RecordBatchStream {
+  const schema = plan.schema ?? (declared && toSchema(declared));
+  if (schema !== undefined) return recordBatchStream(schema, []);
+  throw new DirspaceError('InvalidInput', 'The data is empty and so has no schema. Pass a schema.');
+}
+
+async function rowStream(source: RowSource, plan: Plan): Promise<RecordBatchStream> {
+  const { batchRows } = plan;
+  const first = plan.schema === undefined ? await source.take(batchRows) : undefined;
+  const schema = plan.schema ?? schemaOfRows(first ?? [], plan);
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    const context = contextFor(plan);
+    let pending = first;
+    try {
+      for (let base = 0; ; ) {
+        const rows = pending ?? (await source.take(batchRows));
+        pending = undefined;
+        if (rows.length > 0) yield* batchesOf(schema, rows, base, context);
+        if (rows.length < batchRows) return;
+        base += rows.length;
+      }
+    } finally {
+      await source.close();
+    }
+  }
+  return recordBatchStream(schema, once(batches()));
+}
+
+function bytesItem(item: unknown, index: number): Uint8Array {
+  const bytes = asBytes(item);
+  if (bytes !== undefined) return bytes;
+  throw mixed(item, index, 'bytes of an Arrow IPC stream');
+}
+
+function pulledArrow(
+  source: Source,
+  first: RecordBatchLike | TableLike,
+  declared: SchemaLike | undefined,
+  plan: Plan,
+): RecordBatchStream {
+  const { rebuilder } = plan;
+  const schema = plan.schema ?? toSchema(rebuilder.schema(declared ?? first.schema));
+  const conform = conformer(schema);
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    const items = itemsOf(source, (item, index) => {
+      if (kindOf(item) === 'arrow') return item as RecordBatchLike | TableLike;
+      throw mixed(item, index, 'Arrow record batches or tables');
+    });
+    for await (const item of items) {
+      for (const batch of rebuilder.batches(item).batches) yield conform(batch);
+    }
+  }
+  return recordBatchStream(schema, once(batches()));
+}
+
+const mixed = (item: unknown, index: number, expected: string): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `Item ${index} of the data is ${showValue(item)}, but the first was ${expected}. Pass items ` +
+      'of one kind.',
+    { details: { index } },
+  );

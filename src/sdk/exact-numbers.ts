@@ -1,0 +1,70 @@
+/**
+ * Exact reading of integers and decimals from JavaScript values, and decimals back to text. No
+ * rounding anywhere: what cannot be had exactly is undefined.
+ */
+
+const INTEGER = /^[+-]?\d{1,40}$/;
+const DECIMAL = /^([+-]?)(\d{0,100})(?:\.(\d{0,100}))?(?:[eE]([+-]?\d{1,4}))?$/;
+
+/** A bigint from a bigint, an integer number or decimal digits. */
+export function integerFrom(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  if (typeof value !== 'string' || !INTEGER.test(value)) return undefined;
+  return BigInt(value.startsWith('+') ? value.slice(1) : value);
+}
+
+/**
+ * `value` times ten to the `scale`, when that is an integer. Numbers count as the digits they
+ * print as, so that 0.1 is one tenth. Raw words (a Uint32Array, as Arrow's own decimals are) are
+ * taken as already scaled.
+ */
+export function unscaledDecimal(value: unknown, scale: number, words: number): bigint | undefined {
+  if (typeof value === 'bigint') return shifted(value, scale);
+  if (typeof value === 'string') return parsed(value, scale);
+  if (typeof value === 'number') return parsed(String(value), scale);
+  if (
+    !ArrayBuffer.isView(value) ||
+    Object.prototype.toString.call(value) !== '[object Uint32Array]'
+  )
+    return undefined;
+  const raw = value as Uint32Array;
+  return raw.length === words ? decimalWords(raw, 0, words) : undefined;
+}
+
+function parsed(text: string, scale: number): bigint | undefined {
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const digits = BigInt(whole + fraction);
+  return shifted(sign === '-' ? -digits : digits, scale - fraction.length + Number(exponent));
+}
+
+/** `value` times ten to the `power`; undefined when digits would be lost. */
+function shifted(value: bigint, power: number): bigint | undefined {
+  if (value === 0n) return 0n;
+  // No decimal type holds more than 76 digits: larger powers need not be computed.
+  if (power > 200 || power < -400) return undefined;
+  if (power >= 0) return value * 10n ** BigInt(power);
+  const divisor = 10n ** BigInt(-power);
+  return value % divisor === 0n ? value / divisor : undefined;
+}
+
+/** The signed integer in `words` 32-bit words starting at `start`, least significant first. */
+export function decimalWords(from: Uint32Array, start: number, words: number): bigint {
+  let value = BigInt((from[start + words - 1] ?? 0) | 0);
+  for (let word = words - 2; word >= 0; word--) {
+    value = (value << 32n) | BigInt(from[start + word] ?? 0);
+  }
+  return value;
+}
+
+/** An unscaled decimal as text with all its digits: 1230 with scale 2 is `12.30`. */
+export function decimalText(unscaled: bigint, scale: number): string {
+  if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString();
+  const negative = unscaled < 0n;
+  const digits = (negative ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
+  const point = digits.length - scale;
+  return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
