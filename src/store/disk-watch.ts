@@ -92,6 +92,8 @@ export class DiskWatch {
       watcher.once('ready', resolve);
       this.#closing.signal.addEventListener('abort', () => resolve(), { once: true });
     });
+    // A poll compares with a first look, which is taken only after the instance says it is ready.
+    if (this.#polling) await this.#pause(POLL_MS);
     if (this.#closed) return;
     this.#live = true;
     this.#options.onRescan();

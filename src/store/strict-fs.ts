@@ -5,6 +5,7 @@
  * folders, and takes names of any length. The engine's safety rests on these refusals.
  */
 import nodeFs from 'node:fs';
+import { dirname } from 'node:path';
 import { type FileStat, type FileSystem, readFolder } from './file-system.ts';
 
 const LONGEST_NAME = 255;
@@ -82,8 +83,12 @@ function wrap(fs: FileSystem): FileSystem {
 
   const linkSync = (existing: string, added: string): void => {
     checkName('link', added);
-    if (look(existing)?.isDirectory() && look(added) === undefined) {
-      throw systemError('EPERM', 'link', existing);
+    const source = look(existing);
+    if (source !== undefined) {
+      if (!fs.statSync(dirname(added)).isDirectory()) throw systemError('ENOTDIR', 'link', added);
+      if (source.isDirectory() && look(added) === undefined) {
+        throw systemError('EPERM', 'link', existing);
+      }
     }
     fs.linkSync(existing, added);
   };
