@@ -15,7 +15,7 @@ import {
 } from './durable-write.ts';
 import { errnoOf } from './file-system.ts';
 import { absolutePath, enterFolder, parentOf, requireFolder } from './safe-path.ts';
-import { missingFolder, outcomeUnknown, storeError } from './store-error.ts';
+import { isSystemFailure, missingFolder, outcomeUnknown, storeError } from './store-error.ts';
 
 export async function putIfAbsent(
   disk: Disk,
@@ -58,9 +58,9 @@ export async function put(disk: Disk, path: string, bytes: Uint8Array): Promise<
 /** A lost hint is not an error, so nothing the file system says is one either. */
 export function putHint(disk: Disk, path: string, bytes: Uint8Array): void {
   const absolute = absolutePath(disk, path);
-  if (!enterFolder(disk, parentOf(path))) return;
   const { fs, flags } = disk;
   try {
+    if (!enterFolder(disk, parentOf(path))) return;
     const fd = fs.openSync(absolute, flags.overwrite, 0o600);
     try {
       writeSmall(fs, fd, bytes);
@@ -69,7 +69,7 @@ export function putHint(disk: Disk, path: string, bytes: Uint8Array): void {
       closeQuietly(fs, fd);
     }
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
+    if (!isSystemFailure(error)) throw error;
   }
 }
 

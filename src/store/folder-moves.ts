@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError } from '../errors.ts';
 import type { Disk } from './disk.ts';
 import { flushFolders } from './durable-write.ts';
-import { errnoOf, readFolder } from './file-system.ts';
+import { errnoOf, type FileStat, readFolder } from './file-system.ts';
 import { absolutePath, enterFolder, lookAt, parentOf, requireFolder } from './safe-path.ts';
 import { missingFolder, outcomeUnknown, storeError, symbolicLink } from './store-error.ts';
 
@@ -89,17 +89,8 @@ export async function moveFolder(
   try {
     disk.fs.renameSync(source, target);
   } catch (error) {
-    switch (errnoOf(error)) {
-      case 'ENOTEMPTY':
-      case 'EEXIST':
-      case 'ENOTDIR':
-      case 'EISDIR':
-        return 'taken';
-      case 'ENOENT':
-        return 'missing';
-      default:
-        throw storeError(error, `move to \`${to}\``, from);
-    }
+    // A network file system may lose the answer to a rename that it did.
+    if (!isSameFolder(disk, to, stat)) return refusal(error, from, to);
   }
   disk.changed(sourceParent);
   disk.changed(targetParent);
@@ -111,6 +102,29 @@ export async function moveFolder(
     }
   }
   return 'moved';
+}
+
+function isSameFolder(disk: Disk, path: string, before: FileStat): boolean {
+  try {
+    const found = lookAt(disk, path);
+    return found !== undefined && found.ino === before.ino && found.dev === before.dev;
+  } catch {
+    return false;
+  }
+}
+
+function refusal(error: unknown, from: string, to: string): 'taken' | 'missing' {
+  switch (errnoOf(error)) {
+    case 'ENOTEMPTY':
+    case 'EEXIST':
+    case 'ENOTDIR':
+    case 'EISDIR':
+      return 'taken';
+    case 'ENOENT':
+      return 'missing';
+    default:
+      throw storeError(error, `move to \`${to}\` what is at`, from);
+  }
 }
 
 /** Tolerates others who remove the same tree at the same time. */

@@ -6,32 +6,41 @@
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { errnoOf } from './file-system.ts';
 
-const CODES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
-  ENOSPC: ['ResourceExhausted', 'no space is left on the device; free some and try again'],
-  EDQUOT: ['ResourceExhausted', 'the disk quota is used up; free some space and try again'],
-  EMFILE: ['ResourceExhausted', 'this process has too many open files'],
-  ENFILE: ['ResourceExhausted', 'the system has too many open files'],
-  ENOMEM: ['ResourceExhausted', 'the system is out of memory'],
-  EFBIG: ['ResourceExhausted', 'the file would be larger than the file system allows'],
-  EMLINK: ['ResourceExhausted', 'the file system allows no more links here'],
-  EACCES: ['PermissionDenied', 'permission is denied'],
-  EPERM: ['PermissionDenied', 'the operation is not permitted'],
-  EROFS: ['ReadOnly', 'the file system is read-only'],
-  ENAMETOOLONG: ['InvalidInput', 'the name is too long for the file system'],
-  ELOOP: ['InvalidInput', 'it is a symbolic link, and links inside a catalog are not followed'],
-  EISDIR: ['InvalidInput', 'it is a folder, not a file'],
-  ENOTDIR: ['InvalidInput', 'a file stands where a folder is expected'],
-};
+const CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map(
+  Object.entries({
+    ENOSPC: ['ResourceExhausted', 'no space is left on the device; free some and try again'],
+    EDQUOT: ['ResourceExhausted', 'the disk quota is used up; free some space and try again'],
+    EMFILE: ['ResourceExhausted', 'this process has too many open files'],
+    ENFILE: ['ResourceExhausted', 'the system has too many open files'],
+    ENOMEM: ['ResourceExhausted', 'the system is out of memory'],
+    EFBIG: ['ResourceExhausted', 'the file would be larger than the file system allows'],
+    EMLINK: ['ResourceExhausted', 'the file system allows no more links here'],
+    EACCES: ['PermissionDenied', 'permission is denied'],
+    EPERM: ['PermissionDenied', 'the operation is not permitted'],
+    EROFS: ['ReadOnly', 'the file system is read-only'],
+    ENAMETOOLONG: ['InvalidInput', 'the name is too long for the file system'],
+    ELOOP: ['InvalidInput', 'it is a symbolic link, and links inside a catalog are not followed'],
+    EISDIR: ['InvalidInput', 'it is a folder, not a file'],
+    ENOTDIR: ['InvalidInput', 'a file stands where a folder is expected'],
+  } as const),
+);
 
 /** `action` reads as in "cannot read `a/b`". A DirspaceError passes through as it is. */
 export function storeError(error: unknown, action: string, path: string): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || (error as Error).name === 'DirspaceError') return error;
-  const [code, reason] = CODES[errno] ?? ['Internal', `the file system answered ${errno}`];
+  const [code, reason] = CODES.get(errno) ?? ['Internal', `the file system answered ${errno}`];
   return new DirspaceError(code, `cannot ${action} \`${path}\`: ${reason}`, {
     cause: error,
     details: { path, errno },
   });
+}
+
+/** Something the file system said, in its own words or in ours. */
+export function isSystemFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name !== 'DirspaceError') return errnoOf(error) !== undefined;
+  return (error as DirspaceError).details.errno !== undefined;
 }
 
 /** The folder a write needs is not there: a table was dropped or moved under the writer. */
