@@ -1,0 +1,65 @@
+/** The branches of one table: lines of versions of their own. */
+import type { BranchContents } from '../protocol/models.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { defined } from './defined.ts';
+import { pages } from './pages.ts';
+import type { Table } from './table.ts';
+import { branchMember, type TableTarget } from './target.ts';
+import type { VersionSelection } from './versions.ts';
+
+export type OpenBranch = (selection: VersionSelection, options: CallOptions) => Promise<Table>;
+
+export class Branches {
+  readonly #target: TableTarget;
+  readonly #open: OpenBranch;
+
+  /** Tables make these; see `Table.branches`. */
+  constructor(target: TableTarget, open: OpenBranch) {
+    this.#target = target;
+    this.#open = open;
+  }
+
+  async list(options: CallOptions = {}): Promise<Record<string, BranchContents>> {
+    const { catalog, id } = this.#enter(options);
+    const branches: [string, BranchContents][] = [];
+    const listed = pages((token) => catalog.listTableBranches({ id, ...token }, options));
+    for await (const page of listed) branches.push(...Object.entries(page.branches));
+    return Object.fromEntries(branches);
+  }
+
+  /**
+   * Makes a branch and opens it. It starts at `fromVersion` of `fromRef`: the newest version and
+   * the main branch if absent.
+   */
+  async create(
+    name: string,
+    fromRef?: string | null,
+    fromVersion?: number | null,
+    options: CallOptions = {},
+  ): Promise<Table> {
+    const { catalog, id } = this.#enter(options);
+    const { branch: from_branch } = branchMember(fromRef ?? undefined);
+    const from_version = fromVersion ?? undefined;
+    await catalog.createTableBranch(
+      { id, name, ...defined({ from_branch, from_version }) },
+      options,
+    );
+    return this.#open({ branch: name }, options);
+  }
+
+  /** Opens a branch; pinned to a version where one is given. */
+  async checkout(name: string, version?: number | null, options: CallOptions = {}): Promise<Table> {
+    this.#enter(options);
+    return this.#open(defined({ branch: name, version: version ?? undefined }), options);
+  }
+
+  async delete(name: string, options: CallOptions = {}): Promise<void> {
+    const { catalog, id } = this.#enter(options);
+    await catalog.deleteTableBranch({ id, name }, options);
+  }
+
+  #enter(options: CallOptions): TableTarget {
+    this.#target.lifetime.enter(options);
+    return this.#target;
+  }
+}

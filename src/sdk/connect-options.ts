@@ -1,0 +1,60 @@
+/** What every way of connecting takes, and its check. Knows no implementation. */
+import type { Env } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import type { FileSystem } from '../store/file-system.ts';
+import { suggestion } from './known-names.ts';
+
+export interface ConnectOptions {
+  /** Nothing is created or changed; what would be rejects with ReadOnly. */
+  readonly readOnly?: boolean;
+  /** An object with the methods of `node:fs`, such as memfs; the real one if absent. */
+  readonly fs?: FileSystem;
+  /**
+   * `full` (the default): a version is on disk before it is visible. `relaxed`: the operating
+   * system writes it when it likes, so the newest versions may be lost when the machine stops.
+   */
+  readonly durability?: 'full' | 'relaxed';
+  /** Ends the attempt to connect, with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Clock, ids and randomness; tests replay runs with it. */
+  readonly env?: Env;
+  /** Taken for the sake of programs that move over; every read sees the newest version. */
+  readonly readConsistencyInterval?: number;
+  /** Taken for the sake of programs that move over; a directory needs none. */
+  readonly storageOptions?: Readonly<Record<string, string>>;
+}
+
+const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
+  readOnly: 'boolean',
+  fs: 'object',
+  durability: 'string',
+  signal: 'object',
+  env: 'object',
+  readConsistencyInterval: 'number',
+  storageOptions: 'object',
+};
+
+/** A misspelt `readOnly` must not open for writing, so unknown options are refused. */
+export function checkConnectOptions(options: ConnectOptions): void {
+  if (typeof options !== 'object' || options === null) fail('The options are no object.');
+  const known = Object.keys(TYPES);
+  for (const [name, value] of Object.entries(options)) {
+    const expected = TYPES[name as keyof ConnectOptions];
+    if (expected === undefined || !Object.hasOwn(TYPES, name)) {
+      const meant = suggestion(name, known);
+      fail(`There is no option ${JSON.stringify(name)}; there is ${known.join(', ')}.${meant}`);
+    }
+    const found = value === null ? 'null' : typeof value;
+    if (value !== undefined && found !== expected) {
+      fail(`The option ${name} is of type ${found}; it is of type ${expected}.`);
+    }
+  }
+  const { durability } = options;
+  if (durability !== undefined && durability !== 'full' && durability !== 'relaxed') {
+    fail(`The option durability is ${JSON.stringify(durability)}; it is "full" or "relaxed".`);
+  }
+}
+
+function fail(message: string): never {
+  throw new DirspaceError('InvalidInput', message);
+}

@@ -1,0 +1,148 @@
+/**
+ * What every query has: the request it fills, and the ways to run it. Which rows come out is the
+ * catalog's.
+ */
+import {
+  Table as ArrowTable,
+  type RecordBatch,
+  type RecordBatchStream,
+  type Schema,
+} from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import type { QueryTableRequest } from '../protocol/models.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { collectRows, type Row } from './rows.ts';
+import { atVersion, onBranch, type TableTarget } from './target.ts';
+
+export interface QueryExecutionOptions extends CallOptions {
+  /** At most so many rows to a batch; longer batches are cut without a copy. */
+  readonly maxBatchLength?: number;
+  /** Ends the query with a TimeoutError after so long. */
+  readonly timeoutMs?: number;
+}
+
+/** Column names, or output names with the SQL expressions that give them. */
+export type SelectColumns =
+  | string
+  | readonly string[]
+  | ReadonlyMap<string, string>
+  | Readonly<Record<string, string>>;
+
+/** Builders change the query they are called on and answer it. */
+export class QueryBase implements AsyncIterable<RecordBatch> {
+  readonly #target: TableTarget;
+  protected readonly request: QueryTableRequest;
+
+  /** Tables make queries; see `Table.query`. */
+  constructor(target: TableTarget) {
+    this.#target = target;
+    this.request = {
+      ...atVersion(target),
+      k: Number.MAX_SAFE_INTEGER,
+      vector: { single_vector: [] },
+    };
+  }
+
+  /** All columns if never called. */
+  select(columns: SelectColumns): this {
+    if (typeof columns === 'string') this.request.columns = { column_names: [columns] };
+    else if (isNames(columns)) this.request.columns = { column_names: columns.slice() };
+    else {
+      const entries = columns instanceof Map ? columns : Object.entries(columns);
+      this.request.columns = { column_aliases: Object.fromEntries(entries) };
+    }
+    return this;
+  }
+
+  /** Adds the column `_rowid`, which `takeRowIds` and `deleteRows` take. */
+  withRowId(): this {
+    this.request.with_row_id = true;
+    return this;
+  }
+
+  /** The batches as they are read; memory is bounded however many there are. */
+  async *execute(
+    options: QueryExecutionOptions = {},
+  ): AsyncGenerator<RecordBatch, void, undefined> {
+    const { maxBatchLength } = options;
+    if (maxBatchLength === undefined) {
+      yield* await this.#run(options);
+      return;
+    }
+    checkCount('maxBatchLength', maxBatchLength, 1);
+    for await (const batch of await this.#run(options)) {
+      for (let start = 0; start < batch.numRows; start += maxBatchLength) {
+        yield batch.slice(start, start + maxBatchLength);
+      }
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+    return this.execute();
+  }
+
+  async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
+    const { schema, ...rest } = await this.#collect(options);
+    return new ArrowTable(schema, rest.batches);
+  }
+
+  /** The rows as plain objects. */
+  async toArray(options: QueryExecutionOptions = {}): Promise<Row[]> {
+    return collectRows(await this.#run(options));
+  }
+
+  /** The schema of what comes out; reads no rows. */
+  async outputSchema(options: CallOptions = {}): Promise<Schema> {
+    const { catalog, lifetime } = this.#target;
+    lifetime.enter(options);
+    const stream = await catalog.queryTable({ ...this.request, k: 0 }, options);
+    const batches = stream[Symbol.asyncIterator]();
+    await batches.return?.();
+    return stream.schema;
+  }
+
+  async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    const { catalog, lifetime } = this.#target;
+    lifetime.enter(options);
+    const request = { ...onBranch(this.#target), query: { ...this.request }, verbose };
+    return (await catalog.explainTableQueryPlan(request, options)).plan;
+  }
+
+  /** Runs the query and answers the plan with what was measured. */
+  async analyzePlan(options: CallOptions = {}): Promise<string> {
+    const { catalog, lifetime } = this.#target;
+    lifetime.enter(options);
+    return (await catalog.analyzeTableQueryPlan({ ...this.request }, options)).analysis;
+  }
+
+  #run({ timeoutMs, ...options }: QueryExecutionOptions): Promise<RecordBatchStream> {
+    const { catalog, lifetime } = this.#target;
+    if (timeoutMs === undefined) {
+      lifetime.enter(options);
+      return catalog.queryTable({ ...this.request }, options);
+    }
+    checkCount('timeoutMs', timeoutMs, 1);
+    const limits = [AbortSignal.timeout(timeoutMs)];
+    if (options.signal !== undefined) limits.push(options.signal);
+    const signal = AbortSignal.any(limits);
+    lifetime.enter({ signal });
+    return catalog.queryTable({ ...this.request }, { ...options, signal });
+  }
+
+  async #collect(
+    options: QueryExecutionOptions,
+  ): Promise<{ schema: Schema; batches: RecordBatch[] }> {
+    const stream = await this.#run(options);
+    const batches: RecordBatch[] = [];
+    for await (const batch of stream) batches.push(batch);
+    return { schema: stream.schema, batches };
+  }
+}
+
+const isNames = (columns: SelectColumns): columns is readonly string[] => Array.isArray(columns);
+
+/** Throws InvalidInput for what is no safe integer of at least `least`. */
+export function checkCount(name: string, value: number, least = 0): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new DirspaceError('InvalidInput', `${name} is ${value}; it is an integer >= ${least}.`);
+}

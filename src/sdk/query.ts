@@ -1,0 +1,188 @@
+/** Queries over the rows of a table: by predicate, text, vector, or position. */
+import { DirspaceError } from '../errors.ts';
+import type { OrderBy } from '../protocol/models.ts';
+import { defined } from './defined.ts';
+import { checkCount, QueryBase } from './query-base.ts';
+import type { TableTarget } from './target.ts';
+
+export interface ColumnOrdering {
+  readonly columnName: string;
+  /** True if absent. */
+  readonly ascending?: boolean;
+  readonly nullsFirst?: boolean;
+}
+
+export interface FullTextSearchOptions {
+  /** Columns to search; all that can be if absent. */
+  readonly columns?: string | readonly string[];
+}
+
+export type Vector = Float32Array | Float64Array | readonly number[];
+
+/** A query with a predicate. */
+export class FilteredQuery extends QueryBase {
+  /** An SQL predicate; a second one replaces the first. */
+  where(predicate: string): this {
+    this.request.filter = predicate;
+    return this;
+  }
+
+  /** Another name of `where`. */
+  filter(predicate: string): this {
+    return this.where(predicate);
+  }
+
+  /** At most so many rows; with a vector, the nearest ones. */
+  limit(limit: number): this {
+    this.request.k = checkCount('limit', limit);
+    return this;
+  }
+
+  /** Rows to leave out at the start. */
+  offset(offset: number): this {
+    this.request.offset = checkCount('offset', offset);
+    return this;
+  }
+
+  orderBy(ordering: ColumnOrdering | readonly ColumnOrdering[]): this {
+    const keys = isOrderings(ordering) ? ordering : [ordering];
+    this.request.order_by = keys.map(
+      ({ columnName, ascending, nullsFirst }): OrderBy =>
+        defined({ column_name: columnName, ascending, nulls_first: nullsFirst }),
+    );
+    return this;
+  }
+
+  /** Rows whose text matches the words, best first. */
+  fullTextSearch(query: string, { columns }: FullTextSearchOptions = {}): this {
+    const names = typeof columns === 'string' ? [columns] : columns?.slice();
+    this.request.full_text_query = { string_query: defined({ query, columns: names }) };
+    return this;
+  }
+
+  /** Leaves out rows that no index covers yet. */
+  fastSearch(): this {
+    this.request.fast_search = true;
+    return this;
+  }
+}
+
+const isOrderings = (
+  ordering: ColumnOrdering | readonly ColumnOrdering[],
+): ordering is readonly ColumnOrdering[] => Array.isArray(ordering);
+
+export class Query extends FilteredQuery {
+  readonly #source: TableTarget;
+
+  constructor(target: TableTarget) {
+    super(target);
+    this.#source = target;
+  }
+
+  /** The rows nearest to a vector, as a query of its own that keeps what was set so far. */
+  nearestTo(vector: Vector): VectorQuery {
+    const { k, vector: _, ...kept } = this.request;
+    const query = new VectorQuery(this.#source, vector, kept);
+    return k === Number.MAX_SAFE_INTEGER ? query : query.limit(k);
+  }
+
+  nearestToText(query: string, columns?: readonly string[]): this {
+    return this.fullTextSearch(query, defined({ columns }));
+  }
+}
+
+const NEAREST = 10;
+
+/** The 10 nearest rows unless `limit` says otherwise, with their `_distance`. */
+export class VectorQuery extends FilteredQuery {
+  readonly #vectors: number[][];
+
+  constructor(target: TableTarget, vector: Vector, kept: object = {}) {
+    super(target);
+    this.#vectors = [numbers(vector)];
+    Object.assign(this.request, kept, { k: NEAREST, prefilter: true });
+    this.#setVector();
+  }
+
+  /** Searches for several vectors at once. */
+  addQueryVector(vector: Vector): this {
+    this.#vectors.push(numbers(vector));
+    this.#setVector();
+    return this;
+  }
+
+  /** The column to search; the only vector column if never called. */
+  column(column: string): this {
+    this.request.vector_column = column;
+    return this;
+  }
+
+  distanceType(type: 'l2' | 'cosine' | 'dot' | 'hamming'): this {
+    this.request.distance_type = type;
+    return this;
+  }
+
+  /** Rows from `lowerBound` up to before `upperBound`. */
+  distanceRange(lowerBound?: number, upperBound?: number): this {
+    if (lowerBound !== undefined) this.request.lower_bound = lowerBound;
+    if (upperBound !== undefined) this.request.upper_bound = upperBound;
+    return this;
+  }
+
+  nprobes(nprobes: number): this {
+    this.request.nprobes = checkCount('nprobes', nprobes, 1);
+    return this;
+  }
+
+  ef(ef: number): this {
+    this.request.ef = checkCount('ef', ef, 1);
+    return this;
+  }
+
+  refineFactor(factor: number): this {
+    this.request.refine_factor = checkCount('refineFactor', factor, 1);
+    return this;
+  }
+
+  /** Applies the predicate to the nearest rows instead of looking for the nearest among its own. */
+  postfilter(): this {
+    this.request.prefilter = false;
+    return this;
+  }
+
+  bypassVectorIndex(): this {
+    this.request.bypass_vector_index = true;
+    return this;
+  }
+
+  #setVector(): void {
+    const [first = [], ...more] = this.#vectors;
+    this.request.vector =
+      more.length === 0 ? { single_vector: first } : { multi_vector: [first, ...more] };
+  }
+}
+
+function numbers(vector: Vector): number[] {
+  const list = Array.from(vector as ArrayLike<number>, Number);
+  const bad = list.findIndex((value) => !Number.isFinite(value));
+  if (list.length > 0 && bad < 0) return list;
+  const problem = list.length === 0 ? 'is empty' : `has ${list[bad]} at ${bad}`;
+  throw new DirspaceError('InvalidInput', `The query vector ${problem}; it holds finite numbers.`);
+}
+
+/** Rows named one by one. They come in the table's order. */
+export class TakeQuery extends QueryBase {
+  constructor(target: TableTarget, column: '_rowid' | '_rowoffset', values: readonly bigint[]) {
+    super(target);
+    this.request.filter = values.length === 0 ? 'FALSE' : `${column} IN (${values.join(', ')})`;
+  }
+}
+
+/** Row ids and offsets may be given as numbers where these are exact. */
+export function rowNumbers(values: readonly (bigint | number)[], name: string): bigint[] {
+  return values.map((value) => {
+    if (typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
+    if (typeof value === 'number') return BigInt(checkCount(name, value));
+    throw new DirspaceError('InvalidInput', `${name} has ${String(value)}; give integers >= 0.`);
+  });
+}

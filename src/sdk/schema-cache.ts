@@ -1,0 +1,27 @@
+/**
+ * Schemas already read from their JSON form, so that a schema asked for again is the same object.
+ * A catalog in process answers the same JSON object for the same schema; a remote one, equal text.
+ */
+import type { Schema } from '../arrow.ts';
+import type { JsonArrowSchema } from '../protocol/models.ts';
+import { schemaFromJson } from '../protocol/schema.ts';
+
+const byIdentity = new WeakMap<JsonArrowSchema, Schema>();
+
+/** Remembers the last schema of one handle by its text, and all of them by their JSON objects. */
+export class SchemaCache {
+  #text: string | undefined;
+  #schema: Schema | undefined;
+
+  read(json: JsonArrowSchema): Schema {
+    const known = byIdentity.get(json);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(json);
+    if (this.#schema === undefined || text !== this.#text) {
+      this.#schema = schemaFromJson(json);
+      this.#text = text;
+    }
+    byIdentity.set(json, this.#schema);
+    return this.#schema;
+  }
+}

@@ -1,0 +1,113 @@
+/** What a table's methods answer, made from the protocol's responses. Calls nothing. */
+import type { CleanupTableResponse } from '../protocol/extensions.ts';
+import type {
+  DeleteFromTableResponse,
+  GetTableStatsResponse,
+  InsertIntoTableResponse,
+  MergeInsertIntoTableResponse,
+  UpdateTableResponse,
+} from '../protocol/models.ts';
+import { type Defined, defined } from './defined.ts';
+import type { MergeResult } from './merge-insert.ts';
+
+/** A change of a table; `version` is 0 where the catalog does not tell. */
+export interface WriteResult {
+  readonly version: number;
+  readonly transactionId?: string;
+}
+
+export interface AddResult extends WriteResult {
+  readonly numInsertedRows?: number;
+}
+
+export interface UpdateResult extends WriteResult {
+  readonly rowsUpdated: number;
+}
+
+export interface DeleteResult extends WriteResult {
+  readonly numDeletedRows: number;
+}
+
+export interface FragmentSummaryStats {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+  readonly p99: number;
+}
+
+export interface TableStatistics {
+  readonly totalBytes: number;
+  readonly numRows: number;
+  readonly numIndices: number;
+  readonly fragmentStats: {
+    readonly numFragments: number;
+    readonly numSmallFragments: number;
+    /** Rows per fragment. */
+    readonly lengths: FragmentSummaryStats;
+  };
+}
+
+export interface OptimizeStats {
+  readonly compaction: {
+    readonly fragmentsRemoved: number;
+    readonly fragmentsAdded: number;
+    readonly filesRemoved: number;
+    readonly filesAdded: number;
+  };
+  readonly prune: {
+    readonly bytesRemoved: number;
+    readonly oldVersionsRemoved: number;
+    readonly filesRemoved: number;
+  };
+  readonly dryRun: boolean;
+}
+
+export const writeResult = (answer: {
+  version?: number;
+  transaction_id?: string;
+}): Defined<{ version: number; transactionId: string | undefined }> =>
+  defined({ version: answer.version ?? 0, transactionId: answer.transaction_id });
+
+export const addResult = (answer: InsertIntoTableResponse): AddResult =>
+  defined({ ...writeResult(answer), numInsertedRows: answer.num_inserted_rows });
+
+export const updateResult = (answer: UpdateTableResponse): UpdateResult => ({
+  ...writeResult(answer),
+  rowsUpdated: answer.updated_rows,
+});
+
+export const deleteResult = (answer: DeleteFromTableResponse): DeleteResult => ({
+  ...writeResult(answer),
+  numDeletedRows: answer.num_deleted_rows ?? 0,
+});
+
+export const mergeResult = (answer: MergeInsertIntoTableResponse): MergeResult => ({
+  ...writeResult(answer),
+  numInsertedRows: answer.num_inserted_rows ?? 0,
+  numUpdatedRows: answer.num_updated_rows ?? 0,
+  numDeletedRows: answer.num_deleted_rows ?? 0,
+});
+
+export const tableStatistics = (answer: GetTableStatsResponse): TableStatistics => ({
+  totalBytes: answer.total_bytes,
+  numRows: answer.num_rows,
+  numIndices: answer.num_indices,
+  fragmentStats: {
+    numFragments: answer.fragment_stats.num_fragments,
+    numSmallFragments: answer.fragment_stats.num_small_fragments,
+    lengths: { ...answer.fragment_stats.lengths },
+  },
+});
+
+export const optimizeStats = (answer: CleanupTableResponse): OptimizeStats => ({
+  compaction: { fragmentsRemoved: 0, fragmentsAdded: 0, filesRemoved: 0, filesAdded: 0 },
+  prune: {
+    bytesRemoved: answer.bytes_removed,
+    oldVersionsRemoved: answer.versions_removed,
+    filesRemoved: answer.files_removed,
+  },
+  dryRun: answer.dry_run,
+});

@@ -1,0 +1,217 @@
+/**
+ * What a handle on a table points at, and everything it can read from there. What changes the
+ * table, or where the handle points, is table.ts's.
+ */
+import type { Table as ArrowTable, Schema } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import type { DescribeTableRequest, DescribeTableResponse } from '../protocol/models.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { defined } from './defined.ts';
+import { Lifetime } from './lifetime.ts';
+import { Query, rowNumbers, TakeQuery, type Vector, type VectorQuery } from './query.ts';
+import { SchemaCache } from './schema-cache.ts';
+import { type TableStatistics, tableStatistics } from './table-results.ts';
+import {
+  atVersion,
+  branchMember,
+  displayPath,
+  type Home,
+  onBranch,
+  type TableTarget,
+} from './target.ts';
+
+interface Pin extends TableTarget {
+  readonly version: number;
+  readonly schema: Schema;
+}
+
+export class TableView implements Disposable, AsyncDisposable {
+  protected readonly home: Home;
+  protected readonly lifetime: Lifetime;
+  /** The newest version of the handle's branch. */
+  protected readonly newest: TableTarget;
+  readonly #schemas = new SchemaCache();
+  #pin: Pin | undefined;
+  #describe: DescribeTableRequest;
+
+  /** Connections make tables; see `Connection.openTable`. */
+  constructor(home: Home, id: string[], branch?: string) {
+    this.home = home;
+    this.lifetime = new Lifetime(`The table ${displayPath(id)}`, home.lifetime);
+    const { catalog } = home;
+    this.newest = { catalog, lifetime: this.lifetime, id, ...branchMember(branch) };
+    this.#describe = { ...onBranch(this.newest), load_detailed_metadata: true };
+  }
+
+  get name(): string {
+    return this.newest.id.at(-1) as string;
+  }
+
+  get namespacePath(): string[] {
+    return this.newest.id.slice(0, -1);
+  }
+
+  isOpen(): boolean {
+    return this.lifetime.isOpen;
+  }
+
+  /** What is called after it throws Closed. Queries made before it end too. */
+  close(): void {
+    this.lifetime.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  /** One line for people. */
+  display(): string {
+    const { id, branch, version } = this.target;
+    const at = [branch, version].filter((part) => part !== undefined).join('@');
+    return `Table(${displayPath(id)}${at === '' ? '' : ` at ${at}`})`;
+  }
+
+  /** The branch of the handle; null for the main branch. */
+  currentBranch(): string | null {
+    return this.target.branch ?? null;
+  }
+
+  async schema(options?: CallOptions): Promise<Schema> {
+    this.lifetime.enter(options);
+    if (this.#pin !== undefined) return this.#pin.schema;
+    return this.#schemas.read(requireData(this.newest.id, await this.#details(options)));
+  }
+
+  async version(options?: CallOptions): Promise<number> {
+    this.lifetime.enter(options);
+    if (this.#pin !== undefined) return this.#pin.version;
+    const { version } = await this.#details(options);
+    if (version === undefined) throw noData(this.newest.id);
+    return version;
+  }
+
+  async countRows(filter?: string, options?: CallOptions): Promise<number> {
+    this.lifetime.enter(options);
+    const target = atVersion(this.target);
+    const request = filter === undefined ? target : { ...target, predicate: filter };
+    return (await this.home.catalog.countTableRows(request, options)).count;
+  }
+
+  /** The absolute path of the table's folder, or what the catalog says instead. */
+  async location(options?: CallOptions): Promise<string | undefined> {
+    this.lifetime.enter(options);
+    return (await this.home.catalog.describeTable({ id: this.newest.id }, options)).location;
+  }
+
+  async uri(options?: CallOptions): Promise<string | undefined> {
+    this.lifetime.enter(options);
+    const request = { id: this.newest.id, with_table_uri: true };
+    return (await this.home.catalog.describeTable(request, options)).table_uri;
+  }
+
+  /** Sizes of the newest version; a version checked out has none. */
+  async stats(options?: CallOptions): Promise<TableStatistics> {
+    this.lifetime.enter(options);
+    if (this.#pin !== undefined) {
+      throw new DirspaceError(
+        'Unsupported',
+        `Statistics are of the newest version, but ${this.display()} is checked out; call checkoutLatest() first.`,
+      );
+    }
+    const request = onBranch(this.newest);
+    return tableStatistics(await this.home.catalog.getTableStats(request, options));
+  }
+
+  query(): Query {
+    this.lifetime.enter();
+    return new Query(this.target);
+  }
+
+  /** The rows at these positions of this version, counted from 0. */
+  takeOffsets(offsets: readonly (bigint | number)[]): TakeQuery {
+    this.lifetime.enter();
+    return new TakeQuery(this.target, '_rowoffset', rowNumbers(offsets, 'offset'));
+  }
+
+  /** The rows with these `_rowid` values. */
+  takeRowIds(rowIds: readonly (bigint | number)[]): TakeQuery {
+    this.lifetime.enter();
+    return new TakeQuery(this.target, '_rowid', rowNumbers(rowIds, 'row id'));
+  }
+
+  vectorSearch(vector: Vector): VectorQuery {
+    return this.query().nearestTo(vector);
+  }
+
+  /** Searches by vector, or text columns by words. */
+  search(query: string, queryType?: string, ftsColumns?: string | readonly string[]): Query;
+  search(query: Vector): VectorQuery;
+  search(
+    query: string | Vector,
+    _queryType?: string,
+    columns?: string | readonly string[],
+  ): Query | VectorQuery {
+    if (typeof query !== 'string') return this.vectorSearch(query);
+    return this.query().fullTextSearch(query, defined({ columns }));
+  }
+
+  async toArrow(options?: CallOptions): Promise<ArrowTable> {
+    return this.query().toArrow(options);
+  }
+
+  /** The version checked out, where one is. */
+  protected get pinned(): (TableTarget & { readonly version: number }) | undefined {
+    return this.#pin;
+  }
+
+  protected get target(): TableTarget {
+    return this.#pin ?? this.newest;
+  }
+
+  /** Makes sure that the newest version is there and has data. */
+  protected async probe(options?: CallOptions): Promise<void> {
+    requireData(this.newest.id, await this.#details(options));
+  }
+
+  protected async pin(
+    at: { readonly branch?: string; readonly version: number },
+    options?: CallOptions,
+  ): Promise<void> {
+    const { branch: _, ...main } = this.newest;
+    const target = { ...main, ...at };
+    const request = { ...atVersion(target), load_detailed_metadata: true };
+    const answer = await this.home.catalog.describeTable(request, options);
+    const schema = this.#schemas.read(requireData(target.id, answer));
+    this.#pin = { ...target, schema };
+    this.#describe = request;
+  }
+
+  protected follow(): void {
+    this.#pin = undefined;
+    this.#describe = { ...onBranch(this.newest), load_detailed_metadata: true };
+  }
+
+  #details(options?: CallOptions): Promise<DescribeTableResponse> {
+    return this.home.catalog.describeTable(this.#describe, options);
+  }
+}
+
+function noData(id: readonly string[]): DirspaceError {
+  return new DirspaceError(
+    'InvalidTableState',
+    `${displayPath(id)} is declared but has no data yet; createTable makes its first version.`,
+    { details: { id } },
+  );
+}
+
+function requireData(
+  id: readonly string[],
+  { schema }: DescribeTableResponse,
+): NonNullable<DescribeTableResponse['schema']> {
+  if (schema === undefined) throw noData(id);
+  return schema;
+}

@@ -1,0 +1,283 @@
+import { DirspaceError } from '../errors.ts';
+import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import { isArrowLike } from './arrow-like.ts';
+import { isSchemaLike } from './arrow-like-types.ts';
+import { Branches } from './branches.ts';
+import {
+  alteration,
+  type ColumnAlteration,
+  type FieldMetadataUpdate,
+  fieldMetadata,
+  type NewColumns,
+  newColumns,
+} from './columns.ts';
+import { type DataInput, toRecordBatchStream } from './data.ts';
+import { defined } from './defined.ts';
+import { asBytes } from './js-values.ts';
+import { MergeInsertBuilder } from './merge-insert.ts';
+import { rowNumbers } from './query.ts';
+import type { SchemaInput } from './schema-like.ts';
+import {
+  type AddResult,
+  addResult,
+  type DeleteResult,
+  deleteResult,
+  mergeResult,
+  type OptimizeStats,
+  optimizeStats,
+  type UpdateResult,
+  updateResult,
+  type WriteResult,
+  writeResult,
+} from './table-results.ts';
+import { TableView } from './table-view.ts';
+import { Tags } from './tags.ts';
+import { branchMember, type Home, onBranch, type TableTarget } from './target.ts';
+import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
+import {
+  type ListVersionsOptions,
+  listVersions,
+  resolveSelection,
+  type Version,
+  type VersionSelection,
+} from './versions.ts';
+
+export interface AddDataOptions extends CallOptions {
+  /** `overwrite` replaces all rows, and the schema by that of Arrow data or of `schema`. */
+  readonly mode?: 'append' | 'overwrite';
+  /** How to read the rows; the table's schema if absent. */
+  readonly schema?: SchemaInput;
+}
+
+export interface OptimizeOptions extends CallOptions {
+  /** Versions committed before this go; older than seven days if absent. */
+  readonly cleanupOlderThan?: Date;
+  /** Says what would go and removes nothing. */
+  readonly dryRun?: boolean;
+  /** Removes files of unfinished writes however young; no other writer may be at work. */
+  readonly deleteUnverified?: boolean;
+}
+
+const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
+
+/** Reads and writes; what is read is said at `TableView`. */
+export class Table extends TableView {
+  /** Opens a table at a version, and so finds out that both are there. */
+  static async open(
+    home: Home,
+    id: string[],
+    selection: VersionSelection = {},
+    options?: CallOptions,
+  ): Promise<Table> {
+    home.lifetime.enter(options);
+    const asked = new Table(home, id, selection.branch);
+    const found = await resolveSelection(asked.newest, selection, options);
+    const { version } = found;
+    const table = found.branch === asked.newest.branch ? asked : new Table(home, id, found.branch);
+    if (version === undefined) await table.probe(options);
+    else await table.pin({ ...found, version }, options);
+    return table;
+  }
+
+  /** Adds rows as one new version, or none of them. */
+  async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
+    const target = this.#writable(options);
+    const { mode, signal } = options;
+    const own = mode === 'overwrite' && hasSchema(data);
+    const schema = options.schema ?? (own ? undefined : await this.schema(options));
+    const rows = await toRecordBatchStream(data, defined({ schema, signal }));
+    const request = defined({ ...onBranch(target), mode });
+    return addResult(await this.home.catalog.insertIntoTable(request, rows, options));
+  }
+
+  async update(
+    input: UpdateInput,
+    options: UpdateOptions & CallOptions = {},
+  ): Promise<UpdateResult> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), ...updatesOf(input, options) };
+    return updateResult(await this.home.catalog.updateTable(request, options));
+  }
+
+  /** Deletes the rows that fit an SQL predicate. */
+  async delete(predicate: string, options?: CallOptions): Promise<DeleteResult> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), predicate };
+    return deleteResult(await this.home.catalog.deleteFromTable(request, options));
+  }
+
+  /** Deletes rows by their `_rowid`; ids of rows that are gone are ignored. */
+  async deleteRows(
+    rowIds: readonly (bigint | number)[],
+    options?: CallOptions,
+  ): Promise<DeleteResult> {
+    const target = this.#writable(options);
+    const row_ids = rowNumbers(rowIds, 'row id');
+    const { catalog } = this.home;
+    if (catalog.deleteRows !== undefined) {
+      return deleteResult(await catalog.deleteRows({ ...onBranch(target), row_ids }, options));
+    }
+    const predicate = row_ids.length === 0 ? 'FALSE' : `_rowid IN (${row_ids.join(', ')})`;
+    return this.delete(predicate, options);
+  }
+
+  /** Starts a merge by the key columns `on`. */
+  mergeInsert(on: string | readonly string[]): MergeInsertBuilder {
+    this.lifetime.enter();
+    return new MergeInsertBuilder(on, async (merge, data, options) => {
+      const target = this.#writable(options);
+      const schema = await this.schema(options);
+      const rows = await toRecordBatchStream(data, { schema, signal: options.signal });
+      const request = { ...onBranch(target), ...merge };
+      return mergeResult(await this.home.catalog.mergeInsertIntoTable(request, rows, options));
+    });
+  }
+
+  /** Pins the handle to a version of its branch, or to a tag's; it then refuses to write. */
+  async checkout(
+    version: number | string | VersionSelection,
+    options?: CallOptions,
+  ): Promise<void> {
+    this.lifetime.enter(options);
+    const { branch } = this.newest;
+    const selection =
+      typeof version === 'number'
+        ? { version, ...branchMember(branch) }
+        : typeof version === 'string'
+          ? { tag: version }
+          : version;
+    const found = await resolveSelection(this.newest, selection, options);
+    if (found.version === undefined) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'checkout takes a version, a tag, or a time; branches().checkout(name) opens a branch.',
+      );
+    }
+    await this.pin({ ...found, version: found.version }, options);
+  }
+
+  /** Follows the newest version again. */
+  async checkoutLatest(options?: CallOptions): Promise<void> {
+    this.lifetime.enter(options);
+    this.follow();
+  }
+
+  /** Makes an old version the newest: the one given, or else the one checked out. */
+  async restore(version?: number | string, options?: CallOptions): Promise<void> {
+    this.lifetime.enter(options);
+    const chosen =
+      typeof version === 'string'
+        ? await resolveSelection(this.newest, { tag: version }, options)
+        : version === undefined
+          ? this.pinned
+          : { ...branchMember(this.newest.branch), version };
+    if (chosen?.version === undefined) {
+      throw new DirspaceError('InvalidInput', 'restore needs a version: check one out or give it.');
+    }
+    if (chosen.branch !== this.newest.branch) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${this.newest.branch ?? 'main'}; a branch restores its own versions.`,
+      );
+    }
+    const request = { ...onBranch(this.newest), version: chosen.version };
+    await this.home.catalog.restoreTable(request, options);
+    this.follow();
+  }
+
+  async listVersions(options?: ListVersionsOptions): Promise<Version[]> {
+    this.lifetime.enter(options);
+    return listVersions(this.target, options);
+  }
+
+  async tags(): Promise<Tags> {
+    this.lifetime.enter();
+    return new Tags(this.target);
+  }
+
+  async branches(): Promise<Branches> {
+    this.lifetime.enter();
+    const { id } = this.newest;
+    return new Branches(this.newest, (selection, options) =>
+      Table.open(this.home, id, selection, options),
+    );
+  }
+
+  /** Removes old versions and what only they need; versions with tags stay. */
+  async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
+    const target = this.#writable(options);
+    const { catalog, env } = this.home;
+    if (catalog.cleanupTable === undefined) throw unsupported('CleanupTable');
+    const { cleanupOlderThan, dryRun, deleteUnverified } = options;
+    const age =
+      cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - cleanupOlderThan.getTime();
+    if (Number.isNaN(age)) {
+      throw new DirspaceError('InvalidInput', 'cleanupOlderThan is an invalid Date.');
+    }
+    const request = defined({
+      id: target.id,
+      older_than_millis: Math.max(0, age),
+      dry_run: dryRun,
+      orphan_grace_millis: deleteUnverified === true ? 0 : undefined,
+    });
+    return optimizeStats(await catalog.cleanupTable(request, options));
+  }
+
+  /** Replaces the metadata of the schema and answers what it is then. */
+  async updateSchemaMetadata(
+    metadata: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<Record<string, string>> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), metadata: { ...metadata } };
+    const answer = await this.home.catalog.updateTableSchemaMetadata(request, options);
+    return answer.metadata ?? {};
+  }
+
+  async updateFieldMetadata(
+    updates: readonly FieldMetadataUpdate[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), updates: updates.map(fieldMetadata) };
+    return writeResult(await this.home.catalog.updateFieldMetadata(request, options));
+  }
+
+  async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), new_columns: newColumns(columns) };
+    return writeResult(await this.home.catalog.alterTableAddColumns(request, options));
+  }
+
+  async alterColumns(
+    alterations: readonly ColumnAlteration[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), alterations: alterations.map(alteration) };
+    return writeResult(await this.home.catalog.alterTableAlterColumns(request, options));
+  }
+
+  async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
+    const target = this.#writable(options);
+    const request = { ...onBranch(target), columns: columns.slice() };
+    return writeResult(await this.home.catalog.alterTableDropColumns(request, options));
+  }
+
+  #writable(options?: CallOptions): TableTarget {
+    this.lifetime.enter(options);
+    const { pinned } = this;
+    if (pinned === undefined) return this.newest;
+    throw new DirspaceError(
+      'InvalidInput',
+      `${this.display()} is checked out and cannot be changed; call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
+      { details: { id: pinned.id, version: pinned.version } },
+    );
+  }
+}
+
+/** True for data that carries its own schema. */
+function hasSchema(data: DataInput): boolean {
+  if (isArrowLike(data) || asBytes(data) !== undefined) return true;
+  return 'schema' in data && isSchemaLike(data.schema);
+}

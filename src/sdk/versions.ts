@@ -1,0 +1,129 @@
+/** The versions of a table: their list, and which one a tag, a time or a number means. */
+import { DirspaceError } from '../errors.ts';
+import type { TableVersion } from '../protocol/models.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { pages } from './pages.ts';
+import { branchMember, displayPath, onBranch, type TableTarget } from './target.ts';
+
+export interface Version {
+  readonly version: number;
+  readonly timestamp: Date;
+  readonly metadata: Record<string, string>;
+}
+
+export interface ListVersionsOptions extends CallOptions {
+  /** At most so many; all of them if absent. */
+  readonly limit?: number;
+  /** Newest first; oldest first if absent. */
+  readonly descending?: boolean;
+}
+
+/** One version of one branch. At most one of `version`, `tag` and `asOf`; a tag names its branch. */
+export interface VersionSelection {
+  readonly version?: number;
+  readonly tag?: string;
+  readonly branch?: string;
+  /** The version that was newest then: a Date, milliseconds since the epoch, or ISO 8601 text. */
+  readonly asOf?: Date | number | string;
+}
+
+const PAGE = 1000;
+
+async function* versionPages(
+  target: TableTarget,
+  { limit = Infinity, descending = false, ...options }: ListVersionsOptions,
+): AsyncGenerator<TableVersion[], void, undefined> {
+  let wanted = limit;
+  const members = { ...onBranch(target), descending };
+  const fetched = pages((token) =>
+    target.catalog.listTableVersions(
+      { ...members, ...token, limit: Math.min(wanted, PAGE) },
+      options,
+    ),
+  );
+  if (wanted <= 0) return;
+  for await (const { versions } of fetched) {
+    yield versions.slice(0, wanted);
+    wanted -= versions.length;
+    if (wanted <= 0) return;
+  }
+}
+
+export async function listVersions(
+  target: TableTarget,
+  options: ListVersionsOptions = {},
+): Promise<Version[]> {
+  const list: Version[] = [];
+  for await (const page of versionPages(target, options)) {
+    for (const { version, timestamp_millis, metadata } of page) {
+      list.push({
+        version,
+        timestamp: new Date(timestamp_millis ?? NaN),
+        metadata: metadata ?? {},
+      });
+    }
+  }
+  return list;
+}
+
+/**
+ * The branch and version that a selection means; no version where it follows the newest one.
+ * Throws InvalidInput for members that exclude each other and TableVersionNotFound for a time
+ * before the first version.
+ */
+export async function resolveSelection(
+  target: TableTarget,
+  selection: VersionSelection,
+  options?: CallOptions,
+): Promise<{ branch?: string; version?: number }> {
+  const { version, tag, branch, asOf } = selection;
+  const given = Object.entries({ version, tag, asOf }).filter(([, value]) => value !== undefined);
+  if (given.length > 1) {
+    const names = given.map(([name]) => `"${name}"`).join(' and ');
+    throw new DirspaceError('InvalidInput', `${names} exclude each other; give one of them.`);
+  }
+  if (tag !== undefined) {
+    if (branch !== undefined) {
+      const message = '"tag" and "branch" exclude each other: a tag names its branch.';
+      throw new DirspaceError('InvalidInput', message);
+    }
+    const found = await target.catalog.getTableTagVersion({ id: target.id, tag }, options);
+    return { version: found.version, ...branchMember(found.branch) };
+  }
+  const chosen = branchMember(branch);
+  if (asOf !== undefined) {
+    const { branch: _, ...main } = target;
+    return { ...chosen, version: await versionAsOf({ ...main, ...chosen }, asOf, options) };
+  }
+  return version === undefined ? chosen : { ...chosen, version };
+}
+
+/** Timestamps never decrease along a branch, so the first one found from the newest down is it. */
+async function versionAsOf(
+  target: TableTarget,
+  asOf: Date | number | string,
+  options: CallOptions = {},
+): Promise<number> {
+  const time = asOf instanceof Date ? asOf.getTime() : new Date(asOf).getTime();
+  if (!Number.isFinite(time)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `"asOf" is ${JSON.stringify(asOf)}; it is a Date, milliseconds since 1970, or ISO 8601 text.`,
+    );
+  }
+  let oldest: TableVersion | undefined;
+  for await (const page of versionPages(target, { ...options, descending: true })) {
+    for (const found of page) {
+      if ((found.timestamp_millis ?? Infinity) <= time) return found.version;
+      oldest = found;
+    }
+  }
+  const first = oldest?.timestamp_millis;
+  const hint =
+    first === undefined ? '' : `; its oldest version is of ${new Date(first).toISOString()}`;
+  throw new DirspaceError(
+    'TableVersionNotFound',
+    `${displayPath(target.id)} had no version at ${new Date(time).toISOString()}${hint}.`,
+    { details: { id: target.id, as_of_millis: time } },
+  );
+}
