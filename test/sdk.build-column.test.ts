@@ -60,14 +60,15 @@ const field = (type: DataType, nullable = true): Field => new Field('item', type
 const schemaOf = (type: DataType, nullable = true): Schema =>
   new Schema([new Field('c', type, nullable)]);
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
-const point = new Struct([new Field('x', new Int32(), false), new Field('y', new Utf8(), true)]);
-const map = new Map_(
-  new Field(
-    'entries',
-    new Struct([new Field('key', new Utf8()), new Field('value', new Int32(), true)]),
-    false,
-  ),
-);
+const point = new Struct<Record<string, DataType>>([
+  new Field('x', new Int32(), false),
+  new Field('y', new Utf8(), true),
+]);
+const entry = new Struct<Record<string, DataType>>([
+  new Field('key', new Utf8()),
+  new Field('value', new Int32(), true),
+]);
+const map = new Map_(new Field('entries', entry, false) as never);
 const union = (Union: typeof SparseUnion | typeof DenseUnion): DataType =>
   new Union(
     [0, 5, 7],

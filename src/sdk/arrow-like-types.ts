@@ -43,7 +43,7 @@ export interface TypeLike {
 }
 
 export interface FieldLike {
-  readonly name: string;
+  readonly name: string | null;
   readonly type: TypeLike;
   readonly nullable?: boolean;
   readonly metadata?: ReadonlyMap<string, string> | null;
@@ -83,13 +83,19 @@ export function rebuildSchema(schema: SchemaLike, cache: TypeCache): Schema {
 }
 
 function rebuildField(field: FieldLike, cache: TypeCache): Field {
-  if (typeof field.name !== 'string' || !isTypeLike(field.type)) {
-    throw refused(`a field without name or type (${showValue(field)})`);
-  }
+  if (!isTypeLike(field.type)) throw refused(`a field without a type (${showValue(field)})`);
   const type = rebuildType(field.type, cache);
   const own = Object.getPrototypeOf(field) === Field.prototype;
-  if (own && type === (field.type as unknown)) return field as unknown as Field;
-  return new Field(field.name, type, field.nullable === true, rebuildMetadata(field.metadata));
+  if (own && type === (field.type as unknown) && typeof field.name === 'string') {
+    return field as unknown as Field;
+  }
+  // apache-arrow reads an empty name as null.
+  return new Field(
+    field.name ?? '',
+    type,
+    field.nullable === true,
+    rebuildMetadata(field.metadata),
+  );
 }
 
 function rebuildMetadata(metadata: SchemaLike['metadata']): Map<string, string> {
@@ -114,7 +120,9 @@ function isOwn(type: unknown): type is DataType {
   const plain = type.typeId === Type.Dictionary ? (type as Dictionary).dictionary : type;
   if (!(plain instanceof DataType)) return false;
   const ownField = (field: Field): boolean =>
-    Object.getPrototypeOf(field) === Field.prototype && isOwn(field.type);
+    Object.getPrototypeOf(field) === Field.prototype &&
+    typeof field.name === 'string' &&
+    isOwn(field.type);
   return childFields(plain).every(ownField);
 }
 

@@ -12,7 +12,7 @@ import {
   Vector,
 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { dataOf, recordBatch } from '../format/arrow-data.ts';
+import { dataOf, nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { hasLargeOffsets, layoutOf, strideOf, valueArray } from '../format/arrow-types.ts';
 import {
   type FieldLike,
@@ -174,7 +174,8 @@ export class ArrowRebuilder {
   #data(data: DataLike, length: number): Data {
     const type = rebuildType(data.type, this.#types);
     const layout = layoutOf(type);
-    if (layout === 'null') return dataOf(type, length, {});
+    // Also because apache-arrow leaves off the children of some empty data.
+    if (layout === 'null' || length === 0) return nullColumn(type, length);
     // Offsets are already applied to all buffers but the bitmaps.
     const offset = data.offset;
     const nullCount = layout === 'union' ? 0 : data.nullCount;

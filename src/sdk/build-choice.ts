@@ -66,9 +66,12 @@ export function buildDictionary(
     // Only ever appended to, so that writers can store what is new as a delta.
     memory.chunks.push(context.build(type.dictionary, fresh, inside, context));
     memory.vector = new Vector([...memory.chunks]);
+    // Columns of one batch with the same dictionary must name the very same vector.
+    for (const user of memory.users) user.dictionary = memory.vector;
   }
-  const dictionary = memory.vector;
-  return arrowData(type, values.length, nulls, { values: codes, dictionary });
+  const made = arrowData(type, values.length, nulls, { values: codes, dictionary: memory.vector });
+  memory.users.push(made);
+  return made;
 }
 
 const newCodes = (type: Dictionary, length: number): Codes =>
@@ -77,7 +80,7 @@ const newCodes = (type: Dictionary, length: number): Codes =>
 function memoryOf(type: Dictionary, context: BuildContext): DictionaryMemory {
   let memory = context.dictionaries.get(type.id);
   if (memory === undefined) {
-    memory = { codes: new Map(), chunks: [] };
+    memory = { codes: new Map(), chunks: [], users: [] };
     context.dictionaries.set(type.id, memory);
   }
   return memory;

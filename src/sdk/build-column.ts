@@ -155,6 +155,7 @@ export function buildBatch(
   }
   const records = rows as Records;
   refuseUnknownKeys(schema.fields, records, { ...TOP, row: (i) => base + i }, context);
+  for (const { users } of context.dictionaries.values()) users.length = 0;
   const children = schema.fields.map((field: Field) =>
     buildColumn(field.type, take(records, field.name), columnPlace(field, base), context),
   );

@@ -21,6 +21,8 @@ export interface Place {
 export interface DictionaryMemory {
   readonly codes: Map<unknown, number>;
   readonly chunks: Data[];
+  /** Columns of the batch being built that use it. */
+  readonly users: Data[];
   vector?: Vector;
 }
 

@@ -28,7 +28,7 @@ import {
   Utf8,
 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { isDate, isRecord } from './js-values.ts';
+import { asItems, isDate, isRecord } from './js-values.ts';
 import { showValue } from './type-name.ts';
 
 /** Columns to make vectors of although their name does not say so, with the type of their items. */
@@ -154,6 +154,9 @@ function guessObject(value: object, spot: Spot): Guess {
   if (Array.isArray(value)) return guessArray(value, spot);
   if (isDate(value)) return { kind: 'leaf', type: new TimestampMillisecond() };
   if (ArrayBuffer.isView(value)) return guessView(value, spot);
+  // Rows that came out of Arrow have vectors where others have arrays.
+  const items = asItems(value);
+  if (items !== undefined) return guessArray(Array.from(items), spot);
   if (!isRecord(value)) throw cannotInfer(value, spot);
   const members = new Map<string, Guess>();
   observeMembers(members, value, spot);

@@ -43,6 +43,8 @@ type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint6
  * - plain objects for structs, a Map for maps, an object of its parts for intervals.
  */
 export function readColumn(data: Data): unknown[] {
+  // Empty data may lack its children, as apache-arrow makes it.
+  if (data.length === 0) return [];
   const values = readValues(data);
   if (hasBitmap(data.type) && data.nullCount > 0) {
     const { nullBitmap, offset } = data;
