@@ -23,7 +23,8 @@ import { type ColumnStatistics, decodeStatistics } from './statistics.ts';
 
 /** What the manifest says of a fragment. */
 export interface ExpectedFragment {
-  readonly rows: number;
+  /** Undefined where nothing says how many there are. */
+  readonly rows: number | undefined;
   readonly bytes: number;
   readonly footerBytes: number;
   readonly footerChecksum: number;
@@ -101,7 +102,7 @@ export function decodeFooter(
     }
     rows += batch.rows;
   }
-  if (rows !== expected.rows)
+  if (expected.rows !== undefined && rows !== expected.rows)
     throw corrupt(name, `it has ${rows} rows instead of ${expected.rows}`);
   return {
     name,

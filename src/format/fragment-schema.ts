@@ -4,8 +4,27 @@
  * they are parsed: the parser trusts the lengths it finds and would loop for minutes on a bad one.
  */
 import { crc32 } from 'node:zlib';
-import { type DataType, Dictionary, Message, MessageHeader, Schema, Type } from '../arrow.ts';
-import { changeField, childFields, mapType } from './arrow-types.ts';
+import {
+  type DataType,
+  type Date_,
+  DateUnit,
+  Dictionary,
+  type Float,
+  type Int,
+  type Interval,
+  IntervalUnit,
+  Message,
+  MessageHeader,
+  Precision,
+  Schema,
+  type Time,
+  type Timestamp,
+  TimeUnit,
+  Type,
+  type Union,
+  UnionMode,
+} from '../arrow.ts';
+import { changeField, childFields, mapType, strideOf } from './arrow-types.ts';
 import { fieldIdsOf, stripFieldIds } from './field-ids.ts';
 import { schemaMessage } from './ipc-messages.ts';
 import { corrupt } from './json.ts';
@@ -96,16 +115,61 @@ function parse(message: Uint8Array, file: string): StoredSchema {
     throw corrupt(file, 'its schema cannot be parsed', error);
   }
   const dictionaries = new Map<number, Dictionary>();
+  let count = 0;
   const collect = (type: DataType): void => {
+    if (!isSound(type)) throw corrupt(file, 'its schema has a type that cannot be');
     if (type.typeId === Type.Dictionary) {
       dictionaries.set((type as Dictionary).id, type as Dictionary);
+      count += 1;
       collect((type as Dictionary).dictionary);
     } else {
       for (const field of childFields(type)) collect(field.type);
     }
   };
   for (const field of parsed.fields) collect(field.type);
+  if (dictionaries.size !== count) throw corrupt(file, 'its dictionaries share a number');
   return { schema: stripFieldIds(parsed), fieldIds: fieldIdsOf(parsed.fields), dictionaries };
+}
+
+/** Whether the parameters of a parsed type are ones that Arrow has. */
+function isSound(type: DataType): boolean {
+  const children = childFields(type).filter((field) => field !== undefined);
+  const width = (type as Int).bitWidth;
+  const counts = (size: number): boolean => Number.isInteger(size) && size >= 0;
+  switch (type.typeId) {
+    case Type.Int:
+      return [8, 16, 32, 64].includes(width);
+    case Type.Float:
+      return (type as Float).precision in Precision;
+    case Type.Decimal:
+      return [32, 64, 128, 256].includes(width);
+    case Type.Date:
+      return (type as Date_).unit in DateUnit;
+    case Type.Time:
+      return [32, 64].includes(width) && (type as Time).unit in TimeUnit;
+    case Type.Timestamp:
+    case Type.Duration:
+      return (type as Timestamp).unit in TimeUnit;
+    case Type.Interval:
+      return (type as Interval).unit in IntervalUnit;
+    case Type.FixedSizeBinary:
+      return counts(strideOf(type));
+    case Type.FixedSizeList:
+      return counts(strideOf(type)) && children.length === 1;
+    case Type.List:
+    case Type.LargeList:
+      return children.length === 1;
+    case Type.Map:
+      return children.length === 1 && childFields(children[0]?.type as DataType).length === 2;
+    case Type.Union: {
+      const { typeIds, mode } = type as Union;
+      return mode in UnionMode && typeIds.length === children.length;
+    }
+    case Type.Dictionary:
+      return isSound((type as Dictionary).indices);
+    default:
+      return true;
+  }
 }
 
 const MAX_DEPTH = 64;
@@ -122,6 +186,8 @@ export function checkSchemaMessage(message: Uint8Array, file: string): void {
   try {
     const root = view.getUint32(0, true);
     if (view.getUint8(slot(root, 1) ?? -1) !== MessageHeader.Schema) throw bad();
+    // Metadata of the message itself is never written, and the parser would loop over it too.
+    if (slot(root, 4) !== undefined) throw bad();
     const schema = follow(slot(root, 2));
     enter(0);
     for (const field of elements(schema, 1)) checkField(follow(field), 1);
@@ -165,7 +231,7 @@ export function checkSchemaMessage(message: Uint8Array, file: string): void {
   function slot(table: number, index: number): number | undefined {
     const vtable = table - view.getInt32(table, true);
     const entry = 4 + index * 2;
-    if (entry + 2 > view.getUint16(vtable, true)) return undefined;
+    if (entry >= view.getUint16(vtable, true)) return undefined;
     const offset = view.getUint16(vtable + entry, true);
     return offset === 0 ? undefined : table + offset;
   }
