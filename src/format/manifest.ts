@@ -88,6 +88,8 @@ export interface Manifest {
   readonly nextFieldId: number;
   readonly nextFragmentId: number;
   readonly metadata: Readonly<Record<string, string>>;
+  /** What the publisher of a staged version wanted noted of it. */
+  readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly totals: Totals;
   /** Fragments, in row order: first those rolled into chunks, then the rest. */
   readonly chunks: readonly ChunkEntry[];
@@ -128,6 +130,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     next_field_id: manifest.nextFieldId,
     next_fragment_id: manifest.nextFragmentId,
     metadata: manifest.metadata,
+    ...(manifest.annotations === undefined ? {} : { annotations: manifest.annotations }),
     totals: {
       rows: totals.rows,
       deleted_rows: totals.deletedRows,
@@ -162,6 +165,9 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
     nextFieldId: integerMember(document, 'next_field_id', file),
     nextFragmentId: integerMember(document, 'next_fragment_id', file),
     metadata: stringMapMember(document, 'metadata', file),
+    annotations: Object.hasOwn(document, 'annotations')
+      ? stringMapMember(document, 'annotations', file)
+      : undefined,
     totals: decodeTotals(objectMember(document, 'totals', file), file),
     chunks: arrayMember(document, 'chunks', file).map((entry) => decodeChunkEntry(entry, file)),
     fragments: arrayMember(document, 'fragments', file).map((entry) => decodeFragment(entry, file)),

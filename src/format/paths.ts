@@ -32,7 +32,8 @@ export type FolderKind = 'namespace' | 'table';
 
 /** Maps components to folder names for one root; capitals are escaped where the disk folds case. */
 export class NameCodec {
-  readonly foldsCase: boolean;
+  /** Settled when the root is first written to; until then there is nothing to find in it. */
+  foldsCase: boolean;
 
   constructor(foldsCase: boolean) {
     this.foldsCase = foldsCase;
@@ -130,6 +131,22 @@ export function parseVersionFile(name: string): number | undefined {
   const digits = VERSION_NAME.exec(name)?.[1];
   const version = digits === undefined ? Number.NaN : Number(digits);
   return Number.isSafeInteger(version) ? version : undefined;
+}
+
+/** Says that a run of versions was deleted, by its name alone. */
+export const deletedRunFile = (folder: string, first: number, last: number): string =>
+  `${folder}/deleted-${digits(first)}-${digits(last)}.json`;
+
+const digits = (version: number): string => version.toString().padStart(VERSION_DIGITS, '0');
+
+const DELETED_NAME = /^deleted-([0-9]{20})-([0-9]{20})\.json$/;
+export interface VersionRun {
+  readonly first: number;
+  readonly last: number;
+}
+export function parseDeletedRun(name: string): VersionRun | undefined {
+  const found = DELETED_NAME.exec(name);
+  return found === null ? undefined : { first: Number(found[1]), last: Number(found[2]) };
 }
 
 export const fragmentFile = (table: string, file: string): string => `${table}/data/${file}.arrow`;

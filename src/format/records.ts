@@ -4,6 +4,7 @@
  */
 import {
   corrupt,
+  corrupt,
   encodeChecksummed,
   integerMember,
   member,
@@ -17,7 +18,7 @@ import { FORMAT_VERSION, refuseNewer } from './manifest.ts';
 
 export type Properties = Readonly<Record<string, string>>;
 
-/** `.dispace/format.json`: facts about the root, fixed when it was first used. */
+/** `.dirspace/format.json`: facts about the root, fixed when it was first used. */
 export interface FormatRecord {
   readonly foldsCase: boolean;
   /** Properties of the catalog, such as `managed_versioning`. */
@@ -39,6 +40,8 @@ export interface TableRecord {
 }
 
 export interface TagRecord {
+  /** Incarnation of the table the tag belongs to. */
+  readonly table: string;
   readonly branch: string;
   readonly version: number;
 }
@@ -46,6 +49,8 @@ export interface TagRecord {
 export interface BranchRecord {
   /** Names the branch's versions folder: a recreated branch has another one. */
   readonly id: string;
+  /** Incarnation of the table the branch belongs to. */
+  readonly table: string;
   readonly parentBranch: string;
   readonly parentVersion: number;
   readonly createdAt: number;
@@ -114,11 +119,12 @@ export function decodeTable(bytes: Uint8Array, file: string): TableRecord {
 }
 
 export const encodeTag = (record: TagRecord): Uint8Array =>
-  encode({ branch: record.branch, version: record.version });
+  encode({ table: record.table, branch: record.branch, version: record.version });
 
 export function decodeTag(bytes: Uint8Array, file: string): TagRecord {
   const document = decode(bytes, file);
   return {
+    table: stringMember(document, 'table', file),
     branch: stringMember(document, 'branch', file),
     version: integerMember(document, 'version', file),
   };
@@ -127,6 +133,7 @@ export function decodeTag(bytes: Uint8Array, file: string): TagRecord {
 export const encodeBranch = (record: BranchRecord): Uint8Array =>
   encode({
     id: record.id,
+    table: record.table,
     parent_branch: record.parentBranch,
     parent_version: record.parentVersion,
     created_at: record.createdAt,
@@ -138,6 +145,7 @@ export function decodeBranch(bytes: Uint8Array, file: string): BranchRecord {
   if (!INCARNATION.test(id)) throw corrupt(file, 'id is not a branch id');
   return {
     id,
+    table: stringMember(document, 'table', file),
     parentBranch: stringMember(document, 'parent_branch', file),
     parentVersion: integerMember(document, 'parent_version', file),
     createdAt: integerMember(document, 'created_at', file),

@@ -111,11 +111,28 @@ export async function flushFolder(disk: Disk, folder: string): Promise<void> {
   try {
     await completed<void>((done) => fs.fsync(fd, done));
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== 'EINVAL' && errno !== 'ENOTSUP') throw error;
+    if (!isRefusal(error)) throw error;
   } finally {
     closeQuietly(fs, fd);
   }
+}
+
+/** For the one moment before anything else goes on in a root. */
+export function flushFolderSync(fs: FileSystem, absolute: string): void {
+  if (process.platform === 'win32') return;
+  const fd = fs.openSync(absolute, 'r');
+  try {
+    fs.fsyncSync(fd);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'EINVAL' || errno === 'ENOTSUP';
 }
 
 /** Flushes the folders side by side, each once, and fails only when all have settled. */

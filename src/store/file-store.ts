@@ -6,13 +6,13 @@
  * process). Knows nothing of tables and namespaces.
  */
 import nodeFs from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import * as atomic from './atomic-put.ts';
 import { hintsOf } from './change-hints.ts';
 import { type Disk, type Durability, SMALL } from './disk.ts';
-import { closeQuietly } from './durable-write.ts';
+import { closeQuietly, flushFolderSync } from './durable-write.ts';
 import { canonicalPath, errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
 import * as folders from './folder-moves.ts';
 import { FileReader, FileWriter } from './object-io.ts';
@@ -62,6 +62,8 @@ export class FileStore implements Store {
   readonly env: Env;
   readonly #disk: Disk;
   readonly #scratch: Uint8Array;
+  /** Folders made by `create` whose own names are not on disk yet. */
+  readonly #unflushed = new Set<string>();
 
   constructor(options: FileStoreOptions) {
     this.given = options.fs ?? nodeFs;
@@ -69,7 +71,7 @@ export class FileStore implements Store {
     this.readOnly = options.readOnly ?? false;
     this.durability = options.durability ?? 'full';
     this.env = options.env ?? systemEnv;
-    this.root = canonicalRoot(this.fs, options.root, this.readOnly);
+    this.root = canonicalRoot(this.fs, options);
     this.#scratch = scratchOf(this.fs);
     const { fs, root } = this;
     const hints = isNodeFileSystem(this.given) ? undefined : hintsOf(this.given);
@@ -188,7 +190,7 @@ export class FileStore implements Store {
     const folder = parentOf(path);
     if (!enterFolder(disk, folder)) {
       requireFolder(disk, parentOf(folder));
-      folders.makeFolder(disk, folder);
+      if (folders.makeFolder(disk, folder) && disk.full) this.#unflushed.add(folder);
     }
     try {
       const fd = disk.fs.openSync(absolute, disk.flags.createNew, 0o600);
@@ -214,13 +216,16 @@ export class FileStore implements Store {
     return true;
   }
 
-  async createFolder(folder: string): Promise<void> {
+  async createFolder(folder: string, within?: string): Promise<void> {
     this.#mustWrite('make the folder', folder);
-    return folders.createFolder(this.#disk, folder);
+    return folders.createFolder(this.#disk, folder, within);
   }
 
+  /** Of a folder that `create` made, its own name becomes durable too. */
   async syncFolders(list: readonly string[]): Promise<void> {
-    return folders.syncFolders(this.#disk, list);
+    const made = list.filter((folder) => this.#unflushed.has(folder));
+    await folders.syncFolders(this.#disk, [...list, ...made.map(parentOf)]);
+    for (const folder of made) this.#unflushed.delete(folder);
   }
 
   async moveFolder(from: string, to: string): Promise<'moved' | 'taken' | 'missing'> {
@@ -274,17 +279,28 @@ async function readWhole(reader: FileReader): Promise<Uint8Array> {
   }
 }
 
-function canonicalRoot(fs: FileSystem, root: string, readOnly: boolean): string {
-  const absolute = resolve(root);
+function canonicalRoot(fs: FileSystem, options: FileStoreOptions): string {
+  const absolute = resolve(options.root);
+  const readOnly = options.readOnly ?? false;
   try {
     if (!readOnly && !fs.existsSync(absolute)) {
-      fs.mkdirSync(absolute, { recursive: true, mode: 0o700 });
+      makeRoot(fs, absolute, options.durability !== 'relaxed');
     }
     return canonicalPath(fs, absolute);
   } catch (error) {
     if (readOnly && errnoOf(error) === 'ENOENT') return absolute;
-    throw storeError(error, 'open the catalog', root);
+    throw storeError(error, 'open the catalog', options.root);
   }
+}
+
+/** What is made in a root whose own name is not on disk would be lost with it. */
+function makeRoot(fs: FileSystem, root: string, durable: boolean): void {
+  const missing = [root];
+  while (!fs.existsSync(dirname(missing[0] as string)))
+    missing.unshift(dirname(missing[0] as string));
+  fs.mkdirSync(root, { recursive: true, mode: 0o700 });
+  if (!durable) return;
+  for (const folder of missing) flushFolderSync(fs, dirname(folder));
 }
 
 const scratches = new WeakMap<object, Uint8Array>();

@@ -99,6 +99,7 @@ export interface FileSystem extends LockFileSystem, ListFileSystem {
     callback: Answer<number>,
   ): void;
   fsync(fd: number, callback: Done): void;
+  fsyncSync(fd: number): void;
   fdatasync(fd: number, callback: Done): void;
 }
 

@@ -18,8 +18,9 @@ const CALLS_A_TURN = 256;
 const EMPTYING_ROUNDS = 8;
 
 /** Makes what is missing of the chain; returns the folders that got a new entry. */
-export function makeFolders(disk: Disk, folder: string): string[] {
+export function makeFolders(disk: Disk, folder: string, within?: string): string[] {
   if (enterFolder(disk, folder)) return [];
+  if (folder === within) throw missingFolder(folder);
   const changed: string[] = [];
   if (folder === '') {
     try {
@@ -30,7 +31,7 @@ export function makeFolders(disk: Disk, folder: string): string[] {
     return changed;
   }
   const parent = parentOf(folder);
-  changed.push(...makeFolders(disk, parent));
+  changed.push(...makeFolders(disk, parent, within));
   if (makeFolder(disk, folder)) changed.push(parent);
   return changed;
 }
@@ -56,8 +57,8 @@ export function makeFolder(disk: Disk, folder: string): boolean {
   return true;
 }
 
-export async function createFolder(disk: Disk, folder: string): Promise<void> {
-  const changed = makeFolders(disk, folder);
+export async function createFolder(disk: Disk, folder: string, within?: string): Promise<void> {
+  const changed = makeFolders(disk, folder, within);
   if (disk.full && changed.length > 0) await flushFolders(disk, changed);
 }
 

@@ -55,8 +55,11 @@ export interface WritableStore {
 export interface FolderStore {
   /** False when the folder is missing; throws InvalidInput when a link stands in its chain. */
   enter(folder: string): Awaitable<boolean>;
-  /** Durably makes the folder and its missing parents. */
-  createFolder(folder: string): Promise<void>;
+  /**
+   * Durably makes the folder and its missing parents; with `within`, only those below that folder,
+   * which must be there: a writer that outlived its table must not bring back its place.
+   */
+  createFolder(folder: string, within?: string): Promise<void>;
   /** Makes the names inside these folders durable. */
   syncFolders(folders: readonly string[]): Promise<void>;
   /**

@@ -152,6 +152,7 @@ function wrap(fs: FileSystem): FileSystem {
       fs.read(fd, buffer, offset, length, position, callback),
     writev: (fd, buffers, position, callback) => fs.writev(fd, buffers, position, callback),
     fsync: (fd, callback) => fs.fsync(fd, callback),
+    fsyncSync: (fd) => fs.fsyncSync(fd),
     fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
     rmdir: (path, callback) => fs.rmdir(path, callback),
     stat: (path, callback) => fs.stat(path, callback),

@@ -147,6 +147,7 @@ export function nextManifest(
     nextFieldId: draft.nextFieldId,
     nextFragmentId: draft.nextFragmentId,
     metadata: draft.metadata,
+    annotations: undefined,
     totals: draft.fragments.totals,
     chunks: draft.fragments.chunks,
     fragments: draft.fragments.tail,

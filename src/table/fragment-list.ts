@@ -8,6 +8,7 @@ import type { Manifest, Totals } from '../format/manifest.ts';
 import { chunkFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
 import { readChunk } from './snapshot.ts';
+import { writeObject } from './write-object.ts';
 
 /** Entries a manifest lists itself before they are rolled into a chunk. */
 const TAIL_ENTRIES = 32;
@@ -131,9 +132,7 @@ class ChunkWriter {
 
   async write(entries: readonly FragmentEntry[]): Promise<ChunkEntry> {
     const { bytes, entry } = encodeChunk(this.#engine.env.uuid(), entries);
-    const object = await this.#engine.store.create(chunkFile(this.#tableFolder, entry.file));
-    await object.write([bytes]);
-    await object.finish();
+    await writeObject(this.#engine.store, chunkFile(this.#tableFolder, entry.file), bytes);
     await this.#engine.store.syncFolders([`${this.#tableFolder}/chunks`]);
     this.#written.set(entry.file, entries);
     this.#engine.cache.set(`chunk ${entry.file}`, entries, bytes.length * 3);

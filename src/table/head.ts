@@ -9,7 +9,7 @@
 import { DirspaceError } from '../errors.ts';
 import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
 import { decodeVersion, type Manifest, type VersionDocument } from '../format/manifest.ts';
-import { latestFile, parseVersionFile, versionFile } from '../format/paths.ts';
+import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../format/paths.ts';
 import { isBatchCommitted } from './batch.ts';
 import type { Engine } from './engine.ts';
 import { Snapshot } from './snapshot.ts';
@@ -117,6 +117,16 @@ export async function listedVersions(engine: Engine, branch: TableBranch): Promi
     if (version !== undefined) versions.push(version);
   }
   return versions.sort((a, b) => a - b);
+}
+
+/** Version numbers that were not deleted, ascending. Versions of open batches are among them. */
+export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const runs = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
+  const versions = entries.flatMap((entry) => parseVersionFile(entry.name) ?? []);
+  return versions
+    .filter((version) => !runs.some((run) => run.first <= version && version <= run.last))
+    .sort((a, b) => a - b);
 }
 
 async function startingPoint(

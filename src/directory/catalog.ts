@@ -1,0 +1,150 @@
+/**
+ * One open catalog and the look-ups every operation starts with: from ids to folders, records and
+ * branches, with the error a caller should get when something is not there.
+ */
+import type { Env } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import { joinPath, MAIN_BRANCH, NAMESPACE_FILE, TABLE_FILE } from '../format/paths.ts';
+import {
+  decodeNamespace,
+  decodeTable,
+  type NamespaceRecord,
+  type TableRecord,
+} from '../format/records.ts';
+import { checkPath, formatId, type ObjectPath } from '../protocol/ident.ts';
+import type { Store } from '../store/store.ts';
+import { findBranch, mainBranch } from '../table/branches.ts';
+import type { Engine } from '../table/engine.ts';
+import type { TableBranch } from '../table/head.ts';
+
+/** Asked for what `vend_credentials` wants; the local default vends none. */
+export type CredentialVendor = (table: {
+  readonly id: ObjectPath;
+  readonly location: string;
+}) => Promise<Readonly<Record<string, string>> | undefined>;
+
+export interface Catalog {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly env: Env;
+  /** Absolute path of the root: what `location` starts with. */
+  readonly root: string;
+  readonly readOnly: boolean;
+  readonly managedVersioning: boolean;
+  /** Sets up the root on its first write: what the disk can do is found out and noted. */
+  prepareRoot(): Promise<void>;
+  readonly vendor: CredentialVendor | undefined;
+}
+
+export interface Table {
+  readonly id: ObjectPath;
+  readonly folder: string;
+  readonly record: TableRecord;
+}
+
+export const showId = (id: ObjectPath): string => (id.length === 0 ? 'the root' : formatId(id));
+
+/** The id of a namespace: the root if absent. @throws InvalidInput */
+export function namespaceId(id: readonly string[] | undefined): ObjectPath {
+  return checkPath(id ?? []);
+}
+
+/** The id of a table. @throws InvalidInput */
+export function tableId(id: readonly string[] | undefined): ObjectPath {
+  if (id === undefined || id.length === 0) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The request names no table: its id must list the namespace parts and the table name.',
+    );
+  }
+  return checkPath(id);
+}
+
+/** Every write operation starts with this. @throws ReadOnly */
+export async function beginWrite(catalog: Catalog): Promise<void> {
+  if (catalog.readOnly) {
+    throw new DirspaceError(
+      'ReadOnly',
+      'The catalog was opened read-only; open it without readOnly to change it.',
+    );
+  }
+  await catalog.prepareRoot();
+}
+
+/** Undefined when there is no such namespace. The root is always there. */
+export async function findNamespace(
+  catalog: Catalog,
+  id: ObjectPath,
+): Promise<NamespaceRecord | undefined> {
+  if (id.length === 0) return { id: 'root', properties: {} };
+  const folder = catalog.engine.names.namespaceFolder(id);
+  if (!(await catalog.store.enter(folder))) return undefined;
+  const file = joinPath(folder, NAMESPACE_FILE);
+  const bytes = await catalog.store.get(file);
+  return bytes === undefined ? undefined : decodeNamespace(bytes, file);
+}
+
+/** @throws NamespaceNotFound */
+export async function requireNamespace(catalog: Catalog, id: ObjectPath): Promise<NamespaceRecord> {
+  return (await findNamespace(catalog, id)) ?? missingNamespace(id);
+}
+
+export function missingNamespace(id: ObjectPath): never {
+  throw new DirspaceError(
+    'NamespaceNotFound',
+    `There is no namespace ${showId(id)}. Create it first, parents before children.`,
+    { details: { id } },
+  );
+}
+
+export async function findTable(catalog: Catalog, id: ObjectPath): Promise<Table | undefined> {
+  const folder = catalog.engine.names.tableFolder(id);
+  const record = await readTableRecord(catalog, folder);
+  return record === undefined ? undefined : { id, folder, record };
+}
+
+export async function readTableRecord(
+  catalog: Catalog,
+  folder: string,
+): Promise<TableRecord | undefined> {
+  if (!(await catalog.store.enter(folder))) return undefined;
+  const file = joinPath(folder, TABLE_FILE);
+  const bytes = await catalog.store.get(file);
+  return bytes === undefined ? undefined : decodeTable(bytes, file);
+}
+
+/** @throws TableNotFound */
+export async function requireTable(
+  catalog: Catalog,
+  id: readonly string[] | undefined,
+): Promise<Table> {
+  const path = tableId(id);
+  const table = await findTable(catalog, path);
+  if (table !== undefined) return table;
+  const namespace = path.slice(0, -1);
+  const known = (await findNamespace(catalog, namespace)) !== undefined;
+  throw new DirspaceError(
+    'TableNotFound',
+    `There is no table ${showId(path)}${known ? '' : `, and no namespace ${showId(namespace)}`}. List the tables to see what is there.`,
+    { details: { id: path } },
+  );
+}
+
+/** The branch a request names, main if absent. @throws TableBranchNotFound */
+export async function requireBranch(
+  catalog: Catalog,
+  table: Table,
+  branch: string | undefined,
+): Promise<TableBranch> {
+  const name = branch ?? MAIN_BRANCH;
+  if (name === MAIN_BRANCH) return mainBranch(table.folder, table.record.id);
+  const found = await findBranch(catalog.engine, table.folder, table.record.id, name);
+  if (found !== undefined) return found;
+  throw new DirspaceError(
+    'TableBranchNotFound',
+    `The table ${showId(table.id)} has no branch ${name}. List its branches, or create it first.`,
+    { details: { id: table.id, branch: name } },
+  );
+}
+
+export const locationOf = (catalog: Catalog, folder: string): string => `${catalog.root}/${folder}`;

@@ -1,0 +1,275 @@
+/**
+ * Creating tables, with data or only declared. A new table is built whole in the staging folder and
+ * takes its place in one rename: readers see all of it or nothing.
+ */
+import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { openArrowBody } from '../format/foreign-ipc.ts';
+import { encodeManifest } from '../format/manifest.ts';
+import {
+  joinPath,
+  parentFolder,
+  STAGING_FOLDER,
+  TABLE_FILE,
+  versionFile,
+} from '../format/paths.ts';
+import { encodeTable, type TableRecord } from '../format/records.ts';
+import type { ObjectPath } from '../protocol/ident.ts';
+import type {
+  CreateTableRequest,
+  CreateTableResponse,
+  DeclareTableRequest,
+  DeclareTableResponse,
+} from '../protocol/models.ts';
+import { CREATE_MODES, type CreateMode, parseMode } from '../protocol/modes.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { overwrite, replaced } from '../table/append.ts';
+import { mainBranch } from '../table/branches.ts';
+import { newTransaction, nextManifest } from '../table/commit.ts';
+import { assignFieldIds } from '../table/field-ids.ts';
+import { resolveHead } from '../table/head.ts';
+import { scan } from '../table/scan.ts';
+import { writeFragments } from '../table/write.ts';
+import { writeObject } from '../table/write-object.ts';
+import {
+  beginWrite,
+  type Catalog,
+  findTable,
+  locationOf,
+  missingNamespace,
+  requireNamespace,
+  showId,
+  type Table,
+  tableId,
+} from './catalog.ts';
+import { vendedOptions } from './credentials.ts';
+
+/** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
+export async function createTable(
+  catalog: Catalog,
+  request: CreateTableRequest,
+  data: ArrowBody,
+  options: CallOptions = {},
+): Promise<CreateTableResponse> {
+  await beginWrite(catalog);
+  refuseStorageOptions(request.storage_options);
+  const id = tableId(request.id);
+  const mode = parseMode(request.mode, CREATE_MODES);
+  await refuseNamespaceOfThatName(catalog, id);
+  const existing = await findTable(catalog, id);
+  if (existing !== undefined) return fillTable(catalog, existing, mode, data, options);
+  await requireNamespace(catalog, id.slice(0, -1));
+
+  const stream = await openArrowBody(data);
+  const staged = await stageTable(catalog, request.properties ?? {}, stream, options);
+  const outcome = await placeTable(catalog, id, staged.folder);
+  if (outcome === 'placed') return createdAnswer(catalog, id, staged);
+  // Somebody else was faster; the data is in staging, so it can still be used.
+  const winner = await findTable(catalog, id);
+  if (mode === 'Create' || winner === undefined) {
+    await catalog.store.deleteFolder(staged.folder);
+    throw tableExists(id);
+  }
+  try {
+    if (mode === 'ExistOk') return await existingAnswer(catalog, winner);
+    const again = await stagedRows(catalog, staged);
+    return await fillTable(catalog, winner, mode, again, options);
+  } finally {
+    await catalog.store.deleteFolder(staged.folder);
+  }
+}
+
+/** @throws NamespaceNotFound, TableAlreadyExists */
+export async function declareTable(
+  catalog: Catalog,
+  request: DeclareTableRequest,
+  incarnation?: string,
+): Promise<DeclareTableResponse> {
+  await beginWrite(catalog);
+  const id = tableId(request.id);
+  const folder = catalog.engine.names.tableFolder(id);
+  if (request.location !== undefined && request.location !== folder) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `A table lies where its name says: ${showId(id)} at ${folder}, not at ${request.location}. Leave location out, or register a folder that is there already.`,
+    );
+  }
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
+  const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
+  const record = newRecord(catalog, request.properties ?? {}, incarnation);
+  await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
+  await catalog.store.syncFolders([staging]);
+  if ((await placeTable(catalog, id, staging)) === 'taken') {
+    await catalog.store.deleteFolder(staging);
+    throw tableExists(id);
+  }
+  return {
+    location: locationOf(catalog, folder),
+    properties: { ...record.properties },
+    managed_versioning: catalog.managedVersioning,
+    ...(await vendedOptions(catalog, id, folder, request.vend_credentials)),
+  };
+}
+
+interface StagedTable {
+  readonly folder: string;
+  readonly record: TableRecord;
+  readonly transaction: string;
+}
+
+async function stageTable(
+  catalog: Catalog,
+  properties: Readonly<Record<string, string>>,
+  stream: RecordBatchStream,
+  options: CallOptions,
+): Promise<StagedTable> {
+  const { engine, store } = catalog;
+  const folder = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
+  const record = newRecord(catalog, properties);
+  const branch = mainBranch(folder, record.id);
+  const transaction = newTransaction(engine, branch);
+  const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
+  try {
+    await store.createFolder(joinPath(folder, 'data'));
+    const written = await writeFragments(engine, folder, stream, tree, options.signal);
+    const draft = await replaced(engine, branch, undefined, {
+      kind: 'create',
+      schema: stream.schema,
+      fields: tree,
+      nextFieldId,
+      fragments: written.fragments,
+      rows: written.rows,
+    });
+    const manifest = nextManifest(engine, branch, draft, undefined, transaction);
+    await Promise.all([
+      written.durable,
+      writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record)),
+      writeObject(store, versionFile(branch.folder, 1), encodeManifest(manifest).bytes),
+    ]);
+    await store.syncFolders([folder, branch.folder]);
+    return { folder, record, transaction };
+  } catch (error) {
+    await store.deleteFolder(folder);
+    throw error;
+  }
+}
+
+/** Writes into a table that is there: its first version if it is only declared. */
+async function fillTable(
+  catalog: Catalog,
+  table: Table,
+  mode: CreateMode,
+  data: ArrowBody,
+  options: CallOptions,
+): Promise<CreateTableResponse> {
+  const branch = mainBranch(table.folder, table.record.id);
+  const head = await resolveHead(catalog.engine, branch);
+  if (head !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
+  if (head !== undefined && mode === 'Create') throw tableExists(table.id);
+  const stream = await openArrowBody(data);
+  await catalog.store.createFolder(branch.folder, table.folder);
+  const { snapshot, transaction } = await overwrite(
+    catalog.engine,
+    branch,
+    head?.snapshot,
+    stream,
+    {
+      signal: options.signal,
+      ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
+    },
+  );
+  return {
+    location: locationOf(catalog, table.folder),
+    version: snapshot.version,
+    properties: { ...table.record.properties },
+    ...(transaction === undefined ? {} : { transaction_id: transaction }),
+  };
+}
+
+const newRecord = (
+  catalog: Catalog,
+  properties: Readonly<Record<string, string>>,
+  id: string = catalog.env.uuid(),
+): TableRecord => ({ id, createdAt: catalog.env.now(), properties });
+
+/** Renames a staged folder into place, and takes it out again if a namespace has that name. */
+async function placeTable(
+  catalog: Catalog,
+  id: ObjectPath,
+  staging: string,
+): Promise<'placed' | 'taken'> {
+  const folder = catalog.engine.names.tableFolder(id);
+  let outcome = await catalog.store.moveFolder(staging, folder);
+  if (outcome === 'missing' && id.length === 1) {
+    // The folder of the root's tables is the engine's own; a user may have removed it.
+    await catalog.store.createFolder(parentFolder(folder));
+    outcome = await catalog.store.moveFolder(staging, folder);
+  }
+  if (outcome === 'missing') {
+    await catalog.store.deleteFolder(staging);
+    missingNamespace(id.slice(0, -1));
+  }
+  if (outcome === 'taken') return 'taken';
+  // A namespace of the same name may have come meanwhile; it looks for us just as we look for it.
+  try {
+    await refuseNamespaceOfThatName(catalog, id);
+  } catch (error) {
+    await catalog.store.moveFolder(folder, staging);
+    await catalog.store.deleteFolder(staging);
+    throw error;
+  }
+  return 'placed';
+}
+
+export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
+  if (!(await catalog.store.enter(catalog.engine.names.namespaceFolder(id)))) return;
+  throw new DirspaceError(
+    'TableAlreadyExists',
+    `${showId(id)} is a namespace; a table cannot have the same name. Choose another name.`,
+    { details: { id } },
+  );
+}
+
+async function stagedRows(catalog: Catalog, staged: StagedTable): Promise<RecordBatchStream> {
+  const head = await resolveHead(catalog.engine, mainBranch(staged.folder, staged.record.id));
+  if (head === undefined) throw new DirspaceError('Internal', 'The staged table has no version.');
+  return scan(catalog.engine, head.snapshot, {});
+}
+
+const createdAnswer = (
+  catalog: Catalog,
+  id: ObjectPath,
+  staged: StagedTable,
+): CreateTableResponse => ({
+  location: locationOf(catalog, catalog.engine.names.tableFolder(id)),
+  version: 1,
+  properties: { ...staged.record.properties },
+  transaction_id: staged.transaction,
+});
+
+async function existingAnswer(catalog: Catalog, table: Table): Promise<CreateTableResponse> {
+  const head = await resolveHead(catalog.engine, mainBranch(table.folder, table.record.id));
+  return {
+    location: locationOf(catalog, table.folder),
+    properties: { ...table.record.properties },
+    ...(head === undefined ? {} : { version: head.snapshot.version }),
+  };
+}
+
+function refuseStorageOptions(options: Readonly<Record<string, string>> | undefined): void {
+  const names = Object.keys(options ?? {});
+  if (names.length === 0) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A directory catalog takes no storage options, and was given ${names.join(', ')}. Leave storage_options out.`,
+  );
+}
+
+export const tableExists = (id: ObjectPath): DirspaceError =>
+  new DirspaceError(
+    'TableAlreadyExists',
+    `The table ${showId(id)} already exists. Use mode exist_ok to open it, overwrite to replace its content, or drop it first.`,
+    { details: { id } },
+  );

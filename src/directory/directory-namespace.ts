@@ -1,0 +1,390 @@
+/**
+ * DirectoryNamespace: the catalog of nested directories behind the Namespace interface. Owns the
+ * life of the catalog and nothing else: every operation is a function in a file of its own.
+ */
+import type { ArrowBody } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import type * as extensions from '../protocol/extensions.ts';
+import {
+  type CallOptions,
+  type Namespace,
+  type RequestOf,
+  type ResponseOf,
+  unsupportedOperations,
+} from '../protocol/namespace.ts';
+import type { FileStore } from '../store/file-store.ts';
+import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
+import type { Catalog } from './catalog.ts';
+import { createTable, declareTable } from './create-table.ts';
+import { describeTable } from './describe.ts';
+import * as namespaces from './namespaces.ts';
+import { type OpenOptions, openCatalog } from './open-catalog.ts';
+import * as references from './references.ts';
+import * as rows from './rows.ts';
+import * as tables from './tables.ts';
+import { alterTransaction, describeTransaction } from './transactions.ts';
+import { purgeTrash, undropTable } from './trash.ts';
+import { cleanupTable } from './upkeep.ts';
+import * as versions from './versions.ts';
+import { watchCatalog } from './watch.ts';
+
+/** Operations whose engine side is not there. */
+const MISSING = [
+  'MergeInsertIntoTable',
+  'UpdateTable',
+  'DeleteFromTable',
+  'ExplainTableQueryPlan',
+  'AnalyzeTableQueryPlan',
+  'AlterTableAddColumns',
+  'AlterTableAlterColumns',
+  'AlterTableDropColumns',
+  'UpdateFieldMetadata',
+  'AlterTableBackfillColumns',
+  'RefreshMaterializedView',
+  'CreateMaterializedView',
+  'CreateTableIndex',
+  'CreateTableScalarIndex',
+  'ListTableIndices',
+  'DescribeTableIndexStats',
+  'DropTableIndex',
+] as const;
+
+export type DirectoryOptions = OpenOptions;
+
+/** Opens the catalog at a root. @throws UnsupportedFormat, InvalidInput, PermissionDenied */
+export async function openDirectoryNamespace(
+  options: DirectoryOptions,
+): Promise<DirectoryNamespace> {
+  const { catalog, store } = await openCatalog(options);
+  return new DirectoryNamespace(catalog, store);
+}
+
+type Op = Parameters<typeof unsupportedOperations>[0][number];
+type Request<Name extends Op> = RequestOf<Name>;
+type Answer<Name extends Op> = Promise<ResponseOf<Name>>;
+
+export class DirectoryNamespace
+  extends unsupportedOperations(MISSING)
+  implements Namespace, Required<extensions.CatalogExtensions>
+{
+  readonly #catalog: Catalog;
+  readonly #store: FileStore;
+  readonly #closing = new AbortController();
+
+  constructor(catalog: Catalog, store: FileStore) {
+    super();
+    this.#catalog = catalog;
+    this.#store = store;
+  }
+
+  async createNamespace(
+    request: Request<'CreateNamespace'>,
+    options?: CallOptions,
+  ): Answer<'CreateNamespace'> {
+    return namespaces.createNamespace(this.#use(options), request);
+  }
+
+  async listNamespaces(
+    request: Request<'ListNamespaces'>,
+    options?: CallOptions,
+  ): Answer<'ListNamespaces'> {
+    return namespaces.listNamespaces(this.#use(options), request);
+  }
+
+  async describeNamespace(
+    request: Request<'DescribeNamespace'>,
+    options?: CallOptions,
+  ): Answer<'DescribeNamespace'> {
+    return namespaces.describeNamespace(this.#use(options), request);
+  }
+
+  async dropNamespace(
+    request: Request<'DropNamespace'>,
+    options?: CallOptions,
+  ): Answer<'DropNamespace'> {
+    return namespaces.dropNamespace(this.#use(options), request);
+  }
+
+  async namespaceExists(
+    request: Request<'NamespaceExists'>,
+    options?: CallOptions,
+  ): Answer<'NamespaceExists'> {
+    await namespaces.describeNamespace(this.#use(options), request);
+  }
+
+  async listTables(request: Request<'ListTables'>, options?: CallOptions): Answer<'ListTables'> {
+    return tables.listTables(this.#use(options), request);
+  }
+
+  async listAllTables(
+    request: Request<'ListAllTables'>,
+    options?: CallOptions,
+  ): Answer<'ListAllTables'> {
+    return tables.listAllTables(this.#use(options), request);
+  }
+
+  async registerTable(
+    request: Request<'RegisterTable'>,
+    options?: CallOptions,
+  ): Answer<'RegisterTable'> {
+    return tables.registerTable(this.#use(options), request);
+  }
+
+  async describeTable(
+    request: Request<'DescribeTable'>,
+    options?: CallOptions,
+  ): Answer<'DescribeTable'> {
+    return describeTable(this.#use(options), request);
+  }
+
+  async tableExists(request: Request<'TableExists'>, options?: CallOptions): Answer<'TableExists'> {
+    return tables.tableExistsIn(this.#use(options), request);
+  }
+
+  async dropTable(request: Request<'DropTable'>, options?: CallOptions): Answer<'DropTable'> {
+    return tables.dropTable(this.#use(options), request);
+  }
+
+  async deregisterTable(
+    request: Request<'DeregisterTable'>,
+    options?: CallOptions,
+  ): Answer<'DeregisterTable'> {
+    return tables.deregisterTable(this.#use(options), request);
+  }
+
+  async restoreTable(
+    request: Request<'RestoreTable'>,
+    options?: CallOptions,
+  ): Answer<'RestoreTable'> {
+    return rows.restoreTable(this.#use(options), request, options);
+  }
+
+  async renameTable(request: Request<'RenameTable'>, options?: CallOptions): Answer<'RenameTable'> {
+    return tables.renameTable(this.#use(options), request);
+  }
+
+  async updateTableSchemaMetadata(
+    request: Request<'UpdateTableSchemaMetadata'>,
+    options?: CallOptions,
+  ): Answer<'UpdateTableSchemaMetadata'> {
+    return rows.updateTableSchemaMetadata(this.#use(options), request, options);
+  }
+
+  async listTableVersions(
+    request: Request<'ListTableVersions'>,
+    options?: CallOptions,
+  ): Answer<'ListTableVersions'> {
+    return versions.listTableVersions(this.#use(options), request);
+  }
+
+  async createTableVersion(
+    request: Request<'CreateTableVersion'>,
+    options?: CallOptions,
+  ): Answer<'CreateTableVersion'> {
+    return versions.createTableVersion(this.#use(options), request);
+  }
+
+  async describeTableVersion(
+    request: Request<'DescribeTableVersion'>,
+    options?: CallOptions,
+  ): Answer<'DescribeTableVersion'> {
+    return versions.describeTableVersion(this.#use(options), request);
+  }
+
+  async batchDeleteTableVersions(
+    request: Request<'BatchDeleteTableVersions'>,
+    options?: CallOptions,
+  ): Answer<'BatchDeleteTableVersions'> {
+    return versions.batchDeleteTableVersions(this.#use(options), request);
+  }
+
+  async batchCreateTableVersions(
+    request: Request<'BatchCreateTableVersions'>,
+    options?: CallOptions,
+  ): Answer<'BatchCreateTableVersions'> {
+    return batchCreateTableVersions(this.#use(options), request);
+  }
+
+  async batchCommitTables(
+    request: Request<'BatchCommitTables'>,
+    options?: CallOptions,
+  ): Answer<'BatchCommitTables'> {
+    return batchCommitTables(this.#use(options), request);
+  }
+
+  async getTableStats(
+    request: Request<'GetTableStats'>,
+    options?: CallOptions,
+  ): Answer<'GetTableStats'> {
+    return rows.getTableStats(this.#use(options), request);
+  }
+
+  async queryTable(request: Request<'QueryTable'>, options?: CallOptions): Answer<'QueryTable'> {
+    return rows.queryTable(this.#use(options), request, options);
+  }
+
+  async countTableRows(
+    request: Request<'CountTableRows'>,
+    options?: CallOptions,
+  ): Answer<'CountTableRows'> {
+    return rows.countTableRows(this.#use(options), request);
+  }
+
+  async listTableTags(
+    request: Request<'ListTableTags'>,
+    options?: CallOptions,
+  ): Answer<'ListTableTags'> {
+    return references.listTableTags(this.#use(options), request);
+  }
+
+  async getTableTagVersion(
+    request: Request<'GetTableTagVersion'>,
+    options?: CallOptions,
+  ): Answer<'GetTableTagVersion'> {
+    return references.getTableTagVersion(this.#use(options), request);
+  }
+
+  async declareTable(
+    request: Request<'DeclareTable'>,
+    options?: CallOptions,
+  ): Answer<'DeclareTable'> {
+    return declareTable(this.#use(options), request);
+  }
+
+  async createTableTag(
+    request: Request<'CreateTableTag'>,
+    options?: CallOptions,
+  ): Answer<'CreateTableTag'> {
+    return references.createTableTag(this.#use(options), request);
+  }
+
+  async deleteTableTag(
+    request: Request<'DeleteTableTag'>,
+    options?: CallOptions,
+  ): Answer<'DeleteTableTag'> {
+    return references.deleteTableTag(this.#use(options), request);
+  }
+
+  async updateTableTag(
+    request: Request<'UpdateTableTag'>,
+    options?: CallOptions,
+  ): Answer<'UpdateTableTag'> {
+    return references.updateTableTag(this.#use(options), request);
+  }
+
+  async listTableBranches(
+    request: Request<'ListTableBranches'>,
+    options?: CallOptions,
+  ): Answer<'ListTableBranches'> {
+    return references.listTableBranches(this.#use(options), request);
+  }
+
+  async createTableBranch(
+    request: Request<'CreateTableBranch'>,
+    options?: CallOptions,
+  ): Answer<'CreateTableBranch'> {
+    return references.createTableBranch(this.#use(options), request);
+  }
+
+  async deleteTableBranch(
+    request: Request<'DeleteTableBranch'>,
+    options?: CallOptions,
+  ): Answer<'DeleteTableBranch'> {
+    return references.deleteTableBranch(this.#use(options), request);
+  }
+
+  async describeTransaction(
+    request: Request<'DescribeTransaction'>,
+    options?: CallOptions,
+  ): Answer<'DescribeTransaction'> {
+    return describeTransaction(this.#use(options), request);
+  }
+
+  async alterTransaction(
+    request: Request<'AlterTransaction'>,
+    options?: CallOptions,
+  ): Answer<'AlterTransaction'> {
+    return alterTransaction(this.#use(options), request);
+  }
+
+  async createTable(
+    request: Request<'CreateTable'>,
+    data: ArrowBody,
+    options?: CallOptions,
+  ): Answer<'CreateTable'> {
+    return createTable(this.#use(options), request, data, options);
+  }
+
+  async insertIntoTable(
+    request: Request<'InsertIntoTable'>,
+    data: ArrowBody,
+    options?: CallOptions,
+  ): Answer<'InsertIntoTable'> {
+    return rows.insertIntoTable(this.#use(options), request, data, options);
+  }
+
+  async undropTable(
+    request: extensions.UndropTableRequest,
+    options?: CallOptions,
+  ): Promise<extensions.UndropTableResponse> {
+    return undropTable(this.#use(options), request);
+  }
+
+  async updateNamespaceProperties(
+    request: extensions.UpdateNamespacePropertiesRequest,
+    options?: CallOptions,
+  ): Promise<{ readonly properties: Readonly<Record<string, string>> }> {
+    return namespaces.updateNamespaceProperties(this.#use(options), request);
+  }
+
+  async deleteRows(
+    request: extensions.DeleteRowsRequest,
+    options?: CallOptions,
+  ): Promise<extensions.DeleteRowsResponse> {
+    return rows.deleteRows(this.#use(options), request, options);
+  }
+
+  async cleanupTable(
+    request: extensions.CleanupTableRequest,
+    options?: CallOptions,
+  ): Promise<extensions.CleanupTableResponse> {
+    return cleanupTable(this.#use(options), request);
+  }
+
+  async purgeTrash(
+    request: extensions.PurgeTrashRequest,
+    options?: CallOptions,
+  ): Promise<extensions.PurgeTrashResponse> {
+    return purgeTrash(this.#use(options), request);
+  }
+
+  watch(
+    request: extensions.WatchRequest,
+    options?: CallOptions,
+  ): AsyncIterable<extensions.CatalogEvent> {
+    const catalog = this.#use(options);
+    const signals = [
+      this.#closing.signal,
+      ...(options?.signal === undefined ? [] : [options.signal]),
+    ];
+    return watchCatalog(catalog, this.#store, request, AbortSignal.any(signals));
+  }
+
+  /** Ends watches; running operations finish. Nothing else is held open. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** @throws Closed, or the signal's reason */
+  #use(options: CallOptions | undefined): Catalog {
+    if (this.#closing.signal.aborted) {
+      throw new DirspaceError('Closed', 'The catalog was closed; open it again to use it.');
+    }
+    options?.signal?.throwIfAborted();
+    return this.#catalog;
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Intents: records of operations that take more than one step, written before the first and removed
+ * after the last. Whoever opens the catalog next finishes what a crash left half done; every step
+ * can be repeated, also beside a process that is still at it.
+ */
+import {
+  asObject,
+  corrupt,
+  encodeChecksummed,
+  member,
+  parseChecksummed,
+  stringMember,
+} from '../format/json.ts';
+import { INTENTS_FOLDER, joinPath } from '../format/paths.ts';
+import { writeObject } from '../table/write-object.ts';
+import type { Catalog } from './catalog.ts';
+
+export type Intent =
+  /** `place` goes to `trash`, and comes back if it turns out not to be empty. */
+  | { readonly kind: 'drop_empty_namespace'; readonly place: string; readonly trash: string }
+  /** `place` goes to `trash` and `staging` takes its place. */
+  | {
+      readonly kind: 'replace';
+      readonly place: string;
+      readonly trash: string;
+      readonly staging: string;
+    };
+
+const KINDS: readonly string[] = ['drop_empty_namespace', 'replace'];
+
+/** Writes the intent, runs it, and removes it. Its outcome is what `run` returns. */
+export async function withIntent<Result>(
+  catalog: Catalog,
+  intent: Intent,
+  run: (intent: Intent) => Promise<Result>,
+): Promise<Result> {
+  const file = `${INTENTS_FOLDER}/${catalog.env.uuid()}.json`;
+  await writeObject(catalog.store, file, encodeChecksummed({ ...intent }).bytes);
+  await catalog.store.syncFolders([INTENTS_FOLDER]);
+  const result = await run(intent);
+  await catalog.store.delete(file);
+  return result;
+}
+
+/** Intents that are still there, with their files. Damaged ones were never begun: see writeObject. */
+export async function pendingIntents(
+  catalog: Catalog,
+): Promise<{ readonly file: string; readonly intent: Intent }[]> {
+  const entries = (await catalog.store.list(INTENTS_FOLDER)) ?? [];
+  const found: { file: string; intent: Intent }[] = [];
+  for (const { name, kind } of entries) {
+    if (kind !== 'file' || !name.endsWith('.json')) continue;
+    const file = joinPath(INTENTS_FOLDER, name);
+    const bytes = await catalog.store.get(file);
+    // Empty or cut short: the crash came before the intent was durable, and so before its first step.
+    if (bytes === undefined || !isWhole(bytes)) continue;
+    found.push({ file, intent: decodeIntent(bytes, file) });
+  }
+  return found;
+}
+
+const isWhole = (bytes: Uint8Array): boolean => bytes.at(-1) === '\n'.charCodeAt(0);
+
+/** Only these parts of a catalog are ever moved by an intent; anything else is forged. */
+const PLACE = /^(?!\.dirspace)[^/][^\0]*$/;
+const PRIVATE = /^\.dirspace\/(trash|staging|detached)\/[0-9a-f-]{8,64}(\.table)?$/;
+
+function decodeIntent(bytes: Uint8Array, file: string): Intent {
+  const document = asObject(parseChecksummed(bytes, file).document, file, 'the intent');
+  const kind = stringMember(document, 'kind', file);
+  const place = stringMember(document, 'place', file);
+  const trash = stringMember(document, 'trash', file);
+  const staging = member(document, 'staging');
+  if (!KINDS.includes(kind)) throw corrupt(file, `kind is ${kind}`);
+  if (!PLACE.test(place) || !PRIVATE.test(trash)) throw corrupt(file, 'it names other folders');
+  if (kind === 'drop_empty_namespace') return { kind, place, trash };
+  if (typeof staging !== 'string' || !(PRIVATE.test(staging) || PLACE.test(staging))) {
+    throw corrupt(file, 'it names other folders');
+  }
+  return { kind: 'replace', place, trash, staging };
+}

@@ -1,0 +1,38 @@
+/** Commits of a catalog with managed versioning: staged, then published by the version operations. */
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { stagedManifestFile } from '../format/paths.ts';
+import { isMissingFolder } from '../store/file-store.ts';
+import type { TableBranch } from '../table/head.ts';
+import { writeObject } from '../table/write-object.ts';
+import type { Catalog } from './catalog.ts';
+import { publishStaged, readStagedVersion } from './versions.ts';
+
+/** False when the version exists already. */
+export async function publishManaged(
+  catalog: Catalog,
+  branch: TableBranch,
+  version: number,
+  bytes: Uint8Array,
+  transaction: string,
+  after: Promise<unknown> | undefined,
+): Promise<boolean> {
+  const path = stagedManifestFile(branch.folder, `${transaction}-${catalog.env.uuid()}`);
+  try {
+    await writeObject(catalog.store, path, bytes);
+    await after;
+    const staged = await readStagedVersion(catalog, branch, { version, manifest_path: path });
+    await publishStaged(catalog, branch, staged, undefined);
+    return true;
+  } catch (error) {
+    if (isMissingFolder(error)) {
+      throw new DirspaceError(
+        'TableNotFound',
+        'The table or branch was dropped, renamed or recreated while this change was being made. Nothing was changed.',
+        { cause: error },
+      );
+    }
+    await catalog.store.delete(path);
+    if (isDirspaceError(error, 'ConcurrentModification')) return false;
+    throw error;
+  }
+}

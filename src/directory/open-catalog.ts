@@ -1,0 +1,169 @@
+/** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
+import { type Env, systemEnv } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import { FORMAT_FILE, NameCodec, PRIVATE_FOLDER, versionFile } from '../format/paths.ts';
+import { decodeFormat, encodeFormat, type FormatRecord } from '../format/records.ts';
+import {
+  type Durability,
+  type FileStore,
+  type FileSystem,
+  isMissingFolder,
+  openFileStore,
+} from '../store/file-store.ts';
+import { withLock } from '../store/lock.ts';
+import { ByteCache } from '../table/cache.ts';
+import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
+import { Queue } from '../table/queue.ts';
+import type { Catalog, CredentialVendor } from './catalog.ts';
+import { finishIntents } from './drop-namespace.ts';
+import { finishJournals } from './journal.ts';
+import { publishManaged } from './managed-commit.ts';
+
+export interface OpenOptions {
+  /** Path of the root folder; made if it is missing, unless readOnly. */
+  readonly root: string;
+  readonly readOnly?: boolean | undefined;
+  /** node:fs, or any object of its shape such as memfs. */
+  readonly fs?: FileSystem | undefined;
+  /** `full` (default): what is acknowledged survives a power loss. `relaxed`: no flushes. */
+  readonly durability?: Durability | undefined;
+  /** Switches the catalog to managed versioning, or back, for good. */
+  readonly managedVersioning?: boolean | undefined;
+  readonly credentialVendor?: CredentialVendor | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly env?: Env | undefined;
+  /** Bytes of metadata kept in memory. */
+  readonly cacheBytes?: number | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+}
+
+const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+const MANAGED = 'managed_versioning';
+
+export interface OpenedCatalog {
+  readonly catalog: Catalog;
+  readonly store: FileStore;
+}
+
+/** @throws UnsupportedFormat, InvalidInput for a root that is not a folder */
+export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> {
+  options.signal?.throwIfAborted();
+  const env = options.env ?? systemEnv;
+  const store = openFileStore({
+    root: options.root,
+    readOnly: options.readOnly ?? false,
+    durability: options.durability ?? 'full',
+    env,
+    ...(options.fs === undefined ? {} : { fs: options.fs }),
+  });
+  const bytes = await store.get(FORMAT_FILE);
+  const known = bytes === undefined ? undefined : decodeFormat(bytes, FORMAT_FILE);
+  const managedVersioning = options.managedVersioning ?? known?.properties[MANAGED] === 'true';
+  const root = new Root(store, known, managedVersioning);
+  const cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
+  const publish: PublishVersion = managedVersioning
+    ? (...version) => publishManaged(catalog, ...version)
+    : publishDirectly(store);
+  const engine: Engine = {
+    store,
+    env,
+    names: root.names,
+    cache: new ByteCache(cacheBytes / 2),
+    heads: new ByteCache(cacheBytes / 2),
+    queue: new Queue(),
+    publish,
+    withLock: (key, work) => withLock(store, key, work, { env }),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  };
+  const catalog: Catalog = {
+    engine,
+    store,
+    env,
+    root: store.root,
+    readOnly: store.readOnly,
+    managedVersioning,
+    vendor: options.credentialVendor,
+    prepareRoot: () => root.prepare(),
+  };
+  if (!store.readOnly) {
+    await store.createFolder('data');
+    if (known !== undefined) {
+      await finishIntents(catalog);
+      await finishJournals(catalog);
+    }
+  }
+  return { catalog, store };
+}
+
+const publishDirectly =
+  (store: FileStore): PublishVersion =>
+  async (branch, version, bytes, _transaction, after) => {
+    try {
+      return await store.putIfAbsent(versionFile(branch.folder, version), bytes, after);
+    } catch (error) {
+      throw tableGone(error);
+    }
+  };
+
+/** A commit into a folder that is gone: its table, or its branch, was dropped, moved or recreated. */
+export const tableGone = (error: unknown): unknown =>
+  isMissingFolder(error)
+    ? new DirspaceError(
+        'TableNotFound',
+        'The table or branch was dropped, renamed or recreated while this change was being made. Nothing was changed.',
+        { cause: error },
+      )
+    : error;
+
+/** The root's own facts, written when it is first used. */
+class Root {
+  readonly names: NameCodec;
+  readonly #store: FileStore;
+  readonly #managed: boolean;
+  #known: FormatRecord | undefined;
+  #preparing: Promise<void> | undefined;
+
+  constructor(store: FileStore, known: FormatRecord | undefined, managed: boolean) {
+    this.#store = store;
+    this.#known = known;
+    this.#managed = managed;
+    this.names = new NameCodec(known?.foldsCase ?? false);
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#known !== undefined && this.#isManaged() === this.#managed) return;
+    this.#preparing ??= this.#setUp().finally(() => {
+      this.#preparing = undefined;
+    });
+    await this.#preparing;
+  }
+
+  #isManaged(): boolean {
+    return this.#known?.properties[MANAGED] === 'true';
+  }
+
+  async #setUp(): Promise<void> {
+    const store = this.#store;
+    if (this.#known === undefined) {
+      await store.createFolder(PRIVATE_FOLDER);
+      const { hardLinks, foldsCase } = store.probe();
+      if (!hardLinks) {
+        throw new DirspaceError(
+          'Unsupported',
+          'The disk under the root has no hard links, without which commits cannot be exclusive. Put the catalog on a local POSIX file system.',
+        );
+      }
+      const properties = this.#managed ? { [MANAGED]: 'true' } : {};
+      await store.putIfAbsent(FORMAT_FILE, encodeFormat({ foldsCase, properties }));
+      const bytes = await store.get(FORMAT_FILE);
+      this.#known = bytes === undefined ? undefined : decodeFormat(bytes, FORMAT_FILE);
+      this.names.foldsCase = this.#known?.foldsCase ?? foldsCase;
+    }
+    if (this.#known !== undefined && this.#isManaged() !== this.#managed) {
+      const { [MANAGED]: _, ...others } = this.#known.properties;
+      const properties = this.#managed ? { ...others, [MANAGED]: 'true' } : others;
+      this.#known = { ...this.#known, properties };
+      await store.put(FORMAT_FILE, encodeFormat(this.#known));
+    }
+  }
+}

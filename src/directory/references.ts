@@ -1,0 +1,218 @@
+/** The tag and branch operations. */
+import { DirspaceError } from '../errors.ts';
+import { MAIN_BRANCH } from '../format/paths.ts';
+import type { TagRecord } from '../format/records.ts';
+import type {
+  BranchContents,
+  CreateTableBranchRequest,
+  CreateTableTagRequest,
+  DeleteTableBranchRequest,
+  DeleteTableTagRequest,
+  GetTableTagVersionRequest,
+  GetTableTagVersionResponse,
+  ListTableBranchesRequest,
+  ListTableBranchesResponse,
+  ListTableTagsRequest,
+  ListTableTagsResponse,
+  TagContents,
+  UpdateTableTagRequest,
+} from '../protocol/models.ts';
+import { createBranch, deleteBranch, type FoundBranch, listBranches } from '../table/branches.ts';
+import { resolveHead, snapshotAt, visibleSnapshot } from '../table/head.ts';
+import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
+import {
+  beginWrite,
+  type Catalog,
+  requireBranch,
+  requireTable,
+  showId,
+  type Table,
+} from './catalog.ts';
+import { missingTag } from './describe.ts';
+import { byCodeUnits, pageOf } from './paging.ts';
+
+export async function listTableTags(
+  catalog: Catalog,
+  request: ListTableTagsRequest,
+): Promise<ListTableTagsResponse> {
+  const table = await requireTable(catalog, request.id);
+  const tags = [...(await listTags(catalog.engine, table.folder, table.record.id))];
+  const { items, page_token } = pageOf(sorted(tags), request, ([name]) => name);
+  const contents: [string, TagContents][] = [];
+  for (const [name, record] of items) {
+    contents.push([name, await tagContents(catalog, table, record)]);
+  }
+  return {
+    tags: Object.fromEntries(contents),
+    ...(page_token === undefined ? {} : { page_token }),
+  };
+}
+
+/** @throws TableTagNotFound */
+export async function getTableTagVersion(
+  catalog: Catalog,
+  request: GetTableTagVersionRequest,
+): Promise<GetTableTagVersionResponse> {
+  const table = await requireTable(catalog, request.id);
+  const record = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+  if (record === undefined) throw missingTag(table, request.tag);
+  return { version: record.version, ...branchMember(record.branch) };
+}
+
+/** @throws TableTagAlreadyExists, TableVersionNotFound */
+export async function createTableTag(
+  catalog: Catalog,
+  request: CreateTableTagRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const record = await tagRecord(catalog, table, request);
+  await createTag(catalog.engine, table.folder, request.tag, record);
+  await confirmTag(catalog, table, request.tag, record);
+  return {};
+}
+
+/** @throws TableTagNotFound, TableVersionNotFound */
+export async function updateTableTag(
+  catalog: Catalog,
+  request: UpdateTableTagRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const record = await tagRecord(catalog, table, request);
+  const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+  if (known === undefined) throw missingTag(table, request.tag);
+  await replaceTag(catalog.engine, table.folder, request.tag, record);
+  await confirmTag(catalog, table, request.tag, record);
+  return {};
+}
+
+/** @throws TableTagNotFound */
+export async function deleteTableTag(
+  catalog: Catalog,
+  request: DeleteTableTagRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  if (await deleteTag(catalog.engine, table.folder, request.tag)) return {};
+  throw missingTag(table, request.tag);
+}
+
+export async function listTableBranches(
+  catalog: Catalog,
+  request: ListTableBranchesRequest,
+): Promise<ListTableBranchesResponse> {
+  const table = await requireTable(catalog, request.id);
+  const all = await listBranches(catalog.engine, table.folder, table.record.id);
+  const branches = all.sort((left, right) => byCodeUnits(left.branch, right.branch));
+  const { items, page_token } = pageOf(branches, request, ({ branch }) => branch);
+  const contents: [string, BranchContents][] = [];
+  for (const branch of items) contents.push([branch.branch, await branchContents(catalog, branch)]);
+  return {
+    branches: Object.fromEntries(contents),
+    ...(page_token === undefined ? {} : { page_token }),
+  };
+}
+
+/** From the newest version of main where nothing else is said. @throws TableBranchAlreadyExists */
+export async function createTableBranch(
+  catalog: Catalog,
+  request: CreateTableBranchRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const parent = await requireBranch(catalog, table, request.from_branch);
+  const from =
+    request.from_version === undefined
+      ? (await resolveHead(catalog.engine, parent))?.snapshot
+      : await snapshotAt(catalog.engine, parent, request.from_version);
+  if (from === undefined) {
+    throw new DirspaceError(
+      'InvalidTableState',
+      `The table ${showId(table.id)} is only declared; it needs a version to make a branch from.`,
+    );
+  }
+  await createBranch(catalog.engine, request.name, from);
+  return {};
+}
+
+/** @throws TableBranchNotFound */
+export async function deleteTableBranch(
+  catalog: Catalog,
+  request: DeleteTableBranchRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  if (request.name === MAIN_BRANCH) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The branch main cannot be deleted; drop the table instead.',
+    );
+  }
+  await requireBranch(catalog, table, request.name);
+  const tags = await listTags(catalog.engine, table.folder, table.record.id);
+  for (const [tag, record] of tags) {
+    if (record.branch !== request.name) continue;
+    throw new DirspaceError(
+      'InvalidTableState',
+      `The branch ${request.name} is named by the tag ${tag}. Delete or update that tag first.`,
+      { details: { branch: request.name, tag } },
+    );
+  }
+  await deleteBranch(catalog.engine, table.folder, request.name);
+  return {};
+}
+
+async function tagRecord(
+  catalog: Catalog,
+  table: Table,
+  request: { readonly version: number; readonly branch?: string },
+): Promise<TagRecord> {
+  const branch = await requireBranch(catalog, table, request.branch);
+  const { version } = await snapshotAt(catalog.engine, branch, request.version);
+  return { table: table.record.id, branch: branch.branch, version };
+}
+
+/** Cleanup may have removed the version before it could see the tag. @throws TableVersionNotFound */
+async function confirmTag(
+  catalog: Catalog,
+  table: Table,
+  tag: string,
+  record: TagRecord,
+): Promise<void> {
+  const branch = await requireBranch(catalog, table, record.branch);
+  if ((await visibleSnapshot(catalog.engine, branch, record.version)) !== undefined) return;
+  await deleteTag(catalog.engine, table.folder, tag);
+  await snapshotAt(catalog.engine, branch, record.version);
+}
+
+async function tagContents(
+  catalog: Catalog,
+  table: Table,
+  record: TagRecord,
+): Promise<TagContents> {
+  const branch = await requireBranch(catalog, table, record.branch);
+  const snapshot = await visibleSnapshot(catalog.engine, branch, record.version);
+  return {
+    version: record.version,
+    manifestSize: snapshot?.manifestBytes ?? 0,
+    ...branchMember(record.branch),
+  };
+}
+
+async function branchContents(catalog: Catalog, branch: FoundBranch): Promise<BranchContents> {
+  const head = await resolveHead(catalog.engine, branch);
+  return {
+    parentBranch: branch.record.parentBranch,
+    parentVersion: branch.record.parentVersion,
+    createAt: Math.floor(branch.record.createdAt / 1000),
+    manifestSize: head?.snapshot.manifestBytes ?? 0,
+  };
+}
+
+/** Main goes without saying. */
+const branchMember = (branch: string): { branch?: string } =>
+  branch === MAIN_BRANCH ? {} : { branch };
+
+const sorted = <Value>(entries: [string, Value][]): [string, Value][] =>
+  entries.sort(([left], [right]) => byCodeUnits(left, right));

@@ -1,0 +1,234 @@
+/** The operations on rows: insert, query, count, delete by id, and what belongs to versions of them. */
+import { createHash } from 'node:crypto';
+import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { openArrowBody } from '../format/foreign-ipc.ts';
+import { liveRows } from '../format/fragment-entry.ts';
+import type { DeleteRowsRequest, DeleteRowsResponse } from '../protocol/extensions.ts';
+import type {
+  CountTableRowsRequest,
+  CountTableRowsResponse,
+  FragmentSummary,
+  GetTableStatsRequest,
+  GetTableStatsResponse,
+  InsertIntoTableRequest,
+  InsertIntoTableResponse,
+  QueryTableRequest,
+  RestoreTableRequest,
+  RestoreTableResponse,
+  UpdateTableSchemaMetadataRequest,
+  UpdateTableSchemaMetadataResponse,
+} from '../protocol/models.ts';
+import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
+import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import { append, emptyTable, overwrite } from '../table/append.ts';
+import { deleteRowsById } from '../table/delete-rows.ts';
+import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
+import { replaceSchemaMetadata, restore } from '../table/revise.ts';
+import { scan } from '../table/scan.ts';
+import type { Snapshot } from '../table/snapshot.ts';
+import { beginWrite, type Catalog, requireBranch, requireTable, type Table } from './catalog.ts';
+import { findCommit } from './transactions.ts';
+
+/** @throws TableSchemaValidation, InvalidTableState for a table that is only declared */
+export async function insertIntoTable(
+  catalog: Catalog,
+  request: InsertIntoTableRequest,
+  data: ArrowBody,
+  options: CallOptions = {},
+): Promise<InsertIntoTableResponse> {
+  await beginWrite(catalog);
+  const mode = parseMode(request.mode, INSERT_MODES);
+  const table = await requireTable(catalog, request.id);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const repeated = await repeatedCommit(catalog, table, options);
+  if (repeated !== undefined)
+    return insertAnswer(repeated, repeated.manifest.operation.summary.added_rows);
+  const base = (await resolveHead(catalog.engine, branch))?.snapshot;
+  if (base === undefined) throw emptyTable();
+  const stream = await openArrowBody(data);
+  const write = writeOptions(branch, options);
+  const committed =
+    mode === 'Append'
+      ? await append(catalog.engine, base, stream, write)
+      : await overwrite(catalog.engine, branch, base, stream, write);
+  return insertAnswer(committed.snapshot, committed.rows);
+}
+
+const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => ({
+  transaction_id: snapshot.manifest.transaction,
+  num_inserted_rows: rows,
+  version: snapshot.version,
+});
+
+/** The rows of one version, in order. Predicates and vectors are not answered yet. */
+export async function queryTable(
+  catalog: Catalog,
+  request: QueryTableRequest,
+  options: CallOptions = {},
+): Promise<RecordBatchStream> {
+  refuseUnansweredQuery(request);
+  const snapshot = await requestedSnapshot(catalog, request);
+  return scan(catalog.engine, snapshot, {
+    columns: request.columns?.column_names,
+    limit: request.k,
+    offset: request.offset,
+    withRowId: request.with_row_id,
+    signal: options.signal,
+  });
+}
+
+export async function countTableRows(
+  catalog: Catalog,
+  request: CountTableRowsRequest,
+): Promise<CountTableRowsResponse> {
+  if (request.predicate !== undefined) throw unsupported('CountTableRows with a predicate');
+  return { count: (await requestedSnapshot(catalog, request)).rowCount };
+}
+
+export async function deleteRows(
+  catalog: Catalog,
+  request: DeleteRowsRequest,
+  options: CallOptions = {},
+): Promise<DeleteRowsResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id as string[]);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const { snapshot, transaction, deletedRows } = await deleteRowsById(
+    catalog.engine,
+    branch,
+    request.row_ids,
+    writeOptions(branch, options),
+  );
+  return {
+    version: snapshot.version,
+    num_deleted_rows: deletedRows,
+    ...(transaction === undefined ? {} : { transaction_id: transaction }),
+  };
+}
+
+/** @throws TableVersionNotFound */
+export async function restoreTable(
+  catalog: Catalog,
+  request: RestoreTableRequest,
+  options: CallOptions = {},
+): Promise<RestoreTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const branch = await requireBranch(catalog, table, request.branch);
+  // Cleanup takes the same lock: what is being restored is not removed meanwhile.
+  return catalog.engine.withLock(`${table.folder} cleanup`, async () => {
+    const source = await snapshotAt(catalog.engine, branch, request.version);
+    const { transaction } = await restore(
+      catalog.engine,
+      branch,
+      source,
+      writeOptions(branch, options),
+    );
+    return transaction === undefined ? {} : { transaction_id: transaction };
+  });
+}
+
+export async function updateTableSchemaMetadata(
+  catalog: Catalog,
+  request: UpdateTableSchemaMetadataRequest,
+  options: CallOptions = {},
+): Promise<UpdateTableSchemaMetadataResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const metadata = { ...request.metadata };
+  const { transaction } = await replaceSchemaMetadata(
+    catalog.engine,
+    branch,
+    metadata,
+    writeOptions(branch, options),
+  );
+  return { metadata, ...(transaction === undefined ? {} : { transaction_id: transaction }) };
+}
+
+/** A fragment with fewer rows is one that compaction would join with others. */
+const SMALL_FRAGMENT_ROWS = 100_000;
+
+export async function getTableStats(
+  catalog: Catalog,
+  request: GetTableStatsRequest,
+): Promise<GetTableStatsResponse> {
+  const snapshot = await requestedSnapshot(catalog, request);
+  const lengths = (await snapshot.fragments()).map(liveRows).sort((a, b) => a - b);
+  return {
+    total_bytes: snapshot.manifest.totals.bytes,
+    num_rows: snapshot.rowCount,
+    num_indices: 0,
+    fragment_stats: {
+      num_fragments: lengths.length,
+      num_small_fragments: lengths.filter((rows) => rows < SMALL_FRAGMENT_ROWS).length,
+      lengths: summaryOf(lengths),
+    },
+  };
+}
+
+/** Nearest-rank percentiles; all zero for no fragments. */
+function summaryOf(sorted: readonly number[]): FragmentSummary {
+  const at = (share: number): number =>
+    sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  const sum = sorted.reduce((total, rows) => total + rows, 0);
+  return {
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    mean: sorted.length === 0 ? 0 : Math.round(sum / sorted.length),
+    p25: at(0.25),
+    p50: at(0.5),
+    p75: at(0.75),
+    p99: at(0.99),
+  };
+}
+
+/** @throws InvalidTableState for a table that is only declared */
+async function requestedSnapshot(
+  catalog: Catalog,
+  request: { readonly id?: string[]; readonly branch?: string; readonly version?: number },
+): Promise<Snapshot> {
+  const table = await requireTable(catalog, request.id);
+  const branch = await requireBranch(catalog, table, request.branch);
+  if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
+  const head = await resolveHead(catalog.engine, branch);
+  if (head === undefined) throw emptyTable();
+  return head.snapshot;
+}
+
+function refuseUnansweredQuery(request: QueryTableRequest): void {
+  const vectors = request.vector?.single_vector ?? request.vector?.multi_vector ?? [];
+  if (request.filter !== undefined) throw unsupported('QueryTable with a filter');
+  if (vectors.length > 0) throw unsupported('QueryTable with a vector');
+  if (request.full_text_query !== undefined) throw unsupported('QueryTable with a full-text query');
+  if (request.columns?.column_aliases !== undefined) {
+    throw unsupported('QueryTable with computed columns');
+  }
+  if ((request.order_by ?? []).length > 0) throw unsupported('QueryTable with an ordering');
+  if (request.k < 0) throw new DirspaceError('InvalidInput', `k is ${request.k}; it counts rows.`);
+}
+
+const writeOptions = (
+  branch: TableBranch,
+  options: CallOptions,
+): { transaction?: string; signal?: AbortSignal } => ({
+  ...(options.signal === undefined ? {} : { signal: options.signal }),
+  ...(options.idempotencyKey === undefined
+    ? {}
+    : { transaction: keyedTransaction(branch.incarnation, options.idempotencyKey) }),
+});
+
+/** The transaction id of a write follows from its key, so that a repeat finds the first. */
+const keyedTransaction = (incarnation: string, key: string): string =>
+  `${incarnation}.key-${createHash('sha256').update(key).digest('hex').slice(0, 48)}`;
+
+/** What a write with this key committed before. */
+async function repeatedCommit(
+  catalog: Catalog,
+  table: Table,
+  options: CallOptions,
+): Promise<Snapshot | undefined> {
+  if (options.idempotencyKey === undefined) return undefined;
+  return findCommit(catalog, table, keyedTransaction(table.record.id, options.idempotencyKey));
+}

@@ -1,0 +1,243 @@
+/** Tables as catalog entries: dropped, renamed, moved, taken out and put back, each by one rename. */
+import { DirspaceError } from '../errors.ts';
+import { DETACHED_FOLDER, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
+import { encodeTable } from '../format/records.ts';
+import { formatId, type ObjectPath } from '../protocol/ident.ts';
+import type {
+  DeregisterTableRequest,
+  DeregisterTableResponse,
+  DropTableRequest,
+  DropTableResponse,
+  ListTablesRequest,
+  ListTablesResponse,
+  RegisterTableRequest,
+  RegisterTableResponse,
+  RenameTableRequest,
+  RenameTableResponse,
+  TableExistsRequest,
+} from '../protocol/models.ts';
+import { parseMode, REGISTER_MODES } from '../protocol/modes.ts';
+import { mainBranch } from '../table/branches.ts';
+import { listedVersions, snapshotAt } from '../table/head.ts';
+import {
+  beginWrite,
+  type Catalog,
+  findTable,
+  locationOf,
+  missingNamespace,
+  namespaceId,
+  readTableRecord,
+  requireNamespace,
+  requireTable,
+  showId,
+  type Table,
+  tableId,
+} from './catalog.ts';
+import { refuseNamespaceOfThatName, tableExists } from './create-table.ts';
+import { replaceFolder } from './drop-namespace.ts';
+import { allTables, tablesIn } from './listing.ts';
+import { pageLimit, pageOf, pageStart } from './paging.ts';
+import { prepareTrash } from './trash.ts';
+
+export async function listTables(
+  catalog: Catalog,
+  request: ListTablesRequest,
+): Promise<ListTablesResponse> {
+  const id = namespaceId(request.id);
+  await requireNamespace(catalog, id);
+  let names = await tablesIn(catalog, id);
+  if (request.include_declared === false) {
+    const created = await Promise.all(names.map((name) => isCreated(catalog, [...id, name])));
+    names = names.filter((_, index) => created[index]);
+  }
+  const { items, page_token } = pageOf(names, request, (name) => name);
+  return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
+}
+
+/** All tables of the catalog by full string id, joined with `$`. */
+export async function listAllTables(
+  catalog: Catalog,
+  request: ListTablesRequest,
+): Promise<ListTablesResponse> {
+  const limit = pageLimit(request);
+  const start = pageStart(request);
+  const found: string[] = [];
+  for await (const id of allTables(catalog, start?.split('$'))) {
+    if (request.include_declared === false && !(await isCreated(catalog, id))) continue;
+    found.push(formatId(id));
+    if (found.length > limit) break;
+  }
+  const { items, page_token } = pageOf(found, { limit: request.limit }, (id) => id);
+  return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
+}
+
+/** @throws TableNotFound, TableVersionNotFound */
+export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
+  const table = await requireTable(catalog, request.id);
+  if (request.version === undefined) return;
+  await snapshotAt(catalog.engine, mainBranch(table.folder, table.record.id), request.version);
+}
+
+/** Moves the table to the trash, from where undropTable brings it back. @throws TableNotFound */
+export async function dropTable(
+  catalog: Catalog,
+  request: DropTableRequest,
+): Promise<DropTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const trash = await prepareTrash(catalog, 'table', table.id);
+  await moveAway(catalog, table, trash);
+  return entryAnswer(catalog, table, table.folder);
+}
+
+/**
+ * Takes the table out of the catalog and keeps its files; `location` says where they are now, and
+ * `context.relative_location` what RegisterTable takes to put it back. @throws TableNotFound
+ */
+export async function deregisterTable(
+  catalog: Catalog,
+  request: DeregisterTableRequest,
+): Promise<DeregisterTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  await catalog.store.createFolder(DETACHED_FOLDER);
+  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  await moveAway(catalog, table, place);
+  return { ...entryAnswer(catalog, table, place), context: { relative_location: place } };
+}
+
+/**
+ * Puts a table folder that lies somewhere inside the root into its place in the tree.
+ * @throws InvalidInput for a location outside the root or without a table
+ */
+export async function registerTable(
+  catalog: Catalog,
+  request: RegisterTableRequest,
+): Promise<RegisterTableResponse> {
+  await beginWrite(catalog);
+  const id = tableId(request.id);
+  const mode = parseMode(request.mode, REGISTER_MODES);
+  const location = checkLocation(request.location);
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  const record = await readTableRecord(catalog, location);
+  if (record === undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no table at ${location}: a table's folder holds the file .table.json.`,
+    );
+  }
+  await refuseRegistered(catalog, location);
+  const properties = { ...record.properties, ...request.properties };
+  const existing = await findTable(catalog, id);
+  if (existing !== undefined && mode === 'Create') throw tableExists(id);
+  if (Object.keys(request.properties ?? {}).length > 0) {
+    await catalog.store.put(
+      joinPath(location, '.table.json'),
+      encodeTable({ ...record, properties }),
+    );
+  }
+  const place = catalog.engine.names.tableFolder(id);
+  if (existing !== undefined) {
+    await replaceFolder(catalog, { kind: 'table', id, place, staging: location });
+  } else {
+    await moveInto(catalog, id, location, place);
+  }
+  return { location: locationOf(catalog, place), properties };
+}
+
+/** Renames the table, also into another namespace. @throws TableAlreadyExists, NamespaceNotFound */
+export async function renameTable(
+  catalog: Catalog,
+  request: RenameTableRequest,
+): Promise<RenameTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const namespace = request.new_namespace_id ?? table.id.slice(0, -1);
+  const target = tableId([...namespace, request.new_table_name]);
+  await requireNamespace(catalog, target.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, target);
+  await moveInto(catalog, target, table.folder, catalog.engine.names.tableFolder(target));
+  return {};
+}
+
+async function moveInto(
+  catalog: Catalog,
+  id: ObjectPath,
+  from: string,
+  place: string,
+): Promise<void> {
+  if (from === place) throw tableExists(id);
+  if (id.length === 1) await catalog.store.createFolder('data');
+  const outcome = await catalog.store.moveFolder(from, place);
+  if (outcome === 'taken') throw tableExists(id);
+  if (outcome === 'missing') {
+    if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
+    throw new DirspaceError('TableNotFound', 'The table was moved or dropped by somebody else.');
+  }
+  try {
+    await refuseNamespaceOfThatName(catalog, id);
+  } catch (error) {
+    await catalog.store.moveFolder(place, from);
+    throw error;
+  }
+}
+
+async function moveAway(catalog: Catalog, table: Table, place: string): Promise<void> {
+  if ((await catalog.store.moveFolder(table.folder, place)) === 'moved') return;
+  throw new DirspaceError(
+    'TableNotFound',
+    `The table ${showId(table.id)} was moved or dropped by somebody else.`,
+    { details: { id: table.id } },
+  );
+}
+
+const entryAnswer = (catalog: Catalog, table: Table, folder: string): DropTableResponse => ({
+  id: [...table.id],
+  location: locationOf(catalog, folder),
+  properties: { ...table.record.properties },
+});
+
+/** A table has been created once it has a version. */
+export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  const table = await findTable(catalog, id);
+  if (table === undefined) return false;
+  const branch = mainBranch(table.folder, table.record.id);
+  return (await listedVersions(catalog.engine, branch)).length > 0;
+}
+
+/** @throws InvalidInput unless the location is a plain relative path */
+function checkLocation(location: string): string {
+  const parts = location.replace(/\/$/, '').split('/');
+  const unsafe = parts.some((part) => part === '' || part === '.' || part === '..');
+  if (unsafe || /[\\\0:]/.test(location)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The location ${JSON.stringify(location.slice(0, 200))} is not a path below the root: give a relative one without "." or "..".`,
+    );
+  }
+  const path = parts.join('/');
+  if (parts[0] === PRIVATE_FOLDER && !path.startsWith(`${DETACHED_FOLDER}/`)) {
+    throw new DirspaceError('InvalidInput', `The location ${path} belongs to the engine itself.`);
+  }
+  return path;
+}
+
+/** A folder that is in the tree already is a table under its own name. */
+async function refuseRegistered(catalog: Catalog, location: string): Promise<void> {
+  if (location.startsWith(PRIVATE_FOLDER)) return;
+  const parts = location.split('/');
+  const { names } = catalog.engine;
+  const atRoot = parts.length === 2 && parts[0] === 'data';
+  const namespace = atRoot ? [] : parts.slice(0, -1);
+  const decoded = names.decode(parts.at(-1) ?? '', atRoot);
+  const path = namespace.map((part, depth) => names.decode(part, depth === 0)?.name);
+  if (decoded?.kind !== 'table' || path.includes(undefined)) return;
+  const id = [...(path as string[]), decoded.name];
+  if (!atRoot && (id.length === 1 || names.tableFolder(id) !== location)) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The location ${location} is the table ${showId(id)} already. Rename that table instead.`,
+    { details: { id } },
+  );
+}

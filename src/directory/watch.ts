@@ -1,0 +1,135 @@
+/**
+ * Watching a catalog: hints of the file system say where to look, the store says what is there, and
+ * the difference to what was known are the events. A hint that is lost costs time, not an event.
+ */
+import type { CatalogEvent, WatchRequest } from '../protocol/extensions.ts';
+import { formatId, type ObjectPath } from '../protocol/ident.ts';
+import type { FileStore } from '../store/file-store.ts';
+import { type Hint, watchFolder } from '../store/watch.ts';
+import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
+import {
+  type CatalogState,
+  compareStates,
+  compareTables,
+  readState,
+  readTable,
+} from './catalog-state.ts';
+
+/** Hints that come within this time are looked into together, in milliseconds. */
+const SETTLE = 15;
+/** Looks around without any hint this often, in milliseconds. */
+const SAFETY_NET = 5_000;
+
+/** @throws NamespaceNotFound when iteration starts */
+export async function* watchCatalog(
+  catalog: Catalog,
+  store: FileStore,
+  request: WatchRequest,
+  signal: AbortSignal,
+): AsyncGenerator<CatalogEvent> {
+  const below = namespaceId(request.id as string[] | undefined);
+  await requireNamespace(catalog, below);
+  const watcher = new CatalogWatcher(catalog, below, await readState(catalog, below));
+  const watch = watchFolder(store.root, {
+    fs: store.given,
+    onHint: (hint) => watcher.hint(hint),
+    signal,
+    env: catalog.env,
+  });
+  try {
+    while (!signal.aborted) yield* await watcher.next(signal);
+  } finally {
+    await watch.close();
+  }
+}
+
+class CatalogWatcher {
+  readonly #catalog: Catalog;
+  readonly #below: ObjectPath;
+  #state: CatalogState;
+  #rescan = false;
+  readonly #tables = new Map<string, ObjectPath>();
+  #wake: (() => void) | undefined;
+
+  constructor(catalog: Catalog, below: ObjectPath, state: CatalogState) {
+    this.#catalog = catalog;
+    this.#below = below;
+    this.#state = state;
+  }
+
+  hint(hint: Hint): void {
+    const table = hint.path === undefined ? undefined : this.#tableAt(hint.path);
+    if (table === undefined) this.#rescan = true;
+    else this.#tables.set(formatId(table), table);
+    this.#wake?.();
+  }
+
+  /** What happened since the last call; waits for something to look into. */
+  async next(signal: AbortSignal): Promise<CatalogEvent[]> {
+    if (!this.#rescan && this.#tables.size === 0) await this.#somethingToDo(signal);
+    if (signal.aborted) return [];
+    await this.#pause(SETTLE, signal);
+    const rescan = this.#rescan || this.#tables.size === 0;
+    const tables = [...this.#tables.values()];
+    this.#rescan = false;
+    this.#tables.clear();
+    return rescan ? this.#lookAround() : this.#lookAt(tables);
+  }
+
+  async #lookAround(): Promise<CatalogEvent[]> {
+    let state = await readState(this.#catalog, this.#below);
+    const vanished = [...this.#state.tables.keys()].some((key) => !state.tables.has(key));
+    // A table that moves while the tree is read may be seen in neither place.
+    if (vanished) state = await readState(this.#catalog, this.#below);
+    const events = compareStates(this.#state, state);
+    this.#state = state;
+    return events;
+  }
+
+  async #lookAt(ids: readonly ObjectPath[]): Promise<CatalogEvent[]> {
+    const tables = new Map(this.#state.tables);
+    const events: CatalogEvent[] = [];
+    for (const id of ids) {
+      const key = formatId(id);
+      const before = tables.get(key);
+      const after = await readTable(this.#catalog, id);
+      // Created, dropped, moved or recreated: only a look at the whole tells which.
+      if (before === undefined || before.incarnation !== after?.incarnation) {
+        this.#state = { ...this.#state, tables };
+        return [...events, ...(await this.#lookAround())];
+      }
+      events.push(...compareTables(before, after));
+      tables.set(key, after);
+    }
+    this.#state = { ...this.#state, tables };
+    return events;
+  }
+
+  async #somethingToDo(signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#pause(SAFETY_NET, AbortSignal.any([signal, woken.signal]));
+    this.#wake = undefined;
+  }
+
+  async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#catalog.env.sleep(milliseconds, signal);
+    } catch {
+      // Aborted: whoever waits looks at the signal.
+    }
+  }
+
+  /** The table whose folder a path lies in, if it does. */
+  #tableAt(path: string): ObjectPath | undefined {
+    const parts = path.split('/');
+    const { names } = this.#catalog.engine;
+    const end = parts.findIndex((part) => part.endsWith('.table'));
+    if (end < 0) return undefined;
+    const atRoot = end === 1 && parts[0] === 'data';
+    const decoded = parts
+      .slice(atRoot ? 1 : 0, end + 1)
+      .map((part, depth) => names.decode(part, depth === 0)?.name);
+    return decoded.includes(undefined) ? undefined : (decoded as string[]);
+  }
+}

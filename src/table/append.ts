@@ -1,0 +1,190 @@
+/** Adding rows, and replacing all rows, each as one new version. */
+import type { RecordBatchStream, Schema } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { schemaToJson } from '../protocol/schema.ts';
+import { describeType, typesEqual } from '../protocol/schema-equality.ts';
+import { type Committed, commit, type Draft } from './commit.ts';
+import type { Engine } from './engine.ts';
+import { assignFieldIds, type IdentifiedField, listFieldIds } from './field-ids.ts';
+import { EMPTY_FRAGMENTS, editFragments, fragmentListOf } from './fragment-list.ts';
+import type { TableBranch } from './head.ts';
+import type { Snapshot } from './snapshot.ts';
+import { type NewFragment, writeFragments } from './write.ts';
+
+export interface WriteOptions {
+  readonly transaction?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RowsCommitted extends Committed {
+  readonly rows: number;
+}
+
+/** Appends the stream's rows; columns are matched by name, missing nullable ones become null. */
+export async function append(
+  engine: Engine,
+  base: Snapshot,
+  stream: RecordBatchStream,
+  options: WriteOptions = {},
+): Promise<RowsCommitted> {
+  const fields = matchFields(base.fields, stream.schema);
+  const written = await writeFragments(
+    engine,
+    base.branch.tableFolder,
+    stream,
+    fields,
+    options.signal,
+  );
+  const committed = await commit(engine, base.branch, {
+    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    signal: options.signal,
+    after: written.durable,
+    build: async (newest) => {
+      if (newest === undefined) throw emptyTable();
+      if (newest.manifest.fieldIds !== base.manifest.fieldIds)
+        matchFields(newest.fields, stream.schema);
+      return appended(engine, newest, written.fragments, written.rows);
+    },
+  });
+  return { ...committed, rows: written.rows };
+}
+
+/** Replaces schema and rows; history stays and version numbers go on. */
+export async function overwrite(
+  engine: Engine,
+  branch: TableBranch,
+  base: Snapshot | undefined,
+  stream: RecordBatchStream,
+  options: WriteOptions & {
+    /** Set when the table must have no version yet: the error if it has one by then. */
+    readonly onlyFirst?: () => DirspaceError;
+  } = {},
+): Promise<RowsCommitted> {
+  const { tree, nextFieldId } = assignFieldIds(
+    stream.schema.fields,
+    base?.manifest.nextFieldId ?? 0,
+    base?.fields,
+  );
+  const written = await writeFragments(engine, branch.tableFolder, stream, tree, options.signal);
+  const committed = await commit(engine, branch, {
+    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    signal: options.signal,
+    survivesOverwrite: true,
+    after: written.durable,
+    build: async (newest) => {
+      if (newest !== undefined && options.onlyFirst !== undefined) throw options.onlyFirst();
+      return replaced(engine, branch, newest, {
+        schema: stream.schema,
+        fields: tree,
+        nextFieldId: Math.max(nextFieldId, newest?.manifest.nextFieldId ?? 0),
+        fragments: written.fragments,
+        rows: written.rows,
+        kind: newest === undefined ? 'create' : 'overwrite',
+      });
+    },
+  });
+  return { ...committed, rows: written.rows };
+}
+
+export interface Content {
+  readonly kind: 'create' | 'overwrite';
+  readonly schema: Schema;
+  readonly fields: readonly IdentifiedField[];
+  readonly nextFieldId: number;
+  readonly fragments: readonly NewFragment[];
+  readonly rows: number;
+}
+
+/** The draft of a version that holds just this content. */
+export async function replaced(
+  engine: Engine,
+  branch: TableBranch,
+  base: Snapshot | undefined,
+  content: Content,
+): Promise<Draft> {
+  const firstId = base?.manifest.nextFragmentId ?? 0;
+  const added = content.fragments.map((fragment, index) => ({ ...fragment, id: firstId + index }));
+  return {
+    kind: content.kind,
+    summary: {
+      added_rows: content.rows,
+      added_fragments: added.length,
+      removed_rows: base?.rowCount ?? 0,
+    },
+    schema: schemaToJson(content.schema),
+    fieldIds: listFieldIds(content.fields),
+    nextFieldId: content.nextFieldId,
+    nextFragmentId: firstId + added.length,
+    metadata: base?.manifest.metadata ?? {},
+    fragments: await editFragments(engine, branch.tableFolder, EMPTY_FRAGMENTS, { added }),
+  };
+}
+
+async function appended(
+  engine: Engine,
+  base: Snapshot,
+  fragments: readonly NewFragment[],
+  rows: number,
+): Promise<Draft> {
+  const { manifest } = base;
+  const firstId = manifest.nextFragmentId;
+  const added = fragments.map((fragment, index) => ({ ...fragment, id: firstId + index }));
+  return {
+    kind: 'append',
+    summary: { added_rows: rows, added_fragments: added.length },
+    schema: manifest.schema,
+    fieldIds: manifest.fieldIds,
+    nextFieldId: manifest.nextFieldId,
+    nextFragmentId: firstId + added.length,
+    metadata: manifest.metadata,
+    fragments: await editFragments(engine, base.branch.tableFolder, fragmentListOf(manifest), {
+      added,
+    }),
+  };
+}
+
+/**
+ * The table's fields in the order of the data's columns.
+ * @throws TableSchemaValidation naming the first column that does not fit
+ */
+export function matchFields(
+  fields: readonly IdentifiedField[],
+  schema: Schema,
+): readonly IdentifiedField[] {
+  const known = new Map(fields.map((field) => [field.field.name, field]));
+  const matched = schema.fields.map((column) => {
+    const field = known.get(column.name);
+    if (field === undefined) {
+      throw mismatch(
+        `the table has no column ${JSON.stringify(column.name)}; it has ${[...known.keys()].slice(0, 20).join(', ')}`,
+      );
+    }
+    known.delete(column.name);
+    if (!typesEqual(field.field.type, column.type)) {
+      throw mismatch(
+        `column ${JSON.stringify(column.name)} is ${describeType(column.type)} in the data and ${describeType(field.field.type)} in the table`,
+      );
+    }
+    return field;
+  });
+  for (const field of known.values()) {
+    if (!field.field.nullable) {
+      throw mismatch(
+        `column ${JSON.stringify(field.field.name)} is required and missing in the data`,
+      );
+    }
+  }
+  return matched;
+}
+
+const mismatch = (what: string): DirspaceError =>
+  new DirspaceError(
+    'TableSchemaValidation',
+    `The data does not fit the table: ${what}. Nothing was written.`,
+  );
+
+export const emptyTable = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidTableState',
+    'The table is declared but has no data yet, and so no schema. Create it with data or a schema first.',
+  );

@@ -1,0 +1,163 @@
+/**
+ * Removing old versions and the files nothing refers to any more. Keeps the newest version of every
+ * branch, whatever tags name, and files young enough to belong to a write in progress.
+ */
+import type { Manifest } from '../format/manifest.ts';
+import {
+  chunkFile,
+  deletionFile,
+  fragmentFile,
+  isStagedManifest,
+  isTemporary,
+} from '../format/paths.ts';
+import { listBranches, mainBranch } from './branches.ts';
+import { deleteVersions, keptVersions } from './delete-versions.ts';
+import type { Engine } from './engine.ts';
+import { readManifest, type TableBranch, visibleVersions } from './head.ts';
+import { readChunk } from './snapshot.ts';
+
+export interface CleanupOptions {
+  /** Versions with an older timestamp go, in milliseconds. */
+  readonly olderThan: number;
+  /** Unreferenced files younger than this stay, in milliseconds. */
+  readonly orphanGrace: number;
+  readonly dryRun: boolean;
+}
+
+export interface CleanupReport {
+  readonly versions: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** How long a writer may take between its first file and its commit. */
+export const DEFAULT_ORPHAN_GRACE: number = 7 * 24 * 3_600_000;
+
+export async function cleanup(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  options: CleanupOptions,
+): Promise<CleanupReport> {
+  const doomed = new Map<string, ReadonlySet<number>>();
+  let versions = 0;
+  const branches = await allBranches(engine, tableFolder, incarnation);
+  for (const branch of branches) {
+    const expired = await expiredVersions(engine, branch, options.olderThan);
+    versions += expired.length;
+    doomed.set(branch.folder, new Set(expired));
+    if (!options.dryRun) await deleteVersions(engine, branch, expired);
+  }
+  const candidates = await oldFiles(engine, tableFolder, branches, options.orphanGrace);
+  // The references are collected after the candidates: what was committed up to now is among them.
+  const used = await referencedFiles(engine, tableFolder, incarnation, doomed);
+  const orphans = [...candidates].filter(([file]) => !used.has(file));
+  let bytes = 0;
+  for (const [file, size] of orphans) {
+    bytes += size;
+    if (!options.dryRun) await engine.store.delete(file);
+  }
+  return { versions, files: orphans.length, bytes };
+}
+
+async function allBranches(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+): Promise<TableBranch[]> {
+  return [
+    mainBranch(tableFolder, incarnation),
+    ...(await listBranches(engine, tableFolder, incarnation)),
+  ];
+}
+
+async function expiredVersions(
+  engine: Engine,
+  branch: TableBranch,
+  olderThan: number,
+): Promise<number[]> {
+  const newest = engine.env.now() - olderThan;
+  const kept = await keptVersions(engine, branch);
+  const expired: number[] = [];
+  for (const version of await visibleVersions(engine, branch)) {
+    if (kept.has(version)) continue;
+    const manifest = await readManifest(engine, branch, version);
+    // Timestamps never decrease along a branch: all later versions are younger still.
+    if (manifest !== undefined && manifest.timestamp > newest) break;
+    if (manifest !== undefined) expired.push(version);
+  }
+  return expired;
+}
+
+/** Files old enough to go, with their sizes. Their age is told by the file system's own clock. */
+async function oldFiles(
+  engine: Engine,
+  tableFolder: string,
+  branches: readonly TableBranch[],
+  grace: number,
+): Promise<ReadonlyMap<string, number>> {
+  const now = await fileSystemTime(engine);
+  const found = new Map<string, number>();
+  const collect = async (folder: string, wanted: (name: string) => boolean): Promise<void> => {
+    for (const { name, kind } of (await engine.store.list(folder)) ?? []) {
+      if (kind !== 'file' || !wanted(name)) continue;
+      const file = `${folder}/${name}`;
+      const head = await engine.store.head(file);
+      if (head !== undefined && now - head.modified >= grace) found.set(file, head.size);
+    }
+  };
+  for (const folder of ['data', 'deletions', 'chunks']) {
+    await collect(`${tableFolder}/${folder}`, () => true);
+  }
+  for (const { folder } of branches) {
+    await collect(folder, (name) => isTemporary(name) || isStagedManifest(name));
+  }
+  return found;
+}
+
+async function fileSystemTime(engine: Engine): Promise<number> {
+  const file = `.dirspace/clock-${engine.env.uuid()}`;
+  await engine.store.putHint(file, Buffer.from('now'));
+  const head = await engine.store.head(file);
+  await engine.store.delete(file);
+  return head?.modified ?? engine.env.now();
+}
+
+/** Every file that a version which stays refers to. */
+async function referencedFiles(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  doomed: ReadonlyMap<string, ReadonlySet<number>>,
+): Promise<ReadonlySet<string>> {
+  const used = new Set<string>();
+  for (const branch of await allBranches(engine, tableFolder, incarnation)) {
+    for (const version of await visibleVersions(engine, branch)) {
+      if (doomed.get(branch.folder)?.has(version) === true) continue;
+      const manifest = await readManifest(engine, branch, version);
+      if (manifest !== undefined) await collectFiles(engine, tableFolder, manifest, used);
+    }
+  }
+  return used;
+}
+
+async function collectFiles(
+  engine: Engine,
+  tableFolder: string,
+  manifest: Manifest,
+  used: Set<string>,
+): Promise<void> {
+  const add = (fragment: Manifest['fragments'][number]): void => {
+    used.add(fragmentFile(tableFolder, fragment.file));
+    if (fragment.deletion !== undefined)
+      used.add(deletionFile(tableFolder, fragment.deletion.file));
+  };
+  for (const fragment of manifest.fragments) add(fragment);
+  for (const chunk of manifest.chunks) {
+    const file = chunkFile(tableFolder, chunk.file);
+    // Chunks are shared by many versions and their entries never change.
+    if (used.has(file)) continue;
+    used.add(file);
+    for (const fragment of await readChunk(engine, tableFolder, chunk)) add(fragment);
+  }
+}

@@ -1,0 +1,129 @@
+/** Deleting rows: new deletion files beside untouched fragments; emptied fragments are dropped. */
+import { crc32 } from 'node:zlib';
+import { encodeDeletions } from '../format/deletions.ts';
+import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { deletionFile } from '../format/paths.ts';
+import { emptyTable, type WriteOptions } from './append.ts';
+import { type Committed, commit, type Draft } from './commit.ts';
+import { deletedRows } from './deletions.ts';
+import type { Engine } from './engine.ts';
+import { editFragments, fragmentListOf } from './fragment-list.ts';
+import type { TableBranch } from './head.ts';
+import type { Snapshot } from './snapshot.ts';
+import { writeObject } from './write-object.ts';
+
+export interface RowsDeleted extends Committed {
+  readonly deletedRows: number;
+}
+
+/** Ids that name no live row are ignored; if none does, no version is made. */
+export async function deleteRowsById(
+  engine: Engine,
+  branch: TableBranch,
+  rowIds: readonly bigint[],
+  options: WriteOptions = {},
+): Promise<RowsDeleted> {
+  const wanted = groupByFragment(rowIds);
+  let deleted = 0;
+  const committed = await commit(engine, branch, {
+    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    signal: options.signal,
+    build: async (base) => {
+      if (base === undefined) throw emptyTable();
+      const edits = await deleteOffsets(engine, base, wanted);
+      deleted = edits.deletedRows;
+      return deleted === 0 ? undefined : draftOf(engine, base, edits);
+    },
+  });
+  return { ...committed, deletedRows: deleted };
+}
+
+/** Offsets per fragment id. */
+function groupByFragment(rowIds: readonly bigint[]): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  for (const rowId of rowIds) {
+    const fragment = Number(rowId >> 32n);
+    const offset = Number(rowId & 0xffff_ffffn);
+    const group = groups.get(fragment);
+    if (group === undefined) groups.set(fragment, [offset]);
+    else group.push(offset);
+  }
+  return groups;
+}
+
+export interface DeletionEdits {
+  readonly replaced: ReadonlyMap<number, FragmentEntry>;
+  readonly removed: ReadonlySet<number>;
+  readonly deletedRows: number;
+}
+
+/** Writes the deletion files that take these offsets out of the snapshot's fragments. */
+export async function deleteOffsets(
+  engine: Engine,
+  base: Snapshot,
+  offsets: ReadonlyMap<number, readonly number[] | Uint32Array>,
+): Promise<DeletionEdits> {
+  const replaced = new Map<number, FragmentEntry>();
+  const removed = new Set<number>();
+  let count = 0;
+  for (const entry of await base.fragments()) {
+    const wanted = offsets.get(entry.id);
+    if (wanted === undefined) continue;
+    const before = (await deletedRows(engine, base, entry))?.offsets ?? new Uint32Array(0);
+    const after = union(before, wanted, entry.rows);
+    if (after.length === before.length) continue;
+    count += after.length - before.length;
+    if (after.length === entry.rows) removed.add(entry.id);
+    else replaced.set(entry.id, await withDeletions(engine, base, entry, after));
+  }
+  return { replaced, removed, deletedRows: count };
+}
+
+async function withDeletions(
+  engine: Engine,
+  base: Snapshot,
+  entry: FragmentEntry,
+  offsets: Uint32Array,
+): Promise<FragmentEntry> {
+  const file = engine.env.uuid();
+  const bytes = encodeDeletions(offsets, entry.rows);
+  const folder = base.branch.tableFolder;
+  await writeObject(engine.store, deletionFile(folder, file), bytes);
+  await engine.store.syncFolders([`${folder}/deletions`]);
+  const deletion = { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
+  return { ...entry, deletion };
+}
+
+/** Sorted and unique; offsets past the fragment's rows are dropped. */
+function union(
+  before: Uint32Array,
+  added: readonly number[] | Uint32Array,
+  rows: number,
+): Uint32Array {
+  const all = new Set(before);
+  for (const offset of added) if (offset < rows) all.add(offset);
+  return all.size === before.length ? before : Uint32Array.from(all).sort();
+}
+
+async function draftOf(engine: Engine, base: Snapshot, edits: DeletionEdits): Promise<Draft> {
+  const { manifest } = base;
+  return {
+    kind: 'delete',
+    summary: {
+      deleted_rows: edits.deletedRows,
+      removed_fragments: edits.removed.size,
+      changed_fragments: edits.replaced.size,
+    },
+    schema: manifest.schema,
+    fieldIds: manifest.fieldIds,
+    nextFieldId: manifest.nextFieldId,
+    nextFragmentId: manifest.nextFragmentId,
+    metadata: manifest.metadata,
+    fragments: await editFragments(
+      engine,
+      base.branch.tableFolder,
+      fragmentListOf(manifest),
+      edits,
+    ),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * Deleting versions for good. A run is marked first, which hides it from lists; then its first
+ * version becomes a tombstone, which keeps its number taken and leads readers past the run; then
+ * the others are removed in ascending order, so that a writer whose base is still there knows that
+ * the number after it was never freed. Each step can be repeated.
+ */
+import { DirspaceError } from '../errors.ts';
+import { encodeTombstone } from '../format/manifest.ts';
+import { deletedRunFile, parseDeletedRun, type VersionRun, versionFile } from '../format/paths.ts';
+import type { Engine } from './engine.ts';
+import { resolveHead, type TableBranch, visibleVersions } from './head.ts';
+import { listTags } from './tags.ts';
+
+/** From `start_version` to before `end_version`; an end of -1 reaches past the newest. */
+export interface DeletionRange {
+  readonly start_version: number;
+  readonly end_version: number;
+}
+
+/** The versions the ranges name. @throws InvalidInput, InvalidTableState for one that must stay */
+export async function planDeletion(
+  engine: Engine,
+  branch: TableBranch,
+  ranges: readonly DeletionRange[],
+): Promise<number[]> {
+  for (const { start_version: start, end_version: end } of ranges) {
+    if (end === -1 || (start >= 0 && end >= start)) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means to the newest.`,
+    );
+  }
+  const inRange = (version: number): boolean =>
+    ranges.some(
+      ({ start_version: start, end_version: end }) =>
+        version >= start && (end === -1 || version < end),
+    );
+  const versions = (await visibleVersions(engine, branch)).filter(inRange);
+  const kept = await keptVersions(engine, branch);
+  for (const version of versions) {
+    const reason = kept.get(version);
+    if (reason === undefined) continue;
+    throw new DirspaceError(
+      'InvalidTableState',
+      `Version ${version} cannot be deleted: ${reason}. No version was deleted.`,
+      { details: { version } },
+    );
+  }
+  return versions;
+}
+
+/** Versions of the branch that nothing may delete, with the reason. */
+export async function keptVersions(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<ReadonlyMap<number, string>> {
+  const kept = new Map<number, string>();
+  const head = await resolveHead(engine, branch);
+  if (head !== undefined) {
+    for (let version = head.snapshot.version; version <= head.slot; version++) {
+      kept.set(version, 'it is the newest');
+    }
+  }
+  for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
+    if (record.branch === branch.branch) kept.set(record.version, `the tag ${tag} names it`);
+  }
+  return kept;
+}
+
+/** Deletes them; returns how many. */
+export async function deleteVersions(
+  engine: Engine,
+  branch: TableBranch,
+  versions: readonly number[],
+): Promise<number> {
+  if (versions.length === 0) return 0;
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const before = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
+  for (const run of joinRuns(versions, before)) {
+    await engine.store.putIfAbsent(
+      deletedRunFile(branch.folder, run.first, run.last),
+      Buffer.from('{}\n'),
+    );
+    const tombstone = encodeTombstone({ deletedThrough: run.last });
+    await engine.store.put(versionFile(branch.folder, run.first), tombstone);
+    for (let version = run.first + 1; version <= run.last; version++) {
+      await engine.store.delete(versionFile(branch.folder, version));
+    }
+    for (const old of before) {
+      if (old.first === run.first && old.last === run.last) continue;
+      if (old.first < run.first || old.last > run.last) continue;
+      await engine.store.delete(deletedRunFile(branch.folder, old.first, old.last));
+    }
+  }
+  await engine.store.syncFolders([branch.folder]);
+  return versions.length;
+}
+
+/** The runs that the versions make, each joined with the older runs that it touches. */
+function joinRuns(versions: readonly number[], before: readonly VersionRun[]): VersionRun[] {
+  const all = [
+    ...versions.map((version) => ({ first: version, last: version, isNew: true })),
+    ...before.map((run) => ({ ...run, isNew: false })),
+  ].sort((a, b) => a.first - b.first);
+  const joined: { first: number; last: number; isNew: boolean }[] = [];
+  for (const run of all) {
+    const last = joined.at(-1);
+    if (last !== undefined && run.first <= last.last + 1) {
+      last.last = Math.max(last.last, run.last);
+      last.isNew ||= run.isNew;
+    } else joined.push({ ...run });
+  }
+  return joined.filter((run) => run.isNew);
+}

@@ -1,0 +1,70 @@
+/** The deleted rows of a fragment, from the deletion file its entry names. */
+import { crc32 } from 'node:zlib';
+import { decodeDeletions } from '../format/deletions.ts';
+import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { corrupt } from '../format/json.ts';
+import { deletionFile } from '../format/paths.ts';
+import type { Engine } from './engine.ts';
+import { missingFile } from './fragment-reader.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export class DeletedRows {
+  /** Offsets in the fragment, ascending. */
+  readonly offsets: Uint32Array;
+
+  constructor(offsets: Uint32Array) {
+    this.offsets = offsets;
+  }
+
+  /** Live rows among `rows` from `first` on, counted from `first`; undefined when all are. */
+  keptBetween(first: number, rows: number): Uint32Array | undefined {
+    const from = lowerBound(this.offsets, first);
+    const to = lowerBound(this.offsets, first + rows);
+    if (from === to) return undefined;
+    const kept = new Uint32Array(rows - (to - from));
+    let next = from;
+    let count = 0;
+    for (let row = 0; row < rows; row++) {
+      if (next < to && this.offsets[next] === first + row) next++;
+      else kept[count++] = row;
+    }
+    return kept;
+  }
+}
+
+function lowerBound(sorted: Uint32Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Undefined when the fragment has none. @throws Corrupt */
+export async function deletedRows(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+): Promise<DeletedRows | undefined> {
+  const { deletion } = entry;
+  if (deletion === undefined) return undefined;
+  const key = `deletions ${deletion.file} ${deletion.checksum}`;
+  const known = engine.cache.get<DeletedRows>(key);
+  if (known !== undefined) return known;
+  const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined) throw await missingFile(engine, snapshot, file);
+  if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
+    throw corrupt(file, 'its bytes do not match its checksum');
+  }
+  const offsets = decodeDeletions(bytes, entry.rows, file);
+  if (offsets.length !== deletion.rows) {
+    throw corrupt(file, `it deletes ${offsets.length} rows instead of ${deletion.rows}`);
+  }
+  const deleted = new DeletedRows(offsets);
+  engine.cache.set(key, deleted, offsets.byteLength + 256);
+  return deleted;
+}

@@ -1,0 +1,60 @@
+/** Versions that change no row: restoring an older one, and new schema metadata. */
+
+import { emptyTable, type WriteOptions } from './append.ts';
+import { type Committed, commit } from './commit.ts';
+import type { Engine } from './engine.ts';
+import { fragmentListOf } from './fragment-list.ts';
+import type { TableBranch } from './head.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Makes the content of `source` the newest version again. */
+export function restore(
+  engine: Engine,
+  branch: TableBranch,
+  source: Snapshot,
+  options: WriteOptions = {},
+): Promise<Committed> {
+  const { manifest } = source;
+  return commit(engine, branch, {
+    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    signal: options.signal,
+    survivesOverwrite: true,
+    build: async (base) => ({
+      kind: 'restore',
+      summary: { restored_version: source.version },
+      schema: manifest.schema,
+      fieldIds: manifest.fieldIds,
+      nextFieldId: Math.max(manifest.nextFieldId, base?.manifest.nextFieldId ?? 0),
+      nextFragmentId: Math.max(manifest.nextFragmentId, base?.manifest.nextFragmentId ?? 0),
+      metadata: manifest.metadata,
+      fragments: fragmentListOf(manifest),
+    }),
+  });
+}
+
+/** Replaces the metadata of the schema as a whole. */
+export function replaceSchemaMetadata(
+  engine: Engine,
+  branch: TableBranch,
+  metadata: Readonly<Record<string, string>>,
+  options: WriteOptions = {},
+): Promise<Committed> {
+  return commit(engine, branch, {
+    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    signal: options.signal,
+    build: async (base) => {
+      if (base === undefined) throw emptyTable();
+      const { manifest } = base;
+      return {
+        kind: 'metadata',
+        summary: { entries: Object.keys(metadata).length },
+        schema: { ...manifest.schema, metadata },
+        fieldIds: manifest.fieldIds,
+        nextFieldId: manifest.nextFieldId,
+        nextFragmentId: manifest.nextFragmentId,
+        metadata: manifest.metadata,
+        fragments: fragmentListOf(manifest),
+      };
+    },
+  });
+}

@@ -1,0 +1,13 @@
+/** Writing one whole new object under a name nobody refers to yet. */
+import type { WritableStore } from '../store/store.ts';
+
+/** Durable, as the store is set, once it resolves; its folder is the caller's to sync. */
+export async function writeObject(
+  store: WritableStore,
+  path: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const writer = await store.create(path);
+  await writer.write([bytes]);
+  await writer.finish();
+}

@@ -1,0 +1,167 @@
+/**
+ * Batches -> fragment files. Fragments are written once, before any commit is tried, read back,
+ * and referred to only by the manifest that a commit publishes.
+ */
+import type { RecordBatchStream } from '../arrow.ts';
+import { withFieldIds } from '../format/field-ids.ts';
+import { decodeFooter, decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
+import { FragmentEncoder, type FragmentSummary } from '../format/fragment-encoder.ts';
+import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { fragmentFile } from '../format/paths.ts';
+import { rebatch } from '../format/rebatch.ts';
+import { encodeStatistics } from '../format/statistics.ts';
+import type { ObjectWriter } from '../store/store.ts';
+import type { Engine } from './engine.ts';
+import { type IdentifiedField, listFieldIds } from './field-ids.ts';
+
+/** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
+export type NewFragment = Omit<FragmentEntry, 'id'>;
+
+export interface Written {
+  readonly fragments: readonly NewFragment[];
+  readonly rows: number;
+  /** Resolves once all of them are on disk for good. */
+  readonly durable: Promise<unknown>;
+}
+
+/** Up to this size a fragment is read back and decoded whole; of larger ones the structure is. */
+const WHOLE_READ_BACK = 256 * 1024;
+
+/**
+ * Writes a stream as fragments with bounded memory. On any error, of the stream or of the disk,
+ * everything written is removed again.
+ */
+export async function writeFragments(
+  engine: Engine,
+  tableFolder: string,
+  stream: RecordBatchStream,
+  fields: readonly IdentifiedField[],
+  signal?: AbortSignal,
+): Promise<Written> {
+  const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
+  try {
+    const { batchRows, fragmentBytes } = engine.limits;
+    for await (const batch of rebatch(stream, stream.schema, {
+      rows: batchRows,
+      bytes: fragmentBytes,
+    })) {
+      signal?.throwIfAborted();
+      await writer.write(batch);
+    }
+    return await writer.finish();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+type Batch = Parameters<FragmentEncoder['batch']>[0];
+
+interface OpenFragment {
+  readonly file: string;
+  readonly encoder: FragmentEncoder;
+  readonly writer: ObjectWriter;
+  rows: number;
+  bytes: number;
+}
+
+class FragmentsWriter {
+  readonly #engine: Engine;
+  readonly #tableFolder: string;
+  readonly #schema: RecordBatchStream['schema'];
+  readonly #fieldIds: readonly number[];
+  readonly #done: NewFragment[] = [];
+  readonly #syncs: Promise<unknown>[] = [];
+  #open: OpenFragment | undefined;
+
+  constructor(
+    engine: Engine,
+    tableFolder: string,
+    stream: RecordBatchStream,
+    fields: readonly IdentifiedField[],
+  ) {
+    this.#engine = engine;
+    this.#tableFolder = tableFolder;
+    this.#schema = withFieldIds(stream.schema, listFieldIds(fields));
+    this.#fieldIds = fields.map((field) => field.id);
+  }
+
+  async write(batch: Batch): Promise<void> {
+    if (batch.numRows === 0) return;
+    this.#open ??= await this.#begin();
+    const open = this.#open;
+    const buffers = open.encoder.batch(batch);
+    for (const buffer of buffers) open.bytes += buffer.length;
+    open.rows += batch.numRows;
+    await open.writer.write(buffers);
+    const { fragmentRows, fragmentBytes } = this.#engine.limits;
+    if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
+  }
+
+  async finish(): Promise<Written> {
+    await this.#end();
+    const folder = `${this.#tableFolder}/data`;
+    const durable =
+      this.#done.length === 0
+        ? Promise.resolve()
+        : Promise.all(this.#syncs).then(() => this.#engine.store.syncFolders([folder]));
+    // Whoever awaits it sees the error; until then it must not count as unhandled.
+    durable.catch(() => {});
+    const rows = this.#done.reduce((sum, fragment) => sum + fragment.rows, 0);
+    return { fragments: this.#done, rows, durable };
+  }
+
+  async abort(): Promise<void> {
+    await this.#open?.writer.abort();
+    await Promise.allSettled(this.#syncs);
+    for (const { file } of this.#done) {
+      await this.#engine.store.delete(fragmentFile(this.#tableFolder, file));
+    }
+  }
+
+  async #begin(): Promise<OpenFragment> {
+    const file = this.#engine.env.uuid();
+    const encoder = new FragmentEncoder(this.#schema);
+    const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
+    const buffers = encoder.begin();
+    await writer.write(buffers);
+    return { file, encoder, writer, rows: 0, bytes: 0 };
+  }
+
+  async #end(): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    await open.writer.write(open.encoder.end());
+    const summary = open.encoder.summary();
+    await this.#readBack(open.file, summary);
+    this.#open = undefined;
+    this.#done.push({
+      file: open.file,
+      rows: summary.rows,
+      bytes: summary.bytes,
+      footerBytes: summary.footerBytes,
+      footerChecksum: summary.footerChecksum,
+      fields: this.#fieldIds,
+      statistics: summary.statistics.map(encodeStatistics),
+      deletion: undefined,
+    });
+    this.#syncs.push(open.writer.finish());
+  }
+
+  /** An encoder's mistake must never be committed. */
+  async #readBack(file: string, summary: FragmentSummary): Promise<void> {
+    const path = fragmentFile(this.#tableFolder, file);
+    const reader = await this.#engine.store.open(path);
+    if (reader === undefined) return;
+    try {
+      if (summary.bytes <= WHOLE_READ_BACK) {
+        decodeWholeFragment(await reader.read(0, summary.bytes), summary, path);
+      } else {
+        const start = summary.bytes - summary.footerBytes;
+        decodeFooter(await reader.read(start, summary.footerBytes), summary, path);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+}
