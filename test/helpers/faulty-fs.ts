@@ -27,7 +27,7 @@ export interface Fault {
 const SYNCHRONOUS = [
   ...['openSync', 'closeSync', 'readSync', 'writeSync', 'ftruncateSync', 'fstatSync'],
   ...['lstatSync', 'statSync', 'readdirSync', 'mkdirSync', 'rmdirSync', 'renameSync'],
-  ...['linkSync', 'unlinkSync', 'existsSync', 'realpathSync'],
+  ...['linkSync', 'unlinkSync', 'existsSync', 'realpathSync', 'fsyncSync'],
 ];
 const CALLBACKS = [
   ...['read', 'writev', 'fsync', 'fdatasync', 'mkdir', 'rmdir', 'stat', 'lstat', 'utimes'],
