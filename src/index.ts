@@ -1,1 +1,100 @@
-export { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from './errors.ts';
+export type { ArrowBody, RecordBatchStream } from './arrow.ts';
+export type { Env } from './env.ts';
+export {
+  DirspaceError,
+  type DirspaceErrorOptions,
+  ERROR_KINDS,
+  type ErrorCode,
+  type ErrorKind,
+  isDirspaceError,
+} from './errors.ts';
+export type * from './protocol/extensions.ts';
+export {
+  checkComponent,
+  checkPath,
+  DEFAULT_DELIMITER,
+  formatId,
+  type ObjectPath,
+  parseId,
+} from './protocol/ident.ts';
+export type * from './protocol/models.ts';
+export {
+  type CallOptions,
+  type Namespace,
+  type NamespaceOperations,
+  type OperationName,
+  type RequestOf,
+  type ResponseOf,
+  unsupported,
+  unsupportedOperations,
+} from './protocol/namespace.ts';
+export { schemaFromJson, schemaToJson, schemaToLanceJson } from './protocol/schema.ts';
+export { Branches } from './sdk/branches.ts';
+export type {
+  AddColumnsSql,
+  ColumnAlteration,
+  FieldMetadataUpdate,
+  NewColumns,
+} from './sdk/columns.ts';
+export { connect, connectNamespace } from './sdk/connect.ts';
+export type { ConnectOptions } from './sdk/connect-options.ts';
+export { Connection, type OpenTableOptions } from './sdk/connection.ts';
+export type {
+  CreateNamespaceOptions,
+  CreateNamespaceResult,
+  CreateTableArguments,
+  CreateTableOptions,
+  DeclareTableOptions,
+  DropNamespaceOptions,
+  DropNamespaceResult,
+  ListNamespacesResult,
+  ListTablesOptions,
+  ListTablesResult,
+  NamespacePropertyChanges,
+  PageOptions,
+  RegisterTableOptions,
+  RenameTableOptions,
+  TableExistsOptions,
+  TableNamesOptions,
+  WatchOptions,
+} from './sdk/connection-options.ts';
+export { type DataInput, type DataOptions, toRecordBatchStream } from './sdk/data.ts';
+export {
+  type Catalog,
+  implementationNames,
+  type NamespaceFactory,
+  openNamespace,
+  registerNamespace,
+} from './sdk/implementations.ts';
+export {
+  MergeInsertBuilder,
+  type MergeResult,
+  type WriteExecutionOptions,
+} from './sdk/merge-insert.ts';
+export { checkProperties, type Properties, type PropertyRules } from './sdk/properties.ts';
+export {
+  type ColumnOrdering,
+  type FullTextSearchOptions,
+  Query,
+  TakeQuery,
+  type Vector,
+  VectorQuery,
+} from './sdk/query.ts';
+export type { QueryExecutionOptions, SelectColumns } from './sdk/query-base.ts';
+export { batchRows, type Row } from './sdk/rows.ts';
+export type { SchemaInput } from './sdk/schema-like.ts';
+export type { IntoSql } from './sdk/sql-literal.ts';
+export { type AddDataOptions, type OptimizeOptions, Table } from './sdk/table.ts';
+export type {
+  AddResult,
+  DeleteResult,
+  FragmentSummaryStats,
+  OptimizeStats,
+  TableStatistics,
+  UpdateResult,
+  WriteResult,
+} from './sdk/table-results.ts';
+export { type TagOptions, Tags } from './sdk/tags.ts';
+export type { UpdateInput, UpdateOptions } from './sdk/updates.ts';
+export type { ListVersionsOptions, Version, VersionSelection } from './sdk/versions.ts';
+export type { FileSystem } from './store/file-system.ts';

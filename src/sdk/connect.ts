@@ -18,7 +18,8 @@ export async function connect(
   target: string | (ConnectOptions & { readonly uri: string }),
   given?: ConnectOptions,
 ): Promise<Connection> {
-  const { uri, ...options } = typeof target === 'string' ? { uri: target, ...given } : target;
+  const all = typeof target === 'object' && target !== null ? target : { ...given, uri: target };
+  const { uri, ...options } = all;
   return connectNamespace('dir', { root: directoryOf(uri) }, options);
 }
 

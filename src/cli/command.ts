@@ -1,0 +1,89 @@
+/** What a command of the CLI is. Knows neither the parser of arguments nor any command. */
+import { DirspaceError } from '../errors.ts';
+import type { Connection } from '../sdk/connection.ts';
+
+export interface CommandOption {
+  /** As in `-n, --limit <rows>`; a name without a value is a flag. */
+  readonly flags: string;
+  readonly summary: string;
+  /** May be given several times. */
+  readonly repeated?: true;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** As in `<id>` and `[path]`, with what each means. */
+  readonly arguments: readonly (readonly [name: string, summary: string])[];
+  readonly options?: readonly CommandOption[];
+  /** Shown under the help. */
+  readonly examples?: readonly string[];
+  /** True for commands that change nothing: they open the catalog read-only. */
+  readonly reads: boolean;
+  run(call: Call): Promise<Answer>;
+}
+
+export interface Call {
+  readonly connection: Connection;
+  /** By position; undefined where an optional one was left out. */
+  readonly arguments: readonly (string | undefined)[];
+  readonly options: Options;
+}
+
+/** One result in both forms. */
+export interface Answer {
+  /** One document, for programs. */
+  readonly json: unknown;
+  /** For people; nothing is printed when it is empty. */
+  readonly text: string;
+}
+
+/** A call that cannot be understood; nothing was done. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The values of a command's options by their camel-case names. */
+export class Options {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  count(name: string, absent: number): number {
+    const text = this.text(name);
+    if (text === undefined) return absent;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+    throw new UsageError(`--${name} is ${JSON.stringify(text)}; it is a whole number.`);
+  }
+
+  choice<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
+    const text = this.text(name) ?? words[0];
+    const word = words.find((candidate) => candidate === text);
+    if (word !== undefined) return word;
+    throw new UsageError(`--${name} is ${JSON.stringify(text)}; it is ${words.join(', ')}.`);
+  }
+}
+
+/** The argument at a position; the parser has made sure of it. */
+export function argument(call: Call, position: number): string {
+  const value = call.arguments[position];
+  if (value !== undefined) return value;
+  throw new DirspaceError('Internal', `The argument ${position + 1} is missing.`);
+}

@@ -1,0 +1,41 @@
+/** `dirspace create-namespace`. */
+import type { Connection } from '../sdk/connection.ts';
+import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
+import { parsePath, showPath } from './ids.ts';
+
+export const createNamespace: Command = {
+  name: 'create-namespace',
+  summary: 'Create a namespace',
+  arguments: [['<path>', 'the new namespace; the one it is in must be there']],
+  options: [
+    { flags: '--property <key=value>', summary: 'a property; may be repeated', repeated: true },
+    { flags: '-p, --parents', summary: 'create what it is in too, and take one that is there' },
+  ],
+  examples: ['dirspace create-namespace -p prod/search --property owner=search-team'],
+  reads: false,
+  async run(call: Call): Promise<Answer> {
+    const path = parsePath(argument(call, 0));
+    if (path.length === 0) throw new UsageError('The root is always there.');
+    const properties = Object.fromEntries(call.options.texts('property').map(property));
+    const parents = call.options.flag('parents');
+    if (parents) await createParents(call.connection, path);
+    const mode = parents ? 'exist_ok' : 'create';
+    const created = await call.connection.createNamespace(path, { mode, properties });
+    return { json: { id: path, ...created }, text: `Created the namespace ${showPath(path)}.` };
+  },
+};
+
+export async function createParents(
+  connection: Connection,
+  path: readonly string[],
+): Promise<void> {
+  for (let depth = 1; depth < path.length; depth++) {
+    await connection.createNamespace(path.slice(0, depth), { mode: 'exist_ok' });
+  }
+}
+
+function property(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new UsageError(`--property is ${JSON.stringify(text)}; it is key=value.`);
+}

@@ -1,0 +1,84 @@
+/** `dirspace describe`: what the catalog knows of a table or a namespace. */
+import { isDirspaceError } from '../errors.ts';
+import type { DescribeTableResponse, JsonArrowField } from '../protocol/models.ts';
+import type { Connection } from '../sdk/connection.ts';
+import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
+import { parsePath, showPath } from './ids.ts';
+import { columns, facts } from './output.ts';
+import { versionOf } from './selection.ts';
+
+export const describe: Command = {
+  name: 'describe',
+  summary: 'Show what is known of a table or a namespace',
+  arguments: [['<id>', 'a table or a namespace, such as prod/search/user']],
+  options: [
+    { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+  ],
+  examples: ['dirspace describe prod/search/user', 'dirspace describe prod --json'],
+  reads: true,
+  async run(call: Call): Promise<Answer> {
+    const path = parsePath(argument(call, 0));
+    const members = versionOf(call.options);
+    const name = path.at(-1);
+    if (name === undefined) return namespaceAnswer(call.connection, path);
+    const parent = path.slice(0, -1);
+    try {
+      const request = { load_detailed_metadata: true, with_table_uri: true, ...members };
+      const found = await call.connection.describeTable(name, parent, request);
+      return { json: { kind: 'table', id: path, ...found }, text: tableText(path, found) };
+    } catch (error) {
+      if (!isDirspaceError(error, 'TableNotFound')) throw error;
+      if (!(await call.connection.namespaceExists(path))) throw error;
+    }
+    if (Object.keys(members).length > 0) {
+      throw new UsageError(`${showPath(path)} is a namespace, which has no versions or branches.`);
+    }
+    return namespaceAnswer(call.connection, path);
+  },
+};
+
+async function namespaceAnswer(connection: Connection, path: string[]): Promise<Answer> {
+  const { properties = {} } = await connection.describeNamespace(path);
+  return {
+    json: { kind: 'namespace', id: path, properties },
+    text: facts([['namespace', showPath(path)], ...Object.entries(properties)]),
+  };
+}
+
+function tableText(path: readonly string[], found: DescribeTableResponse): string {
+  const { schema, stats, properties, metadata } = found;
+  const known = facts([
+    ['table', showPath(path)],
+    ['version', found.is_only_declared === true ? 'none: only declared' : found.version],
+    ['location', found.location],
+    ['uri', found.table_uri],
+    ['fragments', stats?.num_fragments],
+    ['deleted rows', stats?.num_deleted_rows],
+    ['managed versions', found.managed_versioning === true ? 'yes' : undefined],
+    ...named('property', properties),
+    ...named('metadata', metadata),
+  ]);
+  if (schema === undefined) return known;
+  const rows = schema.fields.map((field) => [
+    field.name,
+    typeText(field),
+    field.nullable ? '' : 'not null',
+  ]);
+  return `${known}\n\n${columns(['COLUMN', 'TYPE', ''], rows)}`;
+}
+
+const named = (
+  kind: string,
+  map: Readonly<Record<string, string>> | undefined,
+): [string, string][] =>
+  Object.entries(map ?? {}).map(([name, value]) => [`${kind} ${name}`, value]);
+
+/** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */
+function typeText({ type }: JsonArrowField): string {
+  const children = type.fields?.map((child) =>
+    type.fields?.length === 1 ? typeText(child) : `${child.name}: ${typeText(child)}`,
+  );
+  const inner = children === undefined ? '' : `<${children.join(', ')}>`;
+  return `${type.type}${inner}${type.length === undefined ? '' : `[${type.length}]`}`;
+}

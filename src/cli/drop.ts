@@ -1,0 +1,27 @@
+/** `dirspace drop`: takes away a table or a namespace. */
+import { isDirspaceError } from '../errors.ts';
+import { type Answer, argument, type Call, type Command } from './command.ts';
+import { parseObject, showPath } from './ids.ts';
+
+export const drop: Command = {
+  name: 'drop',
+  summary: 'Drop a table or an empty namespace',
+  arguments: [['<id>', 'a table or a namespace']],
+  options: [{ flags: '--cascade', summary: 'drop a namespace with all it holds' }],
+  examples: ['dirspace drop prod/search/user', 'dirspace drop prod --cascade'],
+  reads: false,
+  async run(call: Call): Promise<Answer> {
+    const { namespace, name } = parseObject(argument(call, 0));
+    const id = [...namespace, name];
+    try {
+      await call.connection.dropTable(name, namespace);
+      return { json: { kind: 'table', id }, text: `Dropped the table ${showPath(id)}.` };
+    } catch (error) {
+      if (!isDirspaceError(error, 'TableNotFound')) throw error;
+      if (!(await call.connection.namespaceExists(id))) throw error;
+    }
+    const behavior = call.options.flag('cascade') ? 'cascade' : 'restrict';
+    await call.connection.dropNamespace(id, { behavior });
+    return { json: { kind: 'namespace', id }, text: `Dropped the namespace ${showPath(id)}.` };
+  },
+};

@@ -1,0 +1,29 @@
+/**
+ * Ids on the command line: components joined by `/` or by `$`, which shells would read as a
+ * variable. Neither can be part of a component.
+ */
+import { isDirspaceError } from '../errors.ts';
+import { checkPath } from '../protocol/ident.ts';
+import { UsageError } from './command.ts';
+
+/** `/`, `$` and nothing at all are the root; a `/` at either end means nothing. */
+export function parsePath(text: string): string[] {
+  const trimmed = text.replace(/^[/$]/, '').replace(/[/$]$/, '');
+  if (trimmed === '') return [];
+  try {
+    return checkPath(trimmed.split(/[/$]/));
+  } catch (error) {
+    if (isDirspaceError(error)) throw new UsageError(`${JSON.stringify(text)}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** An object that is not the root: the namespace it is in, and its name. */
+export function parseObject(text: string): { namespace: string[]; name: string } {
+  const namespace = parsePath(text);
+  const name = namespace.pop();
+  if (name === undefined) throw new UsageError('The id is of the root; name a table in it.');
+  return { namespace, name };
+}
+
+export const showPath = (path: readonly string[]): string => path.join('/') || '/';

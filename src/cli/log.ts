@@ -1,0 +1,41 @@
+/** `dirspace log`: the versions of a table, newest first. */
+import { defined } from '../sdk/defined.ts';
+import { type Answer, argument, type Call, type Command } from './command.ts';
+import { parseObject } from './ids.ts';
+import { columns } from './output.ts';
+
+export const log: Command = {
+  name: 'log',
+  summary: 'List the versions of a table, newest first',
+  arguments: [['<id>', 'the table']],
+  options: [
+    { flags: '-n, --limit <count>', summary: 'at most so many; all of them if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+  ],
+  examples: ['dirspace log prod/search/user', 'dirspace log user --branch draft -n 5'],
+  reads: true,
+  async run(call: Call): Promise<Answer> {
+    const { namespace, name } = parseObject(argument(call, 0));
+    const branch = call.options.text('branch');
+    const limit = call.options.count('limit', Number.MAX_SAFE_INTEGER);
+    const table = await call.connection.openTable(name, namespace, defined({ branch }));
+    const listed = await table.listVersions({ descending: true, limit });
+    const tags = Object.entries(await (await table.tags()).list());
+    const tagsOf = (version: number): string[] =>
+      tags
+        .filter(
+          ([, tag]) => tag.version === version && (tag.branch ?? 'main') === (branch ?? 'main'),
+        )
+        .map(([tag]) => tag);
+    const versions = listed.map((version) => ({ ...version, tags: tagsOf(version.version) }));
+    const rows = versions.map(({ version, timestamp, tags: names, metadata }) => [
+      version,
+      Number.isNaN(timestamp.getTime()) ? '' : timestamp.toISOString(),
+      names.join(', '),
+      Object.entries(metadata)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(' '),
+    ]);
+    return { json: versions, text: columns(['VERSION', 'TIME', 'TAGS', 'DETAILS'], rows) };
+  },
+};

@@ -1,0 +1,62 @@
+/** `dirspace ls`: what a namespace holds. */
+import type { Connection } from '../sdk/connection.ts';
+import { type Answer, type Call, type Command, UsageError } from './command.ts';
+import { parsePath, showPath } from './ids.ts';
+
+interface Listing {
+  readonly path: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly tables: readonly string[];
+}
+
+export const ls: Command = {
+  name: 'ls',
+  summary: 'List the namespaces and tables of a namespace',
+  arguments: [['[path]', 'the namespace; the root if absent']],
+  options: [{ flags: '-r, --recursive', summary: 'list what is in its namespaces too' }],
+  examples: ['dirspace ls', 'dirspace ls prod/search', 'dirspace ls -r --json'],
+  reads: true,
+  async run({ connection, arguments: [text = ''], options }: Call): Promise<Answer> {
+    const path = parsePath(text);
+    if (!options.flag('recursive')) {
+      const listing = await list(connection, path);
+      return { json: listing, text: lines(listing).join('\n') };
+    }
+    const listings: Listing[] = [];
+    await descend(connection, path, listings);
+    const below = (name: string, at: Listing): string =>
+      [...at.path.slice(path.length), name].join('/');
+    const names = listings.flatMap((at) => lines(at).map((line) => below(line, at)));
+    return { json: { path, listings }, text: names.sort().join('\n') };
+  },
+};
+
+const lines = ({ namespaces, tables }: Listing): string[] => [
+  ...namespaces.map((name) => `${name}/`),
+  ...tables,
+];
+
+async function list(connection: Connection, path: string[]): Promise<Listing> {
+  const namespaces: string[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page = await connection.listNamespaces(
+      path,
+      pageToken === undefined ? {} : { pageToken },
+    );
+    namespaces.push(...page.namespaces);
+    pageToken = page.pageToken;
+  } while (pageToken !== undefined);
+  return { path, namespaces, tables: await connection.tableNames(path) };
+}
+
+/** Deeper than any path that the system would take. */
+const MAX_DEPTH = 256;
+
+async function descend(connection: Connection, path: string[], into: Listing[]): Promise<void> {
+  if (path.length > MAX_DEPTH)
+    throw new UsageError(`${showPath(path)} is nested too deep to list.`);
+  const listing = await list(connection, path);
+  into.push(listing);
+  for (const name of listing.namespaces) await descend(connection, [...path, name], into);
+}

@@ -1,0 +1,78 @@
+/** The parser of arguments: the only importer of commander. Knows no command. */
+import { CommanderError, Option, Command as Program } from 'commander';
+import { type Command, type CommandOption, Options } from './command.ts';
+
+/** What was asked for; nothing for help and the like, whose text is printed already. */
+export interface Request {
+  readonly command: Command;
+  readonly arguments: readonly (string | undefined)[];
+  readonly options: Options;
+}
+
+export interface Streams {
+  out(text: string): void;
+  error(text: string): void;
+}
+
+export interface ProgramFacts {
+  readonly version: string;
+  readonly commands: readonly Command[];
+}
+
+/** Answers the request, or the exit code where there is none. */
+export async function readArguments(
+  argv: readonly string[],
+  facts: ProgramFacts,
+  streams: Streams,
+): Promise<Request | number> {
+  let request: Request | undefined;
+  const program = configure(new Program('dirspace'), streams)
+    .description('Look at and change a catalog of Arrow tables in a directory.')
+    .version(facts.version)
+    .option('--root <dir>', 'the directory of the catalog (default: $DIRSPACE_URI, or ".")')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', HELP);
+  for (const command of facts.commands) {
+    const sub = configure(program.command(command.name), streams).description(command.summary);
+    for (const [name, summary] of command.arguments) sub.argument(name, summary);
+    for (const option of command.options ?? []) sub.addOption(optionOf(option));
+    const examples = command.examples?.map((line) => `  ${line}`).join('\n');
+    if (examples !== undefined) sub.addHelpText('after', `\nExamples:\n${examples}`);
+    sub.action(() => {
+      const given = sub.processedArgs as (string | undefined)[];
+      request = { command, arguments: given, options: new Options(sub.optsWithGlobals()) };
+    });
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
+  return request ?? 2;
+}
+
+const HELP = `
+Ids are names joined by "/", such as prod/search/user; "$" joins them too. "/" is the root.
+Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 already exists, 5 conflict,
+6 not allowed, 7 unavailable.`;
+
+function configure(program: Program, streams: Streams): Program {
+  return program
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError('Give --help for help.')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => streams.out(text),
+      writeErr: (text) => streams.error(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'dirspace: ')),
+    });
+}
+
+function optionOf({ flags, summary, repeated }: CommandOption): Option {
+  const option = new Option(flags, summary);
+  return repeated === true
+    ? option.argParser((value: string, before: readonly string[] = []) => [...before, value])
+    : option;
+}

@@ -1,0 +1,30 @@
+/** `dirspace rename`: a new name for a table, in the same namespace or in another. */
+import { type Answer, argument, type Call, type Command } from './command.ts';
+import { parseObject, showPath } from './ids.ts';
+
+export const rename: Command = {
+  name: 'rename',
+  summary: 'Rename a table or move it to another namespace',
+  arguments: [
+    ['<id>', 'the table'],
+    ['<new>', 'its whole new id, with its namespace'],
+  ],
+  examples: [
+    'dirspace rename prod/search/user prod/search/users',
+    'dirspace rename draft prod/final',
+  ],
+  reads: false,
+  async run(call: Call): Promise<Answer> {
+    const from = parseObject(argument(call, 0));
+    const to = parseObject(argument(call, 1));
+    await call.connection.renameTable(from.name, to.name, {
+      namespacePath: from.namespace,
+      newNamespacePath: to.namespace,
+    });
+    const [id, new_id] = [from, to].map(({ namespace, name }) => [...namespace, name]);
+    return {
+      json: { id, new_id },
+      text: `Renamed ${showPath(id ?? [])} to ${showPath(new_id ?? [])}.`,
+    };
+  },
+};

@@ -1,0 +1,15 @@
+/** `--at` and `--branch`: which version of a table a command reads. */
+import { type Options, UsageError } from './command.ts';
+
+/** Digits are a version, anything else is a tag; a tag names its branch. */
+export function versionOf(options: Options): { version?: number; tag?: string; branch?: string } {
+  const at = options.text('at');
+  const branch = options.text('branch');
+  const onBranch = branch === undefined ? {} : { branch };
+  if (at === undefined) return onBranch;
+  if (/^\d+$/.test(at)) return { version: Number(at), ...onBranch };
+  if (branch !== undefined) {
+    throw new UsageError(`--at ${at} is a tag, which names its branch; leave out --branch.`);
+  }
+  return { tag: at };
+}
