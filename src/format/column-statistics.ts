@@ -251,22 +251,44 @@ function textBounds(data: Data): Bounds {
   const values = (data.values ?? new Uint8Array(0)) as Uint8Array;
   const offsets = data.valueOffsets as Offsets;
   const validity = validityOf(data);
-  const last = offsetAt(offsets, length);
-  if (last > 0xffffffff) return {};
-  // Of 64-bit offsets the low words tell all, as the last one fits in 32 bits.
+  if (offsetAt(offsets, length) > 0x7fffffff) return {};
+  // Of 64-bit offsets the low words tell all, as the last one fits in 31 bits.
   const large = !(offsets instanceof Int32Array);
   const words = large
     ? new Int32Array(offsets.buffer, offsets.byteOffset, offsets.length * 2)
     : offsets;
   const step = large ? 2 : 1;
+  const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
+  const lastWord = values.length - 4;
   const search = new TextSearch();
-  let begin = (words[0] as number) >>> 0;
+  let lowest = 0x7fffffff;
+  let highest = -0x80000000;
+  let begin = words[0] as number;
   for (let row = 0; row < length; row += 1) {
-    const end = (words[(row + 1) * step] as number) >>> 0;
-    if (validity === undefined || getBit(validity, offset + row)) search.add(values, begin, end);
+    const end = words[(row + 1) * step] as number;
+    if (validity === undefined || getBit(validity, offset + row)) {
+      // The first four bytes decide nearly always, without touching the rest. Shorter strings are
+      // padded with zeros, which keeps the order; the top bit is flipped to compare as signed.
+      const word = begin <= lastWord ? view.getInt32(begin) : lastBytes(values, begin);
+      const bytes = end - begin;
+      const kept = bytes >= 4 ? word : bytes === 0 ? 0 : word & (-1 << (32 - 8 * bytes));
+      const key = kept ^ -0x80000000;
+      if (key <= lowest || key >= highest) {
+        search.add(values, begin, end);
+        if (key < lowest) lowest = key;
+        if (key > highest) highest = key;
+      }
+    }
     begin = end;
   }
   return search.bounds();
+}
+
+/** Up to four bytes at the end of an array as one big-endian word. */
+function lastBytes(bytes: Uint8Array, begin: number): number {
+  let word = 0;
+  for (let at = begin; at < begin + 4; at += 1) word = (word << 8) | (bytes[at] ?? 0);
+  return word;
 }
 
 function viewBounds(data: Data): Bounds {
@@ -314,35 +336,13 @@ function dictionaryBounds(data: Data): Bounds {
 class TextSearch {
   #low: Uint8Array | undefined;
   #high: Uint8Array | undefined;
-  #lowKey = 0;
-  #highKey = 0;
 
   add(bytes: Uint8Array, begin: number, end: number): void {
-    const key = firstBytes(bytes, begin, end);
-    // The first four bytes decide nearly always, without touching the rest.
-    if (key <= this.#lowKey || this.#low === undefined) this.#offerLow(key, bytes, begin, end);
-    if (key >= this.#highKey) this.#offerHigh(key, bytes, begin, end);
-  }
-
-  #offerLow(key: number, bytes: Uint8Array, begin: number, end: number): void {
-    if (
-      this.#low === undefined ||
-      key < this.#lowKey ||
-      compareRange(bytes, begin, end, this.#low) < 0
-    ) {
+    if (this.#low === undefined || compareRange(bytes, begin, end, this.#low) < 0) {
       this.#low = bytes.subarray(begin, end);
-      this.#lowKey = key;
     }
-  }
-
-  #offerHigh(key: number, bytes: Uint8Array, begin: number, end: number): void {
-    if (
-      this.#high === undefined ||
-      key > this.#highKey ||
-      compareRange(bytes, begin, end, this.#high) > 0
-    ) {
+    if (this.#high === undefined || compareRange(bytes, begin, end, this.#high) > 0) {
       this.#high = bytes.subarray(begin, end);
-      this.#highKey = key;
     }
   }
 
@@ -354,23 +354,6 @@ class TextSearch {
       ...(max === undefined ? {} : { max: max.value, maxExact: max.exact }),
     };
   }
-}
-
-/** As one big-endian number; a shorter string is padded with zeros, which keeps the order. */
-function firstBytes(bytes: Uint8Array, begin: number, end: number): number {
-  if (end - begin >= 4) {
-    return (
-      (((bytes[begin] as number) << 24) |
-        ((bytes[begin + 1] as number) << 16) |
-        ((bytes[begin + 2] as number) << 8) |
-        (bytes[begin + 3] as number)) >>>
-      0
-    );
-  }
-  let key = 0;
-  for (let at = begin; at < begin + 4; at += 1)
-    key = key * 256 + (at < end ? (bytes[at] as number) : 0);
-  return key;
 }
 
 function compareRange(bytes: Uint8Array, begin: number, end: number, other: Uint8Array): number {

@@ -208,10 +208,16 @@ class ColumnWriter implements EncodedColumn {
     }
     const begin = offsetAt(offsets, 0);
     const end = offsetAt(offsets, length);
-    if (begin < 0 || end > available || !ascending(offsets, length)) {
+    const shifted =
+      begin < 0 || end > available
+        ? undefined
+        : offsets instanceof Int32Array
+          ? rebased(offsets, length, begin)
+          : rebasedWide(offsets, length, begin);
+    if (shifted === undefined) {
       throw invalid(name, `its offsets do not ascend within its ${available} values`);
     }
-    this.#push(bytesOf(rebased(offsets, length, begin)));
+    this.#push(bytesOf(shifted));
     return [begin, end];
   }
 
@@ -370,33 +376,40 @@ class ColumnWriter implements EncodedColumn {
   }
 }
 
-function ascending(offsets: Offsets, length: number): boolean {
-  if (offsets instanceof Int32Array) {
-    let last = offsets[0] as number;
-    for (let at = 1; at <= length; at += 1) {
+/** Offsets that begin at 0, shared where they do already; undefined when they do not ascend. */
+function rebased(offsets: Int32Array, length: number, begin: number): Int32Array | undefined {
+  let last = begin;
+  if (begin === 0) {
+    for (let at = 0; at <= length; at += 1) {
       const next = offsets[at] as number;
-      if (next < last) return false;
+      if (next < last) return undefined;
       last = next;
     }
-    return true;
+    return offsets.subarray(0, length + 1);
   }
-  const words = new Int32Array(offsets.buffer, offsets.byteOffset, (length + 1) * 2);
-  let last = 0;
+  const shifted = new Int32Array(length + 1);
   for (let at = 0; at <= length; at += 1) {
-    const next = (words[2 * at + 1] as number) * 2 ** 32 + ((words[2 * at] as number) >>> 0);
-    if (next < last) return false;
+    const next = offsets[at] as number;
+    if (next < last) return undefined;
     last = next;
+    shifted[at] = next - begin;
   }
-  return true;
+  return shifted;
 }
 
-function rebased(offsets: Offsets, length: number, begin: number): Offsets {
-  if (begin === 0) return offsets.subarray(0, length + 1);
-  if (offsets instanceof Int32Array) {
-    const shifted = new Int32Array(length + 1);
-    for (let at = 0; at <= length; at += 1) shifted[at] = (offsets[at] as number) - begin;
-    return shifted;
+function rebasedWide(
+  offsets: BigInt64Array,
+  length: number,
+  begin: number,
+): BigInt64Array | undefined {
+  const words = new Int32Array(offsets.buffer, offsets.byteOffset, (length + 1) * 2);
+  let last = begin;
+  for (let at = 0; at <= length; at += 1) {
+    const next = (words[2 * at + 1] as number) * 2 ** 32 + ((words[2 * at] as number) >>> 0);
+    if (next < last) return undefined;
+    last = next;
   }
+  if (begin === 0) return offsets.subarray(0, length + 1);
   const shift = BigInt(begin);
-  return offsets.subarray(0, length + 1).map((offset) => offset - shift);
+  return offsets.slice(0, length + 1).map((offset) => offset - shift);
 }
