@@ -162,7 +162,6 @@ async function planStep(
     return { kind: 'delete', branch, versions, target: `${branch.folder} deletions` };
   }
   const table = await requireTable(catalog, deregister_table?.id);
-  await catalog.store.createFolder(DETACHED_FOLDER);
   const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
   const incarnation = table.record.id;
   return {

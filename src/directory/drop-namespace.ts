@@ -25,7 +25,6 @@ export async function dropNamespaceFolder(
   const place = catalog.engine.names.namespaceFolder(id);
   if (behavior === 'Restrict') {
     const trash = `${TRASH_FOLDER}/${catalog.env.uuid()}`;
-    await catalog.store.createFolder(TRASH_FOLDER);
     return withIntent(catalog, { kind: 'drop_empty_namespace', place, trash }, async (intent) => {
       if ((await catalog.store.moveFolder(place, trash)) !== 'moved') return 'missing';
       return finish(catalog, intent);

@@ -96,7 +96,6 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   const branch = mainBranch(folder, incarnation);
   if ((await listedVersions(catalog.engine, branch)).length > 0) return;
   const trash = `.dirspace/trash/${catalog.env.uuid()}`;
-  await catalog.store.createFolder('.dirspace/trash');
   await catalog.store.moveFolder(folder, trash);
   await catalog.store.deleteFolder(trash);
 }

@@ -1,7 +1,17 @@
 /** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
-import { FORMAT_FILE, NameCodec, PRIVATE_FOLDER, versionFile } from '../format/paths.ts';
+import {
+  DETACHED_FOLDER,
+  FORMAT_FILE,
+  INTENTS_FOLDER,
+  NameCodec,
+  PRIVATE_FOLDER,
+  STAGING_FOLDER,
+  TRANSACTIONS_FOLDER,
+  TRASH_FOLDER,
+  versionFile,
+} from '../format/paths.ts';
 import { decodeFormat, encodeFormat, type FormatRecord } from '../format/records.ts';
 import {
   type Durability,
@@ -38,6 +48,13 @@ export interface OpenOptions {
 }
 
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+const PRIVATE_FOLDERS = [
+  STAGING_FOLDER,
+  TRASH_FOLDER,
+  DETACHED_FOLDER,
+  INTENTS_FOLDER,
+  TRANSACTIONS_FOLDER,
+];
 const MANAGED = 'managed_versioning';
 
 export interface OpenedCatalog {
@@ -122,6 +139,7 @@ class Root {
   readonly #managed: boolean;
   #known: FormatRecord | undefined;
   #preparing: Promise<void> | undefined;
+  #ready = false;
 
   constructor(store: FileStore, known: FormatRecord | undefined, managed: boolean) {
     this.#store = store;
@@ -131,7 +149,7 @@ class Root {
   }
 
   async prepare(): Promise<void> {
-    if (this.#known !== undefined && this.#isManaged() === this.#managed) return;
+    if (this.#ready) return;
     this.#preparing ??= this.#setUp().finally(() => {
       this.#preparing = undefined;
     });
@@ -165,5 +183,7 @@ class Root {
       this.#known = { ...this.#known, properties };
       await store.put(FORMAT_FILE, encodeFormat(this.#known));
     }
+    for (const folder of PRIVATE_FOLDERS) await store.createFolder(folder);
+    this.#ready = true;
   }
 }

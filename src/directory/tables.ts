@@ -100,7 +100,6 @@ export async function deregisterTable(
 ): Promise<DeregisterTableResponse> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
-  await catalog.store.createFolder(DETACHED_FOLDER);
   const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
   await moveAway(catalog, table, place);
   return { ...entryAnswer(catalog, table, place), context: { relative_location: place } };

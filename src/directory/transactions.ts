@@ -58,7 +58,6 @@ export async function alterTransaction(
         properties = changeProperty(action, properties, found.properties);
       }
       const { bytes } = encodeChecksummed({ format: 1, properties });
-      await catalog.store.createFolder(TRANSACTIONS_FOLDER);
       await catalog.store.put(propertiesFile(transaction), bytes);
       return { status, properties: { ...found.properties, ...properties } };
     }),

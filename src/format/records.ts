@@ -4,7 +4,6 @@
  */
 import {
   corrupt,
-  corrupt,
   encodeChecksummed,
   integerMember,
   member,

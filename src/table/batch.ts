@@ -46,7 +46,6 @@ export async function decideBatch(
   decision: Decision,
 ): Promise<Decision> {
   const { bytes } = encodeChecksummed({ format: 1, outcome: decision });
-  await engine.store.createFolder(TRANSACTIONS_FOLDER);
   if (await engine.store.putIfAbsent(decisionFile(batch), bytes)) return decision;
   const holds = await batchDecision(engine, batch);
   if (holds === undefined) {

@@ -113,7 +113,6 @@ export async function deleteBranch(
   name: string,
 ): Promise<boolean> {
   const trash = `${TRASH_FOLDER}/${engine.env.uuid()}`;
-  await engine.store.createFolder(TRASH_FOLDER);
   const outcome = await engine.store.moveFolder(branchFolder(tableFolder, name), trash);
   if (outcome !== 'moved') return false;
   await engine.store.deleteFolder(trash);
