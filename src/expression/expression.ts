@@ -1,0 +1,177 @@
+/**
+ * The face of this folder: SQL text + schema -> something to run over batches. It owns the cache
+ * of compiled expressions and does no I/O.
+ */
+import type { DataType, Schema, Vector } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { bindExpression, bindPredicate } from './bind.ts';
+import type { Bound } from './bound.ts';
+import { evaluate, evaluateLogic, truthOf } from './evaluate.ts';
+import { formatExpression } from './format.ts';
+import { BatchFrame, type ColumnSource, type EvaluationContext } from './frame.ts';
+import { parseExpression } from './parse.ts';
+import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
+import { requirementsOf } from './required-columns.ts';
+import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
+import { countSelected, selectedRows } from './selection.ts';
+import { toVector } from './to-arrow.ts';
+import type { Expression } from './tree.ts';
+import { familyOf, plainType, typeText } from './types.ts';
+
+export type { ColumnSource, EvaluationContext, RowNumbers } from './frame.ts';
+export type { ColumnStatistics, Pruned, StatisticsLookup, StatisticValue } from './prune.ts';
+export type { RowNumberSet } from './row-ids.ts';
+
+export interface CompiledExpression {
+  /** Type of the values; a dictionary's values for a dictionary column. */
+  readonly type: DataType;
+  /** `type` in words, for messages and plans. */
+  readonly typeName: string;
+  /** Top-level columns that are read, by their real names. */
+  readonly columns: readonly string[];
+  /** Full paths of what is read: `[['a', 'b', 'c']]` for a.b.c. */
+  readonly paths: readonly (readonly string[])[];
+  readonly usesRowId: boolean;
+  readonly usesRowOffset: boolean;
+  readonly tree: Expression;
+  /** The path, where the expression is one column and nothing else. */
+  readonly column: readonly string[] | null;
+  /** One value a row. Throws InvalidInput for values that do not fit (overflow, failed casts). */
+  evaluate(batch: ColumnSource, context?: EvaluationContext): Vector;
+  /** Numbers of the rows for which it is true, ascending; null counts as false. */
+  select(batch: ColumnSource, context?: EvaluationContext): Uint32Array;
+  /** How many rows it is true for. */
+  count(batch: ColumnSource, context?: EvaluationContext): number;
+  /** Whether none, some or all rows of a chunk can match, by its statistics. */
+  prune(lookup: StatisticsLookup): Pruned;
+  /** The only rows that can match, where the condition names them by `_rowid`; else null. */
+  rowIdSet(): RowNumberSet | null;
+  /** The same for `_rowoffset`. */
+  rowOffsetSet(): RowNumberSet | null;
+  /** SQL text that reads as the same tree. */
+  toSql(): string;
+}
+
+const CACHED_PER_SCHEMA = 128;
+const caches = new WeakMap<Schema, Map<string, Promise<CompiledExpression>>>();
+
+/**
+ * Compiles a value expression. Throws InvalidInput or TableColumnNotFound, with `position` (from 1)
+ * in details where the fault has a place. Kept per schema object, so the same text costs nothing.
+ */
+export function compileExpression(sql: string, schema: Schema): Promise<CompiledExpression> {
+  return cached(`v${sql}`, sql, schema, bindExpression);
+}
+
+/** Compiles a condition: as compileExpression, but the type must be boolean. */
+export function compilePredicate(sql: string, schema: Schema): Promise<CompiledExpression> {
+  return cached(`p${sql}`, sql, schema, bindPredicate);
+}
+
+function cached(
+  key: string,
+  sql: string,
+  schema: Schema,
+  bind: (tree: Expression, schema: Schema) => Bound,
+): Promise<CompiledExpression> {
+  if (typeof sql !== 'string') {
+    return Promise.reject(
+      new DirspaceError('InvalidInput', `An expression is a text, not ${typeof sql}`),
+    );
+  }
+  let cache = caches.get(schema);
+  if (cache === undefined) {
+    cache = new Map();
+    caches.set(schema, cache);
+  }
+  const found = cache.get(key);
+  if (found !== undefined) {
+    cache.delete(key);
+    cache.set(key, found);
+    return found;
+  }
+  const compiling = parseExpression(sql).then((tree) => new Compiled(tree, bind(tree, schema)));
+  // Long texts are not worth keeping, failures are not either.
+  if (sql.length <= 1 << 16) {
+    cache.set(key, compiling);
+    const kept = cache;
+    compiling.catch(() => kept.delete(key));
+    for (const oldest of cache.keys()) {
+      if (cache.size <= CACHED_PER_SCHEMA) break;
+      cache.delete(oldest);
+    }
+  }
+  return compiling;
+}
+
+class Compiled implements CompiledExpression {
+  readonly type: DataType;
+  readonly typeName: string;
+  readonly columns: readonly string[];
+  readonly paths: readonly (readonly string[])[];
+  readonly usesRowId: boolean;
+  readonly usesRowOffset: boolean;
+  readonly tree: Expression;
+  readonly column: readonly string[] | null;
+  readonly #bound: Bound;
+
+  constructor(tree: Expression, bound: Bound) {
+    const needs = requirementsOf(bound);
+    this.type = plainType(bound.type);
+    this.typeName = typeText(bound.type);
+    this.columns = needs.columns;
+    this.paths = needs.paths;
+    this.usesRowId = needs.usesRowId;
+    this.usesRowOffset = needs.usesRowOffset;
+    this.tree = tree;
+    this.column = bound.kind === 'column' ? bound.names : null;
+    this.#bound = bound;
+  }
+
+  evaluate(batch: ColumnSource, context: EvaluationContext = {}): Vector {
+    const bound = this.#bound;
+    if (bound.kind === 'column' && bound.path.length === 0 && bound.type === this.type) {
+      const vector = batch.getChild(bound.names[0] ?? '');
+      if (vector !== null) return vector;
+    }
+    return toVector(evaluate(bound, new BatchFrame(batch, context)), this.type);
+  }
+
+  select(batch: ColumnSource, context: EvaluationContext = {}): Uint32Array {
+    return selectedRows(this.#truth(batch, context));
+  }
+
+  count(batch: ColumnSource, context: EvaluationContext = {}): number {
+    return countSelected(this.#truth(batch, context));
+  }
+
+  #truth(batch: ColumnSource, context: EvaluationContext): Uint8Array {
+    const bound = this.#bound;
+    const family = familyOf(bound.type);
+    if (family !== 'bool' && family !== 'null') {
+      throw new DirspaceError(
+        'InvalidInput',
+        `${this.toSql()} is no condition but a ${this.typeName}`,
+      );
+    }
+    const frame = new BatchFrame(batch, context);
+    if (bound.kind === 'and') return evaluateLogic(bound, frame, false);
+    return truthOf(evaluate(bound, frame));
+  }
+
+  prune(lookup: StatisticsLookup): Pruned {
+    return prune(this.#bound, lookup);
+  }
+
+  rowIdSet(): RowNumberSet | null {
+    return rowNumbersOf(this.#bound, '_rowid');
+  }
+
+  rowOffsetSet(): RowNumberSet | null {
+    return rowNumbersOf(this.#bound, '_rowoffset');
+  }
+
+  toSql(): string {
+    return formatExpression(this.tree);
+  }
+}

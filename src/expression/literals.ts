@@ -1,0 +1,179 @@
+/**
+ * Text of dates, times, timestamps, intervals and numbers -> exact values. Null means "not of that
+ * form"; who asked says what to do. It knows no column and no Arrow type.
+ */
+import { daysFromCivil, daysInMonth } from './calendar.ts';
+import { fixedOffset } from './zones.ts';
+
+/** An exact decimal: unscaled / 10^scale, scale >= 0. */
+export interface ExactNumber {
+  readonly unscaled: bigint;
+  readonly scale: number;
+}
+
+export interface IntervalValue {
+  readonly months: number;
+  readonly days: number;
+  readonly nanos: bigint;
+}
+
+export interface TimestampText {
+  /** Wall-clock time, as nanoseconds since the epoch where there is no zone. */
+  readonly nanos: bigint;
+  /** Seconds east of UTC, where the text says so. */
+  readonly offset: number | null;
+}
+
+/** Beyond this a number has no exact use: float64 ends at 1e308. */
+const MAX_EXPONENT = 400;
+
+export function parseExact(text: string): ExactNumber | null {
+  const radix = /^([+-]?)(0[xob][0-9a-f]+)$/i.exec(text);
+  if (radix !== null) {
+    const value = BigInt(radix[2] ?? 0);
+    return { unscaled: radix[1] === '-' ? -value : value, scale: 0 };
+  }
+  const found = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i.exec(text);
+  if (found === null) return null;
+  const [, sign, whole = '', fraction = '', power = '0'] = found;
+  if (whole === '' && fraction === '') return null;
+  const exponent = Number(power);
+  if (Math.abs(exponent) > MAX_EXPONENT || whole.length + fraction.length > 2 * MAX_EXPONENT) {
+    return null;
+  }
+  let unscaled = BigInt(whole + fraction);
+  let scale = fraction.length - exponent;
+  if (scale < 0) {
+    unscaled *= 10n ** BigInt(-scale);
+    scale = 0;
+  }
+  while (scale > 0 && unscaled % 10n === 0n) {
+    unscaled /= 10n;
+    scale--;
+  }
+  return { unscaled: sign === '-' ? -unscaled : unscaled, scale };
+}
+
+/** The double nearest to an exact number: the text is rounded once. */
+export function exactToDouble(exact: ExactNumber): number {
+  return Number(`${exact.unscaled}e${-exact.scale}`);
+}
+
+export function doubleToExact(value: number): ExactNumber | null {
+  if (!Number.isFinite(value)) return null;
+  if (Number.isInteger(value)) return { unscaled: BigInt(value), scale: 0 };
+  // value = mantissa / 2^k exactly, and 1 / 2^k = 5^k / 10^k.
+  let scale = 0;
+  let mantissa = value;
+  while (!Number.isInteger(mantissa)) {
+    mantissa *= 2;
+    scale++;
+  }
+  return { unscaled: BigInt(mantissa) * 5n ** BigInt(scale), scale };
+}
+
+const DATE = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})/;
+
+/** Days since the epoch of `2020-01-31`. */
+export function parseDate(text: string): number | null {
+  const trimmed = text.trim();
+  const found = DATE.exec(trimmed);
+  return found === null || found[0].length !== trimmed.length ? null : daysOf(found);
+}
+
+function daysOf(found: RegExpExecArray): number | null {
+  const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
+  return daysFromCivil(year, month, day);
+}
+
+const CLOCK = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?/;
+
+/** Nanoseconds since midnight of `01:02:03.5`. */
+export function parseTime(text: string): bigint | null {
+  const trimmed = text.trim();
+  const found = CLOCK.exec(trimmed);
+  return found === null || found[0].length !== trimmed.length ? null : nanosOf(found);
+}
+
+function nanosOf(found: RegExpExecArray): bigint | null {
+  const [hour, minute, second] = [Number(found[1]), Number(found[2]), Number(found[3] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const fraction = BigInt((found[4] ?? '').padEnd(9, '0'));
+  return BigInt(hour * 3600 + minute * 60 + second) * 1_000_000_000n + fraction;
+}
+
+/** `2020-01-31`, `2020-01-31 01:02:03.5`, `2020-01-31T01:02:03Z`, `... +02:00`. */
+export function parseTimestamp(text: string): TimestampText | null {
+  const trimmed = text.trim();
+  const date = DATE.exec(trimmed);
+  const days = date === null ? null : daysOf(date);
+  if (date === null || days === null) return null;
+  const dayNanos = BigInt(days) * 86_400_000_000_000n;
+  const rest = trimmed.slice(date[0].length);
+  if (rest === '') return { nanos: dayNanos, offset: null };
+  if (!/^[ tT]/.test(rest)) return null;
+  const clockText = rest.slice(1).trimStart();
+  const clock = CLOCK.exec(clockText);
+  const nanos = clock === null ? null : nanosOf(clock);
+  if (clock === null || nanos === null) return null;
+  const zone = clockText.slice(clock[0].length).trim();
+  const offset = zone === '' ? null : fixedOffset(zone);
+  if (zone !== '' && offset === null) return null;
+  return { nanos: dayNanos + nanos, offset };
+}
+
+const SECOND = 1_000_000_000n;
+const PART_UNITS = new Map<string, readonly ['months' | 'days' | 'nanos', bigint]>(
+  Object.entries({
+    century: ['months', 1200n],
+    decade: ['months', 120n],
+    year: ['months', 12n],
+    month: ['months', 1n],
+    mon: ['months', 1n],
+    week: ['days', 7n],
+    day: ['days', 1n],
+    hour: ['nanos', 3600n * SECOND],
+    minute: ['nanos', 60n * SECOND],
+    min: ['nanos', 60n * SECOND],
+    second: ['nanos', SECOND],
+    sec: ['nanos', SECOND],
+    millisecond: ['nanos', 1_000_000n],
+    microsecond: ['nanos', 1_000n],
+    nanosecond: ['nanos', 1n],
+  } as const),
+);
+
+/** `1 day`, `-2 months 3.5 hours`, `1 day 01:02:03`. A fraction of a month or a day is refused. */
+export function parseInterval(text: string): IntervalValue | null {
+  const total = { months: 0n, days: 0n, nanos: 0n };
+  let rest = text.trim().toLowerCase();
+  if (rest === '') return null;
+  while (rest !== '') {
+    const clock = /^([+-]?)(\d{1,9}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?=\s|$)/.exec(rest);
+    const part = /^([+-]?[\d.]+)\s*([a-z]+)(?=[\s+-]|$)/.exec(rest);
+    if (clock !== null) {
+      const seconds =
+        BigInt(clock[2] ?? 0) * 3600n + BigInt(clock[3] ?? 0) * 60n + BigInt(clock[4] ?? 0);
+      const nanos = seconds * SECOND + BigInt((clock[5] ?? '').padEnd(9, '0'));
+      total.nanos += clock[1] === '-' ? -nanos : nanos;
+    } else if (part !== null) {
+      const word = part[2] ?? '';
+      const unit =
+        PART_UNITS.get(word) ??
+        PART_UNITS.get(word.replace(/s$/, '')) ??
+        PART_UNITS.get(word.replace(/ies$/, 'y'));
+      const amount = parseExact(part[1] ?? '');
+      if (unit === undefined || amount === null) return null;
+      const scaled = amount.unscaled * unit[1];
+      const divisor = 10n ** BigInt(amount.scale);
+      if (scaled % divisor !== 0n) return null;
+      total[unit[0]] += scaled / divisor;
+    } else return null;
+    rest = rest.slice((clock ?? part)?.[0].length ?? rest.length).trimStart();
+  }
+  const limit = 2n ** 31n;
+  const fits = [total.months, total.days].every((value) => value >= -limit && value < limit);
+  if (!fits || BigInt.asIntN(64, total.nanos) !== total.nanos) return null;
+  return { months: Number(total.months), days: Number(total.days), nanos: total.nanos };
+}

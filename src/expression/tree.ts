@@ -1,0 +1,128 @@
+/**
+ * The expression tree: what a SQL text says, before any schema is known. Plain JSON-able data.
+ * It knows nothing of Arrow, of columns that exist, or of the parser that made it.
+ */
+
+/** A type as written: lower-case name and its arguments, `decimal(8,3)` = `['decimal', [8, 3]]`. */
+export interface TypeName {
+  readonly name: string;
+  readonly args: readonly number[];
+}
+
+export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
+export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
+export type BinaryOperator = CompareOperator | ArithmeticOperator | '||';
+export type TruthTest = 'null' | 'true' | 'false' | 'unknown';
+
+interface Located {
+  /** Offset into the user's text in UTF-16 units; absent in trees that were built by hand. */
+  readonly at?: number;
+}
+
+export interface ColumnExpression extends Located {
+  readonly kind: 'column';
+  /** `a.b.c`, as written: letter case is kept, quotes are gone. */
+  readonly path: readonly string[];
+}
+
+/** A number keeps its text, so that no digit is lost before its type is known. */
+export interface NumberExpression extends Located {
+  readonly kind: 'number';
+  readonly text: string;
+}
+
+export interface StringExpression extends Located {
+  readonly kind: 'string';
+  readonly value: string;
+}
+
+export interface BooleanExpression extends Located {
+  readonly kind: 'boolean';
+  readonly value: boolean;
+}
+
+export interface NullExpression extends Located {
+  readonly kind: 'null';
+}
+
+export interface BinaryLiteralExpression extends Located {
+  readonly kind: 'bytes';
+  /** Lower-case, two digits a byte. */
+  readonly hex: string;
+}
+
+export type LiteralExpression =
+  | NumberExpression
+  | StringExpression
+  | BooleanExpression
+  | NullExpression
+  | BinaryLiteralExpression;
+
+export type Expression =
+  | ColumnExpression
+  | LiteralExpression
+  | (Located & { readonly kind: 'array'; readonly items: readonly Expression[] })
+  | (Located & { readonly kind: 'negate'; readonly arg: Expression })
+  | (Located & { readonly kind: 'and' | 'or'; readonly args: readonly Expression[] })
+  | (Located & { readonly kind: 'not'; readonly arg: Expression })
+  | (Located & {
+      readonly kind: 'binary';
+      readonly op: BinaryOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+    })
+  | (Located & {
+      readonly kind: 'is';
+      readonly arg: Expression;
+      readonly test: TruthTest;
+      readonly negated: boolean;
+    })
+  | (Located & {
+      readonly kind: 'distinct';
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly negated: boolean;
+    })
+  | (Located & {
+      readonly kind: 'between';
+      readonly arg: Expression;
+      readonly low: Expression;
+      readonly high: Expression;
+      readonly negated: boolean;
+    })
+  | (Located & {
+      readonly kind: 'in';
+      readonly arg: Expression;
+      readonly items: readonly Expression[];
+      readonly negated: boolean;
+    })
+  | (Located & {
+      readonly kind: 'like';
+      readonly arg: Expression;
+      readonly pattern: Expression;
+      /** One character; absent means backslash. */
+      readonly escape?: string;
+      readonly insensitive: boolean;
+      readonly negated: boolean;
+    })
+  | (Located & {
+      readonly kind: 'case';
+      readonly operand?: Expression;
+      readonly whens: readonly { readonly when: Expression; readonly value: Expression }[];
+      readonly otherwise?: Expression;
+    })
+  | (Located & {
+      readonly kind: 'cast';
+      readonly arg: Expression;
+      readonly type: TypeName;
+      /** TRY_CAST: null instead of an error. */
+      readonly lenient: boolean;
+    })
+  | (Located & {
+      readonly kind: 'call';
+      /** Lower-case. */
+      readonly name: string;
+      readonly args: readonly Expression[];
+    })
+  | (Located & { readonly kind: 'field'; readonly arg: Expression; readonly name: string })
+  | (Located & { readonly kind: 'element'; readonly arg: Expression; readonly index: Expression });
