@@ -29,15 +29,7 @@ import { DirspaceError } from '../errors.ts';
 import { recordBatch } from '../format/arrow-data.ts';
 import { buildBinary, buildFixedBinary, buildText } from './build-bytes.ts';
 import { buildDictionary, buildUnion } from './build-choice.ts';
-import {
-  buildFixedList,
-  buildList,
-  buildMap,
-  buildStruct,
-  type Records,
-  refuseUnknownKeys,
-  take,
-} from './build-nested.ts';
+import { buildFixedList, buildList, buildMap, buildStruct } from './build-nested.ts';
 import { buildBool, buildDecimal, buildFloat, buildInt } from './build-numbers.ts';
 import {
   buildDate,
@@ -54,6 +46,7 @@ import {
   type Place,
 } from './column-data.ts';
 import { isRecord } from './js-values.ts';
+import { type Records, refuseUnknownKeys, take } from './records.ts';
 import { showValue, typeName } from './type-name.ts';
 
 /** A fresh context for one stream of batches. */

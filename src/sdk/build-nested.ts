@@ -15,10 +15,10 @@ import {
   type Struct,
   Type,
 } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
 import { wideOffsets } from './build-bytes.ts';
 import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
-import { asItems, isInheritedName, isRecord } from './js-values.ts';
+import { asItems, isRecord } from './js-values.ts';
+import { type Records, refuseUnknownKeys, take } from './records.ts';
 import { showValue } from './type-name.ts';
 
 type Values = readonly unknown[];
@@ -199,68 +199,6 @@ export function structPlace(place: Place, field: Field, values: Values): Place {
     path: (i) => `${place.path(i)}.${field.name}`,
     hidden: (i) => values[i] === null || values[i] === undefined || place.hidden(i),
   };
-}
-
-export type Records = readonly (Record<string, unknown> | null | undefined)[];
-
-/** One member of every record; null where the record or the member is missing. */
-export function take(records: Records, name: string): unknown[] {
-  const { length } = records;
-  const out = new Array<unknown>(length);
-  if (isInheritedName(name)) {
-    for (let i = 0; i < length; i++) {
-      const record = records[i];
-      out[i] = record && Object.hasOwn(record, name) ? record[name] : null;
-    }
-  } else {
-    for (let i = 0; i < length; i++) {
-      const record = records[i];
-      out[i] = record === null || record === undefined ? null : record[name];
-    }
-  }
-  return out;
-}
-
-/** Throws on a key that no field has, unless its value is undefined. */
-export function refuseUnknownKeys(
-  fields: readonly Field[],
-  records: Records,
-  place: Place,
-  context: BuildContext,
-): void {
-  const names = fields.map((field) => field.name);
-  const known = new Set(names);
-  for (let i = 0; i < records.length; i++) {
-    const record = records[i];
-    if (record === null || record === undefined) continue;
-    let next = 0;
-    for (const key in record) {
-      // Rows mostly name their columns in the order of the schema.
-      if (key === names[next]) next++;
-      else if (!known.has(key) && Object.hasOwn(record, key) && record[key] !== undefined) {
-        throw unknownKey(names, record[key], key, place, i, context);
-      }
-    }
-  }
-}
-
-function unknownKey(
-  names: readonly string[],
-  value: unknown,
-  key: string,
-  place: Place,
-  index: number,
-  context: BuildContext,
-): DirspaceError {
-  const [row, parent] = [place.row(index), place.path(index)];
-  const column = parent === '' ? key : `${parent}.${key}`;
-  const found = showValue(value);
-  return new DirspaceError(
-    'TableSchemaValidation',
-    `Row ${row}, column "${column}": found ${found}, but there is no such column ` +
-      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${context.hint}`,
-    { details: { row, column, found } },
-  );
 }
 
 export function buildMap(type: Map_, values: Values, place: Place, context: BuildContext): Data {

@@ -67,7 +67,6 @@ interface Plan {
   readonly vectors: VectorColumns | undefined;
   readonly batchRows: number;
   readonly signal: AbortSignal | undefined;
-  readonly rebuilder: ArrowRebuilder;
 }
 
 /**
@@ -89,7 +88,6 @@ export async function toRecordBatchStream(
     vectors: options.vectorColumns && ownTypes(options.vectorColumns),
     batchRows,
     signal,
-    rebuilder: new ArrowRebuilder(),
   };
   if (Array.isArray(data) && startsWithRow(data)) return arrayStream(data, plan);
   const bytes = asBytes(data);
@@ -181,7 +179,8 @@ function* batchesOf(
 }
 
 function arrowStream(data: ArrowLike, plan: Plan): RecordBatchStream {
-  const { rebuilder, signal } = plan;
+  const { signal } = plan;
+  const rebuilder = new ArrowRebuilder();
   const found = rebuilder.batches(data);
   const schema = plan.schema ?? toSchema(found.schema);
   return {
@@ -280,7 +279,7 @@ function pulledArrow(
   declared: SchemaLike | undefined,
   plan: Plan,
 ): RecordBatchStream {
-  const { rebuilder } = plan;
+  const rebuilder = new ArrowRebuilder();
   const schema = plan.schema ?? toSchema(rebuilder.schema(declared ?? first.schema));
   const conform = conformer(schema);
   async function* batches(): AsyncGenerator<RecordBatch> {

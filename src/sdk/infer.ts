@@ -47,7 +47,6 @@ type Guess =
 interface Spot {
   readonly path: string;
   readonly name: string;
-  readonly row: number;
   readonly depth: number;
   readonly vectors: VectorColumns | undefined;
 }
@@ -71,15 +70,14 @@ const TYPED_ARRAYS: Readonly<Record<string, () => DataType>> = {
   Float64Array: () => new Float64(),
 };
 
-const TOP = { path: '', name: '', depth: 0 };
-
 /** @param vectors as the `vectorColumns` option: top-level columns, by name */
 export function inferSchema(rows: readonly unknown[], vectors?: VectorColumns): Schema {
   const members = new Map<string, Guess>();
+  const top: Spot = { path: '', name: '', depth: 0, vectors };
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i];
     // What is no row at all is refused where the batch is built, with its number.
-    if (isRecord(row)) observeMembers(members, row, { ...TOP, row: i, vectors });
+    if (isRecord(row)) observeMembers(members, row, top, i);
   }
   return new Schema(fieldsOf(members, ''));
 }
@@ -88,26 +86,27 @@ function observeMembers(
   members: Map<string, Guess>,
   record: Record<string, unknown>,
   spot: Spot,
+  row: number,
 ): void {
   for (const name in record) {
     const guess = members.get(name);
     // The common case: a scalar column that is known already.
     if (guess?.kind === 'leaf') continue;
-    if (!Object.hasOwn(record, name) || record[name] === undefined) continue;
     const value = record[name];
+    if (value === undefined || !Object.hasOwn(record, name)) continue;
     if (guess === undefined || guess.kind === 'unknown') {
-      members.set(name, firstGuess(value, inside(spot, name)));
-    } else if (value !== null) refine(guess, value, name, spot);
+      members.set(name, firstGuess(value, inside(spot, name), row));
+    } else if (value !== null) refine(guess, value, name, spot, row);
   }
 }
 
-function refine(guess: Guess, value: unknown, name: string, spot: Spot): void {
+function refine(guess: Guess, value: unknown, name: string, spot: Spot, row: number): void {
   if (guess.kind === 'vector') {
     guess.ragged ||= ArrayBuffer.isView(value) && (value as Uint8Array).length !== guess.size;
   } else if (guess.kind === 'struct') {
-    if (isRecord(value)) observeMembers(guess.members, value, inside(spot, name));
+    if (isRecord(value)) observeMembers(guess.members, value, inside(spot, name), row);
   } else if (guess.kind === 'list' && Array.isArray(value) && guess.item.kind !== 'leaf') {
-    observeItems(guess, value, inside(spot, name));
+    observeItems(guess, value, inside(spot, name), row);
   }
 }
 
@@ -118,19 +117,25 @@ const inside = (spot: Spot, name: string): Spot => ({
   depth: spot.depth + 1,
 });
 
-function observeItems(list: { item: Guess }, items: readonly unknown[], spot: Spot): void {
+function observeItems(
+  list: { item: Guess },
+  items: readonly unknown[],
+  spot: Spot,
+  row: number,
+): void {
   for (const item of items) {
     if (item === null || item === undefined) continue;
-    if (list.item.kind === 'unknown') list.item = firstGuess(item, spot);
+    if (list.item.kind === 'unknown') list.item = firstGuess(item, spot, row);
     else if (list.item.kind === 'struct' && isRecord(item)) {
-      observeMembers(list.item.members, item, spot);
-    } else if (list.item.kind === 'vector') refine(list.item, item, spot.name, spot);
-    else if (list.item.kind === 'list' && Array.isArray(item)) observeItems(list.item, item, spot);
+      observeMembers(list.item.members, item, spot, row);
+    } else if (list.item.kind === 'vector') refine(list.item, item, spot.name, spot, row);
+    else if (list.item.kind === 'list' && Array.isArray(item))
+      observeItems(list.item, item, spot, row);
     if (list.item.kind === 'leaf') return;
   }
 }
 
-function firstGuess(value: unknown, spot: Spot): Guess {
+function firstGuess(value: unknown, spot: Spot, row: number): Guess {
   switch (typeof value) {
     case 'undefined':
       return { kind: 'unknown' };
@@ -143,30 +148,30 @@ function firstGuess(value: unknown, spot: Spot): Guess {
     case 'bigint':
       return { kind: 'leaf', type: new Int64() };
     case 'object':
-      return value === null ? { kind: 'unknown' } : guessObject(value, spot);
+      return value === null ? { kind: 'unknown' } : guessObject(value, spot, row);
     default:
-      throw cannotInfer(value, spot);
+      throw cannotInfer(value, spot, row);
   }
 }
 
-function guessObject(value: object, spot: Spot): Guess {
-  if (spot.depth > MAX_DEPTH) throw cannotInfer(value, spot);
-  if (Array.isArray(value)) return guessArray(value, spot);
+function guessObject(value: object, spot: Spot, row: number): Guess {
+  if (spot.depth > MAX_DEPTH) throw cannotInfer(value, spot, row);
+  if (Array.isArray(value)) return guessArray(value, spot, row);
   if (isDate(value)) return { kind: 'leaf', type: new TimestampMillisecond() };
-  if (ArrayBuffer.isView(value)) return guessView(value, spot);
+  if (ArrayBuffer.isView(value)) return guessView(value, spot, row);
   // Rows that came out of Arrow have vectors where others have arrays.
   const items = asItems(value);
-  if (items !== undefined) return guessArray(Array.from(items), spot);
-  if (!isRecord(value)) throw cannotInfer(value, spot);
+  if (items !== undefined) return guessArray(Array.from(items), spot, row);
+  if (!isRecord(value)) throw cannotInfer(value, spot, row);
   const members = new Map<string, Guess>();
-  observeMembers(members, value, spot);
+  observeMembers(members, value, spot, row);
   return { kind: 'struct', members };
 }
 
 /** LanceDB's rule for the names of vector columns, at any depth. */
 const namesVector = (name: string): boolean => /vector|embedding/i.test(name);
 
-function guessArray(value: readonly unknown[], spot: Spot): Guess {
+function guessArray(value: readonly unknown[], spot: Spot, row: number): Guess {
   const first = value.find((item) => item !== null && item !== undefined);
   if (first === undefined) return { kind: 'unknown' };
   const { vectors, path, name } = spot;
@@ -176,18 +181,18 @@ function guessArray(value: readonly unknown[], spot: Spot): Guess {
     return { kind: 'vector', item, size: value.length, fixed: true, ragged: false };
   }
   const list = { kind: 'list' as const, item: { kind: 'unknown' } as Guess };
-  observeItems(list, value, { ...spot, depth: spot.depth + 1 });
+  observeItems(list, value, { ...spot, depth: spot.depth + 1 }, row);
   return list;
 }
 
-function guessView(value: ArrayBufferView, spot: Spot): Guess {
+function guessView(value: ArrayBufferView, spot: Spot, row: number): Guess {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   // Plain bytes are binary; only in a vector column are they a vector of small integers.
   if (tag === 'Uint8Array' && (Buffer.isBuffer(value) || !namesVector(spot.name))) {
     return { kind: 'leaf', type: new Binary() };
   }
   const item = TYPED_ARRAYS[tag]?.();
-  if (item === undefined) throw cannotInfer(value, spot);
+  if (item === undefined) throw cannotInfer(value, spot, row);
   const size = (value as Uint8Array).length;
   if (size === 0) return { kind: 'unknown' };
   return { kind: 'vector', item, size, fixed: namesVector(spot.name), ragged: false };
@@ -227,7 +232,7 @@ const noType = (path: string, what: string): DirspaceError =>
     { details: { column: path } },
   );
 
-const cannotInfer = (value: unknown, { path, row }: Spot): DirspaceError =>
+const cannotInfer = (value: unknown, { path }: Spot, row: number): DirspaceError =>
   new DirspaceError(
     'TableSchemaValidation',
     `Row ${row}, column "${path}": no type can be inferred from ${showValue(value)}. Pass a schema.`,
