@@ -278,7 +278,7 @@ describe('the strict wrapper answers as the disk does', () => {
         }
         expect(tree(...memory)).toEqual(tree(...disk));
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   });
 

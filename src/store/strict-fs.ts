@@ -51,6 +51,9 @@ function wrap(fs: FileSystem): FileSystem {
       throw systemError('ENAMETOOLONG', call, path);
     }
   };
+  const checkParent = (call: string, path: string): void => {
+    if (!fs.statSync(dirname(path)).isDirectory()) throw systemError('ENOTDIR', call, path);
+  };
   const look = (path: string): FileStat | undefined => {
     try {
       return fs.lstatSync(path, { throwIfNoEntry: false });
@@ -62,10 +65,13 @@ function wrap(fs: FileSystem): FileSystem {
   const renameSync = (from: string, to: string): void => {
     checkName('rename', from);
     checkName('rename', to);
+    checkParent('rename', from);
+    checkParent('rename', to);
     const source = look(from);
     const target = look(to);
     if (source !== undefined) {
       if (target !== undefined && source.ino === target.ino && source.dev === target.dev) return;
+      if (from.startsWith(`${to}/`)) throw systemError('ENOTEMPTY', 'rename', to);
       if (source.isDirectory()) {
         if (to.startsWith(`${from}/`)) throw systemError('EINVAL', 'rename', from);
         if (target !== undefined && !target.isDirectory()) {
@@ -78,6 +84,8 @@ function wrap(fs: FileSystem): FileSystem {
         throw systemError('EISDIR', 'rename', to);
       }
     }
+    // Left to the rename, the other names of what is replaced would keep its link count.
+    if (source !== undefined && target !== undefined && !target.isDirectory()) fs.unlinkSync(to);
     fs.renameSync(from, to);
   };
 
@@ -85,7 +93,7 @@ function wrap(fs: FileSystem): FileSystem {
     checkName('link', added);
     const source = look(existing);
     if (source !== undefined) {
-      if (!fs.statSync(dirname(added)).isDirectory()) throw systemError('ENOTDIR', 'link', added);
+      checkParent('link', added);
       if (source.isDirectory() && look(added) === undefined) {
         throw systemError('EPERM', 'link', existing);
       }
