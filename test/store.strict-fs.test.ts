@@ -278,7 +278,7 @@ describe('the strict wrapper answers as the disk does', () => {
         }
         expect(tree(...memory)).toEqual(tree(...disk));
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
