@@ -6,7 +6,7 @@ import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const PROCESSES = 4;
-const NAMES = 80;
+const NAMES = 200;
 const SIZE = 4000;
 
 /** Runs the module text in a process of its own; resolves with what it printed as JSON. */
@@ -31,8 +31,12 @@ const [url, root, me, names, size] = process.argv.slice(1);
 const { openFileStore } = await import(url);
 const store = openFileStore({ root, durability: 'relaxed' });
 const won = [];
+await store.put('ready-' + me, new Uint8Array(1));
+// All start together, as soon as the last one is there.
+while (store.list('').filter(({ name }) => name.startsWith('ready-')).length < 4) {
+  await new Promise((resolve) => setTimeout(resolve, 2));
+}
 for (let name = 0; name < Number(names); name++) {
-  while (name > 0 && store.head('race/' + (name - 1)) === undefined);
   if (await store.putIfAbsent('race/' + name, new Uint8Array(Number(size)).fill(Number(me)))) won.push(name);
 }
 let moved = 0;
@@ -64,7 +68,7 @@ test('each name has one winner, each place one folder, and readers see whole obj
       const found = (await store.get(`race/${name}`)) as Uint8Array;
       if (found.length !== SIZE || new Set(found).size !== 1) torn.push(`${name}:${found.length}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const results = (await racing) as { won: number[]; moved: number }[];
   expect(torn).toEqual([]);
