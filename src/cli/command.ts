@@ -34,8 +34,10 @@ export interface Call {
 export interface Answer {
   /** One document, for programs. */
   readonly json: unknown;
-  /** For people; nothing is printed when it is empty. */
-  readonly text: string;
+  /** The same for people; nothing is printed when it is empty. */
+  readonly text?: string;
+  /** What was done, which is no data and goes to stderr. */
+  readonly note?: string;
 }
 
 /** A call that cannot be understood; nothing was done. */

@@ -21,7 +21,7 @@ export const createNamespace: Command = {
     if (parents) await createParents(call.connection, path);
     const mode = parents ? 'exist_ok' : 'create';
     const created = await call.connection.createNamespace(path, { mode, properties });
-    return { json: { id: path, ...created }, text: `Created the namespace ${showPath(path)}.` };
+    return { json: { id: path, ...created }, note: `Created the namespace ${showPath(path)}.` };
   },
 };
 

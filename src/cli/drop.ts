@@ -15,13 +15,13 @@ export const drop: Command = {
     const id = [...namespace, name];
     try {
       await call.connection.dropTable(name, namespace);
-      return { json: { kind: 'table', id }, text: `Dropped the table ${showPath(id)}.` };
+      return { json: { kind: 'table', id }, note: `Dropped the table ${showPath(id)}.` };
     } catch (error) {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
       if (!(await call.connection.namespaceExists(id))) throw error;
     }
     const behavior = call.options.flag('cascade') ? 'cascade' : 'restrict';
     await call.connection.dropNamespace(id, { behavior });
-    return { json: { kind: 'namespace', id }, text: `Dropped the namespace ${showPath(id)}.` };
+    return { json: { kind: 'namespace', id }, note: `Dropped the namespace ${showPath(id)}.` };
   },
 };

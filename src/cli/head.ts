@@ -1,10 +1,12 @@
 /** `dirspace head`: the first rows of a table. */
 import { type Answer, argument, type Call, type Command } from './command.ts';
 import { parseObject } from './ids.ts';
-import { columns } from './output.ts';
+import { cell, columns, cut } from './output.ts';
 import { versionOf } from './selection.ts';
 
 const ROWS = 10;
+/** Characters of a value that are shown. */
+const MAX_CELL = 60;
 
 export const head: Command = {
   name: 'head',
@@ -24,7 +26,7 @@ export const head: Command = {
     const { fields } = await table.schema();
     const rows = await table.query().limit(limit).toArray();
     const names = fields.map((field) => field.name);
-    const cells = rows.map((row) => names.map((column) => row[column]));
+    const cells = rows.map((row) => names.map((column) => cut(cell(row[column]), MAX_CELL)));
     return { json: rows, text: names.length === 0 ? '' : columns(names, cells) };
   },
 };

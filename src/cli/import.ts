@@ -38,7 +38,7 @@ export const importFile: Command = {
     const [version, rows] = [await table.version(), await table.countRows()];
     return {
       json: { id, version, rows },
-      text: `Imported into ${showPath(id)}: version ${version}, ${rows} rows.`,
+      note: `Imported into ${showPath(id)}: version ${version}, ${rows} rows.`,
     };
   },
 };

@@ -4,6 +4,8 @@ import { type Answer, argument, type Call, type Command } from './command.ts';
 import { parseObject } from './ids.ts';
 import { columns } from './output.ts';
 
+const HEAD = ['VERSION', 'TIME', 'OPERATION', 'TAGS', 'TRANSACTION'];
+
 export const log: Command = {
   name: 'log',
   summary: 'List the versions of a table, newest first',
@@ -31,11 +33,10 @@ export const log: Command = {
     const rows = versions.map(({ version, timestamp, tags: names, metadata }) => [
       version,
       Number.isNaN(timestamp.getTime()) ? '' : timestamp.toISOString(),
+      metadata.operation,
       names.join(', '),
-      Object.entries(metadata)
-        .map(([key, value]) => `${key}=${value}`)
-        .join(' '),
+      metadata.transaction_id,
     ]);
-    return { json: versions, text: columns(['VERSION', 'TIME', 'TAGS', 'DETAILS'], rows) };
+    return { json: versions, text: columns(HEAD, rows) };
   },
 };

@@ -38,9 +38,10 @@ async function run({ command, arguments: given, options }: Request): Promise<voi
   const uri = options.text('root') ?? (process.env.DIRSPACE_URI || '.');
   const connection = await connect(uri, { readOnly: command.reads });
   try {
-    const { json, text } = await command.run({ connection, arguments: given, options });
+    const { json, text = '', note } = await command.run({ connection, arguments: given, options });
     if (options.flag('json')) streams.out(`${toJson(json)}\n`);
     else if (text !== '') streams.out(`${text}\n`);
+    if (note !== undefined) streams.error(`${note}\n`);
   } finally {
     await connection.close();
   }

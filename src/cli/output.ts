@@ -40,14 +40,17 @@ function plainObject(value: object): unknown {
 const visible = (text: string): string =>
   text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
 
-const MAX_CELL = 60;
-
-/** A value in a column: strings as they are, the rest as JSON; cut where it is long. */
+/** A value in a column: strings as they are, the rest as JSON. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
-  const text = visible(typeof value === 'string' ? value : unquoted(toJson(value, 0)));
+  return visible(typeof value === 'string' ? value : unquoted(toJson(value, 0)));
+}
+
+/** At most so many characters, the last one a mark that there are more. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
   const characters = [...text];
-  return characters.length > MAX_CELL ? `${characters.slice(0, MAX_CELL - 1).join('')}…` : text;
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
 }
 
 const unquoted = (json: string): string => (/^"[^"\\]*"$/.test(json) ? json.slice(1, -1) : json);

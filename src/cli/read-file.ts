@@ -1,5 +1,5 @@
 /** Files as data of a table, read as they are needed. Knows no table. */
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataInput } from '../sdk/data.ts';
@@ -9,8 +9,9 @@ import { parseExactJson } from './exact-json.ts';
 const ARROW = ['.arrow', '.arrows', '.feather', '.ipc'];
 const LINES = ['.ndjson', '.jsonl'];
 
-/** Opens nothing yet: a file that is missing is found when it is read. */
+/** Rows are read as they are pulled. Throws UsageError for a file that is missing or unknown. */
 export function readRows(file: string): DataInput {
+  if (!existsSync(file)) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
   const kind = extname(file).toLowerCase();
   if (ARROW.includes(kind)) return createReadStream(file, { highWaterMark: 1 << 20 });
   if (LINES.includes(kind)) return jsonLines(file);

@@ -24,7 +24,7 @@ export const rename: Command = {
     const [id, new_id] = [from, to].map(({ namespace, name }) => [...namespace, name]);
     return {
       json: { id, new_id },
-      text: `Renamed ${showPath(id ?? [])} to ${showPath(new_id ?? [])}.`,
+      note: `Renamed ${showPath(id ?? [])} to ${showPath(new_id ?? [])}.`,
     };
   },
 };

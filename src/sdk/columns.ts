@@ -1,4 +1,5 @@
 /** Changes of columns, from the words of the SDK to those of the protocol. Calls nothing. */
+import type { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import type {
   AddColumnsEntry,
@@ -26,7 +27,7 @@ export interface ColumnAlteration {
   readonly path: string;
   readonly rename?: string;
   /** An Arrow type, its name such as `int64`, or its JSON form. */
-  readonly dataType?: string | TypeLike | JsonArrowDataType;
+  readonly dataType?: string | DataType | TypeLike | JsonArrowDataType;
   readonly nullable?: boolean;
 }
 
@@ -63,8 +64,8 @@ export function fieldMetadata(update: FieldMetadataUpdate): UpdateFieldMetadataE
   return defined({ path, metadata: { ...metadata }, replace });
 }
 
-function dataTypeJson(type: string | TypeLike | JsonArrowDataType): JsonArrowDataType {
+function dataTypeJson(type: string | DataType | TypeLike | JsonArrowDataType): JsonArrowDataType {
   if (typeof type === 'string') return { type };
   if (isTypeLike(type)) return typeToJson(rebuildType(type, new Map()));
-  return type;
+  return type as JsonArrowDataType;
 }

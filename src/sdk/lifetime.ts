@@ -6,12 +6,12 @@ import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 
 export class Lifetime {
-  readonly #subject: string;
+  readonly #subject: () => string;
   readonly #parent: Lifetime | undefined;
   #open = true;
 
-  /** `subject` opens the message, as in "The table prod/user". */
-  constructor(subject: string, parent?: Lifetime) {
+  /** `subject` opens messages, as in "The table prod/user". */
+  constructor(subject: () => string, parent?: Lifetime) {
     this.#subject = subject;
     this.#parent = parent;
   }
@@ -31,7 +31,7 @@ export class Lifetime {
   enter(options?: CallOptions): void {
     this.#parent?.enter();
     if (!this.#open) {
-      throw new DirspaceError('Closed', `${this.#subject} was closed; open it again to use it.`);
+      throw new DirspaceError('Closed', `${this.#subject()} was closed; open it again to use it.`);
     }
     options?.signal?.throwIfAborted();
   }

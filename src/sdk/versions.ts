@@ -66,16 +66,20 @@ export async function listVersions(
   return list;
 }
 
+/** True for a selection of a branch alone, or of nothing. */
+export const followsNewest = ({ version, tag, asOf }: VersionSelection): boolean =>
+  version === undefined && tag === undefined && asOf === undefined;
+
 /**
- * The branch and version that a selection means; no version where it follows the newest one.
- * Throws InvalidInput for members that exclude each other and TableVersionNotFound for a time
- * before the first version.
+ * The version that a selection means, with its branch. Throws InvalidInput for members that exclude
+ * each other and for a selection that names no version, and TableVersionNotFound for a time before
+ * the first version.
  */
 export async function resolveSelection(
   target: TableTarget,
   selection: VersionSelection,
   options?: CallOptions,
-): Promise<{ branch?: string; version?: number }> {
+): Promise<{ branch?: string; version: number }> {
   const { version, tag, branch, asOf } = selection;
   const given = Object.entries({ version, tag, asOf }).filter(([, value]) => value !== undefined);
   if (given.length > 1) {
@@ -95,7 +99,11 @@ export async function resolveSelection(
     const { branch: _, ...main } = target;
     return { ...chosen, version: await versionAsOf({ ...main, ...chosen }, asOf, options) };
   }
-  return version === undefined ? chosen : { ...chosen, version };
+  if (version !== undefined) return { ...chosen, version };
+  throw new DirspaceError(
+    'InvalidInput',
+    'No version is named: give a version, a tag, or a time; branches().checkout(name) opens a branch.',
+  );
 }
 
 /** Timestamps never decrease along a branch, so the first one found from the newest down is it. */
