@@ -3,6 +3,7 @@
  * schema merging of their public constructors. Knows nothing of files.
  */
 import { Data, type DataType, RecordBatch, Schema, Struct, Type, Vector } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
 import {
   byteWidth,
   childFields,
@@ -92,7 +93,8 @@ export function projectSchema(schema: Schema, columns: readonly number[]): Schem
     projected = new Schema(
       columns.map((column) => {
         const field = schema.fields[column];
-        if (field === undefined) throw new RangeError(`There is no column ${column}`);
+        if (field === undefined)
+          throw new DirspaceError('Internal', `There is no column ${column}`);
         return field;
       }),
       schema.metadata,
@@ -121,7 +123,8 @@ export function nullColumn(type: DataType, length: number): Data {
     hasLargeOffsets(type) ? new BigInt64Array(length + 1) : new Int32Array(length + 1);
   const child = (index: number, rows: number): Data => {
     const field = childFields(type)[index];
-    if (field === undefined) throw new TypeError(`${String(type)} lacks child ${index}`);
+    if (field === undefined)
+      throw new DirspaceError('Internal', `${String(type)} lacks child ${index}`);
     return nullColumn(field.type, rows);
   };
   switch (layoutOf(type)) {

@@ -22,6 +22,7 @@ import {
   Type,
   Union,
 } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
 
 /** How the values of a type lie in buffers, apart from its validity bitmap. */
 export type Layout =
@@ -191,7 +192,8 @@ function parameters(type: DataType): string | number {
 export function mapType(type: DataType, change: (field: Field) => Field): DataType {
   const child = (index: number): Field => {
     const field = childFields(type)[index];
-    if (field === undefined) throw new TypeError(`${String(type)} lacks child ${index}`);
+    if (field === undefined)
+      throw new DirspaceError('Internal', `${String(type)} lacks child ${index}`);
     return change(field);
   };
   switch (type.typeId) {

@@ -5,6 +5,7 @@
 import { crc32 } from 'node:zlib';
 import type { Data, RecordBatch, Schema, Vector as VectorType } from '../arrow.ts';
 import { Vector } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
 import { projectSchema, recordBatch } from './arrow-data.ts';
 import { damagedPage } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
@@ -167,11 +168,14 @@ export function columnRanges(
 
 const rangeOf = (chunk: ColumnChunk): ByteRange => ({ offset: chunk.offset, length: chunk.bytes });
 
-/** One column of one batch. @throws RangeError when there is none */
+/** One column of one batch. @throws Internal when there is none */
 export function chunkAt(footer: FragmentFooter, batchIndex: number, column: number): ColumnChunk {
   const chunk = footer.batches[batchIndex]?.columns[column];
   if (chunk === undefined) {
-    throw new RangeError(`${footer.name} has no column ${column} in batch ${batchIndex}`);
+    throw new DirspaceError(
+      'Internal',
+      `${footer.name} has no column ${column} in batch ${batchIndex}`,
+    );
   }
   return chunk;
 }
@@ -188,7 +192,8 @@ export function chunkStatistics(
 
 const typeAt = (footer: FragmentFooter, column: number): Data['type'] => {
   const field = footer.schema.fields[column];
-  if (field === undefined) throw new RangeError(`${footer.name} has no column ${column}`);
+  if (field === undefined)
+    throw new DirspaceError('Internal', `${footer.name} has no column ${column}`);
   return field.type;
 };
 

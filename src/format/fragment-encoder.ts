@@ -8,7 +8,13 @@ import { DirspaceError } from '../errors.ts';
 import { columnsOf, nullColumn } from './arrow-data.ts';
 import { checksumPages } from './checksums.ts';
 import { columnStatistics } from './column-statistics.ts';
-import { ALIGNMENT, type EncodedColumn, encodeColumn, normaliseColumn } from './column-writer.ts';
+import {
+  ALIGNMENT,
+  aligned,
+  type EncodedColumn,
+  encodeColumn,
+  normaliseColumn,
+} from './column-writer.ts';
 import { concatData } from './concat.ts';
 import { DictionaryUnion } from './dictionaries.ts';
 import {
@@ -41,7 +47,6 @@ export interface FragmentSummary {
 
 /** The marker between the last message of a file and its footer. */
 export const END_OF_MESSAGES: Uint8Array = Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0);
-const HEAD = Uint8Array.of(...MAGIC, 0, 0);
 
 /** Batches up to this many bytes become one piece: cheaper to copy than to write in parts. */
 const ONE_PIECE_BYTES = 65_536;
@@ -58,8 +63,6 @@ export class FragmentEncoder {
   readonly #dictionaries: DictionaryLayout[] = [];
   readonly #batchBlocks: Block[] = [];
   readonly #dictionaryBlocks: Block[] = [];
-  #headBytes = 0;
-  #headChecksum = 0;
   #position = 0;
   #summary: FragmentSummary | undefined;
 
@@ -70,10 +73,7 @@ export class FragmentEncoder {
   }
 
   begin(): Uint8Array[] {
-    const message = framed(this.#prepared.message, HEAD.length, ALIGNMENT);
-    const head = joined([HEAD, message], HEAD.length + message.length);
-    this.#headBytes = head.length;
-    this.#headChecksum = crc32(head);
+    const { head } = this.#prepared;
     this.#position = head.length;
     return [head];
   }
@@ -181,20 +181,24 @@ export class FragmentEncoder {
     rows: number,
     dictionary?: number,
   ): { pieces: Uint8Array[]; block: Block; metadataChecksum: number } {
+    const nodes: number[] = [];
     const buffers: number[] = [];
+    const views: number[] = [];
     let bodyBytes = 0;
     for (const column of columns) {
+      nodes.push(...column.nodes);
+      views.push(...column.views);
       for (const bytes of column.buffers) {
         buffers.push(bodyBytes, bytes);
-        bodyBytes += Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+        bodyBytes += aligned(bytes);
       }
     }
     const flatbuffer = batchMessage({
       rows,
       bodyBytes,
-      nodes: columns.flatMap((column) => column.nodes),
+      nodes,
       buffers,
-      views: columns.flatMap((column) => column.views),
+      views,
       ...(dictionary === undefined ? {} : { dictionary }),
     });
     const offset = this.#position;
@@ -230,7 +234,7 @@ export class FragmentEncoder {
   }
 
   #tail(): Uint8Array {
-    const { message } = this.#prepared;
+    const { message, head, headChecksum } = this.#prepared;
     const footer = footerTable({
       schema: message,
       dictionaries: this.#dictionaryBlocks,
@@ -239,8 +243,8 @@ export class FragmentEncoder {
       value: (schemaAt) =>
         encodeLayout({
           schema: [schemaAt, message.length],
-          headBytes: this.#headBytes,
-          headChecksum: this.#headChecksum,
+          headBytes: head.length,
+          headChecksum,
           batches: this.#batches,
           dictionaries: this.#dictionaries,
         }),

@@ -25,14 +25,18 @@ import {
   UnionMode,
 } from '../arrow.ts';
 import { changeField, childFields, mapType, strideOf } from './arrow-types.ts';
+import { ALIGNMENT } from './column-writer.ts';
 import { fieldIdsOf, stripFieldIds } from './field-ids.ts';
-import { schemaMessage } from './ipc-messages.ts';
+import { framed, MAGIC, schemaMessage } from './ipc-messages.ts';
 import { corrupt } from './json.ts';
 
 export interface PreparedSchema {
   /** With dictionaries numbered from 0, depth first, each field its own. */
   readonly schema: Schema;
   readonly message: Uint8Array;
+  /** How every file of this schema begins, up to its first batch; shared, not to be changed. */
+  readonly head: Uint8Array;
+  readonly headChecksum: number;
   /** The dictionary types by number. */
   readonly dictionaries: readonly Dictionary[];
 }
@@ -48,10 +52,21 @@ export function prepareSchema(schema: Schema): PreparedSchema {
       changeField(field, { type: numbered(field.type, dictionaries) }),
     );
     const own = new Schema(fields, schema.metadata);
-    found = { schema: own, message: schemaMessage(own), dictionaries };
+    const message = schemaMessage(own);
+    const head = headOf(message);
+    found = { schema: own, message, head, headChecksum: crc32(head), dictionaries };
     prepared.set(schema, found);
   }
   return found;
+}
+
+function headOf(message: Uint8Array): Uint8Array {
+  const start = 8;
+  const frame = framed(message, start, ALIGNMENT);
+  const head = new Uint8Array(start + frame.length);
+  head.set(MAGIC);
+  head.set(frame, start);
+  return head;
 }
 
 function numbered(type: DataType, found: Dictionary[]): DataType {
