@@ -17,10 +17,10 @@ import {
 } from './functions/dates.ts';
 import { LIST_FUNCTIONS } from './functions/lists.ts';
 import { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './functions/numbers.ts';
-import { REGEXP_FUNCTIONS } from './functions/regexp.ts';
+import { compileRegexp, REGEXP_FUNCTIONS } from './functions/regexp.ts';
 import { STRING_FUNCTIONS } from './functions/strings.ts';
 import { nearestName } from './names.ts';
-import { refuse } from './sql-error.ts';
+import { checked, refuse } from './sql-error.ts';
 import { typeByArrowName } from './type-names.ts';
 import {
   BINARY,
@@ -184,6 +184,12 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
     return call(run, [coerce(typed[0] as Bound, widest(type)), ...typed.slice(1)], widest(type));
   }
   if (DataType.isDecimal(type)) return call(run, typed, wider(type));
+  const [, pattern, flags] = typed;
+  if (real.startsWith('regexp_') && pattern?.kind === 'literal') {
+    const plain = real === 'regexp_replace' ? typed[3] : flags;
+    const given = plain?.kind === 'literal' ? String(plain.value) : '';
+    checked(pattern.at ?? at, () => compileRegexp(String(pattern.value), given));
+  }
   const folded = prefixPattern(real, typed);
   return folded ?? call(run, typed, type);
 }

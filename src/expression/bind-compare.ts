@@ -55,11 +55,11 @@ export function bindCompare(
   }
   if (right.kind === 'literal' && left.kind !== 'literal') return withConstant(op, left, right, at);
   if (left.kind === 'literal' && right.kind === 'literal') {
-    // A loose string takes the type of the other literal.
-    if (left.loose === 'string' && right.loose === undefined) {
+    // A loose literal takes the type of the other one.
+    if (left.loose !== undefined && right.loose === undefined) {
       return withConstant(MIRRORED[op], right, left, at);
     }
-    if (right.loose === 'string' && left.loose === undefined) {
+    if (right.loose !== undefined && left.loose === undefined) {
       return withConstant(op, left, right, at);
     }
     const exact = [exactOf(left), exactOf(right)];

@@ -6,7 +6,35 @@ import { bindCompare } from './bind-compare.ts';
 import type { Bound, BoundLiteral } from './bound.ts';
 import { literal } from './coerce.ts';
 import { BOOL, type Value } from './column.ts';
-import { familyOf } from './types.ts';
+import type { Expression } from './tree.ts';
+import { familyOf, integerRange, isWide, plainType } from './types.ts';
+
+/**
+ * The same straight from the tree, for the plain lists that get long: whole numbers against
+ * integers, strings against text. Null for anything else.
+ */
+export function plainConstants(arg: Bound, items: readonly Expression[]): Bound | null {
+  const type = plainType(arg.type);
+  const family = familyOf(type);
+  if ((family !== 'int' && family !== 'text') || items.length < 2) return null;
+  const values = new Set<Value>();
+  const [least, greatest] = family === 'int' ? integerRange(type).map(Number) : [];
+  const wide = isWide(type);
+  for (const item of items) {
+    if (family === 'text') {
+      if (item.kind !== 'string') return null;
+      values.add(item.value);
+      continue;
+    }
+    // Fifteen digits are exact as a double.
+    if (item.kind !== 'number' || item.text.length > 15) return null;
+    const number = Number(item.text);
+    if (!Number.isInteger(number)) return null;
+    if (number >= (least ?? 0) && number <= (greatest ?? 0))
+      values.add(wide ? BigInt(number) : number + 0);
+  }
+  return { kind: 'in', arg, values, hasNull: false, type: BOOL };
+}
 
 /** Null where x's values cannot be looked up by value. Throws InvalidInput as `=` does. */
 export function constantsOfIn(

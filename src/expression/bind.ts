@@ -3,20 +3,22 @@
  * folded. It never sees rows, except the one row that folding a constant takes.
  */
 import { DataType, Decimal as DecimalType, Null as NullType, type Schema } from '../arrow.ts';
+import { isDirspaceError } from '../errors.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
-import { constantsOfIn } from './bind-in.ts';
+import { constantsOfIn, plainConstants } from './bind-in.ts';
 import { type Bound, type BoundLiteral, childrenOf } from './bound.ts';
 import { canCast } from './cast.ts';
 import { coerce, commonType, describe, literal, locationOf, settle } from './coerce.ts';
 import { BOOL } from './column.ts';
 import { evaluateConstant } from './evaluate.ts';
+import { compilePattern } from './evaluate-like.ts';
 import { type ExactNumber, exactToDouble, parseExact } from './literals.ts';
 import { findIn, nearestName, resolveName, virtualColumn } from './names.ts';
-import { refuse } from './sql-error.ts';
+import { checked, refuse } from './sql-error.ts';
 import type { CompareOperator, Expression } from './tree.ts';
-import { typeByName } from './type-names.ts';
+import { MAX_PRECISION, typeByName } from './type-names.ts';
 import {
   BINARY,
   FLOAT64,
@@ -132,6 +134,9 @@ export class Binder {
           if (family === 'null') return literal(BOOL, null, at);
         }
         const escaping = tree.escape ?? '\\';
+        if (pattern.kind === 'literal') {
+          checked(pattern.at ?? at, () => compilePattern(String(pattern.value), escaping, false));
+        }
         const like: Bound = {
           kind: 'like',
           arg,
@@ -207,6 +212,8 @@ export class Binder {
   }
 
   #in(arg: Bound, items: readonly Expression[], at: number | undefined): Bound {
+    const plain = arg.kind === 'literal' ? null : plainConstants(arg, items);
+    if (plain !== null) return plain;
     const bound = items.map((item) => this.bind(item));
     const literals = bound.filter((item): item is BoundLiteral => item.kind === 'literal');
     if (literals.length === bound.length && arg.kind !== 'literal') {
@@ -280,6 +287,16 @@ function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undef
     if (unscaled > 0n && unscaled <= integerRange(UINT64)[1]) {
       return { kind: 'literal', type: UINT64, value: unscaled, loose, at };
     }
+  }
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).length;
+  if (scale === 0 && !fractional && digits <= MAX_PRECISION) {
+    return {
+      kind: 'literal',
+      type: new DecimalType(0, MAX_PRECISION, 128),
+      value: unscaled,
+      loose,
+      at,
+    };
   }
   return { kind: 'literal', type: FLOAT64, value: exactToDouble(exact), loose, at };
 }
@@ -363,7 +380,13 @@ export function fold(bound: Bound): Bound {
   if (bound.kind === 'list' && bound.items.length > 1000) return bound;
   try {
     return literal(bound.type, evaluateConstant(bound), children.map(locationOf)[0]);
-  } catch {
+  } catch (error) {
+    // What a literal says is wrong now; what a calculation meets is wrong when a row gets there.
+    const wrong =
+      bound.kind === 'cast' && bound.arg.kind === 'literal' && bound.mode === 'explicit';
+    if (wrong && isDirspaceError(error, 'InvalidInput')) {
+      refuse(locationOf(bound.arg), error.message, { cause: error });
+    }
     return bound;
   }
 }

@@ -2,7 +2,7 @@
  * How an expression is refused: one sentence, the place in the user's text, the right code.
  * It knows the text and the offset, never what an expression means.
  */
-import { DirspaceError, type ErrorCode } from '../errors.ts';
+import { DirspaceError, type ErrorCode, isDirspaceError } from '../errors.ts';
 
 /** Throws InvalidInput (or `code`) for offset `at` of the user's SQL; `position` is 1-based. */
 export function refuse(
@@ -18,6 +18,16 @@ export function refuse(
     },
     ...(options.cause === undefined ? {} : { cause: options.cause }),
   });
+}
+
+/** Runs a check whose error has no place yet. */
+export function checked(at: number | undefined, check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    if (isDirspaceError(error, 'InvalidInput')) refuse(at, error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** A value shortened for a message. */

@@ -34,6 +34,8 @@ export function tokenise(sql: string): Token[] {
   while (i < sql.length) {
     const c = sql.charAt(i);
     if (c <= ' ' || c === '\u00a0') i++;
+    else if (c === ',' || c === '(' || c === ')') push('mark', i + 1);
+    else if (c >= '0' && c <= '9' && match(NUMBER, sql, i)) push('number', NUMBER.lastIndex);
     else if (c === '-' && sql[i + 1] === '-') i = endOfLine(sql, i);
     else if (c === '/' && sql[i + 1] === '*') i = endOfComment(sql, i);
     else if (c === "'") push('string', endOfQuote(sql, i, i, "'", false));

@@ -7,6 +7,7 @@ import type { RowFunction } from '../bound.ts';
 import { civilFromDays, daysFromCivil, floorDivide, isoWeek, isoWeekday } from '../calendar.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nanosPerUnit } from '../coerce.ts';
 import type { Value } from '../column.ts';
+import { exactToDouble } from '../literals.ts';
 import { isWide, timeZoneOf } from '../types.ts';
 import { instantOfWallClock, zoneOffset } from '../zones.ts';
 import { strict } from './rows.ts';
@@ -79,9 +80,7 @@ export function extractField(field: string, type: DataType): RowFunction {
   const unit = nanosPerUnit(type);
   if (field === 'epoch') {
     return strict('epoch', ([value]) => {
-      const nanos = BigInt(value as number | bigint) * unit;
-      const seconds = floorDivide(nanos, NANOS_PER_SECOND);
-      return Number(seconds) + Number(nanos - seconds * NANOS_PER_SECOND) / 1e9;
+      return exactToDouble({ unscaled: BigInt(value as number | bigint) * unit, scale: 9 });
     });
   }
   const compute = FIELDS[field] ?? (() => 0);

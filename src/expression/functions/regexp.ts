@@ -162,6 +162,20 @@ function checked(text: Value, compiled: CompiledPattern): string {
   return value;
 }
 
+/** `$1`, `${1}` and `\\1` are groups, `$0` is the whole match, `$$` a dollar. */
+function fillTemplate(template: string, found: readonly unknown[]): string {
+  // After the groups come the offset and the text.
+  const groups = found.findIndex((part) => typeof part === 'number');
+  return template.replace(
+    /\$\$|[$\\](\d)|\$\{(\d+)\}/g,
+    (whole, bare?: string, braced?: string) => {
+      if (whole === '$$') return '$';
+      const index = Number(bare ?? braced);
+      return index < groups ? String(found[index] ?? '') : '';
+    },
+  );
+}
+
 export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   regexp_like: strict(
     'regexp_like',
@@ -191,11 +205,10 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       const expression = global
         ? new RegExp(compiled.expression, `${compiled.expression.flags}g`)
         : compiled.expression;
-      const by = (args[2] as string)
-        .replace(/\$(?!\d|\{)/g, '$$$$')
-        .replace(/\$\{(\d+)\}/g, '$$$1')
-        .replace(/\\(\d)/g, '$$$1');
-      return checked(args[0], compiled).replace(expression, by);
+      const template = args[2] as string;
+      return checked(args[0], compiled).replace(expression, (...found: unknown[]) =>
+        fillTemplate(template, found),
+      );
     },
     { fallible: true },
   ),
