@@ -1,0 +1,132 @@
+/**
+ * Who asks: credentials of a request to a principal. API keys are compared in constant time;
+ * tokens are jwt.ts's. What the principal may do is decided elsewhere.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { DirspaceError } from '../errors.ts';
+import type { Identity } from '../protocol/models.ts';
+import { API_KEY_HEADER } from './header-names.ts';
+import { type JwtOptions, jwtVerifier } from './jwt.ts';
+import type { Grant, Principal } from './permissions.ts';
+
+export interface ApiKey {
+  /** The key itself, or its SHA-256 in hexadecimal digits as `sha256`. */
+  readonly key?: string;
+  readonly sha256?: string;
+  readonly name: string;
+  readonly grants: readonly Grant[];
+}
+
+export interface Credentials {
+  readonly apiKey?: string;
+  /** What follows `Bearer` in the authorization header. */
+  readonly token?: string;
+}
+
+/** Every header of a request by its lower-case name. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The principal the credentials are those of, or undefined where they are not valid. */
+export type Authenticate = (
+  credentials: Credentials,
+  headers: RequestHeaders,
+) => Principal | undefined | Promise<Principal | undefined>;
+
+/** At least one way is needed. They are tried in this order. */
+export interface AuthOptions {
+  readonly apiKeys?: readonly ApiKey[];
+  readonly jwt?: JwtOptions;
+  readonly authenticate?: Authenticate;
+}
+
+/** The principal of a request. Throws Unauthenticated, which never says what was wrong. */
+export type Authenticator = (
+  credentials: Credentials,
+  headers: RequestHeaders,
+) => Promise<Principal>;
+
+export function authenticator(options: AuthOptions): Authenticator {
+  const ways: Authenticate[] = [];
+  if (options.apiKeys !== undefined) ways.push(apiKeyCheck(options.apiKeys));
+  if (options.jwt !== undefined) ways.push(tokenCheck(options.jwt));
+  if (options.authenticate !== undefined) ways.push(options.authenticate);
+  if (ways.length === 0) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'auth names no way to authenticate: give apiKeys, jwt or authenticate.',
+    );
+  }
+  return async (credentials, headers) => {
+    for (const way of ways) {
+      const principal = await way(credentials, headers);
+      if (principal !== undefined) return principal;
+    }
+    throw new DirspaceError(
+      'Unauthenticated',
+      hasCredentials(credentials)
+        ? 'The credentials of the request are not valid.'
+        : `The request has no credentials: send ${API_KEY_HEADER} or an Authorization header with a bearer token.`,
+    );
+  };
+}
+
+export function hasCredentials({ apiKey, token }: Credentials): boolean {
+  return apiKey !== undefined || token !== undefined;
+}
+
+export function headerCredentials(headers: RequestHeaders): Credentials {
+  const apiKey = headers[API_KEY_HEADER];
+  const token = /^bearer +(\S+) *$/i.exec(String(headers.authorization ?? ''))?.[1];
+  return {
+    ...(typeof apiKey === 'string' && apiKey !== '' ? { apiKey } : {}),
+    ...(token === undefined ? {} : { token }),
+  };
+}
+
+/** The credentials a JSON body carries, whatever else it holds. */
+export function bodyCredentials(body: unknown): Credentials {
+  const { identity } = (typeof body === 'object' && body !== null ? body : {}) as {
+    identity?: Readonly<Record<keyof Identity, unknown>> | null;
+  };
+  const { api_key: apiKey, auth_token: token } = identity ?? {};
+  return {
+    ...(typeof apiKey === 'string' && apiKey !== '' ? { apiKey } : {}),
+    ...(typeof token === 'string' && token !== '' ? { token } : {}),
+  };
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function apiKeyCheck(keys: readonly ApiKey[]): Authenticate {
+  const known = keys.map((entry) => ({ digest: digestOf(entry), principal: principalOf(entry) }));
+  return ({ apiKey }) => {
+    if (apiKey === undefined) return undefined;
+    const digest = sha256(apiKey);
+    let found: Principal | undefined;
+    // Always all of them: the time must not tell which one it was.
+    for (const entry of known) {
+      if (timingSafeEqual(entry.digest, digest)) found ??= entry.principal;
+    }
+    return found;
+  };
+}
+
+function digestOf({ key, sha256: hex, name }: ApiKey): Buffer {
+  if (key !== undefined && key !== '' && hex === undefined) return sha256(key);
+  if (hex !== undefined && /^[0-9a-f]{64}$/i.test(hex) && key === undefined) {
+    return Buffer.from(hex, 'hex');
+  }
+  throw new DirspaceError(
+    'InvalidInput',
+    `The API key of ${JSON.stringify(name)} needs either "key", not empty, or "sha256" of 64 hexadecimal digits.`,
+  );
+}
+
+function principalOf({ name, grants }: ApiKey): Principal {
+  return { name: `key:${name}`, grants };
+}
+
+function tokenCheck(options: JwtOptions): Authenticate {
+  const verify = jwtVerifier(options);
+  return ({ token }) => (token === undefined ? undefined : verify(token));
+}

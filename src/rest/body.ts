@@ -1,0 +1,129 @@
+/**
+ * Bodies of requests as they arrive: JSON read whole under a limit, Arrow data passed on piece by
+ * piece. What they say is not looked at here.
+ */
+import type { IncomingMessage } from 'node:http';
+import { DirspaceError } from '../errors.ts';
+import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from './header-names.ts';
+import type { Progress } from './progress.ts';
+
+/** Whether the request says that it has a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+function checkLength({ headers }: IncomingMessage, limit: number): void {
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > limit) throw tooLarge(limit);
+}
+
+const tooLarge = (limit: number): DirspaceError =>
+  new DirspaceError('PayloadTooLarge', `The body is larger than ${limit} bytes.`, {
+    details: { limit },
+  });
+
+function unsupportedType(request: IncomingMessage, expected: string): DirspaceError {
+  const found = mediaType(request.headers['content-type']);
+  return new DirspaceError(
+    'UnsupportedMediaType',
+    `The content-type is ${JSON.stringify(found.slice(0, 80))}; expected ${expected}.`,
+  );
+}
+
+function checkEncoding({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new DirspaceError(
+    'UnsupportedMediaType',
+    `The content-encoding is ${JSON.stringify(encoding.slice(0, 80))}; bodies are not compressed.`,
+  );
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The parsed JSON body, or undefined where it is empty. Throws InvalidInput and its like. */
+export async function readJson(
+  request: IncomingMessage,
+  limit: number,
+  progress: Progress,
+): Promise<unknown> {
+  if (!hasBody(request)) return undefined;
+  checkEncoding(request);
+  const type = mediaType(request.headers['content-type']);
+  if (type !== '' && type !== JSON_TYPE && !type.endsWith('+json')) {
+    throw unsupportedType(request, JSON_TYPE);
+  }
+  checkLength(request, limit);
+  const bytes = await progress.race(readWhole(request, limit));
+  if (bytes.byteLength === 0) return undefined;
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? 'is not valid JSON' : 'is not UTF-8';
+    throw new DirspaceError('InvalidInput', `The body ${reason}.`, { cause });
+  }
+}
+
+function readWhole(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    const settle = (finish: () => void): void => {
+      request.off('data', onData);
+      request.off('end', onEnd);
+      request.off('error', onError);
+      request.off('close', onClose);
+      finish();
+    };
+    const onData = (piece: Buffer): void => {
+      bytes += piece.byteLength;
+      pieces.push(piece);
+      if (bytes > limit) settle(() => reject(tooLarge(limit)));
+    };
+    const onEnd = (): void =>
+      settle(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    const onError = (error: Error): void => settle(() => reject(brokenOff(error)));
+    const onClose = (): void => settle(() => reject(brokenOff(undefined)));
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('error', onError);
+    request.on('close', onClose);
+  });
+}
+
+const brokenOff = (cause: unknown): DirspaceError =>
+  new DirspaceError('InvalidInput', 'The body of the request broke off.', { cause });
+
+/** Checks what an Arrow body says of itself before anything of it is read. */
+export function checkArrowBody(request: IncomingMessage, limit: number): void {
+  checkEncoding(request);
+  const type = mediaType(request.headers['content-type']);
+  if (type !== ARROW_STREAM_TYPE && type !== ARROW_FILE_TYPE) {
+    throw unsupportedType(request, ARROW_STREAM_TYPE);
+  }
+  checkLength(request, limit);
+}
+
+/** The pieces of a body as they are pulled: what is not asked for stays in the connection. */
+export async function* arrowPieces(
+  request: IncomingMessage,
+  limit: number,
+  progress: Progress,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  const pieces = request[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  while (true) {
+    let next: IteratorResult<Buffer>;
+    try {
+      next = await progress.race(pieces.next());
+    } catch (error) {
+      throw progress.signal.aborted ? progress.signal.reason : brokenOff(error);
+    }
+    if (next.done) return;
+    progress.moved();
+    bytes += next.value.byteLength;
+    if (bytes > limit) throw tooLarge(limit);
+    yield next.value;
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * One call of an operation as a value, and the layers it passes on its way to a catalog: scopes,
+ * permissions, dialects. No layer knows of HTTP.
+ */
+import type { ArrowBody } from '../arrow.ts';
+import type { CallOptions, Namespace, RequestOf, ResponseOf } from '../protocol/namespace.ts';
+import { methodName, OPERATIONS, type OperationName } from '../protocol/operations.ts';
+
+export interface Call<Op extends OperationName = OperationName> {
+  readonly operation: Op;
+  readonly request: RequestOf<Op>;
+  /** Where the operation takes Arrow data. */
+  readonly data?: ArrowBody;
+  readonly options: CallOptions;
+}
+
+/** Does a call and answers as the method of `Namespace` does. */
+export type Caller = <Op extends OperationName>(call: Call<Op>) => Promise<ResponseOf<Op>>;
+
+type AnyMethod = (...inputs: unknown[]) => Promise<never>;
+
+export function callerOf(namespace: Namespace): Caller {
+  return ({ operation, request, data, options }) => {
+    const method = namespace[methodName(operation)] as AnyMethod;
+    return OPERATIONS[operation].body === 'arrow-stream'
+      ? method.call(namespace, request, data, options)
+      : method.call(namespace, request, options);
+  };
+}
+
+/** The members that say what a request is about, whatever the operation. */
+export interface Addressed {
+  readonly id?: readonly string[];
+  readonly new_namespace_id?: readonly string[];
+  readonly location?: string;
+  readonly entries?: readonly Addressed[];
+  readonly operations?: readonly Readonly<Record<string, Addressed | undefined>>[];
+}
+
+/** Every request a request consists of: itself, or those that a batch lists. */
+export function addressedParts({ operation, request }: Call): readonly Addressed[] {
+  const { entries, operations } = request as Addressed;
+  if (operation === 'BatchCreateTableVersions') return entries ?? [];
+  if (operation !== 'BatchCommitTables') return [request as Addressed];
+  return (operations ?? []).flatMap((members) =>
+    COMMIT_MEMBERS.flatMap((name) => (members[name] === undefined ? [] : [members[name]])),
+  );
+}
+
+const COMMIT_MEMBERS = [
+  'declare_table',
+  'create_table_version',
+  'delete_table_versions',
+  'deregister_table',
+] as const;

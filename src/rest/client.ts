@@ -1,0 +1,266 @@
+/**
+ * `RestNamespace`: a remote catalog as a Namespace. Requests and answers follow from the table of
+ * operations; what a row of the table means is not known here.
+ */
+import type { ArrowBody } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { parseErrorBody } from '../protocol/error-body.ts';
+import { parseAnswer, splitRequest } from '../protocol/exchange.ts';
+import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
+import type { Context, Identity, Model } from '../protocol/models.ts';
+import type { CallOptions, Namespace, NamespaceOperations } from '../protocol/namespace.ts';
+import { normalize } from '../protocol/normalize.ts';
+import type { OperationRow } from '../protocol/operation-row.ts';
+import {
+  methodName,
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+  type RequestModel,
+  requestModel,
+} from '../protocol/operations.ts';
+import { openAnswer, readText, SendableBody } from './client-body.ts';
+import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
+import { addressOf, callHeaders, contextOf } from './client-request.ts';
+import { Progress } from './progress.ts';
+import { isRefused, RETRIED_STATUSES, retryDelay } from './retry.ts';
+import { respellIds } from './table-ids.ts';
+
+type AnyRequest = Model<RequestModel<OperationName>> & {
+  readonly identity?: Identity;
+  readonly context?: Context;
+};
+
+/** What one call sends, and again where that is safe. */
+interface Sending {
+  readonly operation: OperationName;
+  readonly row: OperationRow;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | SendableBody | undefined;
+  /** Whether sending it twice does what sending it once does. */
+  readonly repeatable: boolean;
+}
+
+/** An answer that came, with the clock its rest is read under. */
+interface Received {
+  readonly response: Response;
+  readonly progress: Progress;
+}
+
+/** The methods are made from the table below; the class adds the life of the object. */
+const Operations = class {} as new () => NamespaceOperations;
+
+export class RestNamespace extends Operations implements Namespace {
+  readonly #settings: ClientSettings;
+  readonly #closing = new AbortController();
+
+  static {
+    for (const operation of OPERATION_NAMES) {
+      const takesData = OPERATIONS[operation].body === 'arrow-stream';
+      Object.defineProperty(RestNamespace.prototype, methodName(operation), {
+        value: takesData
+          ? function (this: RestNamespace, request: AnyRequest, data: ArrowBody, o?: CallOptions) {
+              return this.#call(operation, request, data, o);
+            }
+          : function (this: RestNamespace, request: AnyRequest, options?: CallOptions) {
+              return this.#call(operation, request, undefined, options);
+            },
+        writable: true,
+        configurable: true,
+      });
+    }
+  }
+
+  /** Sends nothing. Throws InvalidInput where an option cannot be used. */
+  constructor(options: RestOptions) {
+    super();
+    this.#settings = clientSettings(options);
+  }
+
+  /** Ends the calls under way; they reject with Closed, as does what is called after it. */
+  async close(): Promise<void> {
+    this.#closing.abort(new DirspaceError('Closed', 'The connection to the catalog was closed.'));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #call(
+    operation: OperationName,
+    request: AnyRequest,
+    data: ArrowBody | undefined,
+    options: CallOptions = {},
+  ): Promise<unknown> {
+    this.#closing.signal.throwIfAborted();
+    options.signal?.throwIfAborted();
+    const sending = this.#sending(operation, request, data, options);
+    try {
+      const { response, progress } = await this.#send(sending, options);
+      return await this.#read(sending, response, progress);
+    } finally {
+      if (sending.body instanceof SendableBody) await sending.body.close();
+    }
+  }
+
+  #sending(
+    operation: OperationName,
+    request: AnyRequest,
+    data: ArrowBody | undefined,
+    options: CallOptions,
+  ): Sending {
+    const settings = this.#settings;
+    const row: OperationRow = OPERATIONS[operation];
+    const checked = normalize(requestModel(operation), request) as AnyRequest;
+    const { headers, members } = callHeaders(row, checked, settings.headers, options);
+    const parts = splitRequest(operation, members, settings.delimiter);
+    const takesJson = row.body === 'json' || row.body === 'map';
+    return {
+      operation,
+      row,
+      url: addressOf(settings.base, parts),
+      headers,
+      body: takesJson
+        ? JSON.stringify(parts.body)
+        : data === undefined
+          ? undefined
+          : new SendableBody(data),
+      repeatable: row.repeatable || options.idempotencyKey !== undefined,
+    };
+  }
+
+  /** The first answer that is not "come again"; repeats what is safe to repeat. */
+  async #send(sending: Sending, { signal }: CallOptions): Promise<Received> {
+    const { env, retries, timeoutMs } = this.#settings;
+    const callers = [this.#closing.signal, this.#settings.signal, signal].filter(
+      (caller) => caller !== undefined,
+    );
+    for (let attempt = 1; ; attempt++) {
+      const progress = new Progress(timeoutMs, () => this.#late(sending), callers);
+      const last = attempt > retries || !sending.repeatable;
+      let retryAfter: string | null = null;
+      try {
+        const response = await this.#attempt(sending, progress);
+        const { status } = response;
+        if (last || !RETRIED_STATUSES.has(status) || !canReplay(sending)) {
+          return { response, progress };
+        }
+        retryAfter = response.headers.get('retry-after');
+        const delay = retryDelay(attempt + 1, retryAfter, env);
+        if (delay === undefined) return { response, progress };
+        await response.body?.cancel();
+        progress.end();
+        await this.#pause(delay, callers);
+      } catch (error) {
+        progress.end();
+        if (last || !canReplay(sending) || !(error instanceof LostConnection)) {
+          throw error instanceof LostConnection ? this.#lost(sending, error) : error;
+        }
+        await this.#pause(retryDelay(attempt + 1, null, env) ?? 0, callers);
+      }
+    }
+  }
+
+  async #attempt(sending: Sending, progress: Progress): Promise<Response> {
+    const { row, url, headers, body } = sending;
+    const streamed = body instanceof SendableBody;
+    const init = {
+      method: row.method,
+      headers,
+      redirect: 'manual',
+      signal: progress.signal,
+      ...(body === undefined ? {} : { body: streamed ? body.open(progress) : body }),
+      ...(streamed ? { duplex: 'half' } : {}),
+    };
+    try {
+      progress.signal.throwIfAborted();
+      return await this.#settings.fetch(url, init as RequestInit);
+    } catch (cause) {
+      if (streamed && body.failure !== undefined) throw body.failure.error;
+      if (progress.signal.aborted) throw progress.signal.reason;
+      throw new LostConnection(cause);
+    }
+  }
+
+  async #pause(ms: number, callers: readonly AbortSignal[]): Promise<void> {
+    const waiting = new Progress(0, () => undefined, callers);
+    try {
+      await this.#settings.env.sleep(ms, waiting.signal);
+    } finally {
+      waiting.end();
+    }
+  }
+
+  async #read(sending: Sending, response: Response, progress: Progress): Promise<unknown> {
+    const { operation, row } = sending;
+    const broken = (cause: unknown): unknown => this.#lost(sending, new LostConnection(cause));
+    if (!response.ok) {
+      const text = await readText(response, progress, broken);
+      if (response.status < 400) throw this.#redirected(operation, response);
+      throw parseErrorBody(response.status, text, operation);
+    }
+    if (row.answer === 'arrow-file') return openAnswer(response, progress, broken);
+    const text = await readText(response, progress, broken);
+    if (row.answer === 'empty') return undefined;
+    const answer = parseAnswer(operation, parseJson(operation, text));
+    const spelled = respellIds(operation, answer, this.#settings.delimiter, DEFAULT_DELIMITER);
+    return { ...spelled, context: { ...spelled.context, ...contextOf(response.headers) } };
+  }
+
+  #late({ operation, row, repeatable }: Sending): DirspaceError {
+    const { timeoutMs } = this.#settings;
+    const message = `${operation} went without progress for ${timeoutMs} ms.`;
+    return new DirspaceError(outcome(row, repeatable), message, { details: { operation } });
+  }
+
+  #lost({ operation, row, repeatable }: Sending, { cause }: LostConnection): DirspaceError {
+    const { origin } = new URL(this.#settings.base);
+    const refused = isRefused(cause);
+    const message = refused
+      ? `The server at ${origin} cannot be reached.`
+      : `The connection to ${origin} was lost during ${operation}.`;
+    const code = refused ? 'ServiceUnavailable' : outcome(row, repeatable);
+    return new DirspaceError(code, message, { cause, details: { operation } });
+  }
+
+  #redirected(operation: OperationName, { status }: Response): DirspaceError {
+    return new DirspaceError(
+      'InvalidInput',
+      `${operation} was answered with a redirection (status ${status}); it is not followed, for the credentials would go along. Use the final address as the uri.`,
+      { details: { operation, status } },
+    );
+  }
+}
+
+/** A failure of the transport: no answer came, or not the whole of one. */
+class LostConnection extends Error {
+  constructor(cause: unknown) {
+    super('The connection was lost.', { cause });
+  }
+}
+
+function canReplay({ body }: Sending): boolean {
+  return !(body instanceof SendableBody) || body.replayable;
+}
+
+/** What a request without an answer means: a write may have been done. */
+function outcome(
+  { permission }: OperationRow,
+  repeatable: boolean,
+): 'ServiceUnavailable' | 'CommitStateUnknown' {
+  return permission === 'read' || repeatable ? 'ServiceUnavailable' : 'CommitStateUnknown';
+}
+
+function parseJson(operation: OperationName, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const shown = JSON.stringify(text.slice(0, 80));
+    throw new DirspaceError(
+      'Internal',
+      `${operation} was answered with ${shown}, which is not JSON; is the uri that of a catalog server?`,
+      { cause, details: { operation } },
+    );
+  }
+}

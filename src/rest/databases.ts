@@ -1,0 +1,199 @@
+/**
+ * Which catalog a request is for: by header, by host name, or because there is only one. Owns the
+ * catalogs it opened; how one is opened is injected.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DirspaceError } from '../errors.ts';
+import {
+  checkComponent,
+  checkPath,
+  DEFAULT_DELIMITER,
+  type ObjectPath,
+} from '../protocol/ident.ts';
+import type { Namespace } from '../protocol/namespace.ts';
+import type { RequestHeaders } from './auth.ts';
+
+/** Where requests say which database they are for. */
+export interface DatabaseRouting {
+  /** Headers that hold the database's name; the first one that is there counts. */
+  readonly headers?: readonly string[];
+  /** Headers that hold the path of the namespace that requests see as their root. */
+  readonly prefixHeaders?: readonly string[];
+  /** Databases of whole host names; else the first label of a host is tried. */
+  readonly hosts?: Readonly<Record<string, string>>;
+}
+
+const HEADERS = ['x-service-database', 'x-lancedb-database'];
+const PREFIX_HEADERS = ['x-service-database-prefix', 'x-lancedb-database-prefix'];
+
+/** Exactly one of them. */
+export interface DatabaseSource {
+  /** One catalog, whatever database is named. */
+  readonly namespace?: Namespace;
+  readonly root?: string;
+  /** Catalogs by name: the path of a root, or a catalog that is open already. */
+  readonly databases?: Readonly<Record<string, string | Namespace>>;
+  /** Every folder in this one is the root of a catalog. */
+  readonly databasesRoot?: string;
+}
+
+export type OpenCatalog = (root: string) => Promise<Namespace>;
+
+export interface Target {
+  /** The name the catalog goes by; empty where there is only one. */
+  readonly database: string;
+  /** What ids of the request are relative to. */
+  readonly prefix: ObjectPath;
+}
+
+export class Databases {
+  readonly #source: DatabaseSource;
+  readonly #open: OpenCatalog;
+  readonly #headers: readonly string[];
+  readonly #prefixHeaders: readonly string[];
+  readonly #hosts: ReadonlyMap<string, string>;
+  readonly #opened = new Map<string, Promise<Namespace>>();
+
+  constructor(source: DatabaseSource, routing: DatabaseRouting, open: OpenCatalog) {
+    const given = ['namespace', 'root', 'databases', 'databasesRoot'].filter(
+      (name) => source[name as keyof DatabaseSource] !== undefined,
+    );
+    if (given.length !== 1) {
+      const found = given.length === 0 ? 'none' : given.join(' and ');
+      throw new DirspaceError(
+        'InvalidInput',
+        `A server needs exactly one of namespace, root, databases and databasesRoot; found ${found}.`,
+      );
+    }
+    for (const name of Object.keys(source.databases ?? {})) checkComponent(name);
+    this.#source = source;
+    this.#open = open;
+    this.#headers = (routing.headers ?? HEADERS).map((name) => name.toLowerCase());
+    this.#prefixHeaders = (routing.prefixHeaders ?? PREFIX_HEADERS).map((n) => n.toLowerCase());
+    this.#hosts = new Map(
+      Object.entries(routing.hosts ?? {}).map(([host, name]) => [host.toLowerCase(), name]),
+    );
+  }
+
+  /** Paths that must not be shown. */
+  get roots(): readonly string[] {
+    const { root, databases = {}, databasesRoot } = this.#source;
+    return [root, databasesRoot, ...Object.values(databases)].filter(
+      (value): value is string => typeof value === 'string' && value.length > 1,
+    );
+  }
+
+  get single(): boolean {
+    return this.#source.namespace !== undefined || this.#source.root !== undefined;
+  }
+
+  /** Throws InvalidInput where several exist and none is named. Does not ask whether it is there. */
+  target(headers: RequestHeaders): Target | Promise<Target> {
+    const prefix = prefixPath(firstHeader(headers, this.#prefixHeaders));
+    if (this.single) return { database: '', prefix };
+    const named = firstHeader(headers, this.#headers);
+    if (named !== undefined) return { database: named, prefix };
+    return this.#byHost(headers, prefix);
+  }
+
+  async #byHost(headers: RequestHeaders, prefix: ObjectPath): Promise<Target> {
+    const host = hostName(headers.host);
+    const database = this.#hosts.get(host) ?? (await this.#ofLabel(host)) ?? (await this.#only());
+    if (database !== undefined) return { database, prefix };
+    throw new DirspaceError(
+      'InvalidInput',
+      `The request names no database; send its name in the header ${this.#headers[0] ?? 'host'}.`,
+    );
+  }
+
+  async #ofLabel(host: string): Promise<string | undefined> {
+    const [label = '', ...rest] = host.split('.');
+    if (rest.length === 0 || /^[\d.]+$/.test(host)) return undefined;
+    return (await this.#exists(label)) ? label : undefined;
+  }
+
+  async #only(): Promise<string | undefined> {
+    const { databases, databasesRoot } = this.#source;
+    if (databases !== undefined) {
+      const names = Object.keys(databases);
+      return names.length === 1 ? names[0] : undefined;
+    }
+    const entries = await readdir(databasesRoot as string, { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isDirectory() && isName(entry.name));
+    return names.length === 1 ? names[0]?.name : undefined;
+  }
+
+  async #exists(name: string): Promise<boolean> {
+    const { databases, databasesRoot } = this.#source;
+    if (databases !== undefined) return Object.hasOwn(databases, name);
+    if (!isName(name)) return false;
+    const found = await stat(join(databasesRoot as string, name)).catch(() => undefined);
+    return found?.isDirectory() ?? false;
+  }
+
+  /** The catalog of that name, opened when it is first asked for. Throws NamespaceNotFound. */
+  catalog(database: string): Namespace | Promise<Namespace> {
+    if (this.#source.namespace !== undefined) return this.#source.namespace;
+    return this.#opened.get(database) ?? this.#openOnce(database);
+  }
+
+  #openOnce(database: string): Promise<Namespace> {
+    const opening = this.#openNamed(database);
+    this.#opened.set(database, opening);
+    // What failed may work later, such as after the folder was made.
+    opening.catch(() => this.#opened.delete(database));
+    return opening;
+  }
+
+  async #openNamed(database: string): Promise<Namespace> {
+    const { root, databases, databasesRoot } = this.#source;
+    if (root !== undefined) return this.#open(root);
+    if (!(await this.#exists(database))) {
+      throw new DirspaceError(
+        'NamespaceNotFound',
+        `There is no database ${JSON.stringify(database.slice(0, 80))}.`,
+      );
+    }
+    if (databases === undefined) return this.#open(join(databasesRoot as string, database));
+    const found = databases[database] as string | Namespace;
+    return typeof found === 'string' ? this.#open(found) : found;
+  }
+
+  /** Closes the catalogs that were opened here; those that were given stay open. */
+  async close(): Promise<void> {
+    const { databases = {} } = this.#source;
+    const given = new Set(Object.values(databases).filter((value) => typeof value !== 'string'));
+    const opened = await Promise.allSettled(this.#opened.values());
+    this.#opened.clear();
+    await Promise.all(
+      opened.map(async (result) => {
+        if (result.status === 'fulfilled' && !given.has(result.value)) await result.value.close();
+      }),
+    );
+  }
+}
+
+/** A folder whose name could not be sent or is hidden is no database. */
+const isName = (name: string): boolean => /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(name);
+
+function firstHeader(headers: RequestHeaders, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}
+
+/** The path in components joined by `$` or `/`. */
+function prefixPath(header: string | undefined): ObjectPath {
+  if (header === undefined || header === DEFAULT_DELIMITER) return [];
+  return checkPath(header.split(/[$/]/));
+}
+
+/** Without the port, in lower case. */
+function hostName(host: string | readonly string[] | undefined): string {
+  return String(host ?? '')
+    .replace(/:\d+$/, '')
+    .toLowerCase();
+}

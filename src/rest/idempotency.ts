@@ -1,0 +1,119 @@
+/**
+ * Writes that are sent again under their key: the second one gets the answer of the first. Owns
+ * the answers it keeps; what a key stands for after a restart is the catalog's to find out.
+ */
+import { createHash } from 'node:crypto';
+import { DirspaceError } from '../errors.ts';
+
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+interface Entry {
+  /** What was asked under the key, so that it cannot stand for two things. */
+  readonly fingerprint: string;
+  answer: Promise<KeptAnswer>;
+  bytes: number;
+}
+
+const MAX_KEY = 255;
+const MAX_ENTRIES = 10_000;
+const MAX_BYTES = 64 * 1024 ** 2;
+
+/** Answers that would come out otherwise another time are not kept. */
+const isFinal = (status: number): boolean => status < 500 && status !== 429;
+
+export class AnswerCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxEntries: number = MAX_ENTRIES, maxBytes: number = MAX_BYTES) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * The answer kept for `key`, or that of `work`, which is done once however many ask. When it
+   * fails in a way that may pass, those that waited do it themselves. Throws InvalidInput where the
+   * key was used for something else.
+   */
+  async once(
+    key: string,
+    fingerprint: string,
+    work: () => Promise<KeptAnswer>,
+  ): Promise<{ readonly answer: KeptAnswer; readonly repeated: boolean }> {
+    while (true) {
+      const found = this.#entries.get(key);
+      if (found === undefined) {
+        return { answer: await this.#first(key, fingerprint, work), repeated: false };
+      }
+      if (found.fingerprint !== fingerprint) {
+        throw new DirspaceError(
+          'InvalidInput',
+          'The idempotency key was used for another request; use a new one.',
+        );
+      }
+      const answer = await found.answer.catch(() => undefined);
+      if (answer !== undefined && isFinal(answer.status)) {
+        this.#touch(key, found);
+        return { answer, repeated: true };
+      }
+    }
+  }
+
+  async #first(
+    key: string,
+    fingerprint: string,
+    work: () => Promise<KeptAnswer>,
+  ): Promise<KeptAnswer> {
+    const entry: Entry = { fingerprint, answer: work(), bytes: 0 };
+    this.#entries.set(key, entry);
+    try {
+      const answer = await entry.answer;
+      if (isFinal(answer.status)) this.#keep(entry, key, answer);
+      else this.#entries.delete(key);
+      return answer;
+    } catch (error) {
+      this.#entries.delete(key);
+      throw error;
+    }
+  }
+
+  #keep(entry: Entry, key: string, answer: KeptAnswer): void {
+    entry.bytes = key.length + entry.fingerprint.length + answer.body.length + 200;
+    this.#bytes += entry.bytes;
+    for (const [oldest, { bytes }] of this.#entries) {
+      if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
+      // What is still under way has no size yet and stays.
+      if (bytes === 0) continue;
+      this.#entries.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+
+  #touch(key: string, entry: Entry): void {
+    if (this.#entries.get(key) !== entry) return;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
+}
+
+/** Checks the header's value. */
+export function checkKey(key: string): string {
+  if (key !== '' && key.length <= MAX_KEY && /^[\x20-\x7e]+$/.test(key)) return key;
+  throw new DirspaceError(
+    'InvalidInput',
+    `An idempotency key has 1 to ${MAX_KEY} printable ASCII characters.`,
+  );
+}
+
+/** One short text for several, which no other list of texts gives. */
+export function digest(...parts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:${part}`);
+  return hash.digest('hex');
+}

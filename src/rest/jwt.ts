@@ -1,0 +1,132 @@
+/**
+ * Bearer tokens: JSON Web Tokens checked against a key set from an address or a file. The only
+ * importer of jose, which is loaded when the first token comes.
+ */
+import { readFile } from 'node:fs/promises';
+import type { JWTVerifyGetKey } from 'jose';
+import { DirspaceError } from '../errors.ts';
+import { checkPath, parseId } from '../protocol/ident.ts';
+import type { Grant, Principal } from './permissions.ts';
+
+export interface JwtOptions {
+  /** Address of the key set, or the path of a file that holds it. Exactly one of them. */
+  readonly jwksUrl?: string;
+  readonly jwksFile?: string;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Signatures that are accepted; the asymmetric ones of common use if absent. */
+  readonly algorithms?: readonly string[];
+  /** How far clocks may be apart; 5 if absent. */
+  readonly clockToleranceSeconds?: number;
+  /**
+   * The claim that lists what the bearer may do, as `[{"namespace": "prod$search", "permission":
+   * "read"}]` or as words `read:prod$search`, `admin:$`; `dirspace` if absent.
+   */
+  readonly grantsClaim?: string;
+  /** What a bearer may do whose token lacks that claim; nothing if absent. */
+  readonly defaultGrants?: readonly Grant[];
+}
+
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'EdDSA'];
+
+/** The principal of a valid token, or undefined. Rejects where the key set cannot be had. */
+export function jwtVerifier(
+  options: JwtOptions,
+): (token: string) => Promise<Principal | undefined> {
+  checkOptions(options);
+  let loading: Promise<Verifier> | undefined;
+  return async (token) => {
+    loading ??= loadVerifier(options);
+    const verify = await loading.catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    const claims = await verify(token);
+    return claims && principalOf(claims, options);
+  };
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+type Verifier = (token: string) => Promise<Claims | undefined>;
+
+function checkOptions({ jwksUrl, jwksFile, issuer, audience }: JwtOptions): void {
+  const fail = (message: string): never => {
+    throw new DirspaceError('InvalidInput', message);
+  };
+  if ((jwksUrl === undefined) === (jwksFile === undefined)) {
+    fail('jwt needs exactly one of jwksUrl and jwksFile.');
+  }
+  if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) fail('jwksUrl is no address.');
+  if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
+}
+
+async function loadVerifier(options: JwtOptions): Promise<Verifier> {
+  const jose = await import('jose');
+  const keys: JWTVerifyGetKey =
+    options.jwksUrl === undefined
+      ? jose.createLocalJWKSet(JSON.parse(await readFile(options.jwksFile as string, 'utf8')))
+      : jose.createRemoteJWKSet(new URL(options.jwksUrl));
+  const rules = {
+    issuer: options.issuer,
+    audience: options.audience,
+    algorithms: [...(options.algorithms ?? ALGORITHMS)],
+    clockTolerance: options.clockToleranceSeconds ?? 5,
+    requiredClaims: ['exp', 'sub'],
+  };
+  return async (token) => {
+    try {
+      return (await jose.jwtVerify(token, keys, rules)).payload;
+    } catch (error) {
+      if (!(error instanceof jose.errors.JOSEError)) throw unreachable(error);
+      // These are about the key set; everything else is about the token.
+      if (error instanceof jose.errors.JWKSTimeout) throw unreachable(error);
+      if (error.code === 'ERR_JOSE_GENERIC' || error instanceof jose.errors.JWKSInvalid) {
+        throw unreachable(error);
+      }
+      return undefined;
+    }
+  };
+}
+
+function unreachable(cause: unknown): DirspaceError {
+  return new DirspaceError('ServiceUnavailable', 'Tokens cannot be checked now; try again.', {
+    cause,
+  });
+}
+
+function principalOf(claims: Claims, options: JwtOptions): Principal {
+  const claim = claims[options.grantsClaim ?? 'dirspace'];
+  return {
+    name: `token:${String(claims.sub)}`,
+    grants: claim === undefined ? (options.defaultGrants ?? []) : grantsOf(claim),
+  };
+}
+
+/** A claim that cannot be read grants nothing: the token is signed, but not by this package. */
+function grantsOf(claim: unknown): readonly Grant[] {
+  const items = typeof claim === 'string' ? claim.split(/\s+/) : claim;
+  return Array.isArray(items) ? items.flatMap((item) => parseGrant(item) ?? []) : [];
+}
+
+/**
+ * A grant from configuration or a claim: `{namespace, permission, database?}`, the namespace as an
+ * id or an array, or the word `permission:id`. Undefined where it is none.
+ */
+export function parseGrant(value: unknown): Grant | undefined {
+  if (typeof value === 'string') {
+    const [permission, ...id] = value.split(':');
+    return parseGrant({ permission, namespace: id.join(':') });
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { namespace = '$', permission, database } = value as Readonly<Record<string, unknown>>;
+  if (permission !== 'read' && permission !== 'write' && permission !== 'admin') return undefined;
+  if (database !== undefined && typeof database !== 'string') return undefined;
+  try {
+    const path = Array.isArray(namespace)
+      ? checkPath(namespace.map(String))
+      : parseId(String(namespace));
+    return { namespace: path, permission, ...(database === undefined ? {} : { database }) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * How the remote mode of LanceDB's own clients speaks the protocol: other spellings of addresses,
+ * bodies, answers and statuses. Everything such a client needs beyond the plain protocol is here,
+ * and in lancedb-queries.ts and lancedb-errors.ts; the server knows none of it.
+ */
+import { isDirspaceError } from '../errors.ts';
+import type { RequestParts } from '../protocol/exchange.ts';
+import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
+import type { Model } from '../protocol/models.ts';
+import { OPERATIONS, type OperationName } from '../protocol/operations.ts';
+import { schemaFromJson, schemaToLanceJson } from '../protocol/schema.ts';
+import type { RequestHeaders } from './auth.ts';
+import type { Call, Caller } from './call.ts';
+import type { Dialect, RequestHead } from './dialect.ts';
+import { lancedbError } from './lancedb-errors.ts';
+import { plainQuery } from './lancedb-queries.ts';
+
+/** What the clients may rely on: several vectors in one query and all above it are not announced. */
+const SERVER_VERSION = { 'phalanx-version': '0.1.0' };
+
+export const lancedbDialect: Dialect = {
+  name: 'lancedb',
+  headers: SERVER_VERSION,
+  recognizes,
+  route,
+  parts,
+  idempotencyKey,
+  caller: lancedbCaller,
+  answer,
+  error: lancedbError,
+};
+
+/**
+ * A slash at the end of the path, or the client's name. Its database header alone is enough too,
+ * but not beside a delimiter, which its other mode always sends and which speaks the plain protocol.
+ */
+function recognizes({ url, headers }: RequestHead): boolean {
+  const [path = '', query = ''] = url.split('?', 2);
+  if (path.length > 1 && path.endsWith('/')) return true;
+  const agent = String(headers['user-agent'] ?? '');
+  if (agent.startsWith('LanceDB-')) return true;
+  if (agent.startsWith('dirspace') || new URLSearchParams(query).has('delimiter')) return false;
+  return headers['x-lancedb-database'] !== undefined;
+}
+
+function route({ method, url }: RequestHead): string {
+  const at = url.indexOf('?');
+  const query = at < 0 ? '' : url.slice(at);
+  const path = (at < 0 ? url : url.slice(0, at)).replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
+  if (method !== 'GET' || path !== '/v1/table') return path + query;
+  // Its list of all tables is that of the root.
+  const root = new URLSearchParams(query).get('delimiter') ?? DEFAULT_DELIMITER;
+  return `/v1/namespace/${encodeURIComponent(root)}/table/list${query}`;
+}
+
+/** JSON writes keep their id when they are sent again; those with Arrow data get a new one. */
+function idempotencyKey(operation: OperationName, headers: RequestHeaders): string | undefined {
+  const id = headers['x-request-id'];
+  const takesData = OPERATIONS[operation].body === 'arrow-stream';
+  return takesData || typeof id !== 'string' || id === '' ? undefined : `lancedb:${id}`;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Stands for "the latest version" until the table can be asked for it. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+
+function parts(
+  operation: OperationName,
+  sent: RequestParts,
+  headers: RequestHeaders,
+): RequestParts {
+  if (operation === 'MergeInsertIntoTable') return { ...sent, query: mergeQuery(sent, headers) };
+  const { body } = sent;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return sent;
+  const plain = plainBody(operation, body as Members);
+  return plain === body ? sent : { ...sent, body: plain };
+}
+
+function mergeQuery({ query }: RequestParts, headers: RequestHeaders): RequestParts['query'] {
+  const timeout = headers['x-request-timeout-ms'];
+  return {
+    use_index: 'true',
+    ...query,
+    ...(typeof timeout === 'string' && /^\d+$/.test(timeout) ? { timeout: `${timeout}ms` } : {}),
+  };
+}
+
+function plainBody(operation: OperationName, body: Members): Members {
+  switch (operation) {
+    case 'CreateNamespace':
+    case 'DropNamespace':
+      return { ...body, mode: unquoted(body.mode), behavior: unquoted(body.behavior) };
+    case 'RenameTable': {
+      const { new_namespace: target, ...rest } = body;
+      return target === undefined ? body : { ...rest, new_namespace_id: target };
+    }
+    case 'RestoreTable':
+      return { ...body, version: body.version ?? LATEST };
+    case 'QueryTable':
+    case 'AnalyzeTableQueryPlan':
+      return plainQuery(body);
+    case 'ExplainTableQueryPlan':
+      return { ...body, query: plainQuery((body.query ?? {}) as Members) };
+    case 'CreateTableIndex': {
+      const { metric_type: metric, ...rest } = body;
+      return metric === undefined ? body : { ...rest, distance_type: metric };
+    }
+    default:
+      return body;
+  }
+}
+
+/** The words come with quotes in the value itself. */
+function unquoted(word: unknown): unknown {
+  return typeof word === 'string' ? word.replaceAll('"', '') : word;
+}
+
+function lancedbCaller(caller: Caller): Caller {
+  const call = async (asked: Call): Promise<unknown> => {
+    switch (asked.operation) {
+      case 'DescribeTable':
+        return caller({ ...asked, request: { ...asked.request, load_detailed_metadata: true } });
+      case 'RestoreTable':
+        return caller(await restoreOf(asked as Call<'RestoreTable'>, caller));
+      case 'ListTables':
+        return namesAfter(asked as Call<'ListTables'>, caller);
+      case 'ListTableIndices':
+        // A table whose engine has no indices has none to list.
+        return caller(asked).catch((error: unknown) => {
+          if (isDirspaceError(error, 'Unsupported')) return { indexes: [] };
+          throw error;
+        });
+      default:
+        return caller(asked);
+    }
+  };
+  return call as Caller;
+}
+
+async function restoreOf(
+  asked: Call<'RestoreTable'>,
+  caller: Caller,
+): Promise<Call<'RestoreTable'>> {
+  const { version, ...request } = asked.request;
+  if (version !== LATEST) return asked;
+  const { id, branch } = request;
+  const latest = await caller({
+    operation: 'DescribeTable',
+    request: {
+      load_detailed_metadata: true,
+      ...(id === undefined ? {} : { id }),
+      ...(branch === undefined ? {} : { branch }),
+    },
+    options: asked.options,
+  });
+  return { ...asked, request: { ...request, version: latest.version ?? 0 } };
+}
+
+/** The clients give the last name they have as the token of the next page. */
+async function namesAfter(
+  asked: Call<'ListTables'>,
+  caller: Caller,
+): Promise<Model<'ListTablesResponse'>> {
+  const { page_token: after = '', limit, ...request } = asked.request;
+  if (after === '' && limit === undefined) return caller(asked);
+  const names: string[] = [];
+  let token: string | undefined;
+  do {
+    const page = await caller({
+      ...asked,
+      request: { ...request, ...(token === undefined ? {} : { page_token: token }) },
+    });
+    names.push(...page.tables.filter((name) => name > after));
+    token = page.page_token;
+  } while (token !== undefined && token !== '');
+  const tables = names.slice(0, limit);
+  const last = tables.at(-1);
+  const more = last !== undefined && tables.length < names.length;
+  return more ? { tables, page_token: last } : { tables };
+}
+
+function answer(operation: OperationName, response: unknown): unknown {
+  switch (operation) {
+    case 'DescribeTable': {
+      const described = response as Model<'DescribeTableResponse'>;
+      if (described.schema === undefined) return undefined;
+      return { ...described, schema: schemaToLanceJson(schemaFromJson(described.schema)) };
+    }
+    case 'ListTableTags':
+      return (response as Model<'ListTableTagsResponse'>).tags;
+    case 'UpdateTable': {
+      const updated = response as Model<'UpdateTableResponse'>;
+      return { ...updated, rows_updated: updated.updated_rows };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Answers that come before the whole request did. A connection that is closed with unread data in
+ * it may lose the answer on its way, so what is left is thrown away first, within bounds.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hasBody } from './body.ts';
+import type { HttpAnswer } from './request-state.ts';
+
+const MAX_DISCARDED = 64 * 1024 ** 2;
+const MAX_MILLIS = 2_000;
+
+/** Whether a part of the request's body has not been read. */
+export function isUnread(request: IncomingMessage): boolean {
+  return hasBody(request) && !request.readableEnded && !request.destroyed;
+}
+
+/** Sends an answer whose body is text, then discards what is left, and closes the connection. */
+export async function finishAfterBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpAnswer,
+): Promise<void> {
+  if (typeof body !== 'string') {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, {
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.write(body);
+  await discard(request);
+  response.end();
+}
+
+function discard(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const finish = (): void => {
+      clearTimeout(timer);
+      request.off('data', count);
+      resolve();
+    };
+    const count = (piece: Buffer): void => {
+      bytes += piece.byteLength;
+      if (bytes > MAX_DISCARDED) finish();
+    };
+    const timer = setTimeout(finish, MAX_MILLIS).unref();
+    request.on('data', count);
+    request.once('end', finish);
+    request.once('close', finish);
+    request.once('error', finish);
+    request.resume();
+  });
+}

@@ -1,0 +1,210 @@
+/**
+ * How much a server takes on at once: places for requests under way, and lines before them, for
+ * the server and for each table. Knows nothing of what a request does.
+ */
+import { DirspaceError } from '../errors.ts';
+
+export interface Limits {
+  /** Requests under way at once; 256 if absent. */
+  readonly maxInFlight?: number;
+  /** Requests that wait for a place; 1,024 if absent. */
+  readonly maxQueue?: number;
+  /** The same for one table; 64 and 256 if absent. */
+  readonly maxInFlightPerTable?: number;
+  readonly maxQueuePerTable?: number;
+  /** How long a request waits for its places; 10,000 if absent. */
+  readonly queueTimeoutMs?: number;
+  /** Bytes of a JSON body; 8 MiB if absent. */
+  readonly maxJsonBytes?: number;
+  /** Bytes of an Arrow body; 64 GiB if absent. */
+  readonly maxArrowBytes?: number;
+  /** How long a request may take to its answer, or go without progress; 120,000 if absent. */
+  readonly requestTimeoutMs?: number;
+  /** How long stopping waits for requests under way; 10,000 if absent. */
+  readonly drainTimeoutMs?: number;
+  /** Requests are refused while the event loop is later than this; 2,000 if absent, 0 for never. */
+  readonly maxEventLoopDelayMs?: number;
+  /** What a refused caller is told to wait; 1 if absent. */
+  readonly retryAfterSeconds?: number;
+}
+
+export const DEFAULT_LIMITS: Required<Limits> = {
+  maxInFlight: 256,
+  maxQueue: 1024,
+  maxInFlightPerTable: 64,
+  maxQueuePerTable: 256,
+  queueTimeoutMs: 10_000,
+  maxJsonBytes: 8 * 1024 ** 2,
+  maxArrowBytes: 64 * 1024 ** 3,
+  requestTimeoutMs: 120_000,
+  drainTimeoutMs: 10_000,
+  maxEventLoopDelayMs: 2_000,
+  retryAfterSeconds: 1,
+};
+
+export function resolveLimits(limits: Limits = {}): Required<Limits> {
+  const resolved = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
+      const known = Object.keys(DEFAULT_LIMITS).join(', ');
+      throw invalid(`There is no limit ${JSON.stringify(name)}; there is ${known}.`);
+    }
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || Number.isNaN(value) || value < 0) {
+      throw invalid(`The limit ${name} is ${String(value)}; expected a number >= 0.`);
+    }
+    resolved[name as keyof Limits] = value;
+  }
+  for (const name of ['maxInFlight', 'maxInFlightPerTable'] as const) {
+    if (resolved[name] < 1) throw invalid(`The limit ${name} is 0; nothing could ever run.`);
+  }
+  return resolved;
+}
+
+const invalid = (message: string): DirspaceError => new DirspaceError('InvalidInput', message);
+
+/** Gives a place back; calling it again does nothing. */
+export type Release = () => void;
+
+interface Waiting {
+  readonly enter: () => void;
+}
+
+/** Places, and a line before them: first come, first served. */
+export class Gate {
+  readonly #places: number;
+  readonly #line: number;
+  readonly #queue = new Set<Waiting>();
+  #taken = 0;
+
+  constructor(places: number, line: number) {
+    this.#places = places;
+    this.#line = line;
+  }
+
+  get idle(): boolean {
+    return this.#taken === 0 && this.#queue.size === 0;
+  }
+
+  /**
+   * A place, at once where one is free. Throws Throttling where the line is full; rejects with the
+   * signal's reason when that ends the waiting.
+   */
+  enter(subject: string, signal: AbortSignal): Release | Promise<Release> {
+    if (this.#taken < this.#places) return this.#take();
+    if (this.#queue.size >= this.#line) {
+      throw new DirspaceError('Throttling', `Too many requests to ${subject}; try again later.`);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#queue.delete(waiting);
+        reject(signal.reason);
+      };
+      const waiting: Waiting = {
+        enter: () => {
+          signal.removeEventListener('abort', leave);
+          resolve(this.#take());
+        },
+      };
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      signal.addEventListener('abort', leave, { once: true });
+      this.#queue.add(waiting);
+    });
+  }
+
+  #take(): Release {
+    this.#taken++;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#taken--;
+      const [next] = this.#queue;
+      if (next === undefined) return;
+      this.#queue.delete(next);
+      next.enter();
+    };
+  }
+}
+
+/** The gates of a server: one for all, one for each table that is in use. */
+export class Admission {
+  readonly #limits: Required<Limits>;
+  readonly #all: Gate;
+  readonly #tables = new Map<string, Gate>();
+
+  constructor(limits: Required<Limits>) {
+    this.#limits = limits;
+    this.#all = new Gate(limits.maxInFlight, limits.maxQueue);
+  }
+
+  /** Places for a request about `table`, or about none. Answers at once where nobody waits. */
+  enter(table: string | undefined, signal: AbortSignal): Release | Promise<Release> {
+    if (table === undefined) return this.#all.enter('the server', signal);
+    const inner = this.#tableGate(table).enter('this table', signal);
+    if (typeof inner !== 'function') return this.#enterAll(inner, table, signal);
+    const release = (): void => this.#leaveTable(inner, table);
+    let outer: Release | Promise<Release>;
+    try {
+      outer = this.#all.enter('the server', signal);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return typeof outer === 'function' ? both(outer, release) : this.#join(outer, release);
+  }
+
+  async #enterAll(inner: Promise<Release>, table: string, signal: AbortSignal): Promise<Release> {
+    let release: Release;
+    try {
+      const entered = await inner;
+      release = () => this.#leaveTable(entered, table);
+    } catch (error) {
+      this.#forget(table);
+      throw error;
+    }
+    try {
+      return both(await this.#all.enter('the server', signal), release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #join(outer: Promise<Release>, release: Release): Promise<Release> {
+    try {
+      return both(await outer, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  #tableGate(table: string): Gate {
+    let gate = this.#tables.get(table);
+    if (gate === undefined) {
+      gate = new Gate(this.#limits.maxInFlightPerTable, this.#limits.maxQueuePerTable);
+      this.#tables.set(table, gate);
+    }
+    return gate;
+  }
+
+  #leaveTable(release: Release, table: string): void {
+    release();
+    this.#forget(table);
+  }
+
+  #forget(table: string): void {
+    if (this.#tables.get(table)?.idle) this.#tables.delete(table);
+  }
+}
+
+function both(first: Release, second: Release): Release {
+  return () => {
+    first();
+    second();
+  };
+}

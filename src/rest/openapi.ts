@@ -1,0 +1,201 @@
+/**
+ * The OpenAPI 3.1 document of the protocol, from the operations table and the models. Says nothing
+ * that is not in them, save what goes for every operation.
+ */
+import { ERROR_STATUSES, type ErrorStatus } from '../protocol/error-body.ts';
+import { MODELS } from '../protocol/models.ts';
+import type { OperationRow, QueryMember } from '../protocol/operation-row.ts';
+import {
+  ALIAS_ROUTES,
+  type AliasRoute,
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+  pathParameters,
+  requestModel,
+  responseModel,
+} from '../protocol/operations.ts';
+import {
+  API_KEY_HEADER,
+  ARROW_FILE_TYPE,
+  ARROW_STREAM_TYPE,
+  IDEMPOTENCY_HEADER,
+  JSON_TYPE,
+} from './header-names.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const EVERYWHERE: readonly ErrorStatus[] = [400, 401, 403, 404, 406, 429, 500, 503];
+const WITH_BODY: readonly ErrorStatus[] = [413, 415];
+
+const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
+
+const binary = { type: 'string', format: 'binary' };
+
+export function openApiDocument(): Json {
+  const paths: Record<string, Record<string, unknown>> = {};
+  const add = (path: string, method: string, item: Json): void => {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: item };
+  };
+  for (const operation of OPERATION_NAMES) {
+    const { path, method } = OPERATIONS[operation];
+    add(path, method, operationItem(operation));
+  }
+  for (const alias of ALIAS_ROUTES) {
+    add(alias.path, alias.method, operationItem(alias.operation, alias));
+  }
+  add('/health', 'GET', ownItem('health', 'Say whether the server takes requests'));
+  add('/openapi.json', 'GET', ownItem('openapi', 'This document'));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Catalog of namespaces and tables',
+      version: '1',
+      description: 'Namespaces, versioned tables of Arrow data, their tags and branches.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    paths,
+    components: {
+      schemas: MODELS,
+      responses: errorResponses(),
+      parameters: sharedParameters(),
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: API_KEY_HEADER },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+  };
+}
+
+function operationItem(operation: OperationName, alias?: AliasRoute): Json {
+  const row: OperationRow = OPERATIONS[operation];
+  const names = pathParameters(alias?.path ?? row.path);
+  return {
+    operationId: alias === undefined ? operation : `${operation}${alias.path.split('/').join('_')}`,
+    summary: alias?.summary ?? row.summary,
+    tags: [row.path.split('/')[2] ?? 'catalog'],
+    'x-permission': row.permission,
+    parameters: [
+      ...names.map((name) => (name === 'id' ? reference('parameters', 'id') : pathParameter(name))),
+      reference('parameters', 'delimiter'),
+      ...Object.entries(row.query).map(([name, member]) => queryParameter(name, member)),
+      ...(row.repeatable ? [] : [reference('parameters', 'idempotencyKey')]),
+    ],
+    ...requestBody(operation, row),
+    responses: {
+      [row.status]: answer(operation, row),
+      ...errors(row),
+    },
+  };
+}
+
+const pathParameter = (name: string): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+});
+
+function queryParameter(name: string, member: QueryMember): Json {
+  const item = member.type === 'string-map' ? { type: 'string' } : { type: member.type };
+  const schema = member.repeated ? { type: 'array', items: item } : item;
+  return {
+    name,
+    in: 'query',
+    required: member.required ?? false,
+    ...(member.type === 'string-map' ? { description: 'A JSON object of strings.' } : {}),
+    ...(member.repeated ? { style: 'form', explode: true } : {}),
+    schema: { ...schema, ...(member.default === undefined ? {} : { default: member.default }) },
+  };
+}
+
+function requestBody(operation: OperationName, row: OperationRow): Json {
+  if (row.body === 'none') return {};
+  if (row.body === 'arrow-stream') {
+    const content = { [ARROW_STREAM_TYPE]: { schema: binary } };
+    return { requestBody: { required: true, content } };
+  }
+  const schema =
+    row.body === 'map'
+      ? { type: 'object', additionalProperties: { type: 'string' } }
+      : reference('schemas', requestModel(operation));
+  return { requestBody: { content: { [JSON_TYPE]: { schema } } } };
+}
+
+function answer(operation: OperationName, row: OperationRow): Json {
+  if (row.answer === 'empty') return { description: 'It is there.' };
+  if (row.answer === 'arrow-file') {
+    return {
+      description: 'The rows, as a file or, where the Accept header asks for it, as a stream.',
+      content: { [ARROW_FILE_TYPE]: { schema: binary }, [ARROW_STREAM_TYPE]: { schema: binary } },
+    };
+  }
+  const model = responseModel(operation) as keyof typeof MODELS;
+  const whole = MODELS[model] as { properties?: Readonly<Record<string, unknown>> };
+  const schema =
+    row.answer === 'bare'
+      ? whole.properties?.[row.answerMember as string]
+      : reference('schemas', model);
+  return { description: 'Done.', content: { [JSON_TYPE]: { schema } } };
+}
+
+function errors(row: OperationRow): Json {
+  const statuses = new Set<number>([...EVERYWHERE, ...row.errors]);
+  if (row.body !== 'none') for (const status of WITH_BODY) statuses.add(status);
+  if (row.permission !== 'read') statuses.add(409);
+  return Object.fromEntries(
+    [...statuses]
+      .sort((left, right) => left - right)
+      .map((status) => [status, reference('responses', `Error${status}`)]),
+  );
+}
+
+function errorResponses(): Json {
+  const content = { [JSON_TYPE]: { schema: reference('schemas', 'ErrorResponse') } };
+  const waiting = {
+    'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  };
+  return Object.fromEntries(
+    Object.entries(ERROR_STATUSES).map(([status, { title }]) => [
+      `Error${status}`,
+      {
+        description: title,
+        ...(status === '503' || status === '429' ? { headers: waiting } : {}),
+        content,
+      },
+    ]),
+  );
+}
+
+function sharedParameters(): Json {
+  return {
+    id: {
+      ...pathParameter('id'),
+      description: 'Components joined by the delimiter; the delimiter alone is the root.',
+    },
+    delimiter: {
+      name: 'delimiter',
+      in: 'query',
+      schema: { type: 'string', default: '$', minLength: 1 },
+    },
+    idempotencyKey: {
+      name: IDEMPOTENCY_HEADER,
+      in: 'header',
+      description: 'Two requests with the same key are one.',
+      schema: { type: 'string', maxLength: 255 },
+    },
+  };
+}
+
+function ownItem(operationId: string, summary: string): Json {
+  const content = { [JSON_TYPE]: { schema: { type: 'object' } } };
+  return {
+    operationId,
+    summary,
+    security: [],
+    parameters: [],
+    responses: { 200: { description: summary, content } },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * What a principal may do: grants on prefixes of paths, checked before a catalog is asked, so that
+ * a refusal says nothing about what exists. Who the principal is was decided before.
+ */
+import { DirspaceError } from '../errors.ts';
+import { type ObjectPath, parseId } from '../protocol/ident.ts';
+import type { Permission } from '../protocol/operation-row.ts';
+import { OPERATIONS, type OperationName, resourceKind } from '../protocol/operations.ts';
+import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
+import { filteredPage } from './listing.ts';
+
+/** `admin` includes `write`, which includes `read`. */
+export interface Grant {
+  /** The database it is for; every one if absent. */
+  readonly database?: string;
+  /** Everything at or below this path; the whole catalog if it is empty. */
+  readonly namespace: ObjectPath;
+  readonly permission: Permission;
+}
+
+export interface Principal {
+  /** Stands in logs, and keeps idempotency keys of different callers apart. */
+  readonly name: string;
+  readonly grants: readonly Grant[];
+}
+
+/** Who everybody is where a server asks for no credentials. */
+export const ANYBODY: Principal = {
+  name: 'anybody',
+  grants: [{ namespace: [], permission: 'admin' }],
+};
+
+const RANKS: Readonly<Record<Permission, number>> = { read: 1, write: 2, admin: 3 };
+
+const forbidden = (operation: OperationName): DirspaceError =>
+  new DirspaceError(
+    'PermissionDenied',
+    `The credentials of the request do not allow ${operation} there.`,
+    { details: { operation } },
+  );
+
+/** Whether any grant of the principal is for the database. */
+export function mayUseDatabase({ grants }: Principal, database: string): boolean {
+  return grants.some((grant) => grant.database === undefined || grant.database === database);
+}
+
+/** `caller` for one principal: refuses with PermissionDenied, and shows of lists what may be read. */
+export function permittedCaller(caller: Caller, principal: Principal, database: string): Caller {
+  const grants = principal.grants.filter(
+    (grant) => grant.database === undefined || grant.database === database,
+  );
+  if (allows(grants, [], 'admin')) return caller;
+  const permitted = async (call: Call): Promise<unknown> => {
+    const { operation } = call;
+    switch (operation) {
+      case 'ListAllTables':
+        if (!reaches(grants, [])) throw forbidden(operation);
+        return filteredPage(caller, call as Call<'ListAllTables'>, (id) =>
+          allows(grants, parseId(id), 'read') ? id : undefined,
+        );
+      case 'ListNamespaces':
+      case 'ListTables': {
+        const { id = [] } = call.request as Addressed;
+        if (allows(grants, id, 'read')) return caller(call);
+        if (!reaches(grants, id)) throw forbidden(operation);
+        const seen = operation === 'ListTables' ? readable : reachable;
+        return filteredPage(caller, call as Call<'ListTables' | 'ListNamespaces'>, (name) =>
+          seen(grants, [...id, name]) ? name : undefined,
+        );
+      }
+      default:
+        checkCall(call, grants);
+        return caller(call);
+    }
+  };
+  return permitted as Caller;
+}
+
+const readable = (grants: readonly Grant[], path: ObjectPath): boolean =>
+  allows(grants, path, 'read');
+
+const reachable = (grants: readonly Grant[], path: ObjectPath): boolean =>
+  allows(grants, path, 'read') || reaches(grants, path);
+
+function checkCall(call: Call, grants: readonly Grant[]): void {
+  const { operation } = call;
+  const { permission } = OPERATIONS[operation];
+  // Transactions have ids of their own, which lie in no namespace.
+  if (resourceKind(operation) === 'transaction') {
+    if (!allows(grants, [], permission)) throw forbidden(operation);
+    return;
+  }
+  for (const { id = [], new_namespace_id: target, location } of addressedParts(call)) {
+    if (!allows(grants, id, permission)) throw forbidden(operation);
+    if (target !== undefined && !allows(grants, target, permission)) throw forbidden(operation);
+    // A place chosen by the caller may be somebody else's.
+    if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
+  }
+}
+
+/** Whether a grant covers the path. */
+function allows(grants: readonly Grant[], path: ObjectPath, permission: Permission): boolean {
+  return grants.some(
+    (grant) =>
+      RANKS[grant.permission] >= RANKS[permission] &&
+      grant.namespace.length <= path.length &&
+      grant.namespace.every((component, at) => component === path[at]),
+  );
+}
+
+/** Whether a grant is for something below the path: its holder has to find the way. */
+function reaches(grants: readonly Grant[], path: ObjectPath): boolean {
+  return grants.some(
+    ({ namespace }) =>
+      namespace.length > path.length && path.every((component, at) => component === namespace[at]),
+  );
+}

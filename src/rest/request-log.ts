@@ -1,0 +1,36 @@
+/** The line a server writes about each request when it has ended. Answers are formed elsewhere. */
+import type { Env } from '../env.ts';
+import { isDirspaceError } from '../errors.ts';
+import type { LogLevel } from './logging.ts';
+import { ClientGone, type RequestState } from './request-state.ts';
+
+export function logEnd(state: RequestState, status: number, env: Env): void {
+  const gone = state.progress.signal.reason instanceof ClientGone;
+  const fields = {
+    requestId: state.id,
+    method: state.raw.method,
+    path: state.path,
+    operation: state.operation,
+    status: gone ? undefined : status,
+    millis: env.now() - state.started,
+    principal: state.principal,
+    database: state.database === '' ? undefined : state.database,
+    dialect: state.dialect?.name,
+  };
+  const { failure } = state;
+  const message = gone ? 'client gone' : 'request';
+  const level = levelOf(status, gone);
+  if (failure === undefined || gone) state.log.write(level, fields, message);
+  else if (level === 'error') state.log.write(level, { ...fields, failure }, message);
+  else state.log.write(level, { ...fields, code: codeOf(failure) }, message);
+}
+
+function levelOf(status: number, gone: boolean): LogLevel {
+  if (gone) return 'info';
+  if (status === 503 || status === 429) return 'warn';
+  return status >= 500 ? 'error' : 'info';
+}
+
+function codeOf(failure: unknown): string | undefined {
+  return isDirspaceError(failure) ? failure.code : undefined;
+}

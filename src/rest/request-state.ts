@@ -1,0 +1,105 @@
+/**
+ * What a server keeps of one request while it is under way: its id, its clock, its log, and what
+ * its log line will say. Knows no route and no framework.
+ */
+import type { IncomingMessage } from 'node:http';
+import { DirspaceError } from '../errors.ts';
+import type { QueryValues } from '../protocol/exchange.ts';
+import type { OperationName } from '../protocol/operations.ts';
+import type { RequestHeaders } from './auth.ts';
+import type { Dialect } from './dialect.ts';
+import type { RequestLog } from './logging.ts';
+import { Progress } from './progress.ts';
+
+export class RequestState {
+  readonly id: string;
+  readonly raw: IncomingMessage;
+  readonly dialect: Dialect | undefined;
+  readonly log: RequestLog;
+  readonly progress: Progress;
+  /** Milliseconds since the epoch. */
+  readonly started: number;
+  /** The path as it was sent, without its query, which may hold secrets. */
+  readonly path: string;
+  operation: OperationName | undefined;
+  principal: string | undefined;
+  database: string | undefined;
+  /** What the answer tells was wrong, or why there was none. */
+  failure: unknown;
+  #holds = 1;
+  readonly #releases: (() => void)[] = [];
+
+  constructor(facts: {
+    readonly id: string;
+    readonly raw: IncomingMessage;
+    readonly url: string;
+    readonly dialect: Dialect | undefined;
+    readonly log: RequestLog;
+    readonly started: number;
+    readonly timeoutMs: number;
+  }) {
+    this.id = facts.id;
+    this.raw = facts.raw;
+    this.dialect = facts.dialect;
+    this.log = facts.log;
+    this.started = facts.started;
+    this.path = facts.url.split('?', 1)[0] ?? '';
+    this.progress = new Progress(facts.timeoutMs, () => new RequestTimeout(facts.timeoutMs));
+  }
+
+  get headers(): RequestHeaders {
+    return this.raw.headers;
+  }
+
+  /** `release` is called once the request has been answered and all it started has ended. */
+  onEnd(release: () => void): void {
+    this.#releases.push(release);
+  }
+
+  /** Something that may outlast the answer, such as work that does not heed its signal. */
+  hold(work: Promise<unknown>): void {
+    this.#holds++;
+    const drop = (): void => this.drop();
+    work.then(drop, drop);
+  }
+
+  /** The answer has been sent, or there is nobody to send it to. */
+  drop(): void {
+    this.#holds--;
+    if (this.#holds > 0) return;
+    this.progress.end();
+    for (const release of this.#releases.splice(0)) release();
+  }
+}
+
+/** The reason of a signal that the clock aborted. */
+export class RequestTimeout extends Error {
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    super(`The request took longer than ${timeoutMs} ms.`);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** The reason of a signal that was aborted because nobody waits for the answer any more. */
+export class ClientGone extends Error {}
+
+/** The reason of a signal that was aborted because the server does not wait any longer. */
+export function stoppingError(): DirspaceError {
+  return new DirspaceError('ServiceUnavailable', 'The server is stopping; send the request again.');
+}
+
+/** A request on its way to a route. */
+export interface HttpRequest {
+  readonly state: RequestState;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: QueryValues;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Pulled piece by piece where it is no text. */
+  readonly body: string | AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,51 @@
+/** Every route of a server: one for each row and alias of the operations table, and its own. */
+import { DirspaceError } from '../errors.ts';
+import { ALIAS_ROUTES, OPERATION_NAMES, OPERATIONS } from '../protocol/operations.ts';
+import { jsonAnswer } from './answer.ts';
+import type { Route } from './app.ts';
+import { openApiDocument } from './openapi.ts';
+import type { RequestState } from './request-state.ts';
+import { answerOperation, type Services } from './routes.ts';
+
+export function operationRoutes(services: Services): Route[] {
+  const own = OPERATION_NAMES.map((operation) => ({
+    method: OPERATIONS[operation].method,
+    path: OPERATIONS[operation].path,
+    answer: (http: Parameters<Route['answer']>[0]) =>
+      answerOperation(services, operation, undefined, http),
+  }));
+  const aliases = ALIAS_ROUTES.map((alias) => ({
+    method: alias.method,
+    path: alias.path,
+    answer: (http: Parameters<Route['answer']>[0]) =>
+      answerOperation(services, alias.operation, alias, http),
+  }));
+  return [...own, ...aliases];
+}
+
+/** Need no credentials: they say nothing of what is stored. */
+export function ownRoutes(isStopping: () => boolean): Route[] {
+  let document: string | undefined;
+  return [
+    {
+      method: 'GET',
+      path: '/health',
+      answer: () => jsonAnswer(200, { status: isStopping() ? 'stopping' : 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      answer: () => {
+        document ??= JSON.stringify(openApiDocument());
+        return { status: 200, headers: { 'content-type': 'application/json' }, body: document };
+      },
+    },
+  ];
+}
+
+export function noRoute({ raw, path }: RequestState): DirspaceError {
+  return new DirspaceError(
+    'Unsupported',
+    `There is no route ${raw.method ?? ''} ${path.slice(0, 200)}.`,
+  );
+}

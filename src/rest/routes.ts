@@ -1,0 +1,217 @@
+/**
+ * What every route of an operation does, in order: who asks, is there room, what is asked, of
+ * which catalog, is it allowed, was it done before. Knows no framework.
+ */
+import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { formatAnswer, joinRequest } from '../protocol/exchange.ts';
+import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
+import type { RequestOf } from '../protocol/namespace.ts';
+import type { OperationRow } from '../protocol/operation-row.ts';
+import { type AliasRoute, OPERATIONS, type OperationName } from '../protocol/operations.ts';
+import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
+import {
+  type Authenticator,
+  bodyCredentials,
+  type Credentials,
+  hasCredentials,
+  headerCredentials,
+} from './auth.ts';
+import { arrowPieces, checkArrowBody, readJson } from './body.ts';
+import { type Call, type Caller, callerOf } from './call.ts';
+import type { Databases, Target } from './databases.ts';
+import { HEADER_CONTEXT, IDEMPOTENCY_HEADER } from './header-names.ts';
+import { type AnswerCache, checkKey, digest, type KeptAnswer } from './idempotency.ts';
+import type { Admission, Limits } from './limits.ts';
+import { ANYBODY, mayUseDatabase, type Principal, permittedCaller } from './permissions.ts';
+import type { HttpAnswer, HttpRequest, RequestState } from './request-state.ts';
+import { scopedCaller } from './scope.ts';
+import { respellIds } from './table-ids.ts';
+
+export interface Services {
+  readonly databases: Databases;
+  /** Absent where everybody may do everything. */
+  readonly authenticate: Authenticator | undefined;
+  readonly admission: Admission;
+  readonly limits: Required<Limits>;
+  readonly answers: AnswerCache;
+}
+
+type Members = Record<string, unknown> & { readonly context?: Readonly<Record<string, string>> };
+
+/** Answers a request of an operation. Throws what is wrong with it. */
+export async function answerOperation(
+  services: Services,
+  operation: OperationName,
+  alias: AliasRoute | undefined,
+  http: HttpRequest,
+): Promise<HttpAnswer> {
+  const { state } = http;
+  const row: OperationRow = OPERATIONS[operation];
+  state.operation = operation;
+  const { signal } = state.progress;
+
+  const known = await headerPrincipal(services, row, state);
+  const located = services.databases.target(state.headers);
+  const target = located instanceof Promise ? await located : located;
+  state.database = target.database;
+  const id = http.parameters[alias?.idParameter ?? 'id'];
+  const table = id === undefined ? undefined : `${target.database}\0${id}`;
+  const entered = services.admission.enter(table, signal);
+  state.onEnd(typeof entered === 'function' ? entered : await entered);
+
+  const takesData = row.body === 'arrow-stream';
+  if (takesData) checkArrowBody(state.raw, services.limits.maxArrowBytes);
+  const body =
+    takesData || row.method === 'GET'
+      ? undefined
+      : await readJson(state.raw, services.limits.maxJsonBytes, state.progress);
+  const principal = known ?? (await bodyPrincipal(services, body, state));
+  state.principal = principal.name;
+
+  const request = requestOf(operation, alias, http, body, services.authenticate !== undefined);
+  if (!mayUseDatabase(principal, target.database)) {
+    throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
+  }
+  const caller = await callerFor(services, principal, target, state);
+  const call = (key: string | undefined): Promise<unknown> => {
+    const data: ArrowBody | undefined = takesData
+      ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
+      : undefined;
+    const work = caller({
+      operation,
+      request,
+      ...(data === undefined ? {} : { data }),
+      options: { signal, ...(key === undefined ? {} : { idempotencyKey: key }) },
+    } as Call);
+    state.hold(work);
+    return state.progress.race(work);
+  };
+
+  const key = idempotencyKey(row, operation, state);
+  if (key === undefined) {
+    return formAnswer(operation, await call(undefined), http);
+  }
+  const scope = digest(
+    principal.name,
+    target.database,
+    operation,
+    id ?? '',
+    key,
+    state.dialect?.name ?? '',
+  );
+  const fingerprint = digest(JSON.stringify(withoutIdentity(request)), target.prefix.join('$'));
+  const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
+    const response = await call(digest(principal.name, operation, key));
+    return (await formAnswer(operation, response, http)) as KeptAnswer;
+  });
+  return repeated
+    ? { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
+    : answer;
+}
+
+/** The principal of the headers, or undefined where the body has yet to tell. */
+async function headerPrincipal(
+  { authenticate }: Services,
+  row: OperationRow,
+  state: RequestState,
+): Promise<Principal | undefined> {
+  const credentials = headerCredentials(state.headers);
+  hide(state, credentials);
+  if (authenticate === undefined) return ANYBODY;
+  if (row.body === 'json' && !hasCredentials(credentials)) return undefined;
+  return authenticate(credentials, state.headers);
+}
+
+async function bodyPrincipal(
+  { authenticate }: Services,
+  body: unknown,
+  state: RequestState,
+): Promise<Principal> {
+  const credentials = bodyCredentials(body);
+  hide(state, credentials);
+  return authenticate === undefined ? ANYBODY : authenticate(credentials, state.headers);
+}
+
+function hide({ log }: RequestState, { apiKey, token }: Credentials): void {
+  log.hide(apiKey, token);
+}
+
+function requestOf(
+  operation: OperationName,
+  alias: AliasRoute | undefined,
+  { state, parameters, query }: HttpRequest,
+  body: unknown,
+  authenticated: boolean,
+): RequestOf<OperationName> {
+  const idParameter = alias?.idParameter;
+  const named = idParameter === undefined ? parameters : { id: parameters[idParameter] ?? '' };
+  const sent = { pathParameters: named, query, ...(body === undefined ? {} : { body }) };
+  const parts = state.dialect?.parts(operation, sent, state.headers) ?? sent;
+  const delimiter = delimiterOf(parts.query.delimiter);
+  hide(state, bodyCredentials(body));
+  const request = joinRequest(operation, parts, delimiter) as Members;
+  // Headers come from the connection alone: a body must not choose those of a catalog behind this.
+  const { identity, context, ...members } = request;
+  const kept = Object.entries(context ?? {}).filter(([name]) => !name.startsWith(HEADER_CONTEXT));
+  return {
+    ...members,
+    ...(identity === undefined || authenticated ? {} : { identity }),
+    ...(kept.length === 0 ? {} : { context: Object.fromEntries(kept) }),
+  } as RequestOf<OperationName>;
+}
+
+function withoutIdentity(request: RequestOf<OperationName>): unknown {
+  const { identity: _, context: __, ...members } = request as Members;
+  return members;
+}
+
+function delimiterOf(value: string | readonly string[] | undefined): string {
+  if (value === undefined) return DEFAULT_DELIMITER;
+  if (typeof value === 'string') return value;
+  throw new DirspaceError('InvalidInput', 'The query parameter "delimiter" is given twice.');
+}
+
+async function callerFor(
+  { databases }: Services,
+  principal: Principal,
+  { database, prefix }: Target,
+  { dialect, progress }: RequestState,
+): Promise<Caller> {
+  const found = databases.catalog(database);
+  const catalog = found instanceof Promise ? await progress.race(found) : found;
+  const permitted = permittedCaller(callerOf(catalog), principal, database);
+  const scoped = scopedCaller(permitted, prefix);
+  return dialect === undefined ? scoped : dialect.caller(scoped);
+}
+
+/** The key of a write; reads need none, for they may be repeated as they are. */
+function idempotencyKey(
+  row: OperationRow,
+  operation: OperationName,
+  { headers, dialect }: RequestState,
+): string | undefined {
+  if (row.repeatable) return undefined;
+  const sent = headers[IDEMPOTENCY_HEADER];
+  if (typeof sent === 'string') return checkKey(sent);
+  const own = dialect?.idempotencyKey(operation, headers);
+  return own === undefined ? undefined : checkKey(own);
+}
+
+async function formAnswer(
+  operation: OperationName,
+  response: unknown,
+  { state, query }: HttpRequest,
+): Promise<HttpAnswer> {
+  const row: OperationRow = OPERATIONS[operation];
+  if (row.answer === 'arrow-file') {
+    return arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
+  }
+  if (row.answer === 'empty') return emptyAnswer(row.status);
+  const own = state.dialect?.answer(operation, response);
+  if (own !== undefined) return jsonAnswer(row.status, own);
+  const spelled = respellIds(operation, response, DEFAULT_DELIMITER, delimiterOf(query.delimiter));
+  return jsonAnswer(row.status, formatAnswer(operation, spelled as JsonResponse));
+}
+
+type JsonResponse = Parameters<typeof formatAnswer>[1];

@@ -1,0 +1,205 @@
+/**
+ * The server of the protocol: puts its parts together and owns their life. It reaches catalogs as
+ * `Namespace` only, and works with a socket or without.
+ */
+import type { IncomingMessage } from 'node:http';
+import { type Env, systemEnv } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import type { Namespace } from '../protocol/namespace.ts';
+import { failureAnswer, garbled } from './answer.ts';
+import { appFetch, createApp, type Route, RouteNotFound } from './app.ts';
+import { type AuthOptions, authenticator } from './auth.ts';
+import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
+import type { Dialect } from './dialect.ts';
+import { REQUEST_ID_HEADER } from './header-names.ts';
+import { AnswerCache } from './idempotency.ts';
+import { lancedbDialect } from './lancedb-dialect.ts';
+import { Admission, type Limits, resolveLimits } from './limits.ts';
+import { type Logger, RequestLog } from './logging.ts';
+import { logEnd } from './request-log.ts';
+import { type HttpAnswer, RequestState, stoppingError } from './request-state.ts';
+import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
+import type { Services } from './routes.ts';
+
+export interface ServerOptions extends DatabaseSource {
+  /** Who may do what; anybody everything if absent. */
+  readonly auth?: AuthOptions;
+  readonly limits?: Limits;
+  readonly databaseRouting?: DatabaseRouting;
+  /** Opens the roots read-only; what would change them is refused with 403. */
+  readonly readOnly?: boolean;
+  /** Takes the lines about requests; there is none if absent. */
+  readonly logger?: Logger;
+  /** Other spellings of the protocol that are understood; LanceDB's remote client if absent. */
+  readonly dialects?: readonly Dialect[];
+  readonly env?: Env;
+}
+
+export interface StartOptions extends ServerOptions {
+  /** 127.0.0.1 if absent. Others than this machine can reach it only where `auth` is given. */
+  readonly host?: string;
+  /** 0, which is any free one, if absent. */
+  readonly port?: number;
+}
+
+export interface Server extends AsyncDisposable {
+  /** Answers a request without a socket, whatever host its address names. */
+  readonly fetch: typeof fetch;
+  /** Listens; answers the base address. */
+  listen(options?: { readonly host?: string; readonly port?: number }): Promise<string>;
+  /** Takes no more requests, waits for those under way, closes what the server opened. */
+  close(): Promise<void>;
+}
+
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A server that listens. Throws InvalidInput for a public address without `auth`. */
+export async function startServer(options: StartOptions): Promise<RunningServer> {
+  const server = await createServer(options);
+  try {
+    const url = await server.listen(options);
+    const close = (): Promise<void> => server.close();
+    return { url, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const env = options.env ?? systemEnv;
+  const limits = resolveLimits(options.limits);
+  const logger = options.logger ?? {};
+  const dialects = options.dialects ?? [lancedbDialect];
+  const services: Services = {
+    databases: new Databases(options, options.databaseRouting ?? {}, opener(options)),
+    authenticate: options.auth && authenticator(options.auth),
+    admission: new Admission(limits),
+    limits,
+    answers: new AnswerCache(),
+  };
+  const underWay = new Set<RequestState>();
+  let stopping: Promise<void> | undefined;
+
+  const begin = (raw: IncomingMessage): { url: string; state: RequestState } => {
+    const url = raw.url ?? '/';
+    const head = { method: raw.method ?? 'GET', url, headers: raw.headers };
+    const dialect = dialects.find((candidate) => candidate.recognizes(head));
+    const state = new RequestState({
+      id: requestId(raw, env),
+      raw,
+      url,
+      dialect,
+      log: new RequestLog(logger),
+      started: env.now(),
+      timeoutMs: limits.requestTimeoutMs,
+    });
+    underWay.add(state);
+    state.onEnd(() => underWay.delete(state));
+    return { url: dialect === undefined ? url : dialect.route(head), state };
+  };
+
+  const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => ({
+    ...answer,
+    headers: { ...answer.headers, ...state.dialect?.headers, [REQUEST_ID_HEADER]: state.id },
+  });
+
+  const failed = (state: RequestState, failure: unknown): HttpAnswer => {
+    const missing = failure instanceof RouteNotFound;
+    const answer = failureAnswer(state, missing ? noRoute(state) : failure, {
+      retryAfterSeconds: limits.retryAfterSeconds,
+      hidden: services.databases.roots,
+      ...(missing ? { status: 404 } : {}),
+    });
+    return decorate(state, answer);
+  };
+
+  const guarded =
+    (answer: Route['answer']): Route['answer'] =>
+    async (http) => {
+      try {
+        if (stopping !== undefined) throw stoppingError();
+        return decorate(http.state, await answer(http));
+      } catch (error) {
+        return failed(http.state, error);
+      }
+    };
+
+  const app = await createApp({
+    routes: [...operationRoutes(services), ...ownRoutes(() => stopping !== undefined)].map(
+      (route) => ({ ...route, answer: guarded(route.answer) }),
+    ),
+    begin,
+    failed,
+    ended: (state, status) => logEnd(state, status, env),
+    garbled,
+    socketTimeoutMs: limits.requestTimeoutMs + 5_000,
+    maxEventLoopDelayMs: limits.maxEventLoopDelayMs,
+  });
+
+  const stop = async (): Promise<void> => {
+    const idle = app.close();
+    await drained(underWay, limits.drainTimeoutMs);
+    for (const state of underWay) state.progress.abort(stoppingError());
+    app.server.closeAllConnections();
+    await idle;
+    await services.databases.close();
+  };
+  const close = (): Promise<void> => {
+    stopping ??= stop();
+    return stopping;
+  };
+
+  return {
+    fetch: appFetch(app),
+    listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
+      if (options.auth === undefined && !isLoopback(host)) {
+        throw new DirspaceError(
+          'InvalidInput',
+          `The address ${host} can be reached from other machines; give "auth", or listen on 127.0.0.1.`,
+        );
+      }
+      return app.listen({ host, port });
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Opens roots with the directory engine, which is loaded when the first one is opened. */
+function opener({ readOnly, env }: ServerOptions): (root: string) => Promise<Namespace> {
+  return async (root) => {
+    const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
+    return openDirectoryNamespace({
+      root,
+      ...(readOnly === undefined ? {} : { readOnly }),
+      ...(env === undefined ? {} : { env }),
+    });
+  };
+}
+
+/** The caller's id where it is a plain one, so that both sides find the same lines. */
+function requestId({ headers }: IncomingMessage, env: Env): string {
+  const sent = headers[REQUEST_ID_HEADER];
+  return typeof sent === 'string' && /^[\w.-]{1,128}$/.test(sent) ? sent : env.uuid();
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function drained(underWay: ReadonlySet<RequestState>, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    const check = (): void => {
+      if (underWay.size > 0) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    for (const state of underWay) state.onEnd(check);
+    check();
+  });
+}
