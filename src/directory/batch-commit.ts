@@ -91,16 +91,33 @@ export async function batchCommitTables(
       );
     }
   } catch (error) {
-    await decideBatch(catalog.engine, batch, 'aborted');
-    await finishJournal(catalog, journal);
+    await abandon(catalog, journal);
     throw error;
   }
   for (const snapshot of published) {
     rememberHead(catalog.engine, snapshot.branch, { slot: snapshot.version, snapshot });
     await writeHint(catalog.engine, snapshot.branch, snapshot.version);
   }
-  await finishJournal(catalog, journal);
+  try {
+    await finishJournal(catalog, journal);
+  } catch (error) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `The batch ${batch} was committed, but what follows its decision could not be finished. Whoever opens the catalog next finishes it.`,
+      { cause: error, details: { transaction: batch } },
+    );
+  }
   return { transaction_id: batch, results };
+}
+
+/** Leaves all or nothing, whichever was decided; if that fails too, the next opener does it. */
+async function abandon(catalog: Catalog, journal: Journal): Promise<void> {
+  try {
+    await decideBatch(catalog.engine, journal.batch, 'aborted');
+    await finishJournal(catalog, journal);
+  } catch {
+    // The error that led here says more.
+  }
 }
 
 type Step =

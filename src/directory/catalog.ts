@@ -85,8 +85,17 @@ export async function findNamespace(
 }
 
 /** @throws NamespaceNotFound */
-export async function requireNamespace(catalog: Catalog, id: ObjectPath): Promise<NamespaceRecord> {
+export async function readNamespace(catalog: Catalog, id: ObjectPath): Promise<NamespaceRecord> {
   return (await findNamespace(catalog, id)) ?? missingNamespace(id);
+}
+
+/** As readNamespace, for those who need only know that it is there. @throws NamespaceNotFound */
+export async function requireNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
+  if (id.length === 0) return;
+  const folder = catalog.engine.names.namespaceFolder(id);
+  if (!(await catalog.store.enter(folder))) missingNamespace(id);
+  const marker = await catalog.store.head(joinPath(folder, NAMESPACE_FILE));
+  if (marker === undefined) missingNamespace(id);
 }
 
 export function missingNamespace(id: ObjectPath): never {

@@ -3,7 +3,7 @@
  * takes its place in one rename: readers see all of it or nothing.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import { encodeManifest } from '../format/manifest.ts';
 import {
@@ -25,7 +25,7 @@ import { CREATE_MODES, type CreateMode, parseMode } from '../protocol/modes.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { overwrite, replaced } from '../table/append.ts';
 import { mainBranch } from '../table/branches.ts';
-import { newTransaction, nextManifest } from '../table/commit.ts';
+import { type Committed, newTransaction, nextManifest } from '../table/commit.ts';
 import { assignFieldIds } from '../table/field-ids.ts';
 import { resolveHead } from '../table/head.ts';
 import { scan } from '../table/scan.ts';
@@ -100,6 +100,8 @@ export async function declareTable(
   const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
   const record = newRecord(catalog, request.properties ?? {}, incarnation);
   await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
+  // Made here and nowhere else: a writer that outlived the table must not bring it back.
+  await catalog.store.createFolder(mainBranch(staging, record.id).folder);
   await catalog.store.syncFolders([staging]);
   if ((await placeTable(catalog, id, staging)) === 'taken') {
     await catalog.store.deleteFolder(staging);
@@ -132,7 +134,9 @@ async function stageTable(
   const transaction = newTransaction(engine, branch);
   const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
   try {
-    await store.createFolder(joinPath(folder, 'data'));
+    // Makes the staging folder, which the other files go into.
+    const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
+    recorded.catch(() => {});
     const written = await writeFragments(engine, folder, stream, tree, options.signal);
     const draft = await replaced(engine, branch, undefined, {
       kind: 'create',
@@ -143,12 +147,14 @@ async function stageTable(
       rows: written.rows,
     });
     const manifest = nextManifest(engine, branch, draft, undefined, transaction);
-    await Promise.all([
-      written.durable,
-      writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record)),
-      writeObject(store, versionFile(branch.folder, 1), encodeManifest(manifest).bytes),
-    ]);
-    await store.syncFolders([folder, branch.folder]);
+    const published = writeObject(
+      store,
+      versionFile(branch.folder, 1),
+      encodeManifest(manifest).bytes,
+    );
+    // Names and contents reach the disk side by side; the rename comes after all of them.
+    const named = store.syncFolders([folder, branch.folder]);
+    await Promise.all([written.durable, recorded, published, named]);
     return { folder, record, transaction };
   } catch (error) {
     await store.deleteFolder(folder);
@@ -169,17 +175,17 @@ async function fillTable(
   if (head !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
   if (head !== undefined && mode === 'Create') throw tableExists(table.id);
   const stream = await openArrowBody(data);
-  await catalog.store.createFolder(branch.folder, table.folder);
-  const { snapshot, transaction } = await overwrite(
-    catalog.engine,
-    branch,
-    head?.snapshot,
-    stream,
-    {
+  let committed: Committed;
+  try {
+    committed = await overwrite(catalog.engine, branch, head?.snapshot, stream, {
       signal: options.signal,
       ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
-    },
-  );
+    });
+  } catch (error) {
+    if (mode !== 'ExistOk' || !isDirspaceError(error, 'TableAlreadyExists')) throw error;
+    return existingAnswer(catalog, table);
+  }
+  const { snapshot, transaction } = committed;
   return {
     location: locationOf(catalog, table.folder),
     version: snapshot.version,

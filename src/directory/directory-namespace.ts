@@ -18,7 +18,7 @@ import type { Catalog } from './catalog.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
 import * as namespaces from './namespaces.ts';
-import { type OpenOptions, openCatalog } from './open-catalog.ts';
+import { type OpenOptions, openCatalog, tableGone } from './open-catalog.ts';
 import * as references from './references.ts';
 import * as rows from './rows.ts';
 import * as tables from './tables.ts';
@@ -57,6 +57,15 @@ export async function openDirectoryNamespace(
 ): Promise<DirectoryNamespace> {
   const { catalog, store } = await openCatalog(options);
   return new DirectoryNamespace(catalog, store);
+}
+
+/** A folder that vanished under an operation was a table that somebody dropped or moved. */
+async function onTable<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw tableGone(error);
+  }
 }
 
 type Op = Parameters<typeof unsupportedOperations>[0][number];
@@ -156,7 +165,7 @@ export class DirectoryNamespace
     request: Request<'RestoreTable'>,
     options?: CallOptions,
   ): Answer<'RestoreTable'> {
-    return rows.restoreTable(this.#use(options), request, options);
+    return onTable(rows.restoreTable(this.#use(options), request, options));
   }
 
   async renameTable(request: Request<'RenameTable'>, options?: CallOptions): Answer<'RenameTable'> {
@@ -167,7 +176,7 @@ export class DirectoryNamespace
     request: Request<'UpdateTableSchemaMetadata'>,
     options?: CallOptions,
   ): Answer<'UpdateTableSchemaMetadata'> {
-    return rows.updateTableSchemaMetadata(this.#use(options), request, options);
+    return onTable(rows.updateTableSchemaMetadata(this.#use(options), request, options));
   }
 
   async listTableVersions(
@@ -181,7 +190,7 @@ export class DirectoryNamespace
     request: Request<'CreateTableVersion'>,
     options?: CallOptions,
   ): Answer<'CreateTableVersion'> {
-    return versions.createTableVersion(this.#use(options), request);
+    return onTable(versions.createTableVersion(this.#use(options), request));
   }
 
   async describeTableVersion(
@@ -195,21 +204,21 @@ export class DirectoryNamespace
     request: Request<'BatchDeleteTableVersions'>,
     options?: CallOptions,
   ): Answer<'BatchDeleteTableVersions'> {
-    return versions.batchDeleteTableVersions(this.#use(options), request);
+    return onTable(versions.batchDeleteTableVersions(this.#use(options), request));
   }
 
   async batchCreateTableVersions(
     request: Request<'BatchCreateTableVersions'>,
     options?: CallOptions,
   ): Answer<'BatchCreateTableVersions'> {
-    return batchCreateTableVersions(this.#use(options), request);
+    return onTable(batchCreateTableVersions(this.#use(options), request));
   }
 
   async batchCommitTables(
     request: Request<'BatchCommitTables'>,
     options?: CallOptions,
   ): Answer<'BatchCommitTables'> {
-    return batchCommitTables(this.#use(options), request);
+    return onTable(batchCommitTables(this.#use(options), request));
   }
 
   async getTableStats(
@@ -255,21 +264,21 @@ export class DirectoryNamespace
     request: Request<'CreateTableTag'>,
     options?: CallOptions,
   ): Answer<'CreateTableTag'> {
-    return references.createTableTag(this.#use(options), request);
+    return onTable(references.createTableTag(this.#use(options), request));
   }
 
   async deleteTableTag(
     request: Request<'DeleteTableTag'>,
     options?: CallOptions,
   ): Answer<'DeleteTableTag'> {
-    return references.deleteTableTag(this.#use(options), request);
+    return onTable(references.deleteTableTag(this.#use(options), request));
   }
 
   async updateTableTag(
     request: Request<'UpdateTableTag'>,
     options?: CallOptions,
   ): Answer<'UpdateTableTag'> {
-    return references.updateTableTag(this.#use(options), request);
+    return onTable(references.updateTableTag(this.#use(options), request));
   }
 
   async listTableBranches(
@@ -283,14 +292,14 @@ export class DirectoryNamespace
     request: Request<'CreateTableBranch'>,
     options?: CallOptions,
   ): Answer<'CreateTableBranch'> {
-    return references.createTableBranch(this.#use(options), request);
+    return onTable(references.createTableBranch(this.#use(options), request));
   }
 
   async deleteTableBranch(
     request: Request<'DeleteTableBranch'>,
     options?: CallOptions,
   ): Answer<'DeleteTableBranch'> {
-    return references.deleteTableBranch(this.#use(options), request);
+    return onTable(references.deleteTableBranch(this.#use(options), request));
   }
 
   async describeTransaction(
@@ -312,7 +321,7 @@ export class DirectoryNamespace
     data: ArrowBody,
     options?: CallOptions,
   ): Answer<'CreateTable'> {
-    return createTable(this.#use(options), request, data, options);
+    return onTable(createTable(this.#use(options), request, data, options));
   }
 
   async insertIntoTable(
@@ -320,7 +329,7 @@ export class DirectoryNamespace
     data: ArrowBody,
     options?: CallOptions,
   ): Answer<'InsertIntoTable'> {
-    return rows.insertIntoTable(this.#use(options), request, data, options);
+    return onTable(rows.insertIntoTable(this.#use(options), request, data, options));
   }
 
   async undropTable(
@@ -341,14 +350,14 @@ export class DirectoryNamespace
     request: extensions.DeleteRowsRequest,
     options?: CallOptions,
   ): Promise<extensions.DeleteRowsResponse> {
-    return rows.deleteRows(this.#use(options), request, options);
+    return onTable(rows.deleteRows(this.#use(options), request, options));
   }
 
   async cleanupTable(
     request: extensions.CleanupTableRequest,
     options?: CallOptions,
   ): Promise<extensions.CleanupTableResponse> {
-    return cleanupTable(this.#use(options), request);
+    return onTable(cleanupTable(this.#use(options), request));
   }
 
   async purgeTrash(

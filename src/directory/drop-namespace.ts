@@ -1,6 +1,13 @@
 /** Dropping and replacing namespaces: one rename each, made safe against a crash by intents. */
 import { DirspaceError } from '../errors.ts';
-import { TRASH_FOLDER } from '../format/paths.ts';
+import {
+  joinPath,
+  NAMESPACE_FILE,
+  parentFolder,
+  STAGING_FOLDER,
+  TRASH_FOLDER,
+} from '../format/paths.ts';
+import { encodeNamespace } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type { DropBehavior } from '../protocol/modes.ts';
 import { type Catalog, showId } from './catalog.ts';
@@ -25,7 +32,8 @@ export async function dropNamespaceFolder(
   const place = catalog.engine.names.namespaceFolder(id);
   if (behavior === 'Restrict') {
     const trash = `${TRASH_FOLDER}/${catalog.env.uuid()}`;
-    return withIntent(catalog, { kind: 'drop_empty_namespace', place, trash }, async (intent) => {
+    const intent: Intent = { kind: 'drop_empty_namespace', place, trash };
+    return runIntent(catalog, intent, async () => {
       if ((await catalog.store.moveFolder(place, trash)) !== 'moved') return 'missing';
       return finish(catalog, intent);
     });
@@ -47,8 +55,12 @@ export async function replaceFolder(catalog: Catalog, replacement: Replacement):
   const { kind, id, place, staging } = replacement;
   const trash = await prepareTrash(catalog, kind, id);
   const intent: Intent = { kind: 'replace', place, trash, staging };
-  const outcome = await withIntent(catalog, intent, () => finish(catalog, intent));
+  const outcome = await runIntent(catalog, intent, async () => {
+    const away = await catalog.store.moveFolder(place, trash);
+    return away === 'missing' ? putInPlace(catalog, intent) : finish(catalog, intent);
+  });
   if (outcome === 'dropped') return;
+  await discardStaging(catalog, staging);
   throw new DirspaceError(
     'ConcurrentModification',
     `The ${kind} ${showId(id)} was changed by somebody else while it was being replaced. Look at it and try again.`,
@@ -59,26 +71,40 @@ export async function replaceFolder(catalog: Catalog, replacement: Replacement):
 /** Finishes what a crash interrupted. Called when a catalog is opened for writing. */
 export async function finishIntents(catalog: Catalog): Promise<void> {
   for (const { file, intent } of await pendingIntents(catalog)) {
-    const outcome = await finish(catalog, intent);
     const written = (await catalog.store.head(file))?.modified ?? 0;
     // Nothing moved yet: perhaps its process is alive and just about to.
-    if (outcome === 'missing' && catalog.env.now() - written < INTENT_GRACE) continue;
+    const recent = catalog.env.now() - written < INTENT_GRACE;
+    if (recent && !(await hasBegun(catalog, intent))) continue;
+    await settle(catalog, intent);
     await catalog.store.delete(file);
   }
 }
 
-/** Carries on from wherever the steps stopped; each of them does nothing when done before. */
+const runIntent = (
+  catalog: Catalog,
+  intent: Intent,
+  run: () => Promise<DropOutcome>,
+): Promise<DropOutcome> => withIntent(catalog, intent, run, () => settle(catalog, intent));
+
+/** The trash folder is unique to the intent: once it is there, the first step was taken. */
+const hasBegun = async (catalog: Catalog, { trash }: Intent): Promise<boolean> =>
+  (await catalog.store.list(trash)) !== undefined;
+
+/** Forwards what has begun; takes back what has not, so that nobody does it much later. */
+async function settle(catalog: Catalog, intent: Intent): Promise<void> {
+  if (await hasBegun(catalog, intent)) await finish(catalog, intent);
+  else if (intent.kind === 'replace') await discardStaging(catalog, intent.staging);
+}
+
+async function discardStaging(catalog: Catalog, folder: string): Promise<void> {
+  if (folder.startsWith(`${STAGING_FOLDER}/`)) await catalog.store.deleteFolder(folder);
+}
+
+/** Carries on after the first step; what was done before is not done again. */
 async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
   const { store } = catalog;
-  if (intent.kind === 'replace') {
-    // The trash folder is unique to the intent and never empty: a repeated move is refused there.
-    if ((await store.list(intent.staging)) !== undefined) {
-      await store.moveFolder(intent.place, intent.trash);
-      if ((await store.moveFolder(intent.staging, intent.place)) === 'taken') return 'not empty';
-    }
-    return 'dropped';
-  }
-  if ((await store.list(intent.trash)) === undefined) return 'missing';
+  if (intent.kind === 'replace') return putInPlace(catalog, intent);
+  if (!(await hasBegun(catalog, intent))) return 'missing';
   if (await isFolderEmpty(catalog, intent.trash)) {
     await store.deleteFolder(intent.trash);
     return 'dropped';
@@ -88,13 +114,36 @@ async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
   return 'not empty';
 }
 
+async function putInPlace(
+  catalog: Catalog,
+  { staging, place }: Intent & { readonly kind: 'replace' },
+): Promise<DropOutcome> {
+  if ((await catalog.store.moveFolder(staging, place)) === 'moved') return 'dropped';
+  // An opener that found the intent may have been faster.
+  return (await catalog.store.list(staging)) === undefined ? 'dropped' : 'not empty';
+}
+
 async function bringBack(catalog: Catalog, trash: string, place: string): Promise<void> {
-  if ((await catalog.store.moveFolder(trash, place)) !== 'taken') return;
+  let outcome = await catalog.store.moveFolder(trash, place);
+  if (outcome === 'missing' && (await catalog.store.list(trash)) !== undefined) {
+    // Its parent was dropped because it looked empty: it is not.
+    await bringBackParents(catalog, parentFolder(place));
+    outcome = await catalog.store.moveFolder(trash, place);
+  }
+  if (outcome !== 'taken') return;
   // The namespace was recreated meanwhile: its new children join it one by one.
   for (const child of (await catalog.store.list(trash)) ?? []) {
     if (child.kind !== 'folder') continue;
     await catalog.store.moveFolder(`${trash}/${child.name}`, `${place}/${child.name}`);
   }
+}
+
+async function bringBackParents(catalog: Catalog, folder: string): Promise<void> {
+  if (folder === '' || (await catalog.store.enter(folder))) return;
+  await bringBackParents(catalog, parentFolder(folder));
+  await catalog.store.createFolder(folder);
+  const marker = encodeNamespace({ id: catalog.env.uuid(), properties: {} });
+  await catalog.store.putIfAbsent(joinPath(folder, NAMESPACE_FILE), marker);
 }
 
 async function isFolderEmpty(catalog: Catalog, folder: string): Promise<boolean> {

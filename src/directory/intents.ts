@@ -28,16 +28,33 @@ export type Intent =
 
 const KINDS: readonly string[] = ['drop_empty_namespace', 'replace'];
 
-/** Writes the intent, runs it, and removes it. Its outcome is what `run` returns. */
+/**
+ * Writes the intent, runs it, and removes it. Its outcome is what `run` returns. After an error
+ * `recover` brings things to an end, old or new; if that fails too, the next opener does it.
+ */
 export async function withIntent<Result>(
   catalog: Catalog,
   intent: Intent,
   run: (intent: Intent) => Promise<Result>,
+  recover: () => Promise<void>,
 ): Promise<Result> {
   const file = `${INTENTS_FOLDER}/${catalog.env.uuid()}.json`;
-  await writeObject(catalog.store, file, encodeChecksummed({ ...intent }).bytes);
-  await catalog.store.syncFolders([INTENTS_FOLDER]);
-  const result = await run(intent);
+  await Promise.all([
+    writeObject(catalog.store, file, encodeChecksummed({ ...intent }).bytes),
+    catalog.store.syncFolders([INTENTS_FOLDER]),
+  ]);
+  let result: Result;
+  try {
+    result = await run(intent);
+  } catch (error) {
+    try {
+      await recover();
+      await catalog.store.delete(file);
+    } catch {
+      // The first error says more, and the intent is still there.
+    }
+    throw error;
+  }
   await catalog.store.delete(file);
   return result;
 }

@@ -14,7 +14,7 @@ export async function tablesIn(catalog: Catalog, id: ObjectPath): Promise<string
     const decoded = names.decode(entry.name, id.length === 0);
     if (decoded?.kind === 'table') found.push(decoded.name);
   }
-  return found.sort(byCodeUnits);
+  return found.sort();
 }
 
 /** Names of the namespaces right below a namespace: folders with a marker file. */
@@ -30,7 +30,7 @@ export async function namespacesIn(catalog: Catalog, id: ObjectPath): Promise<st
     const marker = joinPath(joinPath(folder, entry.name), NAMESPACE_FILE);
     if ((await catalog.store.head(marker)) !== undefined) found.push(decoded.name);
   }
-  return found.sort(byCodeUnits);
+  return found.sort();
 }
 
 const isPrivate = (folder: string, id: ObjectPath): boolean =>

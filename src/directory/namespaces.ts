@@ -1,6 +1,6 @@
 /** Namespaces: folders with a marker file that holds their properties. */
 import { DirspaceError } from '../errors.ts';
-import { joinPath, NAMESPACE_FILE, parentFolder, STAGING_FOLDER } from '../format/paths.ts';
+import { joinPath, NAMESPACE_FILE, STAGING_FOLDER } from '../format/paths.ts';
 import { encodeNamespace, type Properties } from '../format/records.ts';
 import type { UpdateNamespacePropertiesRequest } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
@@ -21,6 +21,7 @@ import {
   findNamespace,
   missingNamespace,
   namespaceId,
+  readNamespace,
   requireNamespace,
   showId,
 } from './catalog.ts';
@@ -93,7 +94,7 @@ export async function describeNamespace(
   catalog: Catalog,
   request: { readonly id?: string[] },
 ): Promise<DescribeNamespaceResponse> {
-  const { properties } = await requireNamespace(catalog, namespaceId(request.id));
+  const { properties } = await readNamespace(catalog, namespaceId(request.id));
   return { properties: { ...properties } };
 }
 
@@ -115,9 +116,7 @@ export async function dropNamespace(
     missingNamespace(id);
   }
   if (behavior === 'Restrict' && !(await isNamespaceEmpty(catalog, id))) throw notEmpty(id);
-  const outcome = await catalog.engine.withLock(parentFolder(joinPath('ns', id.join('/'))), () =>
-    dropNamespaceFolder(catalog, id, behavior),
-  );
+  const outcome = await dropNamespaceFolder(catalog, id, behavior);
   if (outcome === 'not empty') throw notEmpty(id);
   if (outcome === 'missing' && mode === 'Fail') missingNamespace(id);
   return { properties: { ...existing.properties } };
@@ -136,7 +135,7 @@ export async function updateNamespaceProperties(
   const folder = catalog.engine.names.namespaceFolder(id);
   return catalog.engine.queue.run(folder, () =>
     catalog.engine.withLock(folder, async () => {
-      const record = await requireNamespace(catalog, id);
+      const record = await readNamespace(catalog, id);
       const removed = new Set(request.removals ?? []);
       const kept = Object.entries(record.properties).filter(([name]) => !removed.has(name));
       const properties = Object.fromEntries([...kept, ...Object.entries(request.properties ?? {})]);
@@ -150,8 +149,8 @@ export async function updateNamespaceProperties(
 async function stageNamespace(catalog: Catalog, properties: Properties): Promise<string> {
   const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
   const record = encodeNamespace({ id: catalog.env.uuid(), properties });
-  await writeObject(catalog.store, joinPath(staging, NAMESPACE_FILE), record);
-  await catalog.store.syncFolders([staging]);
+  const written = writeObject(catalog.store, joinPath(staging, NAMESPACE_FILE), record);
+  await Promise.all([written, catalog.store.syncFolders([staging])]);
   return staging;
 }
 

@@ -17,8 +17,21 @@ import type {
   TagContents,
   UpdateTableTagRequest,
 } from '../protocol/models.ts';
-import { createBranch, deleteBranch, type FoundBranch, listBranches } from '../table/branches.ts';
-import { resolveHead, snapshotAt, visibleSnapshot } from '../table/head.ts';
+import {
+  createBranch,
+  deleteBranch,
+  type FoundBranch,
+  findBranch,
+  listBranches,
+  mainBranch,
+} from '../table/branches.ts';
+import {
+  resolveHead,
+  snapshotAt,
+  type TableBranch,
+  visibleSnapshot,
+  visibleVersions,
+} from '../table/head.ts';
 import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
 import {
   beginWrite,
@@ -68,8 +81,9 @@ export async function createTableTag(
   const table = await requireTable(catalog, request.id);
   const record = await tagRecord(catalog, table, request);
   await createTag(catalog.engine, table.folder, request.tag, record);
-  await confirmTag(catalog, table, request.tag, record);
-  return {};
+  if (await isKept(catalog, table, record)) return {};
+  await deleteTag(catalog.engine, table.folder, request.tag);
+  throw versionGone(table, record);
 }
 
 /** @throws TableTagNotFound, TableVersionNotFound */
@@ -83,8 +97,12 @@ export async function updateTableTag(
   const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
   if (known === undefined) throw missingTag(table, request.tag);
   await replaceTag(catalog.engine, table.folder, request.tag, record);
-  await confirmTag(catalog, table, request.tag, record);
-  return {};
+  if (await isKept(catalog, table, record)) return {};
+  await replaceTag(catalog.engine, table.folder, request.tag, known);
+  if (!(await isKept(catalog, table, known))) {
+    await deleteTag(catalog.engine, table.folder, request.tag);
+  }
+  throw versionGone(table, record);
 }
 
 /** @throws TableTagNotFound */
@@ -94,7 +112,9 @@ export async function deleteTableTag(
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
-  if (await deleteTag(catalog.engine, table.folder, request.tag)) return {};
+  const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+  if (known !== undefined && (await deleteTag(catalog.engine, table.folder, request.tag)))
+    return {};
   throw missingTag(table, request.tag);
 }
 
@@ -133,7 +153,9 @@ export async function createTableBranch(
     );
   }
   await createBranch(catalog.engine, request.name, from);
-  return {};
+  if (await isKept(catalog, table, { branch: parent.branch, version: from.version })) return {};
+  await deleteBranch(catalog.engine, table.folder, request.name);
+  throw versionGone(table, from);
 }
 
 /** @throws TableBranchNotFound */
@@ -173,26 +195,44 @@ async function tagRecord(
   return { table: table.record.id, branch: branch.branch, version };
 }
 
-/** Cleanup may have removed the version before it could see the tag. @throws TableVersionNotFound */
-async function confirmTag(
+/**
+ * Looked up once something keeps the version: cleanup may have marked it before it could see that.
+ * Cleanup looks for what keeps a version after it marked it.
+ */
+async function isKept(
   catalog: Catalog,
   table: Table,
-  tag: string,
-  record: TagRecord,
-): Promise<void> {
-  const branch = await requireBranch(catalog, table, record.branch);
-  if ((await visibleSnapshot(catalog.engine, branch, record.version)) !== undefined) return;
-  await deleteTag(catalog.engine, table.folder, tag);
-  await snapshotAt(catalog.engine, branch, record.version);
+  record: { readonly branch: string; readonly version: number },
+): Promise<boolean> {
+  const branch = await branchOf(catalog, table, record.branch);
+  if (branch === undefined) return false;
+  return (await visibleVersions(catalog.engine, branch)).includes(record.version);
 }
+
+async function branchOf(
+  catalog: Catalog,
+  table: Table,
+  name: string,
+): Promise<TableBranch | undefined> {
+  return name === MAIN_BRANCH
+    ? mainBranch(table.folder, table.record.id)
+    : findBranch(catalog.engine, table.folder, table.record.id, name);
+}
+
+const versionGone = (table: Table, { version }: { readonly version: number }): DirspaceError =>
+  new DirspaceError(
+    'TableVersionNotFound',
+    `Version ${version} of the table ${showId(table.id)} was deleted at that very moment. List the versions to see what is there.`,
+    { details: { id: table.id, version } },
+  );
 
 async function tagContents(
   catalog: Catalog,
   table: Table,
   record: TagRecord,
 ): Promise<TagContents> {
-  const branch = await requireBranch(catalog, table, record.branch);
-  const snapshot = await visibleSnapshot(catalog.engine, branch, record.version);
+  const branch = await branchOf(catalog, table, record.branch);
+  const snapshot = branch && (await visibleSnapshot(catalog.engine, branch, record.version));
   return {
     version: record.version,
     manifestSize: snapshot?.manifestBytes ?? 0,

@@ -22,11 +22,14 @@ import {
   showId,
   tableId,
 } from './catalog.ts';
+import { refuseNamespaceOfThatName } from './create-table.ts';
 
 interface TrashEntry {
   readonly record: TrashRecord;
   readonly folder: string;
 }
+
+const lastDrops = new WeakMap<Catalog, number>();
 
 const recordFile = (folder: string): string => `${folder}.json`;
 
@@ -37,7 +40,10 @@ export async function prepareTrash(
   id: ObjectPath,
 ): Promise<string> {
   const folder = `${TRASH_FOLDER}/${catalog.env.uuid()}`;
-  const record = encodeTrash({ kind, id, droppedAt: catalog.env.now() });
+  // Of two drops within a millisecond the later one still counts as later.
+  const droppedAt = Math.max(catalog.env.now(), (lastDrops.get(catalog) ?? 0) + 1);
+  lastDrops.set(catalog, droppedAt);
+  const record = encodeTrash({ kind, id, droppedAt });
   await writeObject(catalog.store, recordFile(folder), record);
   return folder;
 }
@@ -59,6 +65,7 @@ export async function undropTable(
   await beginWrite(catalog);
   const id = tableId(request.id as string[]);
   await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
   const { names } = catalog.engine;
   const target = names.tableFolder(id);
   const dropped = (await listTrash(catalog)).sort(
@@ -75,6 +82,12 @@ export async function undropTable(
         `A table ${showId(id)} exists now. Rename or drop it before bringing back the dropped one.`,
         { details: { id } },
       );
+    }
+    try {
+      await refuseNamespaceOfThatName(catalog, id);
+    } catch (error) {
+      await catalog.store.moveFolder(target, folder);
+      throw error;
     }
     if (entry.record.kind === 'table') await catalog.store.delete(recordFile(entry.folder));
     return { id, location: locationOf(catalog, target) };
@@ -93,7 +106,8 @@ export async function purgeTrash(
 ): Promise<PurgeTrashResponse> {
   const dryRun = request.dry_run ?? false;
   if (!dryRun) await beginWrite(catalog);
-  const newest = catalog.env.now() - request.older_than_millis;
+  const now = Math.max(catalog.env.now(), lastDrops.get(catalog) ?? 0);
+  const newest = now - request.older_than_millis;
   let removed = 0;
   for (const { record, folder } of await listTrash(catalog)) {
     if (record.droppedAt > newest) continue;

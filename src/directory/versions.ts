@@ -15,9 +15,11 @@ import type {
   ListTableVersionsResponse,
   TableVersion,
 } from '../protocol/models.ts';
+import { isStillThere, settleBatches } from '../table/commit.ts';
 import { deleteVersions, planDeletion } from '../table/delete-versions.ts';
 import {
   type Head,
+  highestListed,
   readManifest,
   rememberHead,
   resolveHead,
@@ -94,7 +96,8 @@ export async function batchDeleteTableVersions(
 export interface StagedVersion {
   readonly path: string;
   readonly manifest: Manifest;
-  readonly head: Head | undefined;
+  /** The version it builds on. */
+  readonly base: Snapshot | undefined;
 }
 
 type StagedRequest = Pick<
@@ -143,12 +146,11 @@ export async function readStagedVersion(
   if (manifest.version !== request.version) {
     refuse(`it is version ${manifest.version}, and version ${request.version} was asked for`);
   }
-  const head = await resolveHead(catalog.engine, branch);
-  await checkSuccession(catalog, branch, manifest, head);
+  const head = await checkSuccession(catalog, branch, manifest);
   return {
     path,
     manifest: { ...manifest, annotations: request.metadata ?? manifest.annotations },
-    head,
+    base: head?.snapshot,
   };
 }
 
@@ -167,6 +169,10 @@ export async function publishStaged(
     if (winner?.transaction !== manifest.transaction || winner.batch !== batch) {
       throw versionTaken(manifest.version);
     }
+  }
+  if (staged.base !== undefined && !(await isStillThere(catalog.engine, staged.base))) {
+    await catalog.store.delete(file);
+    throw versionTaken(manifest.version);
   }
   await catalog.store.delete(staged.path);
   const snapshot = new Snapshot(catalog.engine, branch, manifest, checksum, bytes.length);
@@ -211,10 +217,16 @@ async function checkSuccession(
   catalog: Catalog,
   branch: TableBranch,
   manifest: Manifest,
-  head: Head | undefined,
-): Promise<void> {
-  const next = (head?.slot ?? 0) + 1;
-  if (manifest.version < next) throw versionTaken(manifest.version);
+): Promise<Head | undefined> {
+  const { engine } = catalog;
+  let head = await resolveHead(engine, branch);
+  let slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
+  while (await settleBatches(engine, branch, head?.snapshot.version ?? 0, slot)) {
+    head = await resolveHead(engine, branch);
+    slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
+  }
+  const next = slot + 1;
+  if (manifest.version < next) throw versionTaken(manifest.version, next);
   const parent = manifest.parent;
   const follows =
     manifest.version === next &&
@@ -224,8 +236,8 @@ async function checkSuccession(
   if (!follows) {
     throw new DirspaceError(
       'ConcurrentModification',
-      `Version ${manifest.version} does not follow the newest version, ${head?.snapshot.version ?? 'none'}. Build it again on that one.`,
-      { details: { version: manifest.version } },
+      `Version ${manifest.version} does not follow the newest version, ${head?.snapshot.version ?? 'none'}. Build it again on that one, as version ${next}.`,
+      { details: { version: manifest.version, next } },
     );
   }
   for (const fragment of manifest.fragments) {
@@ -236,11 +248,13 @@ async function checkSuccession(
       `The staged manifest refers to ${file}, which is missing or has another size than ${fragment.bytes} bytes.`,
     );
   }
+  return head;
 }
 
-export const versionTaken = (version: number): DirspaceError =>
+/** `next` is not always the one after the newest: an aborted batch uses up its number. */
+const versionTaken = (version: number, next?: number): DirspaceError =>
   new DirspaceError(
     'ConcurrentModification',
-    `Version ${version} exists already. Read the newest version, build on it, and publish the one after.`,
-    { details: { version } },
+    `The number ${version} is taken. Read the newest version, build on it, and publish ${next === undefined ? 'it under the next free number' : `it as version ${next}`}.`,
+    { details: { version, ...(next === undefined ? {} : { next }) } },
   );

@@ -2,12 +2,12 @@
  * Chunk files: immutable runs of fragment entries that manifests share, so that a commit to a
  * table of 10,000 fragments writes no more than one to a table of ten.
  */
-import { decodeFragment, encodeFragment, type FragmentEntry } from './fragment-entry.ts';
+import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
 import {
   arrayMember,
   asObject,
   corrupt,
-  encodeChecksummed,
+  encodeChecksummedText,
   fileIdMember,
   integerMember,
   parseChecksummed,
@@ -53,7 +53,9 @@ export function encodeChunk(
   file: string,
   fragments: readonly FragmentEntry[],
 ): { bytes: Uint8Array; entry: ChunkEntry } {
-  const { bytes, checksum } = encodeChecksummed({ fragments: fragments.map(encodeFragment) });
+  const { bytes, checksum } = encodeChecksummedText(
+    `{"fragments":[${fragments.map(fragmentText).join()}]}`,
+  );
   const ids = fragments.map((fragment) => fragment.id);
   return {
     bytes,

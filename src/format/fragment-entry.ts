@@ -31,7 +31,19 @@ export interface FragmentEntry {
 export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
 
-export function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
+const texts = new WeakMap<FragmentEntry, string>();
+
+/** The entry as JSON text. Entries are written again with every version, so the text is kept. */
+export function fragmentText(fragment: FragmentEntry): string {
+  let text = texts.get(fragment);
+  if (text === undefined) {
+    text = JSON.stringify(encodeFragment(fragment));
+    texts.set(fragment, text);
+  }
+  return text;
+}
+
+function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
   return {
     id: fragment.id,
     file: fragment.file,

@@ -40,7 +40,12 @@ const hex8 = (value: number): string => (value >>> 0).toString(16).padStart(8, '
 
 /** Serialises with the checksum in front; `checksum` is what the next version's parent link holds. */
 export function encodeChecksummed(document: JsonObject): { bytes: Uint8Array; checksum: string } {
-  const tail = `,${JSON.stringify(document).slice(1)}\n`;
+  return encodeChecksummedText(JSON.stringify(document));
+}
+
+/** As encodeChecksummed, of an object that is JSON text already. */
+export function encodeChecksummedText(text: string): { bytes: Uint8Array; checksum: string } {
+  const tail = `,${text.slice(1)}\n`;
   const body = Buffer.from(`${HEAD}00000000"${tail}`);
   const checksum = hex8(crc32(body.subarray(HEAD_BYTES - 1)));
   body.write(checksum, HEAD.length, 'latin1');

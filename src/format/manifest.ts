@@ -5,12 +5,13 @@
 import { DirspaceError } from '../errors.ts';
 import type { JsonArrowSchema } from '../protocol/schema.ts';
 import { type ChunkEntry, decodeChunkEntry, encodeChunkEntry } from './chunk.ts';
-import { decodeFragment, encodeFragment, type FragmentEntry } from './fragment-entry.ts';
+import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
 import {
   arrayMember,
   asObject,
   corrupt,
   encodeChecksummed,
+  encodeChecksummedText,
   integerMember,
   type JsonObject,
   member,
@@ -114,7 +115,7 @@ export function encodeTombstone(tombstone: Tombstone): Uint8Array {
 
 export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksum: string } {
   const { parent, totals } = manifest;
-  return encodeChecksummed({
+  const head = JSON.stringify({
     format: FORMAT_VERSION,
     features: [],
     table: manifest.table,
@@ -138,8 +139,9 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
       fragments: totals.fragments,
     },
     chunks: manifest.chunks.map(encodeChunkEntry),
-    fragments: manifest.fragments.map(encodeFragment),
   });
+  const fragments = manifest.fragments.map(fragmentText).join();
+  return encodeChecksummedText(`${head.slice(0, -1)},"fragments":[${fragments}]}`);
 }
 
 /**

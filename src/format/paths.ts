@@ -24,6 +24,8 @@ export const TABLE_FILE = '.table.json';
 /** Names that Windows keeps for devices, whatever follows a period. */
 const DEVICE = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/i;
 const ESCAPE = /%([0-9a-f]{2})/g;
+/** Too long for a device or `data`, without capitals, periods and escapes. */
+const PLAIN = /^[a-z0-9_-]{8,200}$/;
 
 const escapeAt = (text: string, index: number): string =>
   `${text.slice(0, index)}%${text.charCodeAt(index).toString(16)}${text.slice(index + 1)}`;
@@ -69,6 +71,8 @@ export class NameCodec {
   decode(folder: string, atRoot: boolean): { kind: FolderKind; name: string } | undefined {
     const kind: FolderKind = folder.endsWith(TABLE_SUFFIX) ? 'table' : 'namespace';
     const bare = kind === 'table' ? folder.slice(0, -TABLE_SUFFIX.length) : folder;
+    // Names that no rule touches, so that long lists need not encode each name again.
+    if (PLAIN.test(bare)) return { kind, name: bare };
     const name = bare.includes('%')
       ? bare.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
       : bare;

@@ -41,6 +41,8 @@ export function parentOf(path: string): string {
  */
 export function enterFolder(disk: Disk, folder: string): boolean {
   const absolute = absoluteFolder(disk, folder);
+  // A miss is common and would cost an exception below: ten times the look.
+  if (lookAt(disk, folder) === undefined) return false;
   try {
     // The kernel resolves the whole chain at once: half the cost of one lstat a component.
     // The dot makes it refuse a file.

@@ -96,7 +96,11 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
   ]);
   await engine.store.syncFolders([staging, `${staging}/versions-${id}`]);
   await engine.store.createFolder(branchesFolder(tableFolder), tableFolder);
-  const outcome = await engine.store.moveFolder(staging, target);
+  let outcome = await engine.store.moveFolder(staging, target);
+  if (outcome === 'taken' && (await isForeign(engine, from.branch, name))) {
+    await deleteBranch(engine, tableFolder, name);
+    outcome = await engine.store.moveFolder(staging, target);
+  }
   if (outcome === 'moved') return;
   await engine.store.deleteFolder(staging);
   if (outcome === 'taken') throw branchExists(name);
@@ -104,6 +108,15 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
     'TableNotFound',
     'The table was dropped while the branch was being made.',
   );
+}
+
+/** Left by a writer that outlived the table that was here before; hidden, but in the way. */
+async function isForeign(engine: Engine, table: TableBranch, name: string): Promise<boolean> {
+  const file = branchFile(table.tableFolder, name);
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined || decodeBranch(bytes, file).table === table.incarnation) return false;
+  const main = mainBranch(table.tableFolder, table.incarnation);
+  return (await engine.store.list(main.folder)) !== undefined;
 }
 
 /** Moves the branch out of sight first; false when there is none. */

@@ -10,6 +10,7 @@ import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
 import {
   type Head,
+  highestListed,
   readManifest,
   rememberHead,
   resolveHead,
@@ -95,17 +96,19 @@ async function attempt(
 ): Promise<Committed | undefined> {
   request.signal?.throwIfAborted();
   const head = await resolveHead(engine, branch);
-  await attempts.refuseClash(head);
   const base = head?.snapshot;
+  const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
+  if (await settleBatches(engine, branch, base?.version ?? 0, slot)) return undefined;
+  await attempts.refuseClash(head);
   const draft = await request.build(base);
   if (draft === undefined) {
     if (base === undefined)
       throw new DirspaceError('InvalidTableState', 'The table has no version to keep.');
     return { snapshot: base, transaction: undefined };
   }
-  const manifest = nextManifest(engine, branch, draft, head, transaction);
+  const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
   const encoded = encodeManifest(manifest);
-  const outcome = await publish(engine, branch, manifest, encoded.bytes, request.after);
+  const outcome = await publish(engine, branch, manifest, base, encoded.bytes, request.after);
   if (outcome === 'taken') {
     const winner = await readManifest(engine, branch, manifest.version);
     // A store may report our own success as a conflict, after a lost reply for instance.
@@ -120,12 +123,18 @@ async function attempt(
   return { snapshot, transaction };
 }
 
+/** Where a new version goes: after `slot`, built on `snapshot`. */
+export interface Position {
+  readonly slot: number;
+  readonly snapshot: Snapshot | undefined;
+}
+
 /** The manifest of the version after `head`. */
 export function nextManifest(
   engine: Engine,
   branch: TableBranch,
   draft: Draft,
-  head: Head | undefined,
+  head: Position | undefined,
   transaction: string,
   batch?: string,
 ): Manifest {
@@ -158,6 +167,7 @@ async function publish(
   engine: Engine,
   branch: TableBranch,
   manifest: Manifest,
+  base: Snapshot | undefined,
   bytes: Uint8Array,
   after: Promise<unknown> | undefined,
 ): Promise<'published' | 'taken'> {
@@ -169,14 +179,17 @@ async function publish(
     published = await resolveUnknown(engine, branch, manifest, error);
   }
   if (!published) return 'taken';
-  // A base that is gone was deleted while we built on it, and so the number we took may lie in a
-  // deleted run, where nobody would ever look for it.
-  const base = manifest.parent?.version ?? 0;
-  if (base > 0 && (await engine.store.head(versionFile(branch.folder, base))) === undefined) {
-    await engine.store.delete(file);
-    return 'taken';
-  }
-  return 'published';
+  if (base === undefined || (await isStillThere(engine, base))) return 'published';
+  await engine.store.delete(file);
+  return 'taken';
+}
+
+/**
+ * A base that is gone, or a tombstone by now, was deleted while we built on it. The number we took
+ * may then lie in a deleted run, where nobody would ever look for it.
+ */
+export async function isStillThere(engine: Engine, base: Snapshot): Promise<boolean> {
+  return (await engine.store.head(base.file))?.size === base.manifestBytes;
 }
 
 /** After any error the version's file tells whether the commit took place. */
@@ -205,6 +218,26 @@ async function resolveUnknown(
   }
   if (found !== undefined) return false;
   throw error;
+}
+
+/**
+ * Versions of undecided batches stand above the newest visible one: what is built past them would
+ * lose them if they are committed later. True when one was in the way and the branch looks anew.
+ */
+export async function settleBatches(
+  engine: Engine,
+  branch: TableBranch,
+  newest: number,
+  slot: number,
+): Promise<boolean> {
+  let waited = false;
+  for (let version = newest + 1; version <= slot; version++) {
+    const batch = (await readManifest(engine, branch, version))?.batch;
+    if (batch === undefined || (await batchDecision(engine, batch)) === 'aborted') continue;
+    await clearAbandonedBatch(engine, batch);
+    waited = true;
+  }
+  return waited;
 }
 
 /** A version of a batch that nobody finished must not block the branch for ever. */

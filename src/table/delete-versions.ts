@@ -1,5 +1,7 @@
 /**
- * Deleting versions for good. A run is marked first, which hides it from lists; then its first
+ * Deleting versions for good. A run is marked first, which hides it from lists, and the tags are
+ * read once more: whoever creates a tag looks for marks afterwards, so one of the two sees the
+ * other. Then its first
  * version becomes a tombstone, which keeps its number taken and leads readers past the run; then
  * the others are removed in ascending order, so that a writer whose base is still there knows that
  * the number after it was never freed. Each step can be repeated.
@@ -61,13 +63,13 @@ export async function keptVersions(
       kept.set(version, 'it is the newest');
     }
   }
-  for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
-    if (record.branch === branch.branch) kept.set(record.version, `the tag ${tag} names it`);
+  for (const [version, tag] of await taggedVersions(engine, branch)) {
+    kept.set(version, `the tag ${tag} names it`);
   }
   return kept;
 }
 
-/** Deletes them; returns how many. */
+/** Deletes them, save those that got a tag meanwhile; returns how many. */
 export async function deleteVersions(
   engine: Engine,
   branch: TableBranch,
@@ -76,11 +78,8 @@ export async function deleteVersions(
   if (versions.length === 0) return 0;
   const entries = (await engine.store.list(branch.folder)) ?? [];
   const before = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
-  for (const run of joinRuns(versions, before)) {
-    await engine.store.putIfAbsent(
-      deletedRunFile(branch.folder, run.first, run.last),
-      Buffer.from('{}\n'),
-    );
+  const marked = await markRuns(engine, branch, versions, before);
+  for (const run of marked.runs) {
     const tombstone = encodeTombstone({ deletedThrough: run.last });
     await engine.store.put(versionFile(branch.folder, run.first), tombstone);
     for (let version = run.first + 1; version <= run.last; version++) {
@@ -93,7 +92,44 @@ export async function deleteVersions(
     }
   }
   await engine.store.syncFolders([branch.folder]);
-  return versions.length;
+  return marked.versions.length;
+}
+
+async function markRuns(
+  engine: Engine,
+  branch: TableBranch,
+  wanted: readonly number[],
+  before: readonly VersionRun[],
+): Promise<{ readonly runs: readonly VersionRun[]; readonly versions: readonly number[] }> {
+  const known = new Set(before.map((run) => markOf(branch, run)));
+  for (let versions = wanted; ; ) {
+    const runs = joinRuns(versions, before);
+    for (const run of runs) {
+      await engine.store.putIfAbsent(markOf(branch, run), Buffer.from('{}\n'));
+    }
+    const tagged = await taggedVersions(engine, branch);
+    const free = versions.filter((version) => !tagged.has(version));
+    if (free.length === versions.length) return { runs, versions };
+    for (const run of runs) {
+      if (!known.has(markOf(branch, run))) await engine.store.delete(markOf(branch, run));
+    }
+    versions = free;
+  }
+}
+
+const markOf = (branch: TableBranch, { first, last }: VersionRun): string =>
+  deletedRunFile(branch.folder, first, last);
+
+/** Versions of the branch that tags name, with one such tag each. */
+async function taggedVersions(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<ReadonlyMap<number, string>> {
+  const tagged = new Map<number, string>();
+  for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
+    if (record.branch === branch.branch) tagged.set(record.version, tag);
+  }
+  return tagged;
 }
 
 /** The runs that the versions make, each joined with the older runs that it touches. */

@@ -30,16 +30,28 @@ export interface Head {
   readonly snapshot: Snapshot;
 }
 
-/** The newest version, or undefined when the branch has none (a declared table). */
+/**
+ * The newest version, or undefined when readers see none: of a declared table, also while its first
+ * version waits for the decision of a batch.
+ */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.get<Head>(branch.folder);
   let slot = (await startingPoint(engine, branch, known)) ?? (await highestListed(engine, branch));
   if (slot === undefined) return undefined;
-  for (;;) {
+  for (let gone = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
     if (known?.slot === slot && known.snapshot.manifest.version === slot) return known;
     const found = await readVersion(engine, branch, slot);
-    if (found !== undefined && 'manifest' in found) break;
+    if (found !== undefined && 'manifest' in found) {
+      const head = await visibleHead(engine, branch, slot);
+      if (head === 'gone' && gone !== slot) {
+        gone = slot;
+        continue;
+      }
+      if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
+      if (head !== undefined) keepHead(engine, branch, head);
+      return head;
+    }
     const listed = await highestListed(engine, branch);
     if (found !== undefined && 'tombstone' in found) {
       slot = Math.max(found.tombstone.deletedThrough, slot);
@@ -50,9 +62,6 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
     if (listed === undefined) return undefined;
     slot = listed;
   }
-  const head = await visibleHead(engine, branch, slot);
-  keepHead(engine, branch, head);
-  return head;
 }
 
 /** @throws TableVersionNotFound */
@@ -153,7 +162,11 @@ function parseHint(bytes: Uint8Array): number | undefined {
   }
 }
 
-async function highestListed(engine: Engine, branch: TableBranch): Promise<number | undefined> {
+/** The highest version number with a file, whatever it holds. */
+export async function highestListed(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<number | undefined> {
   return (await listedVersions(engine, branch)).at(-1);
 }
 
@@ -174,13 +187,24 @@ async function lastContiguous(engine: Engine, branch: TableBranch, start: number
   return low;
 }
 
-/** Reads past versions of batches that were aborted or are still being prepared. */
-async function visibleHead(engine: Engine, branch: TableBranch, slot: number): Promise<Head> {
+/**
+ * Reads past versions of batches that were aborted or are still being prepared. 'gone' when the
+ * version below them was deleted meanwhile, which takes a newer one: worth another look.
+ */
+async function visibleHead(
+  engine: Engine,
+  branch: TableBranch,
+  slot: number,
+): Promise<Head | 'gone' | undefined> {
   for (let version = slot; version > 0; version--) {
-    const snapshot = await visibleSnapshot(engine, branch, version);
-    if (snapshot !== undefined) return { slot, snapshot };
+    const found = await readVersion(engine, branch, version);
+    if (found === undefined || !('manifest' in found)) return 'gone';
+    const { manifest, checksum, bytes } = found;
+    if (await isVisible(engine, manifest)) {
+      return { slot, snapshot: new Snapshot(engine, branch, manifest, checksum, bytes) };
+    }
   }
-  throw corrupt(versionFile(branch.folder, slot), 'no version of the branch is visible');
+  return undefined;
 }
 
 async function isVisible(engine: Engine, manifest: Manifest): Promise<boolean> {

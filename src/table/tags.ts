@@ -1,7 +1,7 @@
 /** Tags of a table: small files that name one version of one branch and keep it from cleanup. */
 import { DirspaceError } from '../errors.ts';
-import { decodeRef, tagFile, tagsFolder } from '../format/paths.ts';
-import { decodeTag, encodeTag, type TagRecord } from '../format/records.ts';
+import { decodeRef, TABLE_FILE, tagFile, tagsFolder } from '../format/paths.ts';
+import { decodeTable, decodeTag, encodeTag, type TagRecord } from '../format/records.ts';
 import type { Engine } from './engine.ts';
 
 /** Undefined when there is no such tag. */
@@ -46,7 +46,11 @@ export async function createTag(
   const file = tagFile(tableFolder, tag);
   await engine.store.createFolder(tagsFolder(tableFolder), tableFolder);
   if (await engine.store.putIfAbsent(file, encodeTag(record))) return;
-  if ((await findTag(engine, tableFolder, record.table, tag)) === undefined) {
+  // What a writer left that outlived the table before: unless it is we who outlived it.
+  if (
+    (await findTag(engine, tableFolder, record.table, tag)) === undefined &&
+    (await isTableAt(engine, tableFolder, record.table))
+  ) {
     await engine.store.put(file, encodeTag(record));
     return;
   }
@@ -55,6 +59,12 @@ export async function createTag(
     `The table already has a tag ${tag}. Update it to let it name another version, or choose another name.`,
     { details: { tag } },
   );
+}
+
+async function isTableAt(engine: Engine, folder: string, incarnation: string): Promise<boolean> {
+  const file = `${folder}/${TABLE_FILE}`;
+  const bytes = await engine.store.get(file);
+  return bytes !== undefined && decodeTable(bytes, file).id === incarnation;
 }
 
 export async function replaceTag(

@@ -24,6 +24,8 @@ export interface Written {
   readonly durable: Promise<unknown>;
 }
 
+/** Encoded bytes held back to be written together. */
+const ONE_PIECE = 64 * 1024;
 /** Up to this size a fragment is read back and decoded whole; of larger ones the structure is. */
 const WHOLE_READ_BACK = 256 * 1024;
 
@@ -61,6 +63,9 @@ interface OpenFragment {
   readonly file: string;
   readonly encoder: FragmentEncoder;
   readonly writer: ObjectWriter;
+  /** Encoded, not written yet: a small fragment goes to the disk in one piece. */
+  pending: Uint8Array[];
+  pendingBytes: number;
   rows: number;
   bytes: number;
 }
@@ -90,10 +95,9 @@ class FragmentsWriter {
     if (batch.numRows === 0) return;
     this.#open ??= await this.#begin();
     const open = this.#open;
-    const buffers = open.encoder.batch(batch);
-    for (const buffer of buffers) open.bytes += buffer.length;
+    this.#add(open, open.encoder.batch(batch));
     open.rows += batch.numRows;
-    await open.writer.write(buffers);
+    if (open.pendingBytes > ONE_PIECE) await this.#flush(open);
     const { fragmentRows, fragmentBytes } = this.#engine.limits;
     if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
   }
@@ -104,7 +108,7 @@ class FragmentsWriter {
     const durable =
       this.#done.length === 0
         ? Promise.resolve()
-        : Promise.all(this.#syncs).then(() => this.#engine.store.syncFolders([folder]));
+        : Promise.all([...this.#syncs, this.#engine.store.syncFolders([folder])]);
     // Whoever awaits it sees the error; until then it must not count as unhandled.
     durable.catch(() => {});
     const rows = this.#done.reduce((sum, fragment) => sum + fragment.rows, 0);
@@ -123,15 +127,32 @@ class FragmentsWriter {
     const file = this.#engine.env.uuid();
     const encoder = new FragmentEncoder(this.#schema);
     const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
-    const buffers = encoder.begin();
-    await writer.write(buffers);
-    return { file, encoder, writer, rows: 0, bytes: 0 };
+    const open = { file, encoder, writer, pending: [], pendingBytes: 0, rows: 0, bytes: 0 };
+    this.#add(open, encoder.begin());
+    return open;
+  }
+
+  #add(open: OpenFragment, buffers: readonly Uint8Array[]): void {
+    for (const buffer of buffers) {
+      open.pending.push(buffer);
+      open.pendingBytes += buffer.length;
+      open.bytes += buffer.length;
+    }
+  }
+
+  /** Buffers may be the caller's own, so none is kept past the batch it came with. */
+  async #flush(open: OpenFragment): Promise<void> {
+    const buffers = open.pending;
+    open.pending = [];
+    open.pendingBytes = 0;
+    await open.writer.write(buffers);
   }
 
   async #end(): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
-    await open.writer.write(open.encoder.end());
+    this.#add(open, open.encoder.end());
+    await this.#flush(open);
     const summary = open.encoder.summary();
     await this.#readBack(open.file, summary);
     this.#open = undefined;

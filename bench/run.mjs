@@ -1,0 +1,74 @@
+/**
+ * Runs the workloads against dirspace and against LanceDB on this machine, in one process, sample by
+ * sample in turn, and prints medians and their ratio.
+ *
+ *   npm run bench [-- --only WORDS] [--json FILE] [--samples N]
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { catalogWorkloads } from './workloads/catalog.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    json: { type: 'string' },
+    samples: { type: 'string' },
+  },
+});
+
+const suites = [catalogWorkloads];
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+async function timed(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** Ours and the peer's samples alternate, so that a slow moment of the machine hits both. */
+async function measure({ samples = 9, ours, peer }) {
+  const count = Number(options.samples ?? samples);
+  const own = [];
+  const other = [];
+  for (let index = 0; index < count; index++) {
+    own.push(await timed(() => ours(index)));
+    if (peer !== undefined) other.push(await timed(() => peer(index)));
+  }
+  return { first_ms: own[0], ours_ms: median(own), peer_ms: other.length > 0 ? median(other) : null };
+}
+
+const rows = [];
+const root = mkdtempSync(join(tmpdir(), 'dirspace-bench-'));
+try {
+  for (const suite of suites) {
+    for await (const workload of suite({ folder: (name) => join(root, name) })) {
+      if (options.only !== undefined && !workload.name.includes(options.only)) continue;
+      const figures = workload.figures ?? (await measure(workload));
+      const ratio = figures.peer_ms === null ? null : figures.peer_ms / figures.ours_ms;
+      const ok = ratio === null ? null : ratio >= workload.goal;
+      const row = { workload: workload.name, ...figures, ratio, goal: workload.goal, ok };
+      rows.push(row);
+      print(row);
+    }
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);
+const short = rows.filter((row) => row.ok === false);
+console.log(
+  short.length === 0
+    ? '\nEvery row reaches its goal.'
+    : `\nShort of their goals: ${short.map((row) => row.workload).join('; ')}`,
+);
+
+function print(row) {
+  const ms = (value) => (value === null ? '-' : value.toFixed(value < 10 ? 3 : 1)).padStart(10);
+  const ratio = row.ratio === null ? '-' : `${row.ratio.toFixed(2)}x`;
+  const goal = row.goal === undefined ? '' : `goal ${row.goal}x`;
+  console.log(
+    `${row.workload.padEnd(52)} ours ${ms(row.ours_ms)} ms  first ${ms(row.first_ms)}  peer ${ms(row.peer_ms)}  ${ratio.padStart(9)}  ${goal.padEnd(11)} ${row.ok === false ? 'SHORT' : ''}`,
+  );
+}

@@ -1,0 +1,162 @@
+/** The catalog: creating, opening, listing, dropping, small appends. */
+import * as lancedb from '@lancedb/lancedb';
+import * as peerArrow from 'apache-arrow';
+import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
+import { connect } from '../../dist/sdk/connect.js';
+
+const SMALL = 10;
+const PATH = ['prod', 'search'];
+
+/** Ten rows x (id int64, name utf8, vector float32[4]), as the Arrow release `arrow` makes them. */
+function smallTable(arrow) {
+  const { Field, FixedSizeList, Float32, Int64, Utf8, Schema, Table, RecordBatch, makeData, Struct } = arrow;
+  const vector = new FixedSizeList(4, new Field('item', new Float32(), true));
+  const schema = new Schema([
+    new Field('id', new Int64(), true),
+    new Field('name', new Utf8(), true),
+    new Field('vector', vector, true),
+  ]);
+  const names = Array.from({ length: SMALL }, (_, row) => `name ${row}`);
+  const children = [
+    arrow.vectorFromArray(BigInt64Array.from(names, (_, row) => BigInt(row)), new Int64()).data[0],
+    arrow.vectorFromArray(names, new Utf8()).data[0],
+    makeData({
+      type: vector,
+      length: SMALL,
+      child: makeData({ type: new Float32(), data: Float32Array.from({ length: 4 * SMALL }, (_, at) => at) }),
+    }),
+  ];
+  const data = makeData({ type: new Struct(schema.fields), length: SMALL, children });
+  return new Table(schema, [new RecordBatch(schema, data)]);
+}
+
+export async function* catalogWorkloads({ folder }) {
+  const own = {
+    full: await connect({ uri: folder('full') }),
+    relaxed: await connect({ uri: folder('relaxed'), durability: 'relaxed' }),
+  };
+  const peer = await lancedb.connectNamespace('dir', { root: folder('peer') });
+  for (const connection of [...Object.values(own), peer]) {
+    await connection.createNamespace(['prod']);
+    await connection.createNamespace(PATH);
+  }
+  const ownRows = smallTable(ownArrow);
+  const peerRows = smallTable(peerArrow);
+  const goals = (full, relaxed) => [
+    ['full', full],
+    ['relaxed', relaxed],
+  ];
+
+  for (const [mode, goal] of goals(3, 15)) {
+    yield {
+      name: `create a table in a nested namespace, ${mode}`,
+      goal,
+      samples: 60,
+      ours: (n) => own[mode].createTable(`t${n}`, ownRows, PATH),
+      peer: (n) => peer.createTable(`t-${mode}-${n}`, peerRows, PATH),
+    };
+  }
+  const describe = async (connection) => {
+    const table = await connection.openTable('t1', PATH);
+    await table.schema();
+    await table.version();
+    await table.countRows();
+  };
+  await peer.createTable('t1', peerRows, PATH);
+  yield {
+    name: 'open + schema + version + count',
+    goal: 10,
+    samples: 100,
+    ours: () => describe(own.full),
+    peer: () => describe(peer),
+  };
+  for (const [mode, goal] of goals(3, 8)) {
+    yield {
+      name: `drop a table, ${mode}`,
+      goal,
+      samples: 50,
+      ours: (n) => own[mode].dropTable(`t${n + 2}`, PATH),
+      peer: (n) => peer.dropTable(`t-${mode}-${n + 2}`, PATH),
+    };
+  }
+  for (const [mode, goal] of goals(3, 10)) {
+    yield {
+      name: `create a namespace, ${mode}`,
+      goal,
+      samples: 40,
+      ours: (n) => own[mode].createNamespace(['prod', `n${n}`]),
+      peer: (n) => peer.createNamespace(['prod', `n-${mode}-${n}`]),
+    };
+  }
+  yield {
+    name: 'describe a namespace',
+    goal: 10,
+    samples: 60,
+    ours: () => own.full.describeNamespace(['prod', 'n1']),
+    peer: () => peer.describeNamespace(['prod', 'n-full-1']),
+  };
+  for (const [mode, goal] of goals(3, 10)) {
+    yield {
+      name: `drop a namespace, ${mode}`,
+      goal,
+      samples: 40,
+      ours: (n) => own[mode].dropNamespace(['prod', `n${n}`]),
+      peer: (n) => peer.dropNamespace(['prod', `n-${mode}-${n}`]),
+    };
+  }
+  yield* appends(own, peer, ownRows, peerRows);
+  for (let made = 0; made < 1_000; made++) {
+    await own.relaxed.createTable(`l${made}`, ownRows);
+    await peer.createTable(`l${made}`, peerRows);
+  }
+  yield {
+    name: 'list 1,000 tables',
+    goal: 40,
+    samples: 15,
+    ours: () => own.relaxed.tableNames(),
+    peer: () => peer.tableNames(),
+  };
+}
+
+async function* appends(own, peer, ownRows, peerRows) {
+  const tables = {
+    full: await own.full.createTable('appended', ownRows),
+    relaxed: await own.relaxed.createTable('appended', ownRows),
+  };
+  for (const [mode, goal] of [
+    ['full', 1.3],
+    ['relaxed', 4],
+  ]) {
+    const other = await peer.createTable(`appended-${mode}`, peerRows);
+    const own = [];
+    yield {
+      name: `append 10 rows, versions 1 to 100, ${mode}`,
+      goal,
+      samples: 100,
+      ours: async () => {
+        const start = performance.now();
+        await tables[mode].add(ownRows);
+        own.push(performance.now() - start);
+      },
+      peer: () => other.add(peerRows),
+    };
+    for (let version = own.length; version < 560; version++) await tables[mode].add(ownRows);
+    const early = own.toSorted((a, b) => a - b)[own.length >> 1];
+    yield {
+      name: `append at version 600 as quick as at the first, ${mode}`,
+      goal: 1 / 1.25,
+      samples: 100,
+      figures: await laterAppends(tables[mode], ownRows, early),
+    };
+  }
+}
+
+async function laterAppends(table, rows, early) {
+  const later = [];
+  for (let sample = 0; sample < 100; sample++) {
+    const start = performance.now();
+    await table.add(rows);
+    later.push(performance.now() - start);
+  }
+  return { first_ms: later[0], ours_ms: later.toSorted((a, b) => a - b)[50], peer_ms: early };
+}
