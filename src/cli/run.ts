@@ -1,0 +1,49 @@
+/**
+ * One call of the CLI, from its arguments to its exit code. Sees the process through what it is
+ * given only.
+ */
+import { isDirspaceError } from '../errors.ts';
+import { VERSION } from '../version.ts';
+import { COMMANDS } from './commands.ts';
+import { EXIT, exitCode } from './exit-codes.ts';
+import { toJson } from './output.ts';
+import { type Request, readArguments, type Streams } from './program.ts';
+
+export interface Surroundings extends Streams {
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Data goes to `out`, everything else to `error`. Never throws. */
+export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {
+  try {
+    const facts = { version: VERSION, commands: COMMANDS };
+    const request = await readArguments(argv, facts, around);
+    if (typeof request === 'number') return request;
+    await run(request, around);
+    return EXIT.ok;
+  } catch (error) {
+    around.error(`dirspace: ${problem(error)}\n`);
+    return exitCode(error);
+  }
+}
+
+async function run(request: Request, around: Surroundings): Promise<void> {
+  const { command, arguments: given, options } = request;
+  const uri = options.text('root') ?? (around.env.DIRSPACE_URI || '.');
+  // Help and wrong usage answer without loading the engine.
+  const { connect } = await import('../sdk/connect.ts');
+  const connection = await connect(uri, { readOnly: command.reads });
+  try {
+    const { json, text = '', note } = await command.run({ connection, arguments: given, options });
+    if (options.flag('json')) around.out(`${toJson(json)}\n`);
+    else if (text !== '') around.out(`${text}\n`);
+    if (note !== undefined) around.error(`${note}\n`);
+  } finally {
+    await connection.close();
+  }
+}
+
+function problem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return isDirspaceError(error) ? `${error.message} (${error.code})` : error.message;
+}

@@ -1,0 +1,59 @@
+/** Runs the CLI, in this process or in one of its own. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { runCli } from '../../src/cli/run.ts';
+import { compiledModule } from './compiled.ts';
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function callCli(
+  args: readonly string[],
+  options: CliOptions = {},
+): Promise<CliResult> {
+  let [out, error] = ['', ''];
+  const code = await runCli(args, {
+    env: options.env ?? {},
+    out: (text) => {
+      out += text;
+    },
+    error: (text) => {
+      error += text;
+    },
+  });
+  return { code, out, error };
+}
+
+/** `unread` closes the pipe of its standard output at once. */
+export function spawnCli(
+  args: readonly string[],
+  options: CliOptions & { readonly cwd?: string; readonly unread?: boolean } = {},
+): Promise<CliResult> {
+  const { DIRSPACE_URI: _, ...env } = process.env;
+  const child = spawn(process.execPath, [fileURLToPath(compiledModule('cli/main.js')), ...args], {
+    env: { ...env, ...options.env },
+    cwd: options.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, error] = ['', ''];
+  if (options.unread === true) child.stdout.destroy();
+  else {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+  }
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    error += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out, error }));
+  });
+}
