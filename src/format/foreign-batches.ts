@@ -1,0 +1,102 @@
+/**
+ * Record batches out of messages and their bodies, with the dictionaries they need. Holds what a
+ * stream or file has said so far; knows nothing of where messages come from.
+ */
+import { type Data, type DataType, type RecordBatch, Vector } from '../arrow.ts';
+import { recordBatch } from './arrow-data.ts';
+import { concatData } from './concat.ts';
+import { bodyBuffers } from './foreign-buffers.ts';
+import { type ColumnContext, readColumns } from './foreign-columns.ts';
+import {
+  type BatchHeader,
+  type ForeignMessage,
+  invalid,
+  refuser,
+  tooLarge,
+} from './foreign-messages.ts';
+import type { ForeignSchema } from './foreign-schema.ts';
+
+export interface BatchLimits {
+  /** Bytes of one message, or of all dictionaries, after decompression. */
+  readonly maxDecompressedBytes: number;
+  /** Values that take no bytes, in all batches. */
+  readonly maxUnbackedValues: number;
+}
+
+interface HeldDictionary {
+  /** Pieces of falling length, so that many small additions do not become many small pieces. */
+  pieces: Data[];
+  bytes: number;
+}
+
+export class ForeignBatches {
+  readonly #foreign: ForeignSchema;
+  readonly #limits: BatchLimits;
+  readonly #dictionaries = new Map<number, Vector>();
+  readonly #held = new Map<number, HeldDictionary>();
+  readonly #context: ColumnContext;
+  #dictionaryBytes = 0;
+  #batches = 0;
+
+  constructor(foreign: ForeignSchema, limits: BatchLimits) {
+    this.#foreign = foreign;
+    this.#limits = limits;
+    this.#context = { dictionaries: this.#dictionaries, unbacked: limits.maxUnbackedValues };
+  }
+
+  /** Keeps the dictionary of a message for the batches that follow. @throws InvalidInput */
+  dictionary(message: Extract<ForeignMessage, { kind: 'dictionary' }>, body: Uint8Array): void {
+    const { number, isDelta, batch } = message;
+    const what = `dictionary ${number}`;
+    const announced = this.#foreign.dictionaries.get(number);
+    if (announced === undefined) throw invalid(what, 'the schema does not have it');
+    const { id, values } = announced;
+    const { columns, bytes } = this.#columns(batch, body, [{ name: what, type: values }], what);
+    const known = isDelta ? this.#held.get(id) : undefined;
+    if (isDelta && known === undefined) throw invalid(what, 'it adds to one that was not sent');
+    const held = known ?? { pieces: [], bytes: 0 };
+    this.#dictionaryBytes += bytes - (isDelta ? 0 : (this.#held.get(id)?.bytes ?? 0));
+    if (this.#dictionaryBytes > this.#limits.maxDecompressedBytes) {
+      throw tooLarge(
+        `its dictionaries take ${this.#dictionaryBytes} bytes, more than the ${this.#limits.maxDecompressedBytes} allowed`,
+      );
+    }
+    held.bytes += bytes;
+    held.pieces = joined([...held.pieces, ...columns]);
+    this.#held.set(id, held);
+    this.#dictionaries.set(id, new Vector(held.pieces));
+  }
+
+  /** @throws InvalidInput naming the batch and the column */
+  batch(header: BatchHeader, body: Uint8Array): RecordBatch {
+    const what = `record batch ${this.#batches}`;
+    this.#batches += 1;
+    const { schema } = this.#foreign;
+    const { columns } = this.#columns(header, body, schema.fields, what);
+    return recordBatch(schema, columns, header.rows);
+  }
+
+  #columns(
+    header: BatchHeader,
+    body: Uint8Array,
+    types: readonly { name: string; type: DataType }[],
+    what: string,
+  ): { columns: Data[]; bytes: number } {
+    const refuse = refuser(what);
+    const buffers = bodyBuffers(header, body, this.#limits.maxDecompressedBytes, refuse);
+    const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+    return { columns: readColumns(header, buffers, types, this.#context, refuse), bytes };
+  }
+}
+
+/** Joins pieces at the end until each is at least twice as long as the next. */
+function joined(pieces: Data[]): Data[] {
+  for (;;) {
+    const last = pieces.at(-1);
+    const before = pieces.at(-2);
+    if (last === undefined || before === undefined || before.length >= 2 * last.length) {
+      return pieces;
+    }
+    pieces = [...pieces.slice(0, -2), concatData([before, last])];
+  }
+}

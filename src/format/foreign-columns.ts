@@ -1,0 +1,280 @@
+/**
+ * The columns of a record batch or dictionary from outside: Data objects around its buffers, after
+ * checking that nodes, buffers and values fit the schema and each other.
+ */
+import {
+  type Data,
+  type DataType,
+  type Dictionary,
+  Type,
+  type Union,
+  UnionMode,
+  Vector,
+} from '../arrow.ts';
+import { type DataParts, dataOf, nullColumn, type Offsets } from './arrow-data.ts';
+import {
+  byteWidth,
+  childFields,
+  hasLargeOffsets,
+  layoutOf,
+  strideOf,
+  type TypedArray,
+  type TypedArrayConstructor,
+  valueArray,
+} from './arrow-types.ts';
+import { bitmapBytes, countBits } from './bitmaps.ts';
+import type { Refuse } from './flatbuffer.ts';
+import { type BatchHeader, tooLarge } from './foreign-messages.ts';
+import {
+  checkIndices,
+  checkOffsets,
+  checkText,
+  checkUnion,
+  checkViews,
+  type Indices,
+} from './foreign-values.ts';
+
+const MAX_ROWS = 0x7fff_ffff;
+
+/** What is shared by all batches of one stream. */
+export interface ColumnContext {
+  /** The dictionaries received so far, by the id of their type. */
+  readonly dictionaries: ReadonlyMap<number, Vector>;
+  /**
+   * How many more values may come that no byte stands for, such as nulls of the null type; values
+   * up to the number of bits in the body are free.
+   */
+  unbacked: number;
+}
+
+export interface NamedType {
+  readonly name: string;
+  readonly type: DataType;
+}
+
+/** The columns of a message, each of the rows that its header says. */
+export function readColumns(
+  header: BatchHeader,
+  buffers: readonly Uint8Array[],
+  types: readonly NamedType[],
+  context: ColumnContext,
+  refuse: Refuse,
+): Data[] {
+  const { rows } = header;
+  if (rows < 0 || rows > MAX_ROWS) refuse(`it says that it has ${rows} rows`);
+  const reader = new ColumnReader(header, buffers, context, refuse);
+  if (types.length === 0) reader.claimUnbacked(rows);
+  const columns = types.map(({ name, type }) => reader.top(name, type, rows));
+  reader.finish();
+  return columns;
+}
+
+class ColumnReader {
+  readonly #header: BatchHeader;
+  readonly #buffers: readonly Uint8Array[];
+  readonly #context: ColumnContext;
+  readonly #refuseBatch: Refuse;
+  readonly #free: number;
+  #refuse: Refuse;
+  #node = 0;
+  #buffer = 0;
+  #view = 0;
+
+  constructor(
+    header: BatchHeader,
+    buffers: readonly Uint8Array[],
+    context: ColumnContext,
+    refuse: Refuse,
+  ) {
+    this.#header = header;
+    this.#buffers = buffers;
+    this.#context = context;
+    this.#refuseBatch = refuse;
+    this.#refuse = refuse;
+    this.#free = 8 * buffers.reduce((bytes, buffer) => bytes + buffer.length, 0);
+  }
+
+  top(name: string, type: DataType, rows: number): Data {
+    this.#refuse = (problem) => this.#refuseBatch(`column ${JSON.stringify(name)}: ${problem}`);
+    const column = this.#column(type);
+    if (column.length !== rows) {
+      this.#refuse(`it has ${column.length} rows in a batch of ${rows}`);
+    }
+    return column;
+  }
+
+  /** All that the message lists must belong to the schema. */
+  finish(): void {
+    const { nodes, views } = this.#header;
+    if (
+      this.#node !== nodes.length ||
+      this.#buffer !== this.#buffers.length ||
+      this.#view !== views.length
+    ) {
+      this.#refuseBatch('it has more nodes or buffers than its schema');
+    }
+  }
+
+  claimUnbacked(values: number): void {
+    if (values <= this.#free) return;
+    this.#context.unbacked -= values;
+    if (this.#context.unbacked < 0) {
+      throw tooLarge(`${values} values take no bytes, such as those of the null type`);
+    }
+  }
+
+  #column(type: DataType): Data {
+    const refuse = this.#refuse;
+    const length = this.#header.nodes[this.#node] ?? refuse('its node is missing');
+    const nulls = this.#header.nodes[this.#node + 1] ?? refuse('its node is missing');
+    this.#node += 2;
+    if (length < 0 || length > MAX_ROWS || nulls < 0 || nulls > length) {
+      refuse(`its node has ${length} values and ${nulls} nulls`);
+    }
+    const layout = layoutOf(type);
+    if (layout === 'null') {
+      this.claimUnbacked(length);
+      return dataOf(type, length, {});
+    }
+    if (layout === 'union') return this.#union(type as Union, length, nulls);
+    const validity = this.#validity(length, nulls);
+    const common: DataParts = { nullCount: nulls, validity };
+    switch (layout) {
+      case 'bits':
+        return dataOf(type, length, {
+          ...common,
+          values: this.#take(bitmapBytes(length), Uint8Array),
+        });
+      case 'fixed':
+        if (byteWidth(type) === 0) this.claimUnbacked(length);
+        return dataOf(type, length, { ...common, values: this.#fixed(type, length) });
+      case 'dictionary':
+        return this.#dictionary(type as Dictionary, length, nulls, common);
+      case 'binary':
+        return this.#binary(type, length, common);
+      case 'view': {
+        const values = this.#take(length * 16, Uint8Array) as Uint8Array;
+        const views = this.#viewBuffers();
+        const text = type.typeId === Type.Utf8View;
+        checkViews(values, length, views, validity, text, refuse);
+        return dataOf(type, length, { ...common, values, views });
+      }
+      case 'list': {
+        const offsets = this.#offsets(type, length);
+        const children = this.#children(type);
+        checkOffsets(offsets, length, children[0]?.length ?? 0, refuse);
+        return dataOf(type, length, { ...common, offsets, children });
+      }
+      case 'fixed-list':
+        if (strideOf(type) === 0) this.claimUnbacked(length);
+        return dataOf(type, length, {
+          ...common,
+          children: this.#children(type, length * strideOf(type)),
+        });
+      case 'struct':
+        if (childFields(type).length === 0) this.claimUnbacked(length);
+        return dataOf(type, length, { ...common, children: this.#children(type, length) });
+    }
+  }
+
+  /** The bitmap of a column with nulls, which must have as many as its node says. */
+  #validity(length: number, nulls: number): Uint8Array | undefined {
+    const bitmap = this.#next();
+    if (bitmap.length === 0 && nulls === 0) return undefined;
+    const needed = bitmapBytes(length);
+    if (bitmap.length < needed) {
+      this.#refuse(`its validity bitmap has ${bitmap.length} bytes where ${needed} are needed`);
+    }
+    const found = length - countBits(bitmap, 0, length);
+    if (found !== nulls) this.#refuse(`it has ${found} nulls where its node says ${nulls}`);
+    return nulls === 0 ? undefined : bitmap.subarray(0, needed);
+  }
+
+  #next(): Uint8Array {
+    const bytes = this.#buffers[this.#buffer] ?? this.#refuse('its buffer is missing');
+    this.#buffer += 1;
+    return bytes;
+  }
+
+  /** The next buffer, cut to `needed` bytes. */
+  #take(needed: number, array: TypedArrayConstructor): TypedArray {
+    const bytes = this.#next();
+    if (bytes.length < needed) {
+      this.#refuse(`its buffer has ${bytes.length} bytes where ${needed} are needed`);
+    }
+    if (array === Uint8Array) return bytes.subarray(0, needed);
+    return new array(bytes.buffer, bytes.byteOffset, needed / array.BYTES_PER_ELEMENT);
+  }
+
+  #fixed(type: DataType, length: number): TypedArray {
+    return this.#take(length * byteWidth(type), valueArray(type));
+  }
+
+  #offsets(type: DataType, length: number): Offsets {
+    const array = hasLargeOffsets(type) ? BigInt64Array : Int32Array;
+    // Columns without rows may come without their one offset.
+    if (length === 0 && this.#buffers[this.#buffer]?.length === 0) {
+      this.#buffer += 1;
+      return new array(1);
+    }
+    return this.#take((length + 1) * array.BYTES_PER_ELEMENT, array) as Offsets;
+  }
+
+  #binary(type: DataType, length: number, common: DataParts): Data {
+    const offsets = this.#offsets(type, length);
+    const held = this.#next();
+    const [, end] = checkOffsets(offsets, length, held.length, this.#refuse);
+    const values = held.subarray(0, end);
+    if (type.typeId === Type.Utf8 || type.typeId === Type.LargeUtf8) {
+      checkText(offsets, length, values, common.validity, this.#refuse);
+    }
+    return dataOf(type, length, { ...common, offsets, values });
+  }
+
+  #viewBuffers(): Uint8Array[] {
+    const count = this.#header.views[this.#view] ?? this.#refuse('its number of views is missing');
+    this.#view += 1;
+    if (count < 0 || count > this.#buffers.length - this.#buffer) {
+      this.#refuse(`it has ${count} data buffers, more than the message`);
+    }
+    return Array.from({ length: count }, () => this.#next());
+  }
+
+  #dictionary(type: Dictionary, length: number, nulls: number, common: DataParts): Data {
+    const values = this.#fixed(type, length);
+    const dictionary =
+      this.#context.dictionaries.get(type.id) ?? new Vector([nullColumn(type.dictionary, 0)]);
+    const { validity } = common;
+    if (nulls < length) {
+      checkIndices(values as Indices, length, dictionary.length, validity, this.#refuse);
+    }
+    return dataOf(type, length, { ...common, values, dictionary });
+  }
+
+  /** Children may be longer than their parent needs, where a writer did not cut them. */
+  #children(type: DataType, rows?: number): Data[] {
+    return childFields(type).map((field) => {
+      const child = this.#column(field.type);
+      if (rows === undefined || child.length === rows) return child;
+      if (child.length < rows) {
+        this.#refuse(`its child ${JSON.stringify(field.name)} has ${child.length} of ${rows} rows`);
+      }
+      return child.slice(0, rows);
+    });
+  }
+
+  #union(type: Union, length: number, nulls: number): Data {
+    // Older metadata gave unions a validity bitmap; it was of use only for nulls of their own.
+    if (this.#header.unionValidity) {
+      if (nulls > 0) this.#refuse('unions with nulls of their own are not supported');
+      this.#next();
+    }
+    const typeIds = this.#take(length, Int8Array) as Int8Array;
+    const dense = type.mode === UnionMode.Dense;
+    const offsets = dense ? (this.#take(length * 4, Int32Array) as Int32Array) : undefined;
+    const children = this.#children(type, dense ? undefined : length);
+    const lengths = children.map((child) => child.length);
+    checkUnion(typeIds, offsets, type.typeIds, lengths, this.#refuse);
+    return dataOf(type, length, { typeIds, offsets, children });
+  }
+}
