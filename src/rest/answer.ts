@@ -2,9 +2,10 @@
  * Answers to requests: JSON, Arrow data, and errors. What was asked is not looked at beyond what
  * the form of the answer depends on.
  */
-import { RecordBatch, type RecordBatchStream, recordBatchStream } from '../arrow.ts';
+import { type RecordBatchStream, recordBatchStream } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
-import { encodeIpcFile, encodeIpcStream } from './arrow-bytes.ts';
+import { nullColumn, recordBatch } from '../format/arrow-data.ts';
+import { encodeIpcFile, encodeIpcStream } from '../format/ipc-stream.ts';
 import { type ErrorStatus, formatErrorBody } from '../protocol/error-body.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE } from './header-names.ts';
@@ -42,13 +43,18 @@ const answerOf = (type: string, body: AsyncIterable<Uint8Array>): HttpAnswer => 
 
 /** Readers that take the schema from the first batch need one: no rows are one batch of none. */
 async function startRows(rows: RecordBatchStream): Promise<RecordBatchStream> {
+  const { schema } = rows;
   const batches = rows[Symbol.asyncIterator]();
   const first = await batches.next();
-  return recordBatchStream(rows.schema, {
+  return recordBatchStream(schema, {
     async *[Symbol.asyncIterator]() {
       try {
         if (first.done) {
-          yield new RecordBatch(rows.schema);
+          yield recordBatch(
+            schema,
+            schema.fields.map(({ type }) => nullColumn(type, 0)),
+            0,
+          );
           return;
         }
         yield first.value;

@@ -5,9 +5,9 @@
 import { ReadableStream } from 'node:stream/web';
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { recordBatchStream } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
-import { encodeIpcStream } from './arrow-bytes.ts';
+import { encodeIpcStream } from '../format/ipc-stream.ts';
 import type { Progress } from './progress.ts';
 
 /** Bodies up to this are kept while they are sent, so that they can be sent again. */
@@ -90,8 +90,28 @@ export async function openAnswer(
   progress: Progress,
   broken: (cause: unknown) => unknown,
 ): Promise<RecordBatchStream> {
-  const stream = await openArrowBody(receivedBytes(response, progress, broken));
-  return recordBatchStream(stream.schema, stream);
+  const bytes = receivedBytes(response, progress, broken);
+  const stream = await openArrowBody(bytes).catch((error: unknown) => {
+    throw unreadable(error);
+  });
+  return recordBatchStream(stream.schema, {
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* stream;
+      } catch (error) {
+        throw unreadable(error);
+      } finally {
+        await bytes.return(undefined);
+      }
+    },
+  });
+}
+
+/** Rows that cannot be read are the server's fault, not the request's. */
+function unreadable(cause: unknown): unknown {
+  if (!isDirspaceError(cause, 'InvalidInput')) return cause;
+  const message = `The rows of the answer cannot be read: ${cause.message}`;
+  return new DirspaceError('Internal', message, { cause });
 }
 
 export async function* receivedBytes(

@@ -18,6 +18,8 @@ export interface RestOptions {
   readonly timeoutMs?: number;
   /** How often a request that may be repeated is sent again; 4 if absent. */
   readonly retries?: number;
+  /** Refuses what would change the catalog, with ReadOnly, without asking the server. */
+  readonly readOnly?: boolean;
   readonly env?: Env;
   /** Ends every call of this namespace, with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -31,6 +33,7 @@ export interface ClientSettings {
   readonly fetch: Fetch;
   readonly timeoutMs: number;
   readonly retries: number;
+  readonly readOnly: boolean;
   readonly env: Env;
   readonly signal: AbortSignal | undefined;
 }
@@ -48,6 +51,7 @@ export function clientSettings(options: RestOptions): ClientSettings {
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     timeoutMs,
     retries,
+    readOnly: options.readOnly ?? false,
     env: options.env ?? systemEnv,
     signal: options.signal,
   };

@@ -112,6 +112,9 @@ export class RestNamespace extends Operations implements Namespace {
   ): Sending {
     const settings = this.#settings;
     const row: OperationRow = OPERATIONS[operation];
+    if (settings.readOnly && row.permission !== 'read') {
+      throw new DirspaceError('ReadOnly', `The catalog was opened read-only; no ${operation}.`);
+    }
     const checked = normalize(requestModel(operation), request) as AnyRequest;
     const { headers, members } = callHeaders(row, checked, settings.headers, options);
     const parts = splitRequest(operation, members, settings.delimiter);

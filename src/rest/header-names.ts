@@ -8,8 +8,7 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 export const HEADER_CONTEXT = 'header.';
 
 export const JSON_TYPE = 'application/json';
-export const ARROW_STREAM_TYPE = 'application/vnd.apache.arrow.stream';
-export const ARROW_FILE_TYPE = 'application/vnd.apache.arrow.file';
+export { ARROW_FILE_TYPE, ARROW_STREAM_TYPE } from '../format/ipc-stream.ts';
 
 /** The type of a content-type header, without its parameters; empty where there is none. */
 export function mediaType(header: string | null | undefined): string {

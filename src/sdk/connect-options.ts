@@ -1,6 +1,7 @@
 /** What every way of connecting takes, and its check. Knows no implementation. */
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
+import type { Fetch } from '../rest/client-options.ts';
 import type { FileSystem } from '../store/file-system.ts';
 import { suggestion } from './known-names.ts';
 
@@ -16,6 +17,12 @@ export interface ConnectOptions {
   readonly durability?: 'full' | 'relaxed';
   /** Ends the attempt to connect, with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Sends the requests of a remote catalog; the one of the platform if absent. */
+  readonly fetch?: Fetch;
+  /** How long a remote catalog may go without any progress; 60,000 if absent, 0 for no limit. */
+  readonly timeoutMs?: number;
+  /** How often a request that may be repeated is sent again; 4 if absent. */
+  readonly retries?: number;
   /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
   /** Taken for the sake of programs that move over; every read sees the newest version. */
@@ -29,6 +36,9 @@ const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   fs: 'object',
   durability: 'string',
   signal: 'object',
+  fetch: 'function',
+  timeoutMs: 'number',
+  retries: 'number',
   env: 'object',
   readConsistencyInterval: 'number',
   storageOptions: 'object',

@@ -18,8 +18,9 @@ export type NamespaceFactory = (
   options: ConnectOptions,
 ) => Catalog | Promise<Catalog>;
 
-const BUILT_IN: ReadonlyMap<string, () => Promise<{ open: NamespaceFactory }>> = new Map([
+const BUILT_IN = new Map<string, () => Promise<{ open: NamespaceFactory }>>([
   ['dir', () => import('./implementation-dir.ts')],
+  ['rest', () => import('./implementation-rest.ts')],
 ]);
 
 const registered = new Map<string, NamespaceFactory>();
