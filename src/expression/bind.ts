@@ -2,7 +2,13 @@
  * Expression tree + schema -> bound tree: names found, types checked, coercions inserted, constants
  * folded. It never sees rows, except the one row that folding a constant takes.
  */
-import { DataType, Decimal as DecimalType, Null as NullType, type Schema } from '../arrow.ts';
+import {
+  DataType,
+  Decimal as DecimalType,
+  Null as NullType,
+  type Schema,
+  Timestamp,
+} from '../arrow.ts';
 import { isDirspaceError } from '../errors.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCall } from './bind-call.ts';
@@ -14,7 +20,7 @@ import { coerce, commonType, describe, literal, locationOf, settle } from './coe
 import { BOOL } from './column.ts';
 import { evaluateConstant } from './evaluate.ts';
 import { compilePattern } from './evaluate-like.ts';
-import { type ExactNumber, exactToDouble, parseExact } from './literals.ts';
+import { type ExactNumber, exactToDouble, parseExact, parseTimestamp } from './literals.ts';
 import { findIn, nearestName, resolveName, virtualColumn } from './names.ts';
 import { checked, refuse } from './sql-error.ts';
 import type { CompareOperator, Expression } from './tree.ts';
@@ -27,6 +33,8 @@ import {
   integerRange,
   listOf,
   plainType,
+  timeUnitOf,
+  timeZoneOf,
   typeText,
   UINT64,
   UTF8,
@@ -360,6 +368,9 @@ export function bindCast(
       };
     }
   }
+  if (arg.kind === 'literal' && arg.loose === 'string' && namesAnInstant(arg, type)) {
+    return bindCast(arg, new Timestamp(timeUnitOf(type), 'UTC'), mode, at);
+  }
   const settled = settle(arg);
   if (!canCast(from, familyOf(type))) {
     refuse(at, `${describe(settled)} cannot be cast to ${typeText(type)}`);
@@ -367,6 +378,12 @@ export function bindCast(
   return typeText(plainType(settled.type)) === typeText(type)
     ? settled
     : { kind: 'cast', arg: settled, mode, type };
+}
+
+/** TIMESTAMP '2020-01-01T00:00:00Z': the text says an offset, so it is no wall-clock time. */
+function namesAnInstant(text: BoundLiteral, type: DataType): boolean {
+  if (familyOf(type) !== 'timestamp' || timeZoneOf(type) !== null) return false;
+  return (parseTimestamp(String(text.value))?.offset ?? null) !== null;
 }
 
 /** A literal where everything below is one; an error stays for the row that would meet it. */

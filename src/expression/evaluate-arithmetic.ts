@@ -104,23 +104,30 @@ function safeLoop(
 ): Float64Array | null {
   const [a, b] = [spread(left, n), spread(right, n)];
   const out = new Float64Array(n);
+  if (op === '+') for (let i = 0; i < n; i++) out[i] = (a[i] as number) + (b[i] as number);
+  else if (op === '-') for (let i = 0; i < n; i++) out[i] = (a[i] as number) - (b[i] as number);
+  else if (op === '*') for (let i = 0; i < n; i++) out[i] = (a[i] as number) * (b[i] as number);
+  else if (op === '%') for (let i = 0; i < n; i++) out[i] = (a[i] as number) % (b[i] as number);
+  else for (let i = 0; i < n; i++) out[i] = quotient(a[i] as number, b[i] as number);
+  // NaN and what lies outside shows afterwards; a row that is null may hold anything.
   for (let i = 0; i < n; i++) {
-    if (valid !== null && valid[i] === 0) continue;
-    const [x, y] = [a[i] as number, b[i] as number];
-    let result: number;
-    if (op === '+') result = x + y;
-    else if (op === '-') result = x - y;
-    else if (op === '*') result = x * y;
-    else {
-      if (y === 0) return divisionByZero();
-      result = op === '/' ? Math.trunc(x / y) : x % y;
-      // The quotient of two doubles may round up to the next integer.
-      if (op === '/' && Math.abs(x) > 2 ** 50) result = Number(BigInt(x) / BigInt(y));
+    const result = out[i] as number;
+    if (result >= Number.MIN_SAFE_INTEGER && result <= Number.MAX_SAFE_INTEGER) {
+      // An integer has no negative zero.
+      if (result === 0) out[i] = 0;
+      continue;
     }
-    if (result > Number.MAX_SAFE_INTEGER || result < Number.MIN_SAFE_INTEGER) return null;
-    out[i] = result + 0;
+    if (valid !== null && valid[i] === 0) out[i] = 0;
+    else if ((op === '/' || op === '%') && b[i] === 0) return divisionByZero();
+    else return null;
   }
   return out;
+}
+
+/** The quotient of two large doubles may round up to the next integer. */
+function quotient(x: number, y: number): number {
+  if (y === 0) return Number.NaN;
+  return Math.abs(x) > 2 ** 50 ? Number(BigInt(x) / BigInt(y)) : Math.trunc(x / y);
 }
 
 function inUnsignedRange(values: Float64Array, type: DataType, valid: Validity): boolean {

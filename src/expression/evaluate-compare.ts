@@ -48,6 +48,14 @@ export function compareWithConstant(op: CompareOperator, column: Column, value: 
     }
     default: {
       const read = reader(column);
+      if (typeof value === 'string' && (op === '=' || op === '<>')) {
+        const [equal, other] = op === '=' ? [TRUE, FALSE] : [FALSE, TRUE];
+        for (let i = 0; i < out.length; i++) {
+          const left = read(i) ?? null;
+          out[i] = left === null ? UNKNOWN : left === value ? equal : other;
+        }
+        return out;
+      }
       for (let i = 0; i < out.length; i++) {
         const left = read(i) ?? null;
         out[i] = left === null ? UNKNOWN : holds(op, compareValues(left, value)) ? TRUE : FALSE;
@@ -363,10 +371,22 @@ function compareMixed(x: Value, xScale: number, y: Value, yScale: number): numbe
   return a === null ? above : -above;
 }
 
+/** By code points, as the bytes of UTF-8 compare; JavaScript's own < puts U+FFFF above U+10000. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  const shared = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < shared && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  if (i === shared) return a.length - b.length;
+  const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
+  const [p, q] = [x >= 0xd800 && x < 0xe000, y >= 0xd800 && y < 0xe000];
+  return p === q ? x - y : p && y >= 0xe000 ? 1 : q && x >= 0xe000 ? -1 : x - y;
+}
+
 /** Order of two canonical values; for lists, structs and intervals only equality means anything. */
 export function compareValues(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
-    return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
+    return compareText(a, b);
   }
   if (
     (typeof a === 'number' || typeof a === 'bigint') &&

@@ -76,6 +76,8 @@ export function compilePattern(
 }
 
 function matchColumn(column: BytesColumn, pattern: Int16Array, insensitive: boolean): Uint8Array {
+  const folded = insensitive ? foldCase(column) : null;
+  if (folded !== null) return matchColumn(folded, pattern, false);
   const out = new Uint8Array(column.length);
   const first = pattern[0] === ANY_RUN;
   const last = pattern.at(-1) === ANY_RUN;
@@ -170,12 +172,10 @@ function generalLoop(
 ): Uint8Array {
   const { data, starts, ends } = column;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  const folded = insensitive ? foldCase(column, bytes) : null;
   for (let i = 0; i < out.length; i++) {
     const start = starts[i] as number;
     const end = ends[i] as number;
     if (!insensitive) out[i] = matches(data, start, end, pattern) ? TRUE : FALSE;
-    else if (folded !== null) out[i] = matches(folded, start, end, pattern) ? TRUE : FALSE;
     else {
       const lower = Buffer.from(bytes.toString('utf8', start, end).toLowerCase());
       out[i] = matches(lower, 0, lower.length, pattern) ? TRUE : FALSE;
@@ -184,16 +184,22 @@ function generalLoop(
   return out;
 }
 
-/** The data in lower case where all of it is ASCII and it is worth a copy. */
-function foldCase(column: BytesColumn, bytes: Buffer): Uint8Array | null {
-  if (!column.dense) return null;
-  const folded = new Uint8Array(bytes.length);
+/** The column in lower case where all of it is ASCII and lies together. */
+function foldCase(column: BytesColumn): BytesColumn | null {
+  const { data, starts, ends, length } = column;
+  if (!column.dense || length === 0) return null;
+  const first = starts[0] as number;
+  const folded = new Uint8Array((ends[length - 1] as number) - first);
+  let other = 0;
   for (let i = 0; i < folded.length; i++) {
-    const byte = bytes[i] as number;
-    if (byte > 127) return null;
+    const byte = data[first + i] as number;
+    other |= byte;
     folded[i] = byte >= 65 && byte <= 90 ? byte + 32 : byte;
   }
-  return folded;
+  if (other > 127) return null;
+  if (first === 0) return { ...column, data: folded };
+  const moved = (offsets: Int32Array): Int32Array => offsets.map((offset) => offset - first);
+  return { ...column, data: folded, starts: moved(starts), ends: moved(ends) };
 }
 
 function matchValues(

@@ -4,7 +4,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RowFunction } from '../bound.ts';
-import type { Value } from '../column.ts';
+import { type Column, constantColumn, reader, type Value, validityOf } from '../column.ts';
 import { strict } from './rows.ts';
 
 /** A result longer than this is refused: repeat and lpad could ask for any size. */
@@ -77,16 +77,49 @@ function initcap(value: string): string {
   });
 }
 
+/** Lengths come from the bytes as they lie; every one is far within what a double holds. */
+function counted(name: string, inPoints: boolean): RowFunction {
+  return {
+    name,
+    fallible: false,
+    evaluate([column]: readonly Column[], length, type): Column {
+      const values = new Float64Array(length);
+      if (column?.form === 'bytes') {
+        const { data, starts, ends, valid } = column;
+        for (let i = 0; i < length; i++) {
+          const end = ends[i] as number;
+          let size = end - (starts[i] as number);
+          // Continuation bytes begin no code point.
+          if (inPoints) {
+            for (let k = starts[i] as number; k < end; k++) {
+              if (((data[k] as number) & 0xc0) === 0x80) size--;
+            }
+          }
+          values[i] = size;
+        }
+        return { form: 'number', type, length, values, valid };
+      }
+      if (column === undefined) return constantColumn(type, null, length);
+      const read = reader(column);
+      for (let i = 0; i < length; i++) {
+        const value = read(i) ?? null;
+        if (typeof value === 'string')
+          values[i] = inPoints ? points(value) : Buffer.byteLength(value);
+        else if (value instanceof Uint8Array) values[i] = value.length;
+      }
+      return { form: 'number', type, length, values, valid: validityOf(column) };
+    },
+  };
+}
+
 /** By name; a name's arguments are checked by the binder. */
 export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   lower: strict('lower', ([s]) => text(s).toLowerCase()),
   upper: strict('upper', ([s]) => text(s).toUpperCase()),
   initcap: strict('initcap', ([s]) => initcap(text(s))),
   reverse: strict('reverse', ([s]) => [...text(s)].reverse().join('')),
-  length: strict('length', ([s]) => BigInt(points(text(s)))),
-  octet_length: strict('octet_length', ([s]) =>
-    BigInt(typeof s === 'string' ? Buffer.byteLength(s) : (s as Uint8Array).length),
-  ),
+  length: counted('length', true),
+  octet_length: counted('octet_length', false),
   bit_length: strict('bit_length', ([s]) => BigInt(8 * Buffer.byteLength(text(s)))),
   ascii: strict('ascii', ([s]) => BigInt(text(s).codePointAt(0) ?? 0)),
   btrim: strict('btrim', ([s, set]) => trim(text(s), text(set ?? ' '), true, true)),

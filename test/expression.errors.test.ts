@@ -1,0 +1,165 @@
+/** What is refused, and that the refusal says where, what and what to do. */
+import { describe, expect, it } from 'vitest';
+import { Field, Int64, Schema } from '../src/arrow.ts';
+import { isDirspaceError } from '../src/errors.ts';
+import { compileExpression, compilePredicate } from '../src/expression/expression.ts';
+import { parseExpression } from '../src/expression/parse.ts';
+import { rows, schema, values } from './helpers/expression-rows.ts';
+
+async function refusal(
+  work: Promise<unknown>,
+): Promise<{ code: string; message: string; details: Readonly<Record<string, unknown>> }> {
+  try {
+    await work;
+  } catch (error) {
+    if (isDirspaceError(error)) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const REFUSED: readonly (readonly [sql: string, position: number | undefined, says: RegExp])[] = [
+  ['', 1, /empty/],
+  ['a b', 3, /syntax error at or near "b"/],
+  ['i32 = ', 7, /syntax error at the end/],
+  ['i32 = (1', 7, /never closed/],
+  ['i32 = 1)', 8, /closes nothing/],
+  ["s = 'abc", 5, /quote ' is never closed/],
+  ['order = 1', 1, /needs quotes/],
+  ['i32 = 1; DROP TABLE t', 8, /';' is not part/],
+  ['i32 = $1', 7, /Parameters are not supported/],
+  ['i32 = ?', 7, /Parameters/],
+  ['i32, id', 1, /A row of several values/],
+  ['i32 = (SELECT 1)', 7, /A subquery is not supported/],
+  ['EXISTS (SELECT 1)', 1, /subquery/],
+  ['count(*) > 1', 1, /aggregate count/],
+  ['sum(i32) OVER () > 1', 1, /window function/],
+  ['i32 FROM t', 5, /syntax error/],
+  ["'é' = 's' AND i32 @> 1", 19, /operator @> is not supported/],
+  ['now() > ts', 1, /function now is not known/],
+  ['current_date > d', 1, /no clock/],
+  ['i32 SIMILAR TO s', 5, /not supported/],
+  ['CAST(i32 AS frob)', 1, /type frob is not known/],
+  ['CAST(s AS varchar(3))', 11, /no value is cut/],
+  ["i32 = '1'", 7, /column i32 \(int32\) cannot be compared with '1' \(utf8\); write a CAST/],
+  ['s = 1', 5, /column s \(utf8\)/],
+  ['s + 1', 5, /texts are joined with \|\|/],
+  ['i32', 1, /no condition/],
+  ['length(i32) > 1', 8, /length takes text here, not column i32 \(int32\)/],
+  ['lenght(s) = 1', 1, /did you mean length\?/],
+  ['length(s, s) = 1', 1, /takes 1 argument, not 2/],
+  ["ts > 'yesterday'", 6, /is no timestamp/],
+  ["d = date '2020-13-01'", 10, /does not fit date32/],
+  ['ts > tz', 4, /one has a time zone/],
+  ["CASE WHEN b THEN 1 ELSE 'a' END = 1", 25, /no type in common/],
+  ["s LIKE 'a\\'", 8, /ends in its escape/],
+  ["s LIKE 'a' ESCAPE 'xy'", 3, /one character/],
+  ["regexp_like(s, '(a+)+$')", 16, /endless time/],
+  ["regexp_like(s, '(a|a)*$')", 16, /several ways/],
+  ["regexp_like(s, '(?=a)')", 16, /look-around/],
+  ["regexp_like(s, '(')", 16, /refused/],
+  ["date_trunc('dya', ts) = ts", 12, /takes one of/],
+  ['nums < nums', 6, /no order/],
+  ["X'0' = bin", 1, /two hexadecimal digits/],
+  ['st.a.b = 1', 1, /no struct|There is no column/],
+  ['1e999 > x', 1, /out of range/],
+  ['b + 1 = 2', 5, /operator \+ does not work on column b/],
+];
+
+describe('an expression is refused', () => {
+  it.each(REFUSED)('%s', async (sql, position, says) => {
+    const error = await refusal(compilePredicate(sql, schema));
+    expect(error.message).toMatch(says);
+    expect(error.details['position']).toBe(position);
+    expect(['InvalidInput', 'TableColumnNotFound']).toContain(error.code);
+  });
+
+  it('with the nearest name where a column is not there', async () => {
+    const error = await refusal(compilePredicate('mixedcaes = 1', schema));
+    expect(error).toMatchObject({
+      code: 'TableColumnNotFound',
+      details: { position: 1, column: 'mixedcaes', nearest: 'MixedCase' },
+    });
+    expect(error.message).toContain('did you mean "MixedCase"?');
+    const nested = await refusal(compilePredicate('st.inn.b = 1', schema));
+    expect(nested.details).toMatchObject({ column: 'st.inn.b', nearest: 'st.in' });
+  });
+
+  it('where a name without case means two columns, but not where it is written exactly', async () => {
+    const twins = new Schema(['Ab', 'aB'].map((name) => new Field(name, new Int64(), true)));
+    const error = await refusal(compileExpression('ab', twins));
+    expect(error.message).toContain('ambiguous: "Ab", "aB"');
+    expect((await compileExpression('aB', twins)).columns).toEqual(['aB']);
+    expect((await compileExpression('"Ab"', twins)).columns).toEqual(['Ab']);
+  });
+});
+
+describe('a value is refused', () => {
+  it.each([
+    ['id + 1', /does not fit int64/],
+    ['id * id', /does not fit int64/],
+    ['u64 + 1', /does not fit uint64/],
+    ['i32 / 0', /Division by zero/],
+    ['i32 % (i32 - i32)', /Division by zero/],
+    ['CAST(s AS int)', /'abc' does not fit int32; TRY_CAST/],
+    ['CAST(i32 * 100 AS tinyint)', /does not fit int8/],
+    ['id + 0.5', /a CAST says that loss is meant/],
+    ['CAST(x AS int)', /NaN does not fit/],
+  ])('%s', async (sql, says) => {
+    const error = await refusal(values(sql));
+    expect(error.code).toBe('InvalidInput');
+    expect(error.message).toMatch(says);
+  });
+
+  it('but not in rows that a guard keeps out', async () => {
+    expect(await rows('i32 > 0 AND 7 / (i32 + 5) >= 0')).toEqual([0, 3]);
+  });
+});
+
+describe('the size of an expression is bounded', () => {
+  const deep: readonly (readonly [string, (n: number) => string])[] = [
+    ['parentheses', (n) => `${'('.repeat(n)}b${')'.repeat(n)}`],
+    ['NOT', (n) => `${'NOT '.repeat(n)}b`],
+    ['sums', (n) => `i32${' + i32'.repeat(n)} > 0`],
+    ['signs', (n) => `${'- '.repeat(n)}i32 > 0`],
+    ['CASE', (n) => `${'CASE WHEN b THEN '.repeat(n)}b${' END'.repeat(n)}`],
+    ['calls', (n) => `${'abs('.repeat(n)}i32${')'.repeat(n)} > 0`],
+    ['casts', (n) => `i32${'::int'.repeat(n)} > 0`],
+    ['lists', (n) => `${'['.repeat(n)}${']'.repeat(n)} IS NULL`],
+  ];
+
+  it.each(deep)('%s: deep is refused, not deep is not', async (_, make) => {
+    for (const levels of [600, 5_000, 50_000]) {
+      expect((await refusal(parseExpression(make(levels)))).message).toMatch(
+        /nested deeper than 500|longer than/,
+      );
+    }
+    await expect(parseExpression(make(200))).resolves.toBeDefined();
+    await expect(
+      compilePredicate(make(100), schema).catch((error: unknown) => error),
+    ).resolves.not.toBeInstanceOf(RangeError);
+  });
+
+  it('flat conditions may be long, but not endless', async () => {
+    const terms = (n: number): string =>
+      Array.from({ length: n }, (_, i) => `i32 = ${i}`).join(' OR ');
+    expect((await compilePredicate(terms(5_000), schema)).columns).toEqual(['i32']);
+    expect((await refusal(compilePredicate(terms(50_000), schema))).message).toMatch(
+      /more than 60000 parts/,
+    );
+    expect(
+      (await refusal(compilePredicate(`s = '${'x'.repeat(1 << 20)}'`, schema))).message,
+    ).toMatch(/longer than/);
+  });
+
+  it('a list of 100,000 literals is read, looked up and given as row ids', async () => {
+    const list = Array.from({ length: 100_000 }, (_, i) => i * 2).join(', ');
+    expect(await rows(`i32 IN (${list})`)).toEqual([]);
+    expect(await rows(`i32 NOT IN (${list})`)).toEqual([0, 1, 3]);
+    const byId = await compilePredicate(`_rowid IN (${list}) AND i32 > 0`, schema);
+    expect(byId.rowIdSet()?.values.length).toBe(100_000);
+    expect(byId.rowIdSet()?.complete).toBe(false);
+    const error = await refusal(compilePredicate(`i32 IN (${list}, 'x')`, schema));
+    expect(error.details['position']).toBe(`i32 IN (${list}, 'x')`.length - 3);
+  });
+});
