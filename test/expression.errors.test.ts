@@ -70,7 +70,7 @@ describe('an expression is refused', () => {
   it.each(REFUSED)('%s', async (sql, position, says) => {
     const error = await refusal(compilePredicate(sql, schema));
     expect(error.message).toMatch(says);
-    expect(error.details['position']).toBe(position);
+    expect(error.details.position).toBe(position);
     expect(['InvalidInput', 'TableColumnNotFound']).toContain(error.code);
   });
 
@@ -160,6 +160,6 @@ describe('the size of an expression is bounded', () => {
     expect(byId.rowIdSet()?.values.length).toBe(100_000);
     expect(byId.rowIdSet()?.complete).toBe(false);
     const error = await refusal(compilePredicate(`i32 IN (${list}, 'x')`, schema));
-    expect(error.details['position']).toBe(`i32 IN (${list}, 'x')`.length - 3);
+    expect(error.details.position).toBe(`i32 IN (${list}, 'x')`.length - 3);
   });
 });

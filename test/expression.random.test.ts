@@ -7,8 +7,8 @@ import type { ColumnStatistics } from '../src/expression/prune.ts';
 import { interpret, type Plain, type Row } from './helpers/naive-expression.ts';
 import { randomCondition, randomRows, seeded } from './helpers/random-expression.ts';
 
-const seed = Number(process.env['EXPRESSION_SEED'] ?? 20240229);
-const cases = Number(process.env['EXPRESSION_CASES'] ?? 2000);
+const seed = Number(process.env.EXPRESSION_SEED ?? 20240229);
+const cases = Number(process.env.EXPRESSION_CASES ?? 2000);
 
 const withoutPlaces = (tree: unknown): string =>
   JSON.stringify(tree, (key, value: unknown) => (key === 'at' ? undefined : value));

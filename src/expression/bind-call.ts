@@ -3,37 +3,18 @@
  * type they give. What they compute is in functions/.
  */
 import { DataType, Decimal } from '../arrow.ts';
-import { bindCompare } from './bind-compare.ts';
+import { argument, call } from './bind-arguments.ts';
+import { SPECIAL } from './bind-forms.ts';
 import type { Bound, RowFunction } from './bound.ts';
-import { canCast } from './cast.ts';
-import { coerce, commonType, describe, literal, locationOf, settle } from './coerce.ts';
+import { coerce, literal } from './coerce.ts';
 import { BOOL } from './column.ts';
-import {
-  DATE_FIELDS,
-  extractField,
-  fieldName,
-  TRUNCATIONS,
-  truncateTo,
-} from './functions/dates.ts';
 import { LIST_FUNCTIONS } from './functions/lists.ts';
-import { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './functions/numbers.ts';
+import { NUMBER_FUNCTIONS } from './functions/numbers.ts';
 import { compileRegexp, REGEXP_FUNCTIONS } from './functions/regexp.ts';
 import { STRING_FUNCTIONS } from './functions/strings.ts';
 import { nearestName } from './names.ts';
 import { checked, refuse } from './sql-error.ts';
-import { typeByArrowName } from './type-names.ts';
-import {
-  BINARY,
-  elementType,
-  type Family,
-  FLOAT64,
-  familyOf,
-  INT64,
-  listOf,
-  plainType,
-  typeText,
-  UTF8,
-} from './types.ts';
+import { FLOAT64, familyOf, INT64, listOf, plainType, typeText, UTF8 } from './types.ts';
 
 /** One letter an argument: t text, i integer, n number, l list, x anything; ? makes it optional. */
 type Signature = readonly [args: string, result: DataType | 'same'];
@@ -129,26 +110,6 @@ const RUN: Readonly<Record<string, RowFunction>> = {
   ...LIST_FUNCTIONS,
 };
 
-const SPECIAL: Readonly<Record<string, (args: readonly Bound[], at: number | undefined) => Bound>> =
-  {
-    coalesce: bindCoalesce,
-    nullif: bindNullIf,
-    greatest: bindExtreme('greatest'),
-    least: bindExtreme('least'),
-    extract: bindExtract,
-    date_trunc: bindTruncate,
-    concat: bindConcat,
-    '||': bindJoin,
-    array_has: bindArrayHas,
-    array_position: bindArrayHas2,
-    array_has_any: bindArrays('array_has_any'),
-    array_has_all: bindArrays('array_has_all'),
-    array_element: bindElement,
-    octet_length: bindOctetLength,
-    arrow_cast: bindArrowCast,
-    make_array: bindMakeArray,
-  };
-
 export const FUNCTION_NAMES: readonly string[] = [
   ...new Set([...Object.keys(SIGNATURES), ...Object.keys(SPECIAL), ...Object.keys(ALIASES)]),
 ].filter((name) => /^[a-z]/.test(name) && name !== 'negate' && name !== 'concat_op');
@@ -203,32 +164,6 @@ function wider(type: Decimal): Decimal {
   return new Decimal(type.scale, 38, 128);
 }
 
-function call(run: RowFunction, args: readonly Bound[], type: DataType): Bound {
-  return { kind: 'call', run, args, type };
-}
-
-const FAMILIES: Readonly<Record<string, readonly [Family[], string]>> = {
-  t: [['text'], 'text'],
-  i: [['int'], 'a whole number'],
-  n: [['int', 'float', 'decimal'], 'a number'],
-  f: [['int', 'float', 'decimal'], 'a number'],
-  l: [['list'], 'a list'],
-};
-
-function argument(name: string, arg: Bound, letter: string, at: number | undefined): Bound {
-  const [families, said] = FAMILIES[letter] ?? [[], ''];
-  const family = familyOf(arg.type);
-  if (family === 'null') return arg;
-  if (!families.includes(family)) {
-    refuse(
-      locationOf(arg) ?? at,
-      `${name === 'negate' ? '-' : name} takes ${said} here, not ${describe(arg)}`,
-    );
-  }
-  if (letter === 'f') return coerce(arg, FLOAT64, 'explicit');
-  return settle(arg);
-}
-
 /** starts_with and its like against a constant are LIKE, whose loops see bytes only. */
 function prefixPattern(name: string, args: readonly Bound[]): Bound | null {
   const part = args[1];
@@ -249,261 +184,4 @@ function prefixPattern(name: string, args: readonly Bound[]): Bound | null {
     insensitive: false,
     type: BOOL,
   };
-}
-
-function bindCoalesce(args: readonly Bound[], at: number | undefined): Bound {
-  if (args.length === 0) refuse(at, 'coalesce takes at least one argument');
-  const type = commonType(args, 'coalesce');
-  const typed = args.map((arg) =>
-    coerce(familyOf(arg.type) === 'null' ? literal(type, null) : arg, type),
-  );
-  return typed.length === 1 && typed[0] !== undefined
-    ? typed[0]
-    : { kind: 'coalesce', args: typed, type };
-}
-
-function bindNullIf(args: readonly Bound[], at: number | undefined): Bound {
-  const [left, right] = args;
-  if (args.length !== 2 || left === undefined || right === undefined)
-    return refuse(at, 'nullif takes 2 arguments');
-  const type = commonType([left], 'nullif');
-  const otherwise = coerce(left, type);
-  return {
-    kind: 'case',
-    whens: [{ when: bindCompare('=', left, right, at), value: literal(type, null) }],
-    otherwise,
-    type,
-  };
-}
-
-function bindExtreme(name: string) {
-  return (args: readonly Bound[], at: number | undefined): Bound => {
-    if (args.length === 0) refuse(at, `${name} takes at least one argument`);
-    const type = commonType(args, name);
-    return call(
-      EXTREME_FUNCTIONS[name] as RowFunction,
-      args.map((arg) => coerce(arg, type)),
-      type,
-    );
-  };
-}
-
-function unitOf(
-  name: string,
-  arg: Bound | undefined,
-  known: readonly string[],
-  at: number | undefined,
-): string {
-  const unit =
-    arg?.kind === 'literal' && typeof arg.value === 'string' ? fieldName(arg.value) : null;
-  if (unit === null || !known.includes(unit)) {
-    return refuse(
-      locationOf(arg ?? literal(UTF8, null)) ?? at,
-      `${name} takes one of ${known.join(', ')}`,
-    );
-  }
-  return unit;
-}
-
-const NAMES_OF_TIME: readonly Family[] = ['date', 'timestamp', 'time'];
-
-function timeArgument(name: string, arg: Bound | undefined, at: number | undefined): Bound {
-  const family = arg === undefined ? 'null' : familyOf(arg.type);
-  if (arg === undefined || !NAMES_OF_TIME.includes(family)) {
-    return refuse(
-      at,
-      `${name} takes a date or a timestamp, not ${arg === undefined ? 'nothing' : describe(arg)}`,
-    );
-  }
-  return settle(arg);
-}
-
-function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
-  const field = unitOf('extract', args[0], DATE_FIELDS, at);
-  const arg = timeArgument('extract', args[1], at);
-  return call(extractField(field, plainType(arg.type)), [arg], FLOAT64);
-}
-
-function bindTruncate(args: readonly Bound[], at: number | undefined): Bound {
-  const unit = unitOf('date_trunc', args[0], TRUNCATIONS, at);
-  const arg = timeArgument('date_trunc', args[1], at);
-  if (familyOf(arg.type) === 'time') refuse(at, 'date_trunc takes a date or a timestamp');
-  const type = plainType(arg.type);
-  return call(truncateTo(unit, type), [arg], type);
-}
-
-function asText(arg: Bound, at: number | undefined): Bound {
-  const settled = settle(arg);
-  if (!canCast(familyOf(settled.type), 'text')) refuse(at, `${describe(arg)} has no text form`);
-  return coerce(settled, UTF8, 'explicit');
-}
-
-function bindJoin(args: readonly Bound[], at: number | undefined): Bound {
-  const [left, right] = args as [Bound, Bound];
-  const families = args.map((arg) => familyOf(arg.type));
-  const run = STRING_FUNCTIONS['||'] as RowFunction;
-  if (families.includes('null'))
-    return literal(families.includes('bytes') ? BINARY : UTF8, null, at);
-  if (families.every((family) => family === 'bytes')) return call(run, args, BINARY);
-  if (!families.includes('text')) {
-    refuse(at, `|| joins texts, not ${describe(left)} and ${describe(right)}`);
-  }
-  return call(run, [asText(left, at), asText(right, at)], UTF8);
-}
-
-/** concat skips nulls, unlike ||. */
-function bindConcat(args: readonly Bound[], at: number | undefined): Bound {
-  const parts = args
-    .filter((arg) => familyOf(arg.type) !== 'null')
-    .map(
-      (arg): Bound => ({
-        kind: 'coalesce',
-        args: [asText(arg, at), literal(UTF8, '')],
-        type: UTF8,
-      }),
-    );
-  return parts.reduce(
-    (joined, part) => bindJoin([joined, part], at),
-    literal(UTF8, '', at) as Bound,
-  );
-}
-
-/** The list, and the other argument as one of its members. */
-function listAndItem(
-  name: string,
-  args: readonly Bound[],
-  at: number | undefined,
-): [Bound, Bound] | null {
-  const [list, item] = args;
-  if (args.length !== 2 || list === undefined || item === undefined)
-    return refuse(at, `${name} takes 2 arguments`);
-  if (familyOf(list.type) === 'null' || familyOf(item.type) === 'null') return null;
-  if (familyOf(list.type) !== 'list')
-    refuse(locationOf(list) ?? at, `${name} takes a list first, not ${describe(list)}`);
-  const member: Bound = literal(plainType(elementType(list.type)), undefined);
-  const type = commonType(
-    [{ kind: 'rescale', arg: member, factor: 1n, type: member.type }, item],
-    name,
-  );
-  return [coerce(list, listOf(type)), coerce(item, type)];
-}
-
-function bindArrayHas(args: readonly Bound[], at: number | undefined): Bound {
-  const found = listAndItem('array_has', args, at);
-  return found === null
-    ? literal(BOOL, null, at)
-    : call(LIST_FUNCTIONS.array_has as RowFunction, found, BOOL);
-}
-
-function bindArrayHas2(args: readonly Bound[], at: number | undefined): Bound {
-  const found = listAndItem('array_position', args, at);
-  return found === null
-    ? literal(INT64, null, at)
-    : call(LIST_FUNCTIONS.array_position as RowFunction, found, INT64);
-}
-
-function bindArrays(name: string) {
-  return (args: readonly Bound[], at: number | undefined): Bound => {
-    const [left, right] = args;
-    if (args.length !== 2 || left === undefined || right === undefined)
-      return refuse(at, `${name} takes 2 arguments`);
-    for (const arg of args) {
-      const family = familyOf(arg.type);
-      if (family === 'null') return literal(BOOL, null, at);
-      if (family !== 'list')
-        refuse(locationOf(arg) ?? at, `${name} takes two lists, not ${describe(arg)}`);
-    }
-    if (isEmptyList(right))
-      return call(LIST_FUNCTIONS[name] as RowFunction, [left, literal(left.type, [])], BOOL);
-    const members = args.map((arg): Bound => {
-      const type = plainType(elementType(arg.type));
-      return { kind: 'rescale', arg, factor: 1n, type };
-    });
-    const loose = looseMembers(right);
-    const type =
-      loose === null
-        ? commonType(members, name)
-        : commonType([members[0] as Bound, ...loose], name);
-    const wanted =
-      loose === null
-        ? coerce(right, listOf(type))
-        : literal(
-            listOf(type),
-            loose.map((item) => {
-              const typed = coerce(item, type);
-              return typed.kind === 'literal' ? typed.value : null;
-            }),
-          );
-    return call(LIST_FUNCTIONS[name] as RowFunction, [coerce(left, listOf(type)), wanted], BOOL);
-  };
-}
-
-function isEmptyList(bound: Bound): boolean {
-  if (bound.kind === 'literal') return Array.isArray(bound.value) && bound.value.length === 0;
-  return bound.kind === 'list' && bound.items.length === 0;
-}
-
-/** Members of a list of whole numbers that was folded, free to take the other list's type. */
-function looseMembers(bound: Bound): readonly Bound[] | null {
-  if (bound.kind !== 'literal' || !Array.isArray(bound.value)) return null;
-  const type = elementType(bound.type);
-  if (typeText(type) !== 'int64' && typeText(type) !== 'utf8') return null;
-  return bound.value.map((value: unknown): Bound => {
-    if (typeof value === 'bigint') {
-      return {
-        kind: 'literal',
-        type,
-        value,
-        loose: { unscaled: value, scale: 0, fractional: false },
-        at: bound.at,
-      };
-    }
-    return value === null
-      ? literal(type, null)
-      : { kind: 'literal', type, value, loose: 'string', at: bound.at };
-  });
-}
-
-function bindElement(args: readonly Bound[], at: number | undefined): Bound {
-  const [list, index] = args;
-  if (args.length !== 2 || list === undefined || index === undefined)
-    return refuse(at, 'array_element takes 2 arguments');
-  if (familyOf(list.type) !== 'list')
-    refuse(locationOf(list) ?? at, `${describe(list)} is no list; it has no elements`);
-  const position = argument('array_element', index, 'i', at);
-  return call(
-    LIST_FUNCTIONS.array_element as RowFunction,
-    [list, position],
-    plainType(elementType(list.type)),
-  );
-}
-
-function bindOctetLength(args: readonly Bound[], at: number | undefined): Bound {
-  const [arg] = args;
-  const family = arg === undefined ? 'other' : familyOf(arg.type);
-  if (args.length !== 1 || arg === undefined || (family !== 'text' && family !== 'bytes')) {
-    return refuse(at, 'octet_length takes one text or binary value');
-  }
-  return call(STRING_FUNCTIONS.octet_length as RowFunction, [settle(arg)], INT64);
-}
-
-function bindArrowCast(args: readonly Bound[], at: number | undefined): Bound {
-  const [arg, name] = args;
-  if (arg === undefined || name?.kind !== 'literal' || typeof name.value !== 'string') {
-    return refuse(
-      at,
-      "arrow_cast takes a value and the name of an Arrow type: arrow_cast(x, 'Int32')",
-    );
-  }
-  const type = typeByArrowName(name.value, name.at ?? at);
-  const settled = settle(arg);
-  if (familyOf(settled.type) === 'null') return literal(type, null, at);
-  if (!canCast(familyOf(settled.type), familyOf(type)))
-    refuse(at, `${describe(settled)} cannot be cast to ${typeText(type)}`);
-  return { kind: 'cast', arg: settled, mode: 'explicit', type };
-}
-
-function bindMakeArray(args: readonly Bound[]): Bound {
-  const type = commonType(args, 'make_array');
-  return { kind: 'list', items: args.map((arg) => coerce(arg, type)), type: listOf(type) };
 }

@@ -18,6 +18,7 @@ import {
 } from './coerce.ts';
 import { BOOL, type Value } from './column.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from './literals.ts';
+import { compareExact, holds } from './order.ts';
 import { refuse } from './sql-error.ts';
 import type { CompareOperator } from './tree.ts';
 import {
@@ -69,30 +70,6 @@ export function bindCompare(
     }
   }
   return betweenColumns(op, settle(left), settle(right), at);
-}
-
-export function holds(op: CompareOperator, order: number): boolean {
-  switch (op) {
-    case '=':
-      return order === 0;
-    case '<>':
-      return order !== 0;
-    case '<':
-      return order < 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-      return order > 0;
-    case '>=':
-      return order >= 0;
-  }
-}
-
-export function compareExact(a: ExactNumber, b: ExactNumber): number {
-  const scale = Math.max(a.scale, b.scale);
-  const left = a.unscaled * 10n ** BigInt(scale - a.scale);
-  const right = b.unscaled * 10n ** BigInt(scale - b.scale);
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function mismatch(left: Bound, right: Bound, at: number | undefined): never {

@@ -3,27 +3,20 @@
  * without rounding); NaN equals NaN and is greater than all else; -0 equals 0; text compares by its
  * UTF-8 bytes, that is by code points. No loop allocates per row.
  */
-
-import { compareExact, holds } from './bind-compare.ts';
 import {
   type BytesColumn,
-  bothValid,
   type Column,
   FALSE,
   maskNulls,
   type NumberArray,
-  type NumberColumn,
   reader,
   TRUE,
   UNKNOWN,
-  type Validity,
   type Value,
-  validityOf,
   type WideColumn,
 } from './column.ts';
-import { doubleToExact } from './literals.ts';
+import { compareValues, holds } from './order.ts';
 import type { CompareOperator } from './tree.ts';
-import { decimalScale, familyOf } from './types.ts';
 
 /** `column op value`; `value` is canonical for the column's type and not null. */
 export function compareWithConstant(op: CompareOperator, column: Column, value: Value): Uint8Array {
@@ -255,7 +248,7 @@ function lastFour(data: Uint8Array, end: number): number {
   );
 }
 
-function compareBytes(
+export function compareBytes(
   a: Uint8Array,
   aStart: number,
   aEnd: number,
@@ -269,144 +262,4 @@ function compareBytes(
     if (difference !== 0) return difference;
   }
   return aEnd - aStart - (bEnd - bStart);
-}
-
-/** `left op right`, row by row. */
-export function compareColumns(op: CompareOperator, left: Column, right: Column): Uint8Array {
-  const out = new Uint8Array(left.length);
-  const valid = bothValid(validityOf(left), validityOf(right));
-  if (left.form === 'number' && right.form === 'number') numbersLoop(op, left, right, out);
-  else if (isCounted(left) && isCounted(right) && !isMixedDecimal(left, right))
-    mixedLoop(op, left, right, out);
-  else if (left.form === 'bytes' && right.form === 'bytes') {
-    for (let i = 0; i < out.length; i++) {
-      const order = compareBytes(
-        left.data,
-        left.starts[i] as number,
-        left.ends[i] as number,
-        right.data,
-        right.starts[i] as number,
-        right.ends[i] as number,
-      );
-      out[i] = holds(op, order) ? TRUE : FALSE;
-    }
-  } else if (left.form === 'truth' && right.form === 'truth') {
-    for (let i = 0; i < out.length; i++) {
-      out[i] = holds(op, (left.values[i] as number) - (right.values[i] as number)) ? TRUE : FALSE;
-    }
-  } else anyLoop(op, left, right, valid, out);
-  return maskNulls(out, valid);
-}
-
-function isCounted(column: Column): column is NumberColumn | WideColumn {
-  return column.form === 'number' || column.form === 'wide';
-}
-
-/** A decimal's own digits say nothing beside a float. */
-function isMixedDecimal(left: Column, right: Column): boolean {
-  const [f, g] = [familyOf(left.type), familyOf(right.type)];
-  return (f === 'decimal' && g === 'float') || (f === 'float' && g === 'decimal');
-}
-
-function numbersLoop(
-  op: CompareOperator,
-  left: NumberColumn,
-  right: NumberColumn,
-  out: Uint8Array,
-): void {
-  for (let i = 0; i < out.length; i++) {
-    out[i] = holds(op, compareNumbers(left.values[i] as number, right.values[i] as number))
-      ? TRUE
-      : FALSE;
-  }
-}
-
-function mixedLoop(
-  op: CompareOperator,
-  left: NumberColumn | WideColumn,
-  right: NumberColumn | WideColumn,
-  out: Uint8Array,
-): void {
-  for (let i = 0; i < out.length; i++) {
-    const [a, b] = [left.values[i] as number | bigint, right.values[i] as number | bigint];
-    out[i] = holds(op, compareNumbers(a, b)) ? TRUE : FALSE;
-  }
-}
-
-export function compareNumbers(a: number | bigint, b: number | bigint): number {
-  if (a < b) return -1;
-  if (a > b) return 1;
-  const [m, n] = [Number.isNaN(a), Number.isNaN(b)];
-  return m === n ? 0 : m ? 1 : -1;
-}
-
-function anyLoop(
-  op: CompareOperator,
-  left: Column,
-  right: Column,
-  valid: Validity,
-  out: Uint8Array,
-): void {
-  const [a, b] = [reader(left), reader(right)];
-  const exact = isMixedDecimal(left, right);
-  const scales = [left, right].map((side) =>
-    familyOf(side.type) === 'decimal' ? decimalScale(side.type) : 0,
-  );
-  for (let i = 0; i < out.length; i++) {
-    if (valid !== null && valid[i] === 0) continue;
-    const [x, y] = [a(i), b(i)];
-    const order = exact ? compareMixed(x, scales[0] ?? 0, y, scales[1] ?? 0) : compareValues(x, y);
-    out[i] = holds(op, order) ? TRUE : FALSE;
-  }
-}
-
-function compareMixed(x: Value, xScale: number, y: Value, yScale: number): number {
-  const exact = (value: Value, scale: number) =>
-    typeof value === 'bigint' ? { unscaled: value, scale } : doubleToExact(value as number);
-  const [a, b] = [exact(x, xScale), exact(y, yScale)];
-  if (a !== null && b !== null) return compareExact(a, b);
-  // One is NaN or infinite.
-  const float = a === null ? (x as number) : (y as number);
-  const above = Number.isNaN(float) || float > 0 ? 1 : -1;
-  return a === null ? above : -above;
-}
-
-/** By code points, as the bytes of UTF-8 compare; JavaScript's own < puts U+FFFF above U+10000. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  const shared = Math.min(a.length, b.length);
-  let i = 0;
-  while (i < shared && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  if (i === shared) return a.length - b.length;
-  const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
-  const [p, q] = [x >= 0xd800 && x < 0xe000, y >= 0xd800 && y < 0xe000];
-  return p === q ? x - y : p && y >= 0xe000 ? 1 : q && x >= 0xe000 ? -1 : x - y;
-}
-
-/** Order of two canonical values; for lists, structs and intervals only equality means anything. */
-export function compareValues(a: Value, b: Value): number {
-  if (typeof a === 'string' && typeof b === 'string') {
-    return compareText(a, b);
-  }
-  if (
-    (typeof a === 'number' || typeof a === 'bigint') &&
-    (typeof b === 'number' || typeof b === 'bigint')
-  ) {
-    return compareNumbers(a, b);
-  }
-  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
-  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-  if (Array.isArray(a) && Array.isArray(b)) {
-    for (let i = 0; i < Math.min(a.length, b.length); i++) {
-      const order = compareValues(a[i], b[i]);
-      if (order !== 0) return order;
-    }
-    return a.length - b.length;
-  }
-  if (typeof a === 'object' && typeof b === 'object') {
-    const [x, y] = [Object.values(a as object), Object.values(b as object)];
-    return compareValues(x, y);
-  }
-  return 1;
 }

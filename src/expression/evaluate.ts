@@ -21,7 +21,8 @@ import {
   validityOf,
 } from './column.ts';
 import { evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
-import { compareColumns, compareWithConstant, inRange } from './evaluate-compare.ts';
+import { compareWithConstant, inRange } from './evaluate-compare.ts';
+import { compareColumns } from './evaluate-compare-columns.ts';
 import { isAmong } from './evaluate-in.ts';
 import { evaluateLike } from './evaluate-like.ts';
 import { dictionaryFrame, type Frame, NarrowFrame, NO_COLUMNS, withValidity } from './frame.ts';

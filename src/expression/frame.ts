@@ -7,7 +7,8 @@ import { DirspaceError } from '../errors.ts';
 import type { BoundColumn } from './bound.ts';
 import { bothValid, type Column, constantColumn, type Validity } from './column.ts';
 import { concatenate, gather } from './gather.ts';
-import { dictionaryParts, loadColumn, loadValidity } from './load.ts';
+import { dictionaryParts, loadColumn } from './load.ts';
+import { loadValidity } from './load-buffers.ts';
 import { UINT64 } from './types.ts';
 
 /** Where top-level columns are found by name; a RecordBatch is one. */

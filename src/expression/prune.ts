@@ -2,11 +2,9 @@
  * Which rows of a chunk can match, from its statistics alone: none, some or all. Conservative: it
  * says "some" wherever it is not certain. It knows bound trees and plain numbers, no file formats.
  */
-
-import { holds } from './bind-compare.ts';
 import type { Bound, BoundColumn } from './bound.ts';
 import type { Value } from './column.ts';
-import { compareValues } from './evaluate-compare.ts';
+import { compareValues, holds } from './order.ts';
 import type { CompareOperator } from './tree.ts';
 import { decimalScale, familyOf } from './types.ts';
 

@@ -13,7 +13,8 @@ import {
   UNKNOWN,
   type Value,
 } from '../column.ts';
-import { compareValues, compareWithConstant } from '../evaluate-compare.ts';
+import { compareWithConstant } from '../evaluate-compare.ts';
+import { compareValues } from '../order.ts';
 import { strict } from './rows.ts';
 
 const items = (value: Value): readonly Value[] => value as readonly Value[];

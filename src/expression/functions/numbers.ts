@@ -9,8 +9,8 @@ import { floorDivide } from '../calendar.ts';
 import type { Value } from '../column.ts';
 import { type Column, columnOf, reader } from '../column.ts';
 import { rounded } from '../evaluate-arithmetic.ts';
-import { compareValues } from '../evaluate-compare.ts';
 import { exactToDouble } from '../literals.ts';
+import { compareValues } from '../order.ts';
 import { decimalScale, familyOf, integerRange, typeText } from '../types.ts';
 import { strict } from './rows.ts';
 

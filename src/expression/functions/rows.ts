@@ -2,7 +2,6 @@
  * How a function of single values becomes one over columns. It knows columns and the rule that a
  * null argument gives null; it knows no particular function.
  */
-
 import type { DataType } from '../../arrow.ts';
 import type { RowFunction } from '../bound.ts';
 import { type Column, columnOf, constantColumn, reader, type Value } from '../column.ts';
