@@ -79,6 +79,8 @@ describe.each(places)('on %s', (_, place) => {
     const table = await db.createTable('t', people);
     const added = await table.add([{ name: 'Alan', age: 41, vector: [7, 8, 9] }]);
     expect(added).toMatchObject({ version: 2, numInsertedRows: 1 });
+    const { status } = await db.describeTransaction(added.transactionId as string);
+    expect(status.toLowerCase()).toBe('succeeded');
     const tags = await table.tags();
     await tags.create('first', 1);
     expect(await tags.getVersion('first')).toBe(1);

@@ -1,153 +1,43 @@
 /**
- * A catalog as its users see it: namespaces and tables by name. Everything goes through the
- * operations of the protocol, so it is the same on every catalog.
+ * A catalog as its users see it: the tables, by name. Everything goes through the operations of the
+ * protocol, so it is the same on every catalog.
  */
-import { type Env, systemEnv } from '../env.ts';
-import { isDirspaceError } from '../errors.ts';
-import type { CatalogEvent, UndropTableResponse } from '../protocol/extensions.ts';
-import { parseId } from '../protocol/ident.ts';
+import type { UndropTableResponse } from '../protocol/extensions.ts';
 import type {
-  AlterTransactionAction,
-  AlterTransactionResponse,
   DeclareTableResponse,
   DeregisterTableResponse,
-  DescribeNamespaceResponse,
   DescribeTableRequest,
   DescribeTableResponse,
-  DescribeTransactionResponse,
   RegisterTableResponse,
 } from '../protocol/models.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import { CatalogHandle } from './catalog-handle.ts';
 import {
-  type CreateNamespaceOptions,
-  type CreateNamespaceResult,
   type CreateTableArguments,
   type CreateTableOptions,
   createMode,
   type DeclareTableOptions,
-  type DropNamespaceOptions,
-  type DropNamespaceResult,
-  type ListNamespacesResult,
   type ListTablesOptions,
   type ListTablesResult,
-  type NamespacePropertyChanges,
-  type PageOptions,
   pathAndOptions,
   type RegisterTableOptions,
   type RenameTableOptions,
   type TableExistsOptions,
   type TableNamesOptions,
-  type WatchOptions,
 } from './connection-options.ts';
 import { type DataInput, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
-import type { Catalog } from './implementations.ts';
-import { Lifetime } from './lifetime.ts';
 import { pages } from './pages.ts';
+import { copy, isThere, page } from './requests.ts';
 import type { SchemaInput } from './schema-like.ts';
 import { Table } from './table.ts';
-import { type Home, pathOf, tableId } from './target.ts';
+import { pathOf, tableId } from './target.ts';
 import type { VersionSelection } from './versions.ts';
 
 export type OpenTableOptions = VersionSelection & CallOptions;
 
-export class Connection implements AsyncDisposable {
-  /** The bare protocol. It ends with the connection. */
-  readonly namespace: Catalog;
-  readonly #home: Home;
-  readonly #label: string;
-  #closing: Promise<void> | undefined;
-
-  /** `connect` and `connectNamespace` make connections. */
-  constructor(namespace: Catalog, options: { readonly label?: string; readonly env?: Env } = {}) {
-    this.namespace = namespace;
-    this.#label = options.label ?? 'custom';
-    const lifetime = new Lifetime(() => 'The connection');
-    this.#home = { catalog: namespace, lifetime, env: options.env ?? systemEnv };
-  }
-
-  isOpen(): boolean {
-    return this.#home.lifetime.isOpen;
-  }
-
-  /** Ends the handles of its tables too. What is called after it throws Closed. */
-  close(): Promise<void> {
-    this.#home.lifetime.end();
-    this.#closing ??= this.namespace.close();
-    return this.#closing;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** One line for people. */
-  display(): string {
-    return `Connection(${this.#label})`;
-  }
-
-  async createNamespace(
-    path: readonly string[],
-    options: CreateNamespaceOptions = {},
-  ): Promise<CreateNamespaceResult> {
-    const { mode, properties } = options;
-    const request = defined({ id: this.#path(path, options), mode, properties: copy(properties) });
-    const answer = await this.namespace.createNamespace(request, options);
-    return defined({ properties: answer.properties, transactionId: answer.transaction_id });
-  }
-
-  async listNamespaces(options?: PageOptions): Promise<ListNamespacesResult>;
-  async listNamespaces(
-    path?: readonly string[],
-    options?: PageOptions,
-  ): Promise<ListNamespacesResult>;
-  async listNamespaces(
-    pathOrOptions?: readonly string[] | PageOptions,
-    given?: PageOptions,
-  ): Promise<ListNamespacesResult> {
-    const [id, options] = this.#enter(pathOrOptions, given);
-    const answer = await this.namespace.listNamespaces({ id, ...page(options) }, options);
-    return defined({ namespaces: answer.namespaces, pageToken: answer.page_token });
-  }
-
-  async describeNamespace(
-    path: readonly string[],
-    options?: CallOptions,
-  ): Promise<DescribeNamespaceResponse> {
-    return this.namespace.describeNamespace({ id: this.#path(path, options) }, options);
-  }
-
-  async namespaceExists(path: readonly string[], options?: CallOptions): Promise<boolean> {
-    const id = this.#path(path, options);
-    return isThere(this.namespace.namespaceExists({ id }, options), 'NamespaceNotFound');
-  }
-
-  async dropNamespace(
-    path: readonly string[],
-    options: DropNamespaceOptions = {},
-  ): Promise<DropNamespaceResult> {
-    const { mode, behavior } = options;
-    const request = defined({ id: this.#path(path, options), mode, behavior });
-    const answer = await this.namespace.dropNamespace(request, options);
-    return defined({ properties: answer.properties, transactionId: answer.transaction_id });
-  }
-
-  /** Sets and removes single properties and answers what they are then. */
-  async updateNamespaceProperties(
-    path: readonly string[],
-    changes: NamespacePropertyChanges,
-    options?: CallOptions,
-  ): Promise<Readonly<Record<string, string>>> {
-    const id = this.#path(path, options);
-    const { namespace } = this;
-    if (namespace.updateNamespaceProperties === undefined) {
-      throw unsupported('UpdateNamespaceProperties');
-    }
-    const { properties, removals } = changes;
-    const request = defined({ id, properties, removals });
-    return (await namespace.updateNamespaceProperties(request, options)).properties;
-  }
-
+/** Namespaces, transactions and watching are said at `CatalogHandle`. */
+export class Connection extends CatalogHandle {
   /** All names of a namespace's tables, sorted; see `listTables` for pages. */
   async tableNames(options?: TableNamesOptions): Promise<string[]>;
   async tableNames(path?: readonly string[], options?: TableNamesOptions): Promise<string[]>;
@@ -155,7 +45,7 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | TableNamesOptions,
     given?: TableNamesOptions,
   ): Promise<string[]> {
-    const [id, options] = this.#enter(pathOrOptions, given);
+    const [id, options] = this.enter(pathOrOptions, given);
     const { startAfter, limit = Infinity } = options;
     const names: string[] = [];
     if (limit <= 0) return names;
@@ -179,7 +69,7 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | ListTablesOptions,
     given?: ListTablesOptions,
   ): Promise<ListTablesResult> {
-    const [id, options] = this.#enter(pathOrOptions, given);
+    const [id, options] = this.enter(pathOrOptions, given);
     const request = { id, ...page(options), ...declared(options) };
     const answer = await this.namespace.listTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -187,7 +77,7 @@ export class Connection implements AsyncDisposable {
 
   /** Tables of all namespaces by their string ids, such as `prod$search$user`. */
   async listAllTables(options: ListTablesOptions = {}): Promise<ListTablesResult> {
-    this.#home.lifetime.enter(options);
+    this.home.lifetime.enter(options);
     const request = { ...page(options), ...declared(options) };
     const answer = await this.namespace.listAllTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -248,7 +138,7 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options: OpenTableOptions = {},
   ): Promise<Table> {
-    return Table.open(this.#home, tableId(name, namespacePath), options, options);
+    return Table.open(this.home, tableId(name, namespacePath), options, options);
   }
 
   async tableExists(
@@ -351,35 +241,8 @@ export class Connection implements AsyncDisposable {
     await this.namespace.renameTable(request, options);
   }
 
-  /** Events from now on, until the signal or the end of the connection ends them. */
-  watch(options: WatchOptions = {}): AsyncIterable<CatalogEvent> {
-    const { path, signal } = options;
-    this.#home.lifetime.enter(options);
-    if (this.namespace.watch === undefined) throw unsupported('Watch');
-    const id = path && pathOf(path, 'path');
-    return this.namespace.watch(defined({ id }), defined({ signal }));
-  }
-
-  /** The transaction of a commit, by the id that the commit answered. */
-  async describeTransaction(
-    id: string | readonly string[],
-    options?: CallOptions,
-  ): Promise<DescribeTransactionResponse> {
-    const path = this.#transaction(id, options);
-    return this.namespace.describeTransaction({ id: path }, options);
-  }
-
-  async alterTransaction(
-    id: string | readonly string[],
-    actions: readonly AlterTransactionAction[],
-    options?: CallOptions,
-  ): Promise<AlterTransactionResponse> {
-    const path = this.#transaction(id, options);
-    return this.namespace.alterTransaction({ id: path, actions: actions.slice() }, options);
-  }
-
   async #createTable(id: string[], data: DataInput, options: CreateTableOptions): Promise<Table> {
-    this.#home.lifetime.enter(options);
+    this.home.lifetime.enter(options);
     const { schema, vectorColumns, signal, properties, storageOptions } = options;
     const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
     const request = defined({
@@ -389,53 +252,14 @@ export class Connection implements AsyncDisposable {
       storage_options: copy(storageOptions),
     });
     await this.namespace.createTable(request, rows, options);
-    return new Table(this.#home, id);
-  }
-
-  #enter<Options extends CallOptions>(
-    pathOrOptions: readonly string[] | Options | undefined,
-    given: Options | undefined,
-  ): [string[], Options] {
-    const [path, options] = pathAndOptions(pathOrOptions, given);
-    this.#home.lifetime.enter(options);
-    return [path, options];
-  }
-
-  #path(path: readonly string[], options?: CallOptions): string[] {
-    this.#home.lifetime.enter(options);
-    return pathOf(path, 'path');
+    return new Table(this.home, id);
   }
 
   #table(name: string, path?: readonly string[], options?: CallOptions): string[] {
-    this.#home.lifetime.enter(options);
+    this.home.lifetime.enter(options);
     return tableId(name, path);
   }
-
-  #transaction(id: string | readonly string[], options?: CallOptions): string[] {
-    this.#home.lifetime.enter(options);
-    return typeof id === 'string' ? parseId(id) : pathOf(id, 'id');
-  }
 }
-
-const copy = (
-  strings: Readonly<Record<string, string>> | undefined,
-): Record<string, string> | undefined => strings && { ...strings };
-
-const page = ({ limit, pageToken }: PageOptions): { limit?: number; page_token?: string } =>
-  defined({ limit, page_token: pageToken });
 
 const declared = ({ includeDeclared }: ListTablesOptions): { include_declared?: boolean } =>
   defined({ include_declared: includeDeclared });
-
-async function isThere(
-  answer: Promise<unknown>,
-  ...missing: Parameters<typeof isDirspaceError>[1][]
-): Promise<boolean> {
-  try {
-    await answer;
-    return true;
-  } catch (error) {
-    if (isDirspaceError(error, ...missing)) return false;
-    throw error;
-  }
-}

@@ -1,3 +1,7 @@
+/**
+ * A handle on one table: on the newest version of a branch, or pinned to one version. Everything
+ * goes through the operations of the protocol, so it is the same on every catalog.
+ */
 import { DirspaceError } from '../errors.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { isArrowLike } from './arrow-like.ts';

@@ -1,0 +1,22 @@
+/** Small parts of requests and answers that the methods of a connection share. */
+import { type ErrorCode, isDirspaceError } from '../errors.ts';
+import type { PageOptions } from './connection-options.ts';
+import { defined } from './defined.ts';
+
+export const copy = (
+  strings: Readonly<Record<string, string>> | undefined,
+): Record<string, string> | undefined => strings && { ...strings };
+
+export const page = ({ limit, pageToken }: PageOptions): { limit?: number; page_token?: string } =>
+  defined({ limit, page_token: pageToken });
+
+/** Whether an exists operation resolves; failures of other kinds stay failures. */
+export async function isThere(answer: Promise<unknown>, ...missing: ErrorCode[]): Promise<boolean> {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    if (isDirspaceError(error, ...missing)) return false;
+    throw error;
+  }
+}
