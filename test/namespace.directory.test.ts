@@ -1,0 +1,141 @@
+/** The directory catalog against the namespace suite, and what only it can show. */
+import nodeFs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
+import { directorySubject, filesOf, memoryFs } from './helpers/catalogs.ts';
+import { temporaryFolder } from './helpers/temporary.ts';
+import { expectError, idsOf, people } from './suites/namespace/context.ts';
+import { ODD_NAMES } from './suites/namespace/namespaces.ts';
+import { namespaceSuite } from './suites/namespace-suite.ts';
+
+namespaceSuite('memfs', { make: () => directorySubject('memory') });
+namespaceSuite('memfs, managed versioning', {
+  make: () => directorySubject('memory', { managedVersioning: true }),
+});
+namespaceSuite('disk, full durability', { make: () => directorySubject('disk') });
+namespaceSuite('disk, relaxed', {
+  make: () => directorySubject('disk', { durability: 'relaxed' }),
+});
+
+describe('roots', () => {
+  test('connecting creates data/ and nothing else', async () => {
+    const root = `${temporaryFolder()}/new`;
+    await openDirectoryNamespace({ root });
+    expect(filesOf(nodeFs, root).all()).toEqual(['data/']);
+  });
+
+  test('a read-only connection creates nothing, not even the root', async () => {
+    const root = `${temporaryFolder()}/absent`;
+    const namespace = await openDirectoryNamespace({ root, readOnly: true });
+    expect(nodeFs.existsSync(root)).toBe(false);
+    expect((await namespace.listNamespaces({ id: [] })).namespaces).toEqual([]);
+    expect((await namespace.listAllTables({})).tables).toEqual([]);
+    await expectError(namespace.createTable({ id: ['t'] }, people(1)), 'ReadOnly');
+    expect(nodeFs.existsSync(root)).toBe(false);
+  });
+
+  test('a root that is a file is refused', async () => {
+    const file = `${temporaryFolder()}/file`;
+    nodeFs.writeFileSync(file, 'x');
+    await expect(openDirectoryNamespace({ root: file })).rejects.toMatchObject({
+      name: 'DirspaceError',
+    });
+  });
+
+  test('a catalog of a newer format is refused by name', async () => {
+    const fs = memoryFs();
+    fs.mkdirSync('/c/.dirspace', { recursive: true });
+    fs.writeFileSync('/c/.dirspace/format.json', '{"format":2,"folds_case":false,"properties":{}}');
+    const error = await expectError(
+      openDirectoryNamespace({ root: '/c', fs }),
+      'UnsupportedFormat',
+    );
+    expect(error.message).toContain('format 2');
+  });
+
+  test('table_uri encodes the special characters of the root', async () => {
+    const root = `${temporaryFolder()}/a b#c?d%20é`;
+    const namespace = await openDirectoryNamespace({ root });
+    await namespace.createTable({ id: ['t'] }, people(1));
+    const { table_uri = '', location } = await namespace.describeTable({
+      id: ['t'],
+      with_table_uri: true,
+    });
+    expect(location).toBe(`${root}/data/t.table`);
+    expect(table_uri).toMatch(/^file:\/\/\/[!-~]+$/);
+    expect(fileURLToPath(table_uri)).toBe(location);
+    expect(new URL(table_uri).hash).toBe('');
+  });
+
+  test('where the file system folds case, names that differ in case stay apart', async () => {
+    const fs = memoryFs();
+    fs.mkdirSync('/c/.dirspace', { recursive: true });
+    fs.writeFileSync(
+      '/c/.dirspace/format.json',
+      '{"format":1,"features":[],"folds_case":true,"properties":{}}',
+    );
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    for (const name of ODD_NAMES) await namespace.createTable({ id: [name] }, people(1));
+    expect((await namespace.listTables({ id: [] })).tables).toEqual([...ODD_NAMES].sort());
+    const folders = fs.readdirSync('/c/data').map(String);
+    expect(new Set(folders.map((name) => name.toLowerCase())).size).toBe(ODD_NAMES.length);
+    await expectError(namespace.createTable({ id: ['X'.repeat(200)] }, people(1)), 'InvalidInput');
+  });
+
+  test('managed versioning is kept with the catalog', async () => {
+    const fs = memoryFs();
+    const first = await openDirectoryNamespace({ root: '/c', fs, managedVersioning: true });
+    await first.createTable({ id: ['t'] }, people(1));
+    const second = await openDirectoryNamespace({ root: '/c', fs });
+    expect((await second.describeTable({ id: ['t'] })).managed_versioning).toBe(true);
+    await second.insertIntoTable({ id: ['t'] }, people(1, 1));
+    const third = await openDirectoryNamespace({ root: '/c', fs, managedVersioning: false });
+    await third.createNamespace({ id: ['n'] });
+    const fourth = await openDirectoryNamespace({ root: '/c', fs });
+    expect((await fourth.describeTable({ id: ['t'] })).managed_versioning).toBe(false);
+    expect(await idsOf(fourth, ['t'])).toEqual([0, 1]);
+  });
+
+  test('a vendor is asked for credentials only where they are wanted', async () => {
+    const asked: unknown[] = [];
+    const namespace = await openDirectoryNamespace({
+      root: '/c',
+      fs: memoryFs(),
+      credentialVendor: async (table) => {
+        asked.push(table);
+        return { token: 'secret', expires_at_millis: '1' };
+      },
+    });
+    const declared = await namespace.declareTable({ id: ['d'], vend_credentials: true });
+    expect(declared.storage_options).toEqual({ token: 'secret', expires_at_millis: '1' });
+    await namespace.createTable({ id: ['t'] }, people(1));
+    for (const request of [{}, { vend_credentials: false }]) {
+      const answer = await namespace.describeTable({ id: ['t'], ...request });
+      expect(answer).not.toHaveProperty('storage_options');
+    }
+    const answer = await namespace.describeTable({ id: ['t'], vend_credentials: true });
+    expect(answer.storage_options).toEqual({ token: 'secret', expires_at_millis: '1' });
+    expect(asked).toEqual([
+      { id: ['d'], location: '/c/data/d.table' },
+      { id: ['t'], location: '/c/data/t.table' },
+    ]);
+  });
+
+  test('foreign files and folders in a catalog are passed over', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    await namespace.createNamespace({ id: ['n'] });
+    await namespace.createTable({ id: ['n', 't'] }, people(1));
+    for (const folder of ['n/plain', 'n/%41x', 'n/x y', 'stray', 'data/notatable', '%zz']) {
+      fs.mkdirSync(`/c/${folder}`, { recursive: true });
+    }
+    for (const file of ['n/readme.md', 'n/x.table', 'data/.DS_Store', 'LICENSE']) {
+      fs.writeFileSync(`/c/${file}`, 'x');
+    }
+    expect((await namespace.listNamespaces({ id: [] })).namespaces).toEqual(['n']);
+    expect((await namespace.listNamespaces({ id: ['n'] })).namespaces).toEqual([]);
+    expect((await namespace.listTables({ id: ['n'] })).tables).toEqual(['t']);
+    expect((await namespace.listAllTables({})).tables).toEqual(['n$t']);
+  });
+});

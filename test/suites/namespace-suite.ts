@@ -1,0 +1,25 @@
+/**
+ * What every Namespace must do, whatever stands behind it. Uses nothing but its methods; parts that
+ * an implementation cannot show are left out by name, with a reason.
+ */
+import { describe } from 'vitest';
+import type { SuiteOptions } from './namespace/context.ts';
+import { describePart } from './namespace/describe.ts';
+import { managedPart } from './namespace/managed.ts';
+import { namespacesPart } from './namespace/namespaces.ts';
+import { tablesPart } from './namespace/tables.ts';
+import { traitsPart } from './namespace/traits.ts';
+import { versionsPart } from './namespace/versions.ts';
+
+export type { CatalogFiles, Feature, Subject, SuiteOptions } from './namespace/context.ts';
+
+export function namespaceSuite(name: string, options: SuiteOptions): void {
+  describe(`namespace: ${name}`, () => {
+    namespacesPart(options);
+    tablesPart(options);
+    describePart(options);
+    versionsPart(options);
+    managedPart(options);
+    traitsPart(options);
+  });
+}

@@ -1,0 +1,256 @@
+/** The table-version operations: manifests staged by a caller, published one by one or together. */
+import { describe, expect } from 'vitest';
+import { decodeVersion, encodeManifest, type Manifest } from '../../../src/format/manifest.ts';
+import { expectError, idsOf, partOf, people, type Subject, type SuiteOptions } from './context.ts';
+
+interface Staged {
+  readonly id: string[];
+  readonly version: number;
+  readonly manifest_path: string;
+  readonly branch?: string;
+}
+
+/** Stages a manifest as the next version: the newest one's content without its first fragment. */
+export async function stage(
+  { namespace, files }: Subject,
+  id: string[],
+  options: { readonly branch?: string; readonly change?: (next: Manifest) => Manifest } = {},
+): Promise<Staged> {
+  if (files === undefined) throw new Error('staging needs the files');
+  const branch = options.branch === undefined ? {} : { branch: options.branch };
+  const newest = (await namespace.describeTableVersion({ id, ...branch })).version;
+  const path = newest.manifest_path.slice(files.root.length + 1);
+  const found = decodeVersion(files.read(path), path);
+  if (!('manifest' in found)) throw new Error('no manifest');
+  const { manifest, checksum } = found;
+  const [first, ...fragments] = manifest.fragments;
+  const { totals } = manifest;
+  const next: Manifest = {
+    ...manifest,
+    version: manifest.version + 1,
+    parent: { version: manifest.version, branch: manifest.branch, checksum },
+    transaction: `${manifest.table}.${'0'.repeat(8)}-staged-${id.join('-').toLowerCase()}-${manifest.version + 1}`,
+    batch: undefined,
+    operation: { kind: 'delete', summary: {} },
+    fragments,
+    totals: {
+      rows: totals.rows - (first?.rows ?? 0),
+      deletedRows: totals.deletedRows,
+      bytes: totals.bytes - (first?.bytes ?? 0),
+      fragments: fragments.length,
+    },
+  };
+  const changed = options.change?.(next) ?? next;
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  const manifest_path = `${folder}/staged-test.json`;
+  files.write(manifest_path, encodeManifest(changed).bytes);
+  return { id, version: changed.version, manifest_path, ...branch };
+}
+
+export function managedPart(options: SuiteOptions): void {
+  describe('table-version operations', () => {
+    const { testOf, ns, subject } = partOf(options);
+    const test = testOf('files');
+
+    async function fill(name: string): Promise<string[]> {
+      await ns().createTable({ id: [name] }, people(2));
+      await ns().insertIntoTable({ id: [name] }, people(2, 2));
+      return [name];
+    }
+
+    test('CreateTableVersion publishes a staged manifest', async () => {
+      const id = await fill('t');
+      const staged = await stage(subject(), id);
+      const answer = await ns().createTableVersion({ ...staged, metadata: { by: 'me' } });
+      expect(answer.version).toMatchObject({ version: 3, metadata: { by: 'me' } });
+      expect(await idsOf(ns(), id)).toEqual([2, 3]);
+      expect(await idsOf(ns(), id, { version: 2 })).toEqual([0, 1, 2, 3]);
+      const described = await ns().describeTransaction({ id: [answer.transaction_id ?? ''] });
+      expect(described.status).toBe('Succeeded');
+      await ns().insertIntoTable({ id }, people(1, 9));
+      expect(await idsOf(ns(), id)).toEqual([2, 3, 9]);
+    });
+
+    test('CreateTableVersion on a branch', async () => {
+      const id = await fill('t');
+      await ns().createTableBranch({ id, name: 'side' });
+      await ns().createTableVersion(await stage(subject(), id, { branch: 'side' }));
+      expect(await idsOf(ns(), id, { branch: 'side' })).toEqual([2, 3]);
+      expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('CreateTableVersion refuses a version that is taken or does not follow', async () => {
+      const id = await fill('t');
+      const staged = await stage(subject(), id);
+      await ns().insertIntoTable({ id }, people(1, 4));
+      await expectError(ns().createTableVersion(staged), 'ConcurrentModification');
+      const jump = await stage(subject(), id, { change: (next) => ({ ...next, version: 9 }) });
+      await expectError(ns().createTableVersion(jump), 'ConcurrentModification');
+      const stranger = await stage(subject(), id, {
+        change: (next) => ({
+          ...next,
+          parent: { version: 3, branch: 'main', checksum: '00000000' },
+        }),
+      });
+      await expectError(ns().createTableVersion(stranger), 'ConcurrentModification');
+      expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3, 4]);
+    });
+
+    test('CreateTableVersion checks what it is given', async () => {
+      const id = await fill('t');
+      const staged = await stage(subject(), id);
+      for (const change of [
+        { version: 4 },
+        { manifest_size: 1 },
+        { e_tag: 'deadbeef' },
+        { naming_scheme: 'V2' },
+        { manifest_path: '/etc/passwd' },
+        { manifest_path: '../x/staged-a.json' },
+        { manifest_path: 'data/t.table/.table.json' },
+        { manifest_path: staged.manifest_path.replace('staged-test', 'staged-none') },
+        { manifest_path: staged.manifest_path.replace('staged-test', '../staged-test') },
+      ]) {
+        await expectError(ns().createTableVersion({ ...staged, ...change }), 'InvalidInput');
+      }
+      const foreign = await stage(subject(), id, {
+        change: (next) => ({ ...next, table: '12345678-0000' }),
+      });
+      await expectError(ns().createTableVersion(foreign), 'InvalidInput');
+      const missing = await stage(subject(), id, {
+        change: (next) => ({
+          ...next,
+          fragments: next.fragments.map((entry) => ({ ...entry, file: '12345678-0000' })),
+        }),
+      });
+      await expectError(ns().createTableVersion(missing), 'InvalidInput');
+      expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('BatchCreateTableVersions: all tables', async () => {
+      const entries: Staged[] = [];
+      for (const name of ['a', 'b', 'c']) {
+        entries.push(await stage(subject(), await fill(name)));
+      }
+      const { versions, transaction_id = '' } = await ns().batchCreateTableVersions({ entries });
+      expect(versions.map(({ version }) => version)).toEqual([3, 3, 3]);
+      for (const name of ['a', 'b', 'c']) expect(await idsOf(ns(), [name])).toEqual([2, 3]);
+      const { status } = await ns().describeTransaction({ id: [transaction_id] });
+      expect(status).toBe('Succeeded');
+    });
+
+    test('BatchCreateTableVersions: or none', async () => {
+      const entries: Staged[] = [];
+      for (const name of ['a', 'b', 'c']) {
+        entries.push(await stage(subject(), await fill(name)));
+      }
+      await ns().insertIntoTable({ id: ['c'] }, people(1, 4));
+      await expectError(ns().batchCreateTableVersions({ entries }), 'ConcurrentModification');
+      for (const name of ['a', 'b']) {
+        expect(await idsOf(ns(), [name])).toEqual([0, 1, 2, 3]);
+        expect((await ns().listTableVersions({ id: [name] })).versions).toHaveLength(2);
+        await ns().insertIntoTable({ id: [name] }, people(1, 4));
+        expect(await idsOf(ns(), [name])).toEqual([0, 1, 2, 3, 4]);
+      }
+    });
+
+    test('BatchCreateTableVersions refuses one version twice', async () => {
+      const staged = await stage(subject(), await fill('a'));
+      await expectError(
+        ns().batchCreateTableVersions({ entries: [staged, staged] }),
+        'InvalidInput',
+      );
+      expect(await idsOf(ns(), ['a'])).toEqual([0, 1, 2, 3]);
+    });
+
+    test('BatchCommitTables: operations of every kind together', async () => {
+      for (const name of ['versioned', 'trimmed', 'leaving']) await fill(name);
+      const staged = await stage(subject(), ['versioned']);
+      const answer = await ns().batchCommitTables({
+        operations: [
+          { declare_table: { id: ['fresh'], properties: { k: 'v' } } },
+          { create_table_version: staged },
+          {
+            delete_table_versions: {
+              id: ['trimmed'],
+              ranges: [{ start_version: 1, end_version: 2 }],
+            },
+          },
+          { deregister_table: { id: ['leaving'] } },
+        ],
+      });
+      expect(answer.results).toMatchObject([
+        { declare_table: { properties: { k: 'v' } } },
+        { create_table_version: { version: { version: 3 } } },
+        { delete_table_versions: { deleted_count: 1 } },
+        { deregister_table: { id: ['leaving'] } },
+      ]);
+      expect((await ns().listTables({ id: [] })).tables).toEqual(['fresh', 'trimmed', 'versioned']);
+      expect(await idsOf(ns(), ['versioned'])).toEqual([2, 3]);
+      await expectError(idsOf(ns(), ['trimmed'], { version: 1 }), 'TableVersionNotFound');
+      expect(await idsOf(ns(), ['trimmed'])).toEqual([0, 1, 2, 3]);
+    });
+
+    test('BatchCommitTables: none when one cannot be done', async () => {
+      await fill('there');
+      const before = await ns().listTables({ id: [] });
+      for (const operation of [
+        { declare_table: { id: ['there'] } },
+        { declare_table: { id: ['no', 'parent'] } },
+        { deregister_table: { id: ['missing'] } },
+        {
+          delete_table_versions: {
+            id: ['there'],
+            ranges: [{ start_version: 2, end_version: 3 }],
+          },
+        },
+      ]) {
+        await expect(
+          ns().batchCommitTables({
+            operations: [{ declare_table: { id: ['fresh'] } }, operation],
+          }),
+        ).rejects.toMatchObject({ name: 'DirspaceError' });
+        expect(await ns().listTables({ id: [] })).toEqual(before);
+      }
+      await expectError(ns().batchCommitTables({ operations: [{}] }), 'InvalidInput');
+      await expectError(
+        ns().batchCommitTables({
+          operations: [{ declare_table: { id: ['x'] }, deregister_table: { id: ['there'] } }],
+        }),
+        'InvalidInput',
+      );
+    });
+
+    test('an aborted first version leaves the table declared', async () => {
+      await fill('other');
+      await ns().declareTable({ id: ['d'] });
+      const { location = '' } = await ns().describeTable({ id: ['d'] });
+      const { files } = subject();
+      const folder = location.slice((files?.root.length ?? 0) + 1);
+      const versions = files?.all().find((path) => path.startsWith(`${folder}/versions-`)) ?? '';
+      const staged = await stage(subject(), ['other'], {
+        change: (next) => ({
+          ...next,
+          table: versions.slice(versions.lastIndexOf('versions-') + 9, -1),
+          version: 1,
+          parent: undefined,
+          fragments: [],
+          totals: { rows: 0, deletedRows: 0, bytes: 0, fragments: 0 },
+        }),
+      });
+      const manifest_path = `${versions}staged-first.json`;
+      files?.write(manifest_path, files.read(staged.manifest_path));
+      await expect(
+        ns().batchCommitTables({
+          operations: [
+            { create_table_version: { id: ['d'], version: 1, manifest_path } },
+            { declare_table: { id: ['no', 'parent'] } },
+          ],
+        }),
+      ).rejects.toMatchObject({ name: 'DirspaceError' });
+      const described = await ns().describeTable({ id: ['d'], check_declared: true });
+      expect(described.is_only_declared).toBe(true);
+      await ns().createTable({ id: ['d'] }, people(2));
+      expect(await idsOf(ns(), ['d'])).toEqual([0, 1]);
+    });
+  });
+}
