@@ -32,7 +32,6 @@ import { watchCatalog } from './watch.ts';
 const MISSING = [
   'MergeInsertIntoTable',
   'UpdateTable',
-  'DeleteFromTable',
   'ExplainTableQueryPlan',
   'AnalyzeTableQueryPlan',
   'AlterTableAddColumns',
@@ -365,6 +364,13 @@ export class DirectoryNamespace
     options?: CallOptions,
   ): Promise<extensions.PurgeTrashResponse> {
     return purgeTrash(this.#use(options), request);
+  }
+
+  async deleteFromTable(
+    request: Request<'DeleteFromTable'>,
+    options?: CallOptions,
+  ): Answer<'DeleteFromTable'> {
+    return rows.deleteFromTable(this.#use(options), request, options);
   }
 
   watch(

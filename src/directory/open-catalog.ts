@@ -44,10 +44,13 @@ export interface OpenOptions {
   readonly env?: Env | undefined;
   /** Bytes of metadata kept in memory. */
   readonly cacheBytes?: number | undefined;
+  /** Bytes of table data kept in memory once read and verified. */
+  readonly bufferBytes?: number | undefined;
   readonly limits?: Partial<Limits> | undefined;
 }
 
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+const DEFAULT_BUFFER_BYTES = 128 * 1024 * 1024;
 const PRIVATE_FOLDERS = [
   STAGING_FOLDER,
   TRASH_FOLDER,
@@ -87,6 +90,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     names: root.names,
     cache: new ByteCache(cacheBytes / 2),
     heads: new ByteCache(cacheBytes / 2),
+    buffers: new ByteCache(options.bufferBytes ?? DEFAULT_BUFFER_BYTES),
     queue: new Queue(),
     publish,
     withLock: (key, work) => withLock(store, key, work, { env }),

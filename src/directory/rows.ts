@@ -8,6 +8,8 @@ import type { DeleteRowsRequest, DeleteRowsResponse } from '../protocol/extensio
 import type {
   CountTableRowsRequest,
   CountTableRowsResponse,
+  DeleteFromTableRequest,
+  DeleteFromTableResponse,
   FragmentSummary,
   GetTableStatsRequest,
   GetTableStatsResponse,
@@ -22,10 +24,11 @@ import type {
 import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { append, emptyTable, overwrite } from '../table/append.ts';
-import { deleteRowsById } from '../table/delete-rows.ts';
+import { deleteRowsById, deleteWhere } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
 import { replaceSchemaMetadata, restore } from '../table/revise.ts';
-import { scan } from '../table/scan.ts';
+import { countMatches, scan } from '../table/scan.ts';
+import { planScan } from '../table/scan-plan.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { beginWrite, type Catalog, requireBranch, requireTable, type Table } from './catalog.ts';
 import { findCommit } from './transactions.ts';
@@ -61,7 +64,7 @@ const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => 
   version: snapshot.version,
 });
 
-/** The rows of one version, in order. Predicates and vectors are not answered yet. */
+/** Rows of one version, in row order unless an ordering or a vector says otherwise. */
 export async function queryTable(
   catalog: Catalog,
   request: QueryTableRequest,
@@ -70,7 +73,8 @@ export async function queryTable(
   refuseUnansweredQuery(request);
   const snapshot = await requestedSnapshot(catalog, request);
   return scan(catalog.engine, snapshot, {
-    columns: request.columns?.column_names,
+    columns: request.columns?.column_names ?? request.columns?.column_aliases,
+    filter: request.filter,
     limit: request.k,
     offset: request.offset,
     withRowId: request.with_row_id,
@@ -82,8 +86,10 @@ export async function countTableRows(
   catalog: Catalog,
   request: CountTableRowsRequest,
 ): Promise<CountTableRowsResponse> {
-  if (request.predicate !== undefined) throw unsupported('CountTableRows with a predicate');
-  return { count: (await requestedSnapshot(catalog, request)).rowCount };
+  const snapshot = await requestedSnapshot(catalog, request);
+  if (request.predicate === undefined) return { count: snapshot.rowCount };
+  const plan = await planScan(catalog.engine, snapshot, { columns: [], filter: request.predicate });
+  return { count: await countMatches(plan) };
 }
 
 export async function deleteRows(
@@ -98,6 +104,28 @@ export async function deleteRows(
     catalog.engine,
     branch,
     request.row_ids,
+    writeOptions(branch, options),
+  );
+  return {
+    version: snapshot.version,
+    num_deleted_rows: deletedRows,
+    ...(transaction === undefined ? {} : { transaction_id: transaction }),
+  };
+}
+
+/** @throws InvalidInput naming the place in the predicate, TableColumnNotFound */
+export async function deleteFromTable(
+  catalog: Catalog,
+  request: DeleteFromTableRequest,
+  options: CallOptions = {},
+): Promise<DeleteFromTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request.id);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const { snapshot, transaction, deletedRows } = await deleteWhere(
+    catalog.engine,
+    branch,
+    request.predicate,
     writeOptions(branch, options),
   );
   return {
@@ -199,12 +227,8 @@ async function requestedSnapshot(
 
 function refuseUnansweredQuery(request: QueryTableRequest): void {
   const vectors = request.vector?.single_vector ?? request.vector?.multi_vector ?? [];
-  if (request.filter !== undefined) throw unsupported('QueryTable with a filter');
   if (vectors.length > 0) throw unsupported('QueryTable with a vector');
   if (request.full_text_query !== undefined) throw unsupported('QueryTable with a full-text query');
-  if (request.columns?.column_aliases !== undefined) {
-    throw unsupported('QueryTable with computed columns');
-  }
   if ((request.order_by ?? []).length > 0) throw unsupported('QueryTable with an ordering');
   if (request.k < 0) throw new DirspaceError('InvalidInput', `k is ${request.k}; it counts rows.`);
 }

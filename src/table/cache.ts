@@ -8,6 +8,11 @@ export class ByteCache {
     this.#limit = limit;
   }
 
+  /** Most bytes held. */
+  get limit(): number {
+    return this.#limit;
+  }
+
   get<Value>(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

@@ -1,11 +1,13 @@
 /**
- * Which columns a reader asked for, and where each is in a fragment: by field id, so that fragments
- * written under older names and before newer columns are still understood.
+ * Which columns a reader asked for, and how each is made from what a fragment has: by field id, so
+ * that fragments written under older names and before newer columns are still understood.
  */
 import { type Data, Field, Schema, Uint64 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { dataOf, nullColumn } from '../format/arrow-data.ts';
+import { type CompiledExpression, compileExpression } from '../expression/expression.ts';
+import { dataOf } from '../format/arrow-data.ts';
 import type { IdentifiedField } from './field-ids.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Address of a row: fragment id in the upper 32 bits, offset in the fragment in the lower ones. */
 export const ROW_ID = '_rowid';
@@ -13,32 +15,58 @@ export const ROW_ID = '_rowid';
 export const ROW_OFFSET = '_rowoffset';
 
 export type ReadColumn =
-  | { readonly kind: 'field'; readonly field: IdentifiedField }
-  | { readonly kind: 'row id' }
-  | { readonly kind: 'row offset' };
+  | { readonly kind: 'field'; readonly name: string; readonly field: IdentifiedField }
+  | { readonly kind: 'row id'; readonly name: string }
+  | { readonly kind: 'row offset'; readonly name: string }
+  | { readonly kind: 'value'; readonly name: string; readonly expression: CompiledExpression };
 
-/** @throws TableColumnNotFound */
-export function resolveColumns(
-  fields: readonly IdentifiedField[],
-  names: readonly string[] | undefined,
+/** Names of columns, or output names with the SQL expressions that give them. */
+export type ColumnRequest = readonly string[] | Readonly<Record<string, string>>;
+
+/** @throws TableColumnNotFound, InvalidInput for expressions that do not compile */
+export async function resolveColumns(
+  snapshot: Snapshot,
+  request: ColumnRequest | undefined,
   withRowId: boolean,
-): readonly ReadColumn[] {
-  const byName = new Map(fields.map((field) => [field.field.name, field]));
-  const columns = (names ?? [...byName.keys()]).map((name): ReadColumn => {
-    const field = byName.get(name);
-    if (field !== undefined) return { kind: 'field', field };
-    if (name === ROW_ID) return { kind: 'row id' };
-    if (name === ROW_OFFSET) return { kind: 'row offset' };
-    throw new DirspaceError(
-      'TableColumnNotFound',
-      `There is no column ${JSON.stringify(name)}; the table has ${[...byName.keys()].slice(0, 30).join(', ')}.`,
-      { details: { column: name } },
-    );
-  });
+): Promise<readonly ReadColumn[]> {
+  const columns = isNames(request)
+    ? (request ?? snapshot.fields.map(({ field }) => field.name)).map((name) =>
+        namedColumn(snapshot, name),
+      )
+    : await Promise.all(
+        Object.entries(request).map(([name, sql]) => computedColumn(snapshot, name, sql)),
+      );
   if (withRowId && !columns.some((column) => column.kind === 'row id')) {
-    columns.push({ kind: 'row id' });
+    columns.push({ kind: 'row id', name: ROW_ID });
   }
-  return columns;
+  const names = new Set(columns.map(({ name }) => name));
+  if (names.size === columns.length) return columns;
+  throw new DirspaceError('InvalidInput', 'A column is asked for twice under the same name.');
+}
+
+const isNames = (request: ColumnRequest | undefined): request is readonly string[] | undefined =>
+  request === undefined || Array.isArray(request);
+
+function namedColumn(snapshot: Snapshot, name: string): ReadColumn {
+  const field = snapshot.fields.find((candidate) => candidate.field.name === name);
+  if (field !== undefined) return { kind: 'field', name, field };
+  if (name === ROW_ID) return { kind: 'row id', name };
+  if (name === ROW_OFFSET) return { kind: 'row offset', name };
+  const known = snapshot.fields.map((candidate) => candidate.field.name);
+  throw new DirspaceError(
+    'TableColumnNotFound',
+    `There is no column ${JSON.stringify(name)}; the table has ${known.slice(0, 30).join(', ')}.`,
+    { details: { column: name } },
+  );
+}
+
+/** An expression that is just a column is read as one. */
+async function computedColumn(snapshot: Snapshot, name: string, sql: string): Promise<ReadColumn> {
+  const expression = await compileExpression(sql, snapshot.schema);
+  const [column, ...nested] = expression.column ?? [];
+  const field = snapshot.fields.find((candidate) => candidate.field.name === column);
+  if (field !== undefined && nested.length === 0) return { kind: 'field', name, field };
+  return { kind: 'value', name, expression };
 }
 
 /** The schema of what is read. */
@@ -46,19 +74,17 @@ export function schemaOfColumns(schema: Schema, columns: readonly ReadColumn[]):
   const plain =
     columns.length === schema.fields.length &&
     columns.every(
-      (column, index) => column.kind === 'field' && column.field.field === schema.fields[index],
+      (column, at) => column.kind === 'field' && column.field.field === schema.fields[at],
     );
   if (plain) return schema;
   const fields = columns.map((column) => {
-    if (column.kind === 'field') return column.field.field;
-    return new Field(column.kind === 'row id' ? ROW_ID : ROW_OFFSET, new Uint64(), true);
+    if (column.kind === 'value') return new Field(column.name, column.expression.type, true);
+    if (column.kind !== 'field') return new Field(column.name, new Uint64(), true);
+    const { field } = column.field;
+    if (field.name === column.name) return field;
+    return new Field(column.name, field.type, field.nullable, field.metadata);
   });
   return new Schema(fields, schema.metadata);
-}
-
-/** A column as the version describes it, out of what the fragment has, or nulls if it has none. */
-export function adaptColumn(wanted: IdentifiedField, data: Data | undefined, rows: number): Data {
-  return data ?? nullColumn(wanted.field.type, rows);
 }
 
 /** Row ids of `rows` consecutive rows. */

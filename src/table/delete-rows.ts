@@ -1,14 +1,17 @@
 /** Deleting rows: new deletion files beside untouched fragments; emptied fragments are dropped. */
 import { crc32 } from 'node:zlib';
-import { encodeDeletions } from '../format/deletions.ts';
+import { encodeDeletions, unionDeletions } from '../format/deletions.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { deletionFile } from '../format/paths.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
+import { matchingRows, selectedCount } from './batch-rows.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
 import { deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
+import { places } from './scan.ts';
+import { planScan, type ScanPlan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { writeObject } from './write-object.ts';
 
@@ -36,6 +39,56 @@ export async function deleteRowsById(
     },
   });
   return { ...committed, deletedRows: deleted };
+}
+
+/** Deletes the rows for which the predicate is true, again on newer versions after a conflict. */
+export async function deleteWhere(
+  engine: Engine,
+  branch: TableBranch,
+  filter: string,
+  options: WriteOptions = {},
+): Promise<RowsDeleted> {
+  let deleted = 0;
+  const committed = await commit(engine, branch, {
+    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    signal: options.signal,
+    build: async (base) => {
+      if (base === undefined) throw emptyTable();
+      const plan = await planScan(engine, base, { columns: [], filter, signal: options.signal });
+      const edits = await deleteOffsets(engine, base, await matchingOffsets(plan));
+      deleted = edits.deletedRows;
+      return deleted === 0 ? undefined : draftOf(engine, base, edits);
+    },
+  });
+  return { ...committed, deletedRows: deleted };
+}
+
+/** Offsets in their fragments of all rows a plan selects, by fragment id. */
+export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint32Array>> {
+  const found = new Map<number, Uint32Array[]>();
+  for await (const place of places(plan)) {
+    const selection = await matchingRows(plan, place);
+    const count = selectedCount(selection, place.rows);
+    if (count === 0) continue;
+    const offsets = new Uint32Array(count);
+    for (let at = 0; at < count; at++) offsets[at] = place.first + (selection?.[at] ?? at);
+    const group = found.get(place.entry.id);
+    if (group === undefined) found.set(place.entry.id, [offsets]);
+    else group.push(offsets);
+  }
+  return new Map([...found].map(([id, parts]) => [id, joined(parts)]));
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** Offsets per fragment id. */
@@ -100,9 +153,8 @@ function union(
   added: readonly number[] | Uint32Array,
   rows: number,
 ): Uint32Array {
-  const all = new Set(before);
-  for (const offset of added) if (offset < rows) all.add(offset);
-  return all.size === before.length ? before : Uint32Array.from(all).sort();
+  const valid = Uint32Array.from(added).filter((offset) => offset < rows);
+  return unionDeletions(before, valid.sort());
 }
 
 async function draftOf(engine: Engine, base: Snapshot, edits: DeletionEdits): Promise<Draft> {

@@ -16,6 +16,11 @@ export class DeletedRows {
     this.offsets = offsets;
   }
 
+  /** Deleted rows among `rows` from `first` on. */
+  countBetween(first: number, rows: number): number {
+    return lowerBound(this.offsets, first + rows) - lowerBound(this.offsets, first);
+  }
+
   /** Live rows among `rows` from `first` on, counted from `first`; undefined when all are. */
   keptBetween(first: number, rows: number): Uint32Array | undefined {
     const from = lowerBound(this.offsets, first);

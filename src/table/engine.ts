@@ -21,6 +21,8 @@ export interface Engine {
   readonly names: NameCodec;
   /** Immutable things read before, by path. */
   readonly cache: ByteCache;
+  /** Columns of fragments read and verified before. */
+  readonly buffers: ByteCache;
   /** The newest version last seen, by versions folder: a starting point, checked on every use. */
   readonly heads: ByteCache;
   /** Lets writers of one process take turns instead of racing each other to the same version. */

@@ -1,9 +1,13 @@
-/** Reading columns of one fragment's batches: only the byte ranges asked for, each verified. */
+/**
+ * Reading columns of one fragment's batches: only the byte ranges asked for, each verified. What
+ * was read and verified may stay in memory; fragments never change.
+ */
 import type { Data } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Dictionaries } from '../format/column-reader.ts';
 import {
   type ByteRange,
+  chunkAt,
   columnRanges,
   decodeColumns,
   decodeDictionaries,
@@ -13,23 +17,46 @@ import {
   type FragmentFooter,
 } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { gather } from '../format/gather.ts';
 import { corrupt } from '../format/json.ts';
 import { fragmentFile } from '../format/paths.ts';
-import type { ObjectReader } from '../store/store.ts';
+import { readRows } from '../format/sparse-rows.ts';
+import type { Awaitable, ObjectReader } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Parsed, a footer takes about this many times its bytes. */
 const FOOTER_WEIGHT = 4;
+/** Below this share of a batch's rows single values are read instead of whole columns. */
+const SPARSE_SHARE = 1 / 256;
 
 export class FragmentReader {
   readonly footer: FragmentFooter;
-  readonly #object: ObjectReader;
-  readonly #dictionaries = new Map<string, Promise<Dictionaries>>();
+  readonly #engine: Engine;
+  readonly #snapshot: Snapshot;
+  readonly #entry: FragmentEntry;
+  readonly #dictionaries = new Map<string, Awaitable<Dictionaries>>();
+  /** Whether what is read is worth keeping in memory. */
+  readonly #keep: boolean;
+  #object: ObjectReader | undefined;
+  #users = 1;
+  /** Bytes read from the store so far. */
+  bytesRead = 0;
 
-  private constructor(footer: FragmentFooter, object: ObjectReader) {
+  private constructor(
+    engine: Engine,
+    snapshot: Snapshot,
+    entry: FragmentEntry,
+    footer: FragmentFooter,
+    object: ObjectReader | undefined,
+    keep: boolean,
+  ) {
+    this.#engine = engine;
+    this.#snapshot = snapshot;
+    this.#entry = entry;
     this.footer = footer;
     this.#object = object;
+    this.#keep = keep;
   }
 
   /** @throws TableVersionNotFound when cleanup removed the version meanwhile, Corrupt */
@@ -37,22 +64,23 @@ export class FragmentReader {
     engine: Engine,
     snapshot: Snapshot,
     entry: FragmentEntry,
+    keep = false,
   ): Promise<FragmentReader> {
-    const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
-    const object = await engine.store.open(file);
-    if (object === undefined) throw await missingFile(engine, snapshot, file);
+    const key = `footer ${entry.file} ${entry.footerChecksum}`;
+    const known = engine.cache.get<FragmentFooter>(key);
+    if (known !== undefined) {
+      return new FragmentReader(engine, snapshot, entry, known, undefined, keep);
+    }
+    const object = await openObject(engine, snapshot, entry);
     try {
-      if (object.size !== entry.bytes) {
-        throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
-      }
-      const key = `footer ${entry.file} ${entry.footerChecksum}`;
-      let footer = engine.cache.get<FragmentFooter>(key);
-      if (footer === undefined) {
-        const tail = await object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
-        footer = decodeFooter(tail, entry, file);
-        engine.cache.set(key, footer, entry.footerBytes * FOOTER_WEIGHT);
-      }
-      return new FragmentReader(footer, object);
+      const tail = await object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
+      const footer = decodeFooter(
+        tail,
+        entry,
+        fragmentFile(snapshot.branch.tableFolder, entry.file),
+      );
+      engine.cache.set(key, footer, entry.footerBytes * FOOTER_WEIGHT);
+      return new FragmentReader(engine, snapshot, entry, footer, object, keep);
     } catch (error) {
       object.close();
       throw error;
@@ -61,16 +89,75 @@ export class FragmentReader {
 
   /** Columns of one batch, by their positions in the file. */
   async columns(batch: number, columns: readonly number[]): Promise<Data[]> {
-    const chunks = await this.#read(columnRanges(this.footer, batch, columns));
-    const dictionaries = await this.#dictionariesOf(columns);
-    return decodeColumns(this.footer, batch, columns, chunks, { dictionaries });
+    const found = columns.map((column) => this.#kept(batch, column));
+    const missing = columns.filter((_, at) => found[at] === undefined);
+    if (missing.length === 0) return found as Data[];
+    const chunks = await this.#read(columnRanges(this.footer, batch, missing));
+    const dictionaries = await this.#dictionariesOf(missing);
+    const read = decodeColumns(this.footer, batch, missing, chunks, { dictionaries });
+    for (const [at, column] of missing.entries()) {
+      const data = read[at] as Data;
+      if (this.#keep) this.#remember(batch, column, data);
+      found[columns.indexOf(column)] = data;
+    }
+    return found as Data[];
   }
 
+  /** Some rows of one batch: single values where they are few, else picked from whole columns. */
+  async rows(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+    const total = this.footer.batches[batch]?.rows ?? 0;
+    const found = columns.map((column) => {
+      const data = this.#kept(batch, column);
+      return data === undefined ? undefined : gather(data, rows);
+    });
+    const missing = columns.filter((_, at) => found[at] === undefined);
+    if (missing.length === 0) return found as Data[];
+    const read =
+      rows.length <= Math.max(64, total * SPARSE_SHARE)
+        ? await this.#sparse(batch, missing, rows)
+        : (await this.columns(batch, missing)).map((column) => gather(column, rows));
+    for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = read[at];
+    return found as Data[];
+  }
+
+  /** Keeps the file open until the function returned is called, also past close(). */
+  retain(): () => void {
+    this.#users += 1;
+    return () => this.close();
+  }
+
+  /** Closes the file once nobody uses it any more. */
   close(): void {
-    this.#object.close();
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#object?.close();
+    this.#object = undefined;
   }
 
-  #dictionariesOf(columns: readonly number[]): Promise<Dictionaries> | Dictionaries {
+  async #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+    const dictionaries = await this.#dictionariesOf(columns);
+    const reader = readRows(this.footer, batch, columns, rows, dictionaries);
+    for (let answers: readonly Uint8Array[] = []; ; ) {
+      const step = reader.next(answers);
+      if (step.done === true) return step.value;
+      answers = await this.#read(step.value);
+    }
+  }
+
+  #key(batch: number, column: number): string {
+    return `${this.#entry.file} ${batch} ${column}`;
+  }
+
+  #kept(batch: number, column: number): Data | undefined {
+    return this.#engine.buffers.get<Data>(this.#key(batch, column));
+  }
+
+  #remember(batch: number, column: number, data: Data): void {
+    const { bytes } = chunkAt(this.footer, batch, column);
+    this.#engine.buffers.set(this.#key(batch, column), data, bytes + 256);
+  }
+
+  #dictionariesOf(columns: readonly number[]): Awaitable<Dictionaries> {
     const ids = dictionaryIds(this.footer, columns);
     if (ids.length === 0) return NO_DICTIONARIES;
     const key = ids.join();
@@ -85,19 +172,22 @@ export class FragmentReader {
 
   /** Neighbouring ranges are read in one piece. */
   async #read(ranges: readonly ByteRange[]): Promise<Uint8Array[]> {
-    const chunks: Uint8Array[] = [];
-    for (let first = 0; first < ranges.length; ) {
-      const start = ranges[first]?.offset ?? 0;
+    this.#object ??= await openObject(this.#engine, this.#snapshot, this.#entry);
+    const pieces: { start: number; from: number; to: number; bytes: Awaitable<Uint8Array> }[] = [];
+    for (let from = 0; from < ranges.length; ) {
+      const start = ranges[from]?.offset ?? 0;
       let end = start;
-      let next = first;
-      for (; next < ranges.length && ranges[next]?.offset === end; next++) {
-        end += ranges[next]?.length ?? 0;
-      }
-      const pending = this.#object.read(start, end - start);
-      const bytes = pending instanceof Promise ? await pending : pending;
-      for (; first < next; first++) {
-        const { offset, length } = ranges[first] as ByteRange;
-        chunks.push(bytes.subarray(offset - start, offset - start + length));
+      let to = from;
+      for (; to < ranges.length && ranges[to]?.offset === end; to++) end += ranges[to]?.length ?? 0;
+      this.bytesRead += end - start;
+      pieces.push({ start, from, to, bytes: this.#object.read(start, end - start) });
+      from = to;
+    }
+    const chunks: Uint8Array[] = [];
+    for (const { start, from, to, bytes } of pieces) {
+      const whole = bytes instanceof Promise ? await bytes : bytes;
+      for (const { offset, length } of ranges.slice(from, to)) {
+        chunks.push(whole.subarray(offset - start, offset - start + length));
       }
     }
     return chunks;
@@ -105,6 +195,19 @@ export class FragmentReader {
 }
 
 const NO_DICTIONARIES: Dictionaries = new Map();
+
+async function openObject(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+): Promise<ObjectReader> {
+  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
+  const object = await engine.store.open(file);
+  if (object === undefined) throw await missingFile(engine, snapshot, file);
+  if (object.size === entry.bytes) return object;
+  object.close();
+  throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
+}
 
 /** A file that a version refers to is gone: because the version is, or because of damage. */
 export async function missingFile(

@@ -1,128 +1,167 @@
 /**
- * Snapshot -> record batches, in row order, with memory bounded by a batch. The place where
- * predicates, pruning and late materialisation join in.
+ * Snapshot -> record batches, in row order, with memory bounded by a few batches. Batches ahead of
+ * the reader are read while it works on the one it has.
  */
 import type { Data, RecordBatch, RecordBatchStream } from '../arrow.ts';
-import { recordBatch, sliceData } from '../format/arrow-data.ts';
-import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { recordBatch } from '../format/arrow-data.ts';
 import { liveRows } from '../format/fragment-entry.ts';
-import { gather } from '../format/gather.ts';
 import {
-  adaptColumn,
-  type ReadColumn,
-  resolveColumns,
-  rowIdColumn,
-  rowOffsetColumn,
-  schemaOfColumns,
-} from './columns.ts';
+  type BatchPlace,
+  matchingCount,
+  matchingRows,
+  readSelected,
+  type Selection,
+  selectedCount,
+} from './batch-rows.ts';
 import { deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { FragmentReader } from './fragment-reader.ts';
+import { namesRowsOf } from './named-rows.ts';
+import { pruneFragment } from './pruning.ts';
+import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface ScanRequest {
-  /** All of them if absent. */
-  readonly columns?: readonly string[] | undefined;
-  readonly limit?: number | undefined;
-  readonly offset?: number | undefined;
-  readonly withRowId?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+/** Batches read ahead of the one that is being used. */
+const AHEAD = 2;
 
-/** @throws TableColumnNotFound at once; what goes wrong while reading rejects the iteration */
-export function scan(engine: Engine, snapshot: Snapshot, request: ScanRequest): RecordBatchStream {
-  const columns = resolveColumns(snapshot.fields, request.columns, request.withRowId ?? false);
-  const schema = schemaOfColumns(snapshot.schema, columns);
-  const { signal, offset = 0, limit = Number.MAX_SAFE_INTEGER } = request;
-  return {
-    schema,
-    async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
-      let skip = offset;
-      let wanted = limit;
-      let position = 0;
-      if (wanted <= 0) return;
-      for (const entry of await snapshot.fragments()) {
-        const live = liveRows(entry);
-        if (skip >= live) {
-          skip -= live;
-          position += live;
-          continue;
-        }
-        for await (const rows of fragmentRows(engine, snapshot, entry, columns, position)) {
-          signal?.throwIfAborted();
-          const taken = Math.min(rows.count - Math.min(skip, rows.count), wanted);
-          const first = Math.min(skip, rows.count);
-          skip -= first;
-          if (taken <= 0) continue;
-          const whole = taken === rows.count;
-          const data = whole
-            ? rows.data
-            : rows.data.map((column) => sliceData(column, first, taken));
-          yield recordBatch(schema, data, taken);
-          wanted -= taken;
-          if (wanted <= 0) return;
-        }
-        position += live;
-      }
-    },
-  };
-}
-
-interface Rows {
-  readonly count: number;
-  readonly data: Data[];
-}
-
-/** The live rows of a fragment, batch by batch; `position` is how many live rows come before. */
-async function* fragmentRows(
+/** @throws TableColumnNotFound, InvalidInput at once; what goes wrong while reading, while reading */
+export async function scan(
   engine: Engine,
   snapshot: Snapshot,
-  entry: FragmentEntry,
-  columns: readonly ReadColumn[],
+  request: ScanRequest,
+): Promise<RecordBatchStream> {
+  return scanStream(await planScan(engine, snapshot, request));
+}
+
+export const scanStream = (plan: ScanPlan): RecordBatchStream => ({
+  schema: plan.schema,
+  [Symbol.asyncIterator]: () => (isBounded(plan) ? boundedBatches(plan) : allBatches(plan)),
+});
+
+const isBounded = (plan: ScanPlan): boolean =>
+  plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0;
+
+/** Rows that the plan's predicate selects. */
+export async function countMatches(plan: ScanPlan): Promise<number> {
+  let count = 0;
+  for await (const place of places(plan)) count += await matchingCount(plan, place);
+  return count;
+}
+
+/** No more is read than the rows asked for need. */
+async function* boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
+  const window = { skip: plan.offset };
+  let wanted = plan.limit;
+  if (wanted <= 0) return;
+  for await (const place of places(plan, window)) {
+    const selection = await matchingRows(plan, place);
+    const found = selectedCount(selection, place.rows);
+    const from = Math.min(window.skip, found);
+    window.skip -= from;
+    const taken = Math.min(found - from, wanted);
+    if (taken === 0) continue;
+    const part = partOf(selection, place.rows, from, taken);
+    yield batchOf(plan, await readSelected(plan, place, part), taken);
+    wanted -= taken;
+    if (wanted === 0) return;
+  }
+}
+
+function partOf(selection: Selection, rows: number, from: number, count: number): Selection {
+  if (from === 0 && count === selectedCount(selection, rows)) return selection;
+  if (selection !== undefined) return selection.subarray(from, from + count);
+  return Uint32Array.from({ length: count }, (_, at) => from + at);
+}
+
+async function* allBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
+  const pending: Promise<RecordBatch | undefined>[] = [];
+  try {
+    for await (const place of places(plan)) {
+      const next = readBatch(plan, place);
+      // Awaited in order below; an early failure of a later one must not count as unhandled.
+      next.catch(() => {});
+      pending.push(next);
+      if (pending.length <= AHEAD) continue;
+      const batch = await pending.shift();
+      if (batch !== undefined) yield batch;
+    }
+    while (pending.length > 0) {
+      const batch = await pending.shift();
+      if (batch !== undefined) yield batch;
+    }
+  } finally {
+    await Promise.allSettled(pending);
+  }
+}
+
+async function readBatch(plan: ScanPlan, place: BatchPlace): Promise<RecordBatch | undefined> {
+  const release = place.reader.retain();
+  try {
+    const selection = await matchingRows(plan, place);
+    const count = selectedCount(selection, place.rows);
+    if (count === 0) return undefined;
+    return batchOf(plan, await readSelected(plan, place, selection), count);
+  } finally {
+    release();
+  }
+}
+
+function batchOf(plan: ScanPlan, columns: Data[], rows: number): RecordBatch {
+  plan.counters.rowsReturned += rows;
+  return recordBatch(plan.schema, columns, rows);
+}
+
+/**
+ * The batches a scan looks into, in row order. Without a predicate whole fragments of rows to be
+ * skipped are passed over, and taken off `window.skip`.
+ */
+export async function* places(
+  plan: ScanPlan,
+  window: { skip: number } = { skip: 0 },
+): AsyncGenerator<BatchPlace> {
+  const { snapshot, predicate, counters } = plan;
+  let position = 0;
+  for (const entry of await snapshot.fragments()) {
+    plan.signal?.throwIfAborted();
+    const live = liveRows(entry);
+    const first = position;
+    position += live;
+    counters.fragments += 1;
+    if (predicate === undefined) {
+      if (window.skip >= live) {
+        window.skip -= live;
+        continue;
+      }
+    } else if (
+      !namesRowsOf(plan, entry, first) ||
+      pruneFragment(predicate, snapshot, entry) === 'none'
+    ) {
+      counters.fragmentsPruned += 1;
+      continue;
+    }
+    yield* fragmentPlaces(plan, entry, first);
+  }
+}
+
+async function* fragmentPlaces(
+  plan: ScanPlan,
+  entry: BatchPlace['entry'],
   position: number,
-): AsyncGenerator<Rows> {
+): AsyncGenerator<BatchPlace> {
+  const { engine, snapshot, counters } = plan;
   const deleted = await deletedRows(engine, snapshot, entry);
-  const reader = await FragmentReader.open(engine, snapshot, entry);
+  const reader = await FragmentReader.open(engine, snapshot, entry, plan.keep);
   try {
     let first = 0;
     let next = position;
     for (const [index, { rows }] of reader.footer.batches.entries()) {
-      const kept = deleted?.keptBetween(first, rows);
-      const count = kept?.length ?? rows;
-      if (count > 0) {
-        const data = await readBatch(reader, entry, columns, { index, first, rows });
-        const live = kept === undefined ? data : data.map((column) => gather(column, kept));
-        yield { count, data: withOffsets(live, columns, next) };
-      }
+      plan.signal?.throwIfAborted();
+      yield { reader, entry, deleted, index, first, rows, position: next };
+      next += rows - (deleted?.countBetween(first, rows) ?? 0);
       first += rows;
-      next += count;
     }
   } finally {
     reader.close();
+    counters.bytesRead += reader.bytesRead;
   }
-}
-
-async function readBatch(
-  reader: FragmentReader,
-  entry: FragmentEntry,
-  columns: readonly ReadColumn[],
-  batch: { readonly index: number; readonly first: number; readonly rows: number },
-): Promise<Data[]> {
-  const positions = columns.map((column) =>
-    column.kind === 'field' ? entry.fields.indexOf(column.field.id) : -1,
-  );
-  const stored = [...new Set(positions.filter((position) => position >= 0))].sort((a, b) => a - b);
-  const read = stored.length === 0 ? [] : await reader.columns(batch.index, stored);
-  return columns.map((column, at) => {
-    if (column.kind !== 'field') return rowIdColumn(entry.id, batch.first, batch.rows);
-    const data = read[stored.indexOf(positions[at] ?? -1)];
-    return adaptColumn(column.field, data, batch.rows);
-  });
-}
-
-/** Offsets count live rows, so they are known only once the deleted ones are out. */
-function withOffsets(data: Data[], columns: readonly ReadColumn[], first: number): Data[] {
-  return data.map((column, at) =>
-    columns[at]?.kind === 'row offset' ? rowOffsetColumn(first, column.length) : column,
-  );
 }

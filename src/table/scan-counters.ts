@@ -1,0 +1,10 @@
+/** What a scan did: the figures behind an analysed plan. */
+export class ScanCounters {
+  fragments = 0;
+  fragmentsPruned = 0;
+  batches = 0;
+  batchesPruned = 0;
+  bytesRead = 0;
+  rowsMatched = 0;
+  rowsReturned = 0;
+}

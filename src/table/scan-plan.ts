@@ -1,0 +1,82 @@
+/** What a scan was asked for, compiled against one version: the same for every fragment. */
+import type { Schema } from '../arrow.ts';
+import {
+  type CompiledExpression,
+  compilePredicate,
+  type RowNumberSet,
+} from '../expression/expression.ts';
+import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } from './columns.ts';
+import type { Engine } from './engine.ts';
+import { ScanCounters } from './scan-counters.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export interface ScanRequest {
+  /** All of them if absent. */
+  readonly columns?: ColumnRequest | undefined;
+  /** SQL; rows for which it is true are read. */
+  readonly filter?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly withRowId?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ScanPlan {
+  readonly engine: Engine;
+  readonly snapshot: Snapshot;
+  readonly columns: readonly ReadColumn[];
+  readonly schema: Schema;
+  readonly predicate: CompiledExpression | undefined;
+  /** The only rows that can match, where the predicate names them by number. */
+  readonly rowIds: RowNumberSet | undefined;
+  readonly rowOffsets: RowNumberSet | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  /** Whether what is read fits into memory and so is kept there. */
+  readonly keep: boolean;
+  readonly counters: ScanCounters;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @throws TableColumnNotFound, InvalidInput naming the place in the SQL text */
+export async function planScan(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: ScanRequest,
+): Promise<ScanPlan> {
+  const columns = await resolveColumns(snapshot, request.columns, request.withRowId ?? false);
+  const predicate =
+    request.filter === undefined
+      ? undefined
+      : await compilePredicate(request.filter, snapshot.schema);
+  return {
+    engine,
+    snapshot,
+    columns,
+    schema: schemaOfColumns(snapshot.schema, columns),
+    predicate,
+    rowIds: predicate?.rowIdSet() ?? undefined,
+    rowOffsets: predicate?.rowOffsetSet() ?? undefined,
+    limit: request.limit ?? Number.MAX_SAFE_INTEGER,
+    offset: request.offset ?? 0,
+    keep: isWorthKeeping(engine, snapshot, columns, predicate),
+    counters: new ScanCounters(),
+    signal: request.signal,
+  };
+}
+
+/** A scan of more than the cache holds would only push out what others keep there. */
+function isWorthKeeping(
+  engine: Engine,
+  snapshot: Snapshot,
+  columns: readonly ReadColumn[],
+  predicate: CompiledExpression | undefined,
+): boolean {
+  const names = new Set(predicate?.columns ?? []);
+  for (const column of columns) {
+    if (column.kind === 'field') names.add(column.field.field.name);
+    if (column.kind === 'value') for (const name of column.expression.columns) names.add(name);
+  }
+  const share = names.size / Math.max(1, snapshot.fields.length);
+  return snapshot.manifest.totals.bytes * share <= engine.buffers.limit;
+}
