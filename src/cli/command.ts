@@ -30,6 +30,26 @@ export interface Call {
   readonly options: Options;
 }
 
+/** A command that works on no catalog of its own: it serves one, or asks a server. */
+export interface ServiceCommand extends Omit<Command, 'reads' | 'run'> {
+  readonly service: true;
+  /** Writes what there is to say itself, and answers the exit code. */
+  run(call: ServiceCall): Promise<number>;
+}
+
+export interface ServiceCall extends Omit<Call, 'connection'> {
+  readonly around: Surroundings;
+}
+
+/** The process a command runs in. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  out(text: string): void;
+  error(text: string): void;
+  /** Resolves when the user, or the system, asks the process to end. */
+  interrupted?(): Promise<void>;
+}
+
 /** One result in both forms. */
 export interface Answer {
   /** One document, for programs. */

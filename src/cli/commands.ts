@@ -1,5 +1,6 @@
 /** The commands there are, in the order of the help. */
-import type { Command } from './command.ts';
+import type { Command, ServiceCommand } from './command.ts';
+import { conformance } from './conformance.ts';
 import { createNamespace } from './create-namespace.ts';
 import { describe } from './describe.ts';
 import { drop } from './drop.ts';
@@ -8,8 +9,9 @@ import { importFile } from './import.ts';
 import { log } from './log.ts';
 import { ls } from './ls.ts';
 import { rename } from './rename.ts';
+import { serve } from './serve.ts';
 
-export const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   ls,
   describe,
   createNamespace,
@@ -18,4 +20,6 @@ export const COMMANDS: readonly Command[] = [
   log,
   drop,
   rename,
+  serve,
+  conformance,
 ];

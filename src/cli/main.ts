@@ -14,4 +14,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   out: (text) => void process.stdout.write(text),
   error: (text) => void process.stderr.write(text),
+  interrupted: () =>
+    new Promise((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    }),
 });

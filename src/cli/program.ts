@@ -1,10 +1,10 @@
 /** The parser of arguments: the only importer of commander. Knows no command. */
 import { CommanderError, Option, Command as Program } from 'commander';
-import { type Command, type CommandOption, Options } from './command.ts';
+import { type Command, type CommandOption, Options, type ServiceCommand } from './command.ts';
 
 /** What was asked for; nothing for help and the like, whose text is printed already. */
 export interface Request {
-  readonly command: Command;
+  readonly command: Command | ServiceCommand;
   readonly arguments: readonly (string | undefined)[];
   readonly options: Options;
 }
@@ -16,7 +16,7 @@ export interface Streams {
 
 export interface ProgramFacts {
   readonly version: string;
-  readonly commands: readonly Command[];
+  readonly commands: readonly (Command | ServiceCommand)[];
 }
 
 /** Answers the request, or the exit code where there is none. */

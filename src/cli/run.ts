@@ -4,14 +4,11 @@
  */
 import { isDirspaceError } from '../errors.ts';
 import { VERSION } from '../version.ts';
+import type { Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCode } from './exit-codes.ts';
 import { toJson } from './output.ts';
-import { type Request, readArguments, type Streams } from './program.ts';
-
-export interface Surroundings extends Streams {
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+import { type Request, readArguments } from './program.ts';
 
 /** Data goes to `out`, everything else to `error`. Never throws. */
 export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {
@@ -19,16 +16,16 @@ export async function runCli(argv: readonly string[], around: Surroundings): Pro
     const facts = { version: VERSION, commands: COMMANDS };
     const request = await readArguments(argv, facts, around);
     if (typeof request === 'number') return request;
-    await run(request, around);
-    return EXIT.ok;
+    return await run(request, around);
   } catch (error) {
     around.error(`dirspace: ${problem(error)}\n`);
     return exitCode(error);
   }
 }
 
-async function run(request: Request, around: Surroundings): Promise<void> {
+async function run(request: Request, around: Surroundings): Promise<number> {
   const { command, arguments: given, options } = request;
+  if ('service' in command) return command.run({ arguments: given, options, around });
   const uri = options.text('root') ?? (around.env.DIRSPACE_URI || '.');
   // Help and wrong usage answer without loading the engine.
   const { connect } = await import('../sdk/connect.ts');
@@ -38,6 +35,7 @@ async function run(request: Request, around: Surroundings): Promise<void> {
     if (options.flag('json')) around.out(`${toJson(json)}\n`);
     else if (text !== '') around.out(`${text}\n`);
     if (note !== undefined) around.error(`${note}\n`);
+    return EXIT.ok;
   } finally {
     await connection.close();
   }

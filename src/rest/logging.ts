@@ -6,12 +6,14 @@ import { isDirspaceError } from '../errors.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
+type Write = (fields: LogFields, message: string) => void;
+
 /** Takes lines; a method that is absent takes none. */
 export interface Logger {
-  debug?(fields: LogFields, message: string): void;
-  info?(fields: LogFields, message: string): void;
-  warn?(fields: LogFields, message: string): void;
-  error?(fields: LogFields, message: string): void;
+  debug?: Write;
+  info?: Write;
+  warn?: Write;
+  error?: Write;
 }
 
 export type LogLevel = keyof Logger;

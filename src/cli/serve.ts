@@ -1,0 +1,69 @@
+/** `dirspace serve`: the catalog of a directory over HTTP, until the process is asked to end. */
+import { resolve } from 'node:path';
+import type { ServerConfig } from '../rest/config.ts';
+import type { Logger, LogLevel } from '../rest/logging.ts';
+import type { Options, ServiceCall, ServiceCommand, Surroundings } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+
+export const serve: ServiceCommand = {
+  name: 'serve',
+  summary: 'Serve a catalog over HTTP',
+  arguments: [],
+  options: [
+    { flags: '--host <address>', summary: 'the address to listen on (default: 127.0.0.1)' },
+    { flags: '--port <number>', summary: 'the port to listen on (default: 2333; 0 for any)' },
+    { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
+  ],
+  examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
+  service: true,
+  async run({ options, around }: ServiceCall): Promise<number> {
+    // The other commands start faster without the server.
+    const [{ loadConfig }, { startServer }] = await Promise.all([
+      import('../rest/config.ts'),
+      import('../rest/server.ts'),
+    ]);
+    const config = withOptions(await loadConfig(options.text('config'), around.env), options);
+    const { logLevel, ...settings } = config;
+    const stopped = around.interrupted?.();
+    const server = await startServer({ ...settings, logger: lineLogger(around, logLevel) });
+    if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url })}\n`);
+    else around.out(`Serving at ${server.url}\n`);
+    await stopped;
+    await server.close();
+    return EXIT.ok;
+  },
+};
+
+const DEFAULT_PORT = 2333;
+
+function withOptions(config: ServerConfig, options: Options): ServerConfig {
+  const { databases, databasesRoot, root, ...rest } = config;
+  const given = options.text('root');
+  const source =
+    given !== undefined
+      ? { root: resolve(given) }
+      : databases !== undefined
+        ? { databases }
+        : databasesRoot !== undefined
+          ? { databasesRoot }
+          : { root: root ?? resolve('.') };
+  const host = options.text('host');
+  return {
+    ...rest,
+    ...source,
+    ...(host === undefined ? {} : { host }),
+    port: options.count('port', config.port ?? DEFAULT_PORT),
+  };
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** One JSON document a line, on the stream that is not for data. */
+function lineLogger(around: Surroundings, least: (typeof LEVELS)[number]): Logger {
+  const logger: Logger = {};
+  for (const level of LEVELS.slice(LEVELS.indexOf(least), -1) as LogLevel[]) {
+    logger[level] = (fields, message) =>
+      around.error(`${JSON.stringify({ level, message, ...fields })}\n`);
+  }
+  return logger;
+}
