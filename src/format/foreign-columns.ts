@@ -34,7 +34,8 @@ import {
   type Indices,
 } from './foreign-values.ts';
 
-const MAX_ROWS = 0x7fff_ffff;
+/** Counts of bits rounded up to bytes still fit into 32 bits. */
+const MAX_ROWS = 0x7fff_fff8;
 
 /** What is shared by all batches of one stream. */
 export interface ColumnContext {

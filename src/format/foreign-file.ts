@@ -29,7 +29,7 @@ export function openForeignFile(bytes: Uint8Array, limits: BatchLimits): RecordB
   const footerAt = tailAt - length;
   if (length <= 0 || footerAt < HEAD_BYTES) throw invalid('footer', `its length is ${length}`);
   const footer = readFooter(bytes.subarray(footerAt, tailAt));
-  checkBlocks([...footer.dictionaries, ...footer.batches], footerAt);
+  checkBlocks(bytes, [...footer.dictionaries, ...footer.batches], footerAt);
   const { schema } = footer.schema;
   return recordBatchStream(schema, {
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
@@ -48,17 +48,39 @@ export function openForeignFile(bytes: Uint8Array, limits: BatchLimits): RecordB
   });
 }
 
-/** Blocks lie before the footer and, taken together, are no longer than that. */
-function checkBlocks(blocks: readonly ForeignBlock[], end: number): void {
-  let total = HEAD_BYTES;
-  for (const [at, { offset, metadataBytes, bodyBytes }] of blocks.entries()) {
-    const bytes = metadataBytes + bodyBytes;
-    total += bytes;
-    if (offset < HEAD_BYTES || metadataBytes < 4 || bodyBytes < 0 || offset + bytes > end) {
-      throw invalid('footer', `its block ${at} lies outside of the file`);
-    }
+/** Messages begin and end at multiples of this at most. */
+const ALIGNMENT = 64;
+const END_OF_STREAM_BYTES = 8;
+
+/**
+ * Blocks follow each other from the head of the file to the footer. One left out would be a loss
+ * of rows that nothing else tells of, and blocks that overlap could multiply the work.
+ */
+function checkBlocks(bytes: Uint8Array, blocks: readonly ForeignBlock[], footerAt: number): void {
+  const inOrder = [...blocks].sort((a, b) => a.offset - b.offset);
+  let end = HEAD_BYTES;
+  // Most writers repeat the schema as the first message, which the footer does not list.
+  if ((inOrder[0]?.offset ?? footerAt) > HEAD_BYTES) {
+    const { at, length } = prefixAt(bytes, HEAD_BYTES);
+    end = at + Math.max(0, length);
   }
-  if (total > end) throw invalid('footer', 'its blocks overlap');
+  for (const { offset, metadataBytes, bodyBytes } of inOrder) {
+    if (metadataBytes < 4 || bodyBytes < 0 || offset < end || offset - end >= ALIGNMENT) {
+      throw invalid('footer', `its blocks do not cover the file from byte ${end} on`);
+    }
+    end = offset + metadataBytes + bodyBytes;
+  }
+  if (end > footerAt || footerAt - end >= ALIGNMENT + END_OF_STREAM_BYTES) {
+    throw invalid('footer', `its blocks end at byte ${end}, itself begins at ${footerAt}`);
+  }
+}
+
+/** Where a message begins after its prefix, and its length, as they stand in the bytes. */
+function prefixAt(bytes: Uint8Array, offset: number): { at: number; length: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const first = view.getInt32(offset, true);
+  if (first !== CONTINUATION || offset + 8 > bytes.length) return { at: offset + 4, length: first };
+  return { at: offset + 8, length: view.getInt32(offset + 4, true) };
 }
 
 function messageAt(
@@ -67,15 +89,11 @@ function messageAt(
   what: string,
 ): { message: ForeignMessage; body: Uint8Array } {
   const bodyAt = block.offset + block.metadataBytes;
-  const metadata = bytes.subarray(block.offset, bodyAt);
-  const view = new DataView(metadata.buffer, metadata.byteOffset, metadata.byteLength);
-  const continued = view.getInt32(0, true) === CONTINUATION && metadata.length >= 8;
-  const prefix = continued ? 8 : 4;
-  const length = view.getInt32(prefix - 4, true);
-  if (length <= 0 || prefix + length > metadata.length) {
-    throw invalid(what, `its length is ${length} in a block of ${metadata.length} bytes`);
+  const { at, length } = prefixAt(bytes, block.offset);
+  if (length <= 0 || at + length > bodyAt) {
+    throw invalid(what, `its length is ${length} in a block of ${block.metadataBytes} bytes`);
   }
-  const message = readMessage(metadata.subarray(prefix, prefix + length), what);
+  const message = readMessage(bytes.subarray(at, at + length), what);
   if (message.bodyBytes > block.bodyBytes) {
     throw invalid(what, `its body has ${message.bodyBytes} bytes, its block ${block.bodyBytes}`);
   }
