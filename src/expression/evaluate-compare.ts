@@ -207,20 +207,23 @@ export function equalBytes(column: BytesColumn, constant: Uint8Array, out: Uint8
   if (size === 0) {
     for (let i = 0; i < n; i++) out[i] = starts[i] === ends[i] ? 2 : 0;
   } else if (size < 4) {
-    const a = constant[0] as number;
-    const b = constant[size >> 1] as number;
-    const c = constant[size - 1] as number;
-    const middle = size >> 1;
-    for (let i = 0; i < n; i++) {
-      const start = starts[i] as number;
-      const end = ends[i] as number;
-      out[i] =
-        end - start === size &&
-        data[end - 1] === c &&
-        data[start] === a &&
-        data[start + middle] === b
-          ? 2
-          : 0;
+    // All bytes as one number: no branch a byte that the processor could guess wrong.
+    const key = packed(constant, 0, size);
+    if (size === 3) {
+      for (let i = 0; i < n; i++) {
+        const start = starts[i] as number;
+        const bytes =
+          (data[start] as number) |
+          ((data[start + 1] as number) << 8) |
+          ((data[start + 2] as number) << 16);
+        out[i] = (ends[i] as number) - start === 3 && bytes === key ? 2 : 0;
+      }
+    } else {
+      for (let i = 0; i < n; i++) {
+        const start = starts[i] as number;
+        const same = (ends[i] as number) - start === size && packed(data, start, size) === key;
+        out[i] = same ? 2 : 0;
+      }
     }
   } else {
     const tail = lastFour(constant, size);
@@ -237,6 +240,13 @@ export function equalBytes(column: BytesColumn, constant: Uint8Array, out: Uint8
       out[i] = k === rest ? 2 : 0;
     }
   }
+}
+
+function packed(data: Uint8Array, start: number, size: number): number {
+  const first = data[start] as number;
+  if (size === 1) return first;
+  const two = first | ((data[start + 1] as number) << 8);
+  return size === 2 ? two : two | ((data[start + 2] as number) << 16);
 }
 
 function lastFour(data: Uint8Array, end: number): number {
