@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { ERROR_KINDS, type ErrorKind } from '../src/errors.ts';
+import { ERROR_KINDS, type ErrorKind, isDirspaceError } from '../src/errors.ts';
+import { connect } from '../src/sdk/connect.ts';
 import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -61,6 +62,44 @@ describe('the command line', () => {
     for (const { name } of COMMANDS)
       expect(lines).toMatch(new RegExp(`^dirspace .*\\b${name}\\b`, 'm'));
   });
+});
+
+test('what it says is missing is missing, and nothing else is', async () => {
+  const db = await connect(join(temporaryFolder(), 'catalog'), { durability: 'relaxed' });
+  const table = await db.createTable('t', [{ n: 1 }, { n: 2 }]);
+  const calls: Record<string, () => Promise<unknown>> = {
+    where: () => table.query().where('n > 1').toArray(),
+    select: () => table.query().select({ double: 'n * 2' }).toArray(),
+    countRows: () => table.countRows('n > 1'),
+    takeRowIds: () => table.takeRowIds([1]).toArray(),
+    takeOffsets: () => table.takeOffsets([1]).toArray(),
+    delete: () => table.delete('n > 5'),
+    update: () => table.update({ n: 'n + 1' }),
+    mergeInsert: () =>
+      table
+        .mergeInsert('n')
+        .whenMatchedUpdateAll()
+        .execute([{ n: 1 }]),
+    orderBy: () => table.query().orderBy({ columnName: 'n' }).toArray(),
+    explainPlan: () => table.query().explainPlan(),
+    addColumns: () => table.addColumns([{ name: 'm', valueSql: 'n + 1' }]),
+    alterColumns: () => table.alterColumns([{ path: 'n', rename: 'o' }]),
+    dropColumns: () => table.dropColumns(['n']),
+    updateFieldMetadata: () => table.updateFieldMetadata([{ path: 'n', metadata: { a: 'b' } }]),
+    vectorSearch: () => table.vectorSearch([1]).toArray(),
+    fullTextSearch: () => table.query().fullTextSearch('x').toArray(),
+  };
+  const missing: string[] = [];
+  for (const [name, call] of Object.entries(calls)) {
+    try {
+      await call();
+    } catch (error) {
+      if (isDirspaceError(error, 'Unsupported')) missing.push(name);
+    }
+  }
+  const [, listed = ''] = /engine has none of these: ([^.]*)\./.exec(readme) ?? [];
+  expect(missing).toEqual(Array.from(listed.matchAll(/`(\w+)`/g), (match) => match[1]));
+  await db.close();
 });
 
 test('the demo runs as it is', () => {
