@@ -19,6 +19,7 @@ import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
 import * as namespaces from './namespaces.ts';
 import { type OpenOptions, openCatalog, tableGone } from './open-catalog.ts';
+import * as query from './query.ts';
 import * as references from './references.ts';
 import * as rows from './rows.ts';
 import * as tables from './tables.ts';
@@ -32,8 +33,6 @@ import { watchCatalog } from './watch.ts';
 const MISSING = [
   'MergeInsertIntoTable',
   'UpdateTable',
-  'ExplainTableQueryPlan',
-  'AnalyzeTableQueryPlan',
   'AlterTableAddColumns',
   'AlterTableAlterColumns',
   'AlterTableDropColumns',
@@ -228,7 +227,7 @@ export class DirectoryNamespace
   }
 
   async queryTable(request: Request<'QueryTable'>, options?: CallOptions): Answer<'QueryTable'> {
-    return rows.queryTable(this.#use(options), request, options);
+    return query.queryTable(this.#use(options), request, options);
   }
 
   async countTableRows(
@@ -371,6 +370,20 @@ export class DirectoryNamespace
     options?: CallOptions,
   ): Answer<'DeleteFromTable'> {
     return rows.deleteFromTable(this.#use(options), request, options);
+  }
+
+  async explainTableQueryPlan(
+    request: Request<'ExplainTableQueryPlan'>,
+    options?: CallOptions,
+  ): Answer<'ExplainTableQueryPlan'> {
+    return query.explainTableQueryPlan(this.#use(options), request);
+  }
+
+  async analyzeTableQueryPlan(
+    request: Request<'AnalyzeTableQueryPlan'>,
+    options?: CallOptions,
+  ): Answer<'AnalyzeTableQueryPlan'> {
+    return query.analyzeTableQueryPlan(this.#use(options), request, options);
   }
 
   watch(

@@ -1,7 +1,6 @@
 /** The operations on rows: insert, query, count, delete by id, and what belongs to versions of them. */
 import { createHash } from 'node:crypto';
-import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
+import type { ArrowBody } from '../arrow.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import { liveRows } from '../format/fragment-entry.ts';
 import type { DeleteRowsRequest, DeleteRowsResponse } from '../protocol/extensions.ts';
@@ -15,19 +14,18 @@ import type {
   GetTableStatsResponse,
   InsertIntoTableRequest,
   InsertIntoTableResponse,
-  QueryTableRequest,
   RestoreTableRequest,
   RestoreTableResponse,
   UpdateTableSchemaMetadataRequest,
   UpdateTableSchemaMetadataResponse,
 } from '../protocol/models.ts';
 import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
-import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
 import { append, emptyTable, overwrite } from '../table/append.ts';
 import { deleteRowsById, deleteWhere } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
 import { replaceSchemaMetadata, restore } from '../table/revise.ts';
-import { countMatches, scan } from '../table/scan.ts';
+import { countMatches } from '../table/scan.ts';
 import { planScan } from '../table/scan-plan.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { beginWrite, type Catalog, requireBranch, requireTable, type Table } from './catalog.ts';
@@ -63,24 +61,6 @@ const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => 
   num_inserted_rows: rows,
   version: snapshot.version,
 });
-
-/** Rows of one version, in row order unless an ordering or a vector says otherwise. */
-export async function queryTable(
-  catalog: Catalog,
-  request: QueryTableRequest,
-  options: CallOptions = {},
-): Promise<RecordBatchStream> {
-  refuseUnansweredQuery(request);
-  const snapshot = await requestedSnapshot(catalog, request);
-  return scan(catalog.engine, snapshot, {
-    columns: request.columns?.column_names ?? request.columns?.column_aliases,
-    filter: request.filter,
-    limit: request.k,
-    offset: request.offset,
-    withRowId: request.with_row_id,
-    signal: options.signal,
-  });
-}
 
 export async function countTableRows(
   catalog: Catalog,
@@ -213,7 +193,7 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
 }
 
 /** @throws InvalidTableState for a table that is only declared */
-async function requestedSnapshot(
+export async function requestedSnapshot(
   catalog: Catalog,
   request: { readonly id?: string[]; readonly branch?: string; readonly version?: number },
 ): Promise<Snapshot> {
@@ -223,14 +203,6 @@ async function requestedSnapshot(
   const head = await resolveHead(catalog.engine, branch);
   if (head === undefined) throw emptyTable();
   return head.snapshot;
-}
-
-function refuseUnansweredQuery(request: QueryTableRequest): void {
-  const vectors = request.vector?.single_vector ?? request.vector?.multi_vector ?? [];
-  if (vectors.length > 0) throw unsupported('QueryTable with a vector');
-  if (request.full_text_query !== undefined) throw unsupported('QueryTable with a full-text query');
-  if ((request.order_by ?? []).length > 0) throw unsupported('QueryTable with an ordering');
-  if (request.k < 0) throw new DirspaceError('InvalidInput', `k is ${request.k}; it counts rows.`);
 }
 
 const writeOptions = (

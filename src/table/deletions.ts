@@ -16,6 +16,10 @@ export class DeletedRows {
     this.offsets = offsets;
   }
 
+  has(offset: number): boolean {
+    return this.offsets[lowerBound(this.offsets, offset)] === offset;
+  }
+
   /** Deleted rows among `rows` from `first` on. */
   countBetween(first: number, rows: number): number {
     return lowerBound(this.offsets, first + rows) - lowerBound(this.offsets, first);
