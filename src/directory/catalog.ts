@@ -119,7 +119,14 @@ export async function readTableRecord(
   if (!(await catalog.store.enter(folder))) return undefined;
   const file = joinPath(folder, TABLE_FILE);
   const bytes = await catalog.store.get(file);
-  return bytes === undefined ? undefined : decodeTable(bytes, file);
+  if (bytes === undefined) return undefined;
+  // Read every time, as the table may be another one by now; decoded only when it is.
+  const key = `record ${folder}`;
+  const known = catalog.engine.cache.get<{ bytes: Uint8Array; record: TableRecord }>(key);
+  if (known !== undefined && Buffer.compare(known.bytes, bytes) === 0) return known.record;
+  const record = decodeTable(bytes, file);
+  catalog.engine.cache.set(key, { bytes, record }, bytes.length * 4);
+  return record;
 }
 
 /** @throws TableNotFound */

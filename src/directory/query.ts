@@ -35,10 +35,9 @@ export async function explainTableQueryPlan(
   catalog: Catalog,
   request: ExplainTableQueryPlanRequest,
 ): Promise<ExplainTableQueryPlanResponse> {
-  const query = {
-    ...request.query,
-    ...withoutUndefined({ id: request.id, branch: request.branch }),
-  };
+  const query: QueryTableRequest = { ...request.query };
+  if (request.id !== undefined) query.id = request.id;
+  if (request.branch !== undefined) query.branch = request.branch;
   refuseUnanswered(query);
   const snapshot = await requestedSnapshot(catalog, query);
   const plan = await planScan(catalog.engine, snapshot, scanRequest(query, {}));

@@ -84,6 +84,7 @@ export class FileStore implements Store {
       readOnly: this.readOnly,
       env: this.env,
       flags: openFlags(fs),
+      entered: new Set(),
       changed:
         hints === undefined
           ? () => {}
@@ -230,11 +231,13 @@ export class FileStore implements Store {
 
   async moveFolder(from: string, to: string): Promise<'moved' | 'taken' | 'missing'> {
     this.#mustWrite('move', from);
+    this.#disk.entered.clear();
     return folders.moveFolder(this.#disk, from, to);
   }
 
   async deleteFolder(folder: string): Promise<void> {
     this.#mustWrite('remove', folder);
+    this.#disk.entered.clear();
     return folders.deleteFolder(this.#disk, folder);
   }
 
