@@ -16,6 +16,7 @@ import {
 import { vendedOptions } from './credentials.ts';
 
 /**
+ * A table without a version is only declared: data files alone are what a crash left behind.
  * Without `load_detailed_metadata` (left out or false) the answer has location, properties and
  * managed_versioning; with it also what the version described holds. A table that is only declared
  * answers what it has.
@@ -44,7 +45,7 @@ export async function describeTable(
     managed_versioning: catalog.managedVersioning,
     ...(request.with_table_uri === true ? { table_uri: pathToFileURL(location).href } : {}),
     ...(request.check_declared === true || detailed
-      ? { is_only_declared: await isOnlyDeclared(catalog, table, snapshot) }
+      ? { is_only_declared: snapshot === undefined }
       : {}),
     ...(detailed ? { table: table.id.at(-1) ?? '', namespace: table.id.slice(0, -1) } : {}),
     ...(detailed && snapshot !== undefined ? detailsOf(snapshot) : {}),
@@ -97,14 +98,3 @@ export const missingTag = (table: Table, tag: string): DirspaceError =>
     `The table ${showId(table.id)} has no tag ${tag}. List its tags, or create it first.`,
     { details: { id: table.id, tag } },
   );
-
-/** True while the folder holds neither a version nor a data file. */
-async function isOnlyDeclared(
-  catalog: Catalog,
-  table: Table,
-  snapshot: Snapshot | undefined,
-): Promise<boolean> {
-  if (snapshot !== undefined) return false;
-  const data = (await catalog.store.list(`${table.folder}/data`)) ?? [];
-  return !data.some((entry) => entry.name.endsWith('.arrow'));
-}

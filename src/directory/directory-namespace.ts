@@ -2,7 +2,7 @@
  * DirectoryNamespace: the catalog of nested directories behind the Namespace interface. Owns the
  * life of the catalog and nothing else: every operation is a function in a file of its own.
  */
-import type { ArrowBody } from '../arrow.ts';
+import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import type * as extensions from '../protocol/extensions.ts';
 import {
@@ -384,6 +384,13 @@ export class DirectoryNamespace
     options?: CallOptions,
   ): Answer<'AnalyzeTableQueryPlan'> {
     return query.analyzeTableQueryPlan(this.#use(options), request, options);
+  }
+
+  async takeRows(
+    request: extensions.TakeRowsRequest,
+    options?: CallOptions,
+  ): Promise<RecordBatchStream> {
+    return query.takeTableRows(this.#use(options), request, options);
   }
 
   watch(

@@ -5,7 +5,7 @@ import { isMissingFolder } from '../store/file-store.ts';
 import type { TableBranch } from '../table/head.ts';
 import { writeObject } from '../table/write-object.ts';
 import type { Catalog } from './catalog.ts';
-import { publishStaged, readStagedVersion } from './versions.ts';
+import { deleteQuietly, publishStaged, readStagedVersion } from './versions.ts';
 
 /** False when the version exists already. */
 export async function publishManaged(
@@ -31,7 +31,7 @@ export async function publishManaged(
         { cause: error },
       );
     }
-    await catalog.store.delete(path);
+    await deleteQuietly(catalog, path);
     if (isDirspaceError(error, 'ConcurrentModification')) return false;
     throw error;
   }

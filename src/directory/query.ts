@@ -1,11 +1,13 @@
 /** The query operations: rows of one version, and the plans behind them. */
-import type { RecordBatchStream } from '../arrow.ts';
+import { type RecordBatchStream, recordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import type { TakeRowsRequest } from '../protocol/extensions.ts';
 import type {
   AnalyzeTableQueryPlanRequest,
   AnalyzeTableQueryPlanResponse,
   ExplainTableQueryPlanRequest,
   ExplainTableQueryPlanResponse,
+  QueryColumns,
   QueryTableRequest,
 } from '../protocol/models.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
@@ -13,6 +15,7 @@ import { analyzePlan, explainPlan } from '../table/explain.ts';
 import { type OrderKey, orderedScan } from '../table/order.ts';
 import { scan } from '../table/scan.ts';
 import { planScan, type ScanRequest } from '../table/scan-plan.ts';
+import { rowIdsAt, takeRows } from '../table/take.ts';
 import type { Catalog } from './catalog.ts';
 import { requestedSnapshot } from './rows.ts';
 
@@ -29,6 +32,32 @@ export async function queryTable(
   return keys.length > 0
     ? orderedScan(catalog.engine, snapshot, wanted, keys)
     : scan(catalog.engine, snapshot, wanted);
+}
+
+/** Rows named one by one, in the order asked for. */
+export async function takeTableRows(
+  catalog: Catalog,
+  request: TakeRowsRequest,
+  options: CallOptions = {},
+): Promise<RecordBatchStream> {
+  const { engine } = catalog;
+  const { id, branch, version } = request;
+  const snapshot = await requestedSnapshot(catalog, {
+    id: [...id],
+    ...(branch === undefined ? {} : { branch }),
+    ...(version === undefined ? {} : { version }),
+  });
+  const plan = await planScan(engine, snapshot, {
+    columns: selectedColumns(request.columns),
+    withRowId: request.with_row_id,
+    signal: options.signal,
+  });
+  const rowIds =
+    request.row_ids === undefined
+      ? await rowIdsAt(engine, snapshot, request.offsets ?? [])
+      : BigUint64Array.from(request.row_ids);
+  const { batch } = await takeRows(plan, rowIds);
+  return recordBatchStream(plan.schema, [batch]);
 }
 
 export async function explainTableQueryPlan(
@@ -56,21 +85,23 @@ export async function analyzeTableQueryPlan(
 }
 
 function scanRequest(request: QueryTableRequest, options: CallOptions): ScanRequest {
-  const { column_names: names, column_aliases: aliases } = request.columns ?? {};
-  if (names !== undefined && aliases !== undefined) {
-    throw new DirspaceError(
-      'InvalidInput',
-      'columns has both column_names and column_aliases; give one of them.',
-    );
-  }
   return {
-    columns: names ?? aliases,
+    columns: selectedColumns(request.columns),
     filter: request.filter,
     limit: request.k,
     offset: request.offset,
     withRowId: request.with_row_id,
     signal: options.signal,
   };
+}
+
+function selectedColumns(columns: QueryColumns | undefined): ScanRequest['columns'] {
+  const { column_names: names, column_aliases: aliases } = columns ?? {};
+  if (names === undefined || aliases === undefined) return names ?? aliases;
+  throw new DirspaceError(
+    'InvalidInput',
+    'columns has both column_names and column_aliases; give one of them.',
+  );
 }
 
 const orderKeys = (request: QueryTableRequest): OrderKey[] =>

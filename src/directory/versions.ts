@@ -15,7 +15,7 @@ import type {
   ListTableVersionsResponse,
   TableVersion,
 } from '../protocol/models.ts';
-import { isStillThere, settleBatches } from '../table/commit.ts';
+import { settleBatches, stands } from '../table/commit.ts';
 import { deleteVersions, planDeletion } from '../table/delete-versions.ts';
 import {
   type Head,
@@ -170,17 +170,25 @@ export async function publishStaged(
       throw versionTaken(manifest.version);
     }
   }
-  if (staged.base !== undefined && !(await isStillThere(catalog.engine, staged.base))) {
-    await catalog.store.delete(file);
+  if (!(await stands(catalog.engine, file, manifest, staged.base))) {
     throw versionTaken(manifest.version);
   }
-  await catalog.store.delete(staged.path);
+  await deleteQuietly(catalog, staged.path);
   const snapshot = new Snapshot(catalog.engine, branch, manifest, checksum, bytes.length);
   if (batch === undefined) {
     rememberHead(catalog.engine, branch, { slot: manifest.version, snapshot });
     await writeHint(catalog.engine, branch, manifest.version);
   }
   return snapshot;
+}
+
+/** What was published counts; a staged file that stays is cleanup's. */
+export async function deleteQuietly(catalog: Catalog, path: string): Promise<void> {
+  try {
+    await catalog.store.delete(path);
+  } catch {
+    // Nothing refers to it.
+  }
 }
 
 export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {

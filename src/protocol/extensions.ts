@@ -2,6 +2,8 @@
  * What a catalog can do beyond the protocol. Every method is optional: a catalog that lacks one
  * leaves it out, and callers say so instead of guessing.
  */
+import type { RecordBatchStream } from '../arrow.ts';
+import type { QueryColumns } from './models.ts';
 import type { CallOptions } from './namespace.ts';
 
 export interface UndropTableRequest {
@@ -32,6 +34,17 @@ export interface DeleteRowsResponse {
   readonly transaction_id?: string;
   readonly version: number;
   readonly num_deleted_rows: number;
+}
+
+/** Rows named one by one: by `row_ids`, or by `offsets` among the live rows of the version. */
+export interface TakeRowsRequest {
+  readonly id: readonly string[];
+  readonly branch?: string;
+  readonly version?: number;
+  readonly row_ids?: readonly bigint[];
+  readonly offsets?: readonly bigint[];
+  readonly columns?: QueryColumns;
+  readonly with_row_id?: boolean;
 }
 
 export interface CleanupTableRequest {
@@ -105,6 +118,8 @@ export interface CatalogExtensions {
     options?: CallOptions,
   ): Promise<{ readonly properties: Readonly<Record<string, string>> }>;
   deleteRows?(request: DeleteRowsRequest, options?: CallOptions): Promise<DeleteRowsResponse>;
+  /** In the order asked for, repeats kept; numbers that name no live row are left out. */
+  takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
   cleanupTable?(request: CleanupTableRequest, options?: CallOptions): Promise<CleanupTableResponse>;
   purgeTrash?(request: PurgeTrashRequest, options?: CallOptions): Promise<PurgeTrashResponse>;
   /** Events from the moment the first one is asked for, until the signal ends it. */

@@ -115,18 +115,23 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     return (await catalog.analyzeTableQueryPlan({ ...this.request }, options)).analysis;
   }
 
+  /** Answers the filled request; a query that names its rows has another way. */
+  protected answer(options: CallOptions): Promise<RecordBatchStream> {
+    return this.#target.catalog.queryTable({ ...this.request }, options);
+  }
+
   #run({ timeoutMs, ...options }: QueryExecutionOptions): Promise<RecordBatchStream> {
-    const { catalog, lifetime } = this.#target;
+    const { lifetime } = this.#target;
     if (timeoutMs === undefined) {
       lifetime.enter(options);
-      return catalog.queryTable({ ...this.request }, options);
+      return this.answer(options);
     }
     checkCount('timeoutMs', timeoutMs, 1);
     const limits = [AbortSignal.timeout(timeoutMs)];
     if (options.signal !== undefined) limits.push(options.signal);
     const signal = AbortSignal.any(limits);
     lifetime.enter({ signal });
-    return catalog.queryTable({ ...this.request }, { ...options, signal });
+    return this.answer({ ...options, signal });
   }
 
   async #collect(

@@ -1,9 +1,12 @@
 /** Queries over the rows of a table: by predicate, text, vector, or position. */
+import type { RecordBatch, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import type { OrderBy } from '../protocol/models.ts';
+import type { OrderBy, QueryColumns } from '../protocol/models.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
+import { pickRows } from './pick-rows.ts';
 import { checkCount, QueryBase } from './query-base.ts';
-import type { TableTarget } from './target.ts';
+import { atVersion, type TableTarget } from './target.ts';
 
 export interface ColumnOrdering {
   readonly columnName: string;
@@ -170,11 +173,52 @@ function numbers(vector: Vector): number[] {
   throw new DirspaceError('InvalidInput', `The query vector ${problem}; it holds finite numbers.`);
 }
 
-/** Rows named one by one. They come in the table's order. */
+/** Rows named one by one: in the order asked for, repeats kept; those that are not there left out. */
 export class TakeQuery extends QueryBase {
+  readonly #source: TableTarget;
+  readonly #column: '_rowid' | '_rowoffset';
+  readonly #values: readonly bigint[];
+
   constructor(target: TableTarget, column: '_rowid' | '_rowoffset', values: readonly bigint[]) {
     super(target);
+    this.#source = target;
+    this.#column = column;
+    this.#values = values;
     this.request.filter = values.length === 0 ? 'FALSE' : `${column} IN (${values.join(', ')})`;
+  }
+
+  protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
+    const { catalog } = this.#source;
+    if (catalog.takeRows === undefined) return this.#pick(options);
+    const { columns, with_row_id } = this.request;
+    const rows = this.#column === '_rowid' ? { row_ids: this.#values } : { offsets: this.#values };
+    const request = { ...atVersion(this.#source), ...rows, ...defined({ columns, with_row_id }) };
+    return catalog.takeRows(request, options);
+  }
+
+  /** A catalog that takes only predicates answers in its own order, and each row once. */
+  async #pick(options: CallOptions): Promise<RecordBatchStream> {
+    const { catalog } = this.#source;
+    const request = { ...this.request, columns: await this.#withNumbers(options) };
+    const stream = await catalog.queryTable(request, options);
+    const batches: RecordBatch[] = [];
+    for await (const batch of stream) batches.push(batch);
+    return pickRows(stream.schema, batches, this.#column, this.#values, this.#keepsNumbers());
+  }
+
+  #keepsNumbers(): boolean {
+    const { column_names: names, column_aliases: aliases } = this.request.columns ?? {};
+    if (this.#column === '_rowid' && this.request.with_row_id === true) return true;
+    return [...(names ?? []), ...Object.keys(aliases ?? {})].includes(this.#column);
+  }
+
+  /** The columns asked for and the numbers the rows are told apart by. */
+  async #withNumbers(options: CallOptions): Promise<QueryColumns> {
+    const { column_names: names, column_aliases: aliases } = this.request.columns ?? {};
+    if (aliases !== undefined)
+      return { column_aliases: { ...aliases, [this.#column]: this.#column } };
+    const all = names ?? (await this.outputSchema(options)).fields.map(({ name }) => name);
+    return { column_names: [...new Set([...all, this.#column])] };
   }
 }
 

@@ -30,6 +30,8 @@ export interface Draft {
   readonly nextFragmentId: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly fragments: FragmentList;
+  /** Resolves once what was written for this draft alone is durable. */
+  readonly after?: Promise<unknown>;
 }
 
 export interface CommitRequest {
@@ -108,7 +110,8 @@ async function attempt(
   }
   const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
   const encoded = encodeManifest(manifest);
-  const outcome = await publish(engine, branch, manifest, base, encoded.bytes, request.after);
+  const after = draft.after ?? request.after;
+  const outcome = await publish(engine, branch, manifest, base, encoded.bytes, after);
   if (outcome === 'taken') {
     const winner = await readManifest(engine, branch, manifest.version);
     // A store may report our own success as a conflict, after a lost reply for instance.
@@ -179,16 +182,34 @@ async function publish(
     published = await resolveUnknown(engine, branch, manifest, error);
   }
   if (!published) return 'taken';
-  if (base === undefined || (await isStillThere(engine, base))) return 'published';
-  await engine.store.delete(file);
-  return 'taken';
+  return (await stands(engine, file, manifest, base)) ? 'published' : 'taken';
+}
+
+/** Takes a version just published back if its base is gone. @throws CommitStateUnknown */
+export async function stands(
+  engine: Engine,
+  file: string,
+  manifest: Manifest,
+  base: Snapshot | undefined,
+): Promise<boolean> {
+  try {
+    if (base === undefined || (await isStillThere(engine, base))) return true;
+    await engine.store.delete(file);
+    return false;
+  } catch (error) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `Version ${manifest.version} was published, but what it builds on could not be looked at. Open the table again and look for transaction ${manifest.transaction} before repeating the change.`,
+      { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
+    );
+  }
 }
 
 /**
  * A base that is gone, or a tombstone by now, was deleted while we built on it. The number we took
  * may then lie in a deleted run, where nobody would ever look for it.
  */
-export async function isStillThere(engine: Engine, base: Snapshot): Promise<boolean> {
+async function isStillThere(engine: Engine, base: Snapshot): Promise<boolean> {
   return (await engine.store.head(base.file))?.size === base.manifestBytes;
 }
 

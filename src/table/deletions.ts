@@ -16,6 +16,18 @@ export class DeletedRows {
     this.offsets = offsets;
   }
 
+  /** Offset of the live row that `rank` live rows come before. */
+  liveRow(rank: number): number {
+    let low = 0;
+    let high = this.offsets.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.offsets[middle] as number) - middle <= rank) low = middle + 1;
+      else high = middle;
+    }
+    return rank + low;
+  }
+
   has(offset: number): boolean {
     return this.offsets[lowerBound(this.offsets, offset)] === offset;
   }

@@ -6,8 +6,10 @@ import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
 import { readSelected } from './batch-rows.ts';
 import { deletedRows } from './deletions.ts';
+import type { Engine } from './engine.ts';
 import { FragmentReader } from './fragment-reader.ts';
 import type { ScanPlan } from './scan-plan.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface Taken {
   /** The plan's columns of the rows found. */
@@ -44,6 +46,40 @@ export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<
     return gather(data.length === 1 ? only : concatData(data), order);
   });
   return { batch: recordBatch(plan.schema, columns, found.length), found };
+}
+
+/** Ids of the live rows at these offsets; offsets past the last row give none. */
+export async function rowIdsAt(
+  engine: Engine,
+  snapshot: Snapshot,
+  offsets: readonly bigint[],
+): Promise<BigUint64Array> {
+  const ends: number[] = [];
+  const fragments = await snapshot.fragments();
+  for (const entry of fragments) ends.push((ends.at(-1) ?? 0) + liveRows(entry));
+  const ids: bigint[] = [];
+  for (const offset of offsets) {
+    if (offset >= BigInt(snapshot.rowCount)) continue;
+    const rank = Number(offset);
+    const at = firstAbove(ends, rank);
+    const entry = fragments[at] as FragmentEntry;
+    const within = rank - (ends[at - 1] ?? 0);
+    const deleted = await deletedRows(engine, snapshot, entry);
+    const row = deleted === undefined ? within : deleted.liveRow(within);
+    ids.push((BigInt(entry.id) << 32n) | BigInt(row));
+  }
+  return BigUint64Array.from(ids);
+}
+
+function firstAbove(ascending: readonly number[], value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] as number) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 interface Wanted {

@@ -1,0 +1,85 @@
+/**
+ * Commits whose files depend on the base they are built on: what an attempt that lost had written
+ * is removed again. Knows files only, not what is in them.
+ */
+import { isDirspaceError } from '../errors.ts';
+import { deletionFile, fragmentFile } from '../format/paths.ts';
+import type { WriteOptions } from './append.ts';
+import { type Committed, commit, type Draft } from './commit.ts';
+import type { DeletionEdits } from './delete-rows.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { NewFragment } from './write.ts';
+
+/** The files of one attempt. */
+export class AttemptFiles {
+  readonly #engine: Engine;
+  readonly #tableFolder: string;
+  #files: string[] = [];
+
+  constructor(engine: Engine, tableFolder: string) {
+    this.#engine = engine;
+    this.#tableFolder = tableFolder;
+  }
+
+  addFragments(fragments: readonly NewFragment[]): void {
+    for (const { file } of fragments) this.#files.push(fragmentFile(this.#tableFolder, file));
+  }
+
+  addDeletions(edits: DeletionEdits): void {
+    for (const { deletion } of edits.replaced.values()) {
+      if (deletion !== undefined) this.#files.push(deletionFile(this.#tableFolder, deletion.file));
+    }
+  }
+
+  /** Removes the files; one that cannot be removed is left to cleanup. */
+  async discard(): Promise<void> {
+    const files = this.#files;
+    this.#files = [];
+    for (const file of files) {
+      try {
+        await this.#engine.store.delete(file);
+      } catch {
+        // Nothing refers to it.
+      }
+    }
+  }
+}
+
+export type BuildWithFiles = (
+  base: Snapshot | undefined,
+  files: AttemptFiles,
+) => Promise<Draft | undefined>;
+
+/** As commit, with the files of every attempt but the one that was committed removed. */
+export async function commitWithFiles(
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions,
+  build: BuildWithFiles,
+): Promise<Committed> {
+  const files = new AttemptFiles(engine, branch.tableFolder);
+  try {
+    return await commit(engine, branch, {
+      ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+      signal: options.signal,
+      build: async (base) => {
+        await files.discard();
+        try {
+          return await build(base, files);
+        } catch (error) {
+          await files.discard();
+          throw error;
+        }
+      },
+    });
+  } catch (error) {
+    // These are thrown between attempts only; after any other error a version may need the files.
+    const between =
+      isDirspaceError(error, 'ConcurrentModification') ||
+      (options.signal?.aborted === true && error === options.signal.reason);
+    if (between) await files.discard();
+    throw error;
+  }
+}
