@@ -16,6 +16,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   error: (text) => void process.stderr.write(text),
   interrupted: () =>
     new Promise((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+      // Listeners that stay: the locks' own handlers kill a process that has no others.
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
     }),
 });

@@ -3,7 +3,7 @@
  * bodies, answers and statuses. Everything such a client needs beyond the plain protocol is here,
  * and in lancedb-queries.ts and lancedb-errors.ts; the server knows none of it.
  */
-import { isDirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { RequestParts } from '../protocol/exchange.ts';
 import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
 import type { Model } from '../protocol/models.ts';
@@ -126,16 +126,27 @@ function lancedbCaller(caller: Caller): Caller {
       case 'ListTables':
         return namesAfter(asked as Call<'ListTables'>, caller);
       case 'ListTableIndices':
-        // A table whose engine has no indices has none to list.
-        return caller(asked).catch((error: unknown) => {
-          if (isDirspaceError(error, 'Unsupported')) return { indexes: [] };
-          throw error;
+        return ifSupported(caller(asked), () => ({ indexes: [] }));
+      case 'DescribeTableIndexStats':
+        return ifSupported(caller(asked), () => {
+          const { index_name: name } = asked.request as { index_name?: string };
+          throw new DirspaceError('TableIndexNotFound', `There is no index ${name}.`);
         });
       default:
         return caller(asked);
     }
   };
   return call as Caller;
+}
+
+/** Tables of an engine that has no indices have none. */
+async function ifSupported(work: Promise<unknown>, otherwise: () => unknown): Promise<unknown> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isDirspaceError(error, 'Unsupported')) return otherwise();
+    throw error;
+  }
 }
 
 async function restoreOf(
