@@ -10,11 +10,13 @@ import type {
   QueryColumns,
   QueryTableRequest,
 } from '../protocol/models.ts';
+import { parseMode } from '../protocol/modes.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { analyzePlan, explainPlan } from '../table/explain.ts';
 import { type OrderKey, orderedScan } from '../table/order.ts';
 import { scan } from '../table/scan.ts';
 import { planScan, type ScanRequest } from '../table/scan-plan.ts';
+import { searchVectors } from '../table/search.ts';
 import { rowIdsAt, takeRows } from '../table/take.ts';
 import type { Catalog } from './catalog.ts';
 import { requestedSnapshot } from './rows.ts';
@@ -29,6 +31,19 @@ export async function queryTable(
   const snapshot = await requestedSnapshot(catalog, request);
   const keys = orderKeys(request);
   const wanted = scanRequest(request, options);
+  const vectors = queryVectors(request);
+  if (vectors.length > 0) {
+    refuseBoth(keys);
+    return searchVectors(catalog.engine, snapshot, {
+      ...wanted,
+      vectors,
+      vectorColumn: request.vector_column,
+      metric: parseMode(request.distance_type, METRICS, 'distance_type'),
+      prefilter: request.prefilter ?? true,
+      lowerBound: request.lower_bound,
+      upperBound: request.upper_bound,
+    });
+  }
   return keys.length > 0
     ? orderedScan(catalog.engine, snapshot, wanted, keys)
     : scan(catalog.engine, snapshot, wanted);
@@ -111,8 +126,22 @@ const orderKeys = (request: QueryTableRequest): OrderKey[] =>
     nullsFirst: nulls_first ?? false,
   }));
 
+const METRICS = ['l2', 'cosine', 'dot', 'hamming'] as const;
+
+function queryVectors(request: QueryTableRequest): readonly (readonly number[])[] {
+  const { single_vector: single, multi_vector: multi } = request.vector ?? {};
+  if (multi !== undefined && multi.length > 0) return multi;
+  return single === undefined || single.length === 0 ? [] : [single];
+}
+
+function refuseBoth(keys: readonly OrderKey[]): void {
+  if (keys.length === 0) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    'A vector search orders its rows by distance; leave order_by out.',
+  );
+}
+
 function refuseUnanswered(request: QueryTableRequest): void {
-  const vectors = request.vector?.single_vector ?? request.vector?.multi_vector ?? [];
-  if (vectors.length > 0) throw unsupported('QueryTable with a vector');
   if (request.full_text_query !== undefined) throw unsupported('QueryTable with a full-text query');
 }

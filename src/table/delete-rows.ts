@@ -79,7 +79,7 @@ export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint3
   return new Map([...found].map(([id, parts]) => [id, joined(parts)]));
 }
 
-function joined(parts: readonly Uint32Array[]): Uint32Array {
+export function joined(parts: readonly Uint32Array[]): Uint32Array {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
   const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));

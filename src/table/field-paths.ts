@@ -18,8 +18,7 @@ export interface FieldPlace {
 }
 
 /** The field itself. */
-export const leafOf = (place: FieldPlace): IdentifiedField =>
-  place.chain.at(-1) as IdentifiedField;
+export const leafOf = (place: FieldPlace): IdentifiedField => place.chain.at(-1) as IdentifiedField;
 
 /**
  * Names match exactly, else without case where that is unique. A name that holds dots itself is
@@ -52,11 +51,7 @@ const sameNameFolded: Same = (siblings, at, name) => {
     : exact === siblings[at];
 };
 
-function search(
-  siblings: readonly IdentifiedField[],
-  path: string,
-  same: Same,
-): Found | undefined {
+function search(siblings: readonly IdentifiedField[], path: string, same: Same): Found | undefined {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const at = siblings.findIndex((_, index) => same(siblings, index, path.slice(0, end)));
     const node = siblings[at];
