@@ -135,7 +135,11 @@ async function withinMemory(work: () => Promise<void>): Promise<void> {
 
 const names = Object.keys(SCHEMAS);
 
-describe.each(['stream', 'file'] as const)('a %s', (form) => {
+describe.each([
+  ['stream', names],
+  // Messages are the same in files; what differs is the footer.
+  ['file', ['plain', 'dictionary']],
+] as const)('a %s', (form, names) => {
   it.each(names)('of %s, cut at every byte, is refused', async (name) => {
     const bytes = sample(name, form);
     expect(await inTime(bytes, () => name)).toBe(6);

@@ -61,14 +61,13 @@ describe('the JSON of a schema', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it.each<readonly [DataType, string, number?]>(LEAVES as (typeof LEAVES)[number][])(
-    'names %s as %s',
-    (type, name, length) => {
+  for (const [type, name, length] of LEAVES) {
+    it(`names ${String(type)} as ${name}`, () => {
       const json = length === undefined ? { type: name } : { type: name, length };
       expect(typeToJson(type)).toEqual(json);
       expect(typesEqual(typeFromJson(json), type)).toBe(true);
-    },
-  );
+    });
+  }
 
   it.each([
     [new List(item(new Utf8())), { type: 'list', fields: [jsonItem('utf8')] }],

@@ -21,49 +21,52 @@ export interface HuffmanTable {
 
 const highestBit = (value: number): number => 31 - Math.clz32(value);
 
-/** `count` bits from bit `position` on, at most 25; bits past the end of `bytes` are zero. */
+/**
+ * `count` bits from bit `position` on, at most 25. The three bytes after the last one looked at
+ * must exist, or reading gets slow; bits that do not exist are zero.
+ */
 export function bitsAt(bytes: Uint8Array, position: number, count: number): number {
   const at = position >> 3;
   const word =
-    (bytes[at] ?? 0) |
-    ((bytes[at + 1] ?? 0) << 8) |
-    ((bytes[at + 2] ?? 0) << 16) |
-    ((bytes[at + 3] ?? 0) << 24);
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24);
   return (word >>> (position & 7)) & ((1 << count) - 1);
+}
+
+/** Bytes to read behind the end of what is meant. */
+const SLACK = 4;
+
+/** A copy that bitsAt can read to its end. */
+function withSlack(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(bytes.length + SLACK);
+  copy.set(bytes);
+  return copy;
 }
 
 /** Bits of a stream that is read from its end to its beginning. */
 export class BackwardBits {
-  readonly #bytes: Uint8Array;
-  readonly #refuse: Refuse;
-  /** How many bits are left; those before the stream are zero and make this negative. */
+  /** The stream, with bytes behind it that are not its. */
+  readonly bytes: Uint8Array;
+  /** How many bits are left. */
   left: number;
+  readonly #refuse: Refuse;
 
   constructor(bytes: Uint8Array, refuse: Refuse) {
     const last = bytes[bytes.length - 1] ?? 0;
     // The highest bit set in the last byte marks where the stream begins.
     if (last === 0) refuse('a bit stream of its Zstandard frame has no beginning');
-    this.#bytes = bytes;
+    this.bytes = withSlack(bytes);
     this.#refuse = refuse;
     this.left = bytes.length * 8 - 8 + highestBit(last);
   }
 
-  /** The next bits without taking them, at most 25. */
-  peek(count: number): number {
-    const from = this.left - count;
-    if (from >= 0) return bitsAt(this.#bytes, from, count);
-    return this.left <= 0 ? 0 : bitsAt(this.#bytes, 0, this.left) << -from;
-  }
-
-  /** Takes bits, at most 31; refuses when there are not as many. */
+  /** Takes bits, at most 25; refuses when there are not as many. */
   take(count: number): number {
-    if (count > 16) {
-      const high = this.take(count - 16);
-      return high * 65_536 + this.take(16);
-    }
     this.left -= count;
     if (this.left < 0) this.#refuse('a bit stream of its Zstandard frame is cut short');
-    return bitsAt(this.#bytes, this.left, count);
+    return bitsAt(this.bytes, this.left, count);
   }
 }
 
@@ -111,11 +114,13 @@ export const singleTable = (symbol: number): FseTable => ({
 
 /** Reads the description of a table at the beginning of `bytes`. */
 export function readFseTable(
-  bytes: Uint8Array,
+  described: Uint8Array,
   maxAccuracy: number,
   maxSymbol: number,
   refuse: Refuse,
 ): { table: FseTable; bytes: number } {
+  // No description is longer: it has at most 256 symbols of 10 bits.
+  const bytes = withSlack(described.subarray(0, 384));
   const accuracy = bitsAt(bytes, 0, 4) + 5;
   if (accuracy > maxAccuracy) refuse('a table of its Zstandard frame is too large');
   const counts: number[] = [];
@@ -143,7 +148,7 @@ export function readFseTable(
       position += 2;
       for (let each = 0; each < repeat; each += 1) counts.push(0);
     }
-    if (counts.length > maxSymbol + 1 || position > bytes.length * 8) {
+    if (counts.length > maxSymbol + 1 || position > described.length * 8) {
       refuse('a table of its Zstandard frame is not complete');
     }
   }

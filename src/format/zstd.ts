@@ -5,55 +5,49 @@
  */
 import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';
+import { BLOCK_BYTES, readLiterals } from './zstd-literals.ts';
 import {
   BackwardBits,
+  bitsAt,
   type FseTable,
   fseTable,
   type HuffmanTable,
   readFseTable,
-  readHuffmanTable,
   singleTable,
 } from './zstd-tables.ts';
 
 const MAGIC = 0xfd2fb528;
-const BLOCK_BYTES = 131_072;
 
 /** No input of `bytes` bytes decodes to more than this: the shortest block has 4 bytes. */
 export const maxZstdSize = (bytes: number): number => (bytes / 4) * BLOCK_BYTES;
 
-/** Base value and number of further bits of each code. */
-type Codes = readonly (readonly [base: number, bits: number])[];
+/** By code: the least value that it stands for, and how many bits to add to that follow. */
+interface Codes {
+  readonly bases: Int32Array;
+  readonly bits: Uint8Array;
+}
 
-const run = (from: number, count: number, bits: number): Codes =>
-  Array.from({ length: count }, (_, index) => [from + (index << bits), bits]);
-const powers = (from: number, first: number, last: number): Codes =>
-  Array.from({ length: last - first + 1 }, (_, index) => [
-    2 ** (first + index) + from,
-    first + index,
-  ]);
-const LITERAL_CODES: Codes = [
-  ...run(0, 16, 0),
-  ...run(16, 4, 1),
-  ...run(24, 2, 2),
-  ...run(32, 2, 3),
-  [48, 4],
-  ...powers(0, 6, 16),
-];
-const MATCH_CODES: Codes = [
-  ...run(3, 32, 0),
-  ...run(35, 4, 1),
-  ...run(43, 2, 2),
-  ...run(51, 2, 3),
-  ...run(67, 2, 4),
-  [99, 5],
-  ...powers(3, 7, 16),
-];
+/** Codes in order, as runs of codes that have the same number of further bits. */
+function codes(first: number, runs: readonly (readonly [count: number, bits: number])[]): Codes {
+  const bits = runs.flatMap(([count, each]) => times(count, each));
+  let next = first;
+  const bases = bits.map((each) => {
+    const base = next;
+    next += 2 ** each;
+    return base;
+  });
+  return { bases: Int32Array.from(bases), bits: Uint8Array.from(bits) };
+}
+
+const times = (count: number, value: number): number[] => new Array<number>(count).fill(value);
+const each = (from: number, to: number): (readonly [number, number])[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => [1, from + index]);
+const LITERAL_CODES = codes(0, [[16, 0], [4, 1], [2, 2], [2, 3], [1, 4], ...each(6, 16)]);
+const MATCH_CODES = codes(3, [[32, 0], [4, 1], [2, 2], [2, 3], [2, 4], [1, 5], ...each(7, 16)]);
 
 const impossible: Refuse = (problem) => {
   throw new RangeError(problem);
 };
-const times = (count: number, value: number): number[] => new Array<number>(count).fill(value);
-
 /** One of the three codes of a sequence: its limits and what it is without a description. */
 interface SequenceCode {
   readonly maxAccuracy: number;
@@ -114,7 +108,7 @@ class Frame {
   readonly #output: Uint8Array;
   readonly #start: number;
   readonly #refuse: Refuse;
-  #literals = new Uint8Array(0);
+  #literals: Uint8Array = new Uint8Array(0);
   #huffman: HuffmanTable | undefined;
   #tables: readonly FseTable[] | undefined;
   readonly #repeats: [number, number, number] = [1, 4, 8];
@@ -187,71 +181,16 @@ class Frame {
   }
 
   #compressed(block: Uint8Array): void {
-    const sequences = block.subarray(this.#readLiterals(block));
+    const read = readLiterals(block, this.#huffman, this.#refuse);
+    this.#literals = read.literals;
+    this.#huffman = read.table;
+    const sequences = block.subarray(read.bytes);
     const limit = Math.min(this.#output.length, this.end + BLOCK_BYTES);
     const used = this.#execute(sequences, limit);
     const rest = this.#literals.subarray(used);
     if (this.end + rest.length > limit) this.#overflow();
     this.#output.set(rest, this.end);
     this.end += rest.length;
-  }
-
-  /** Sets the literals of a block; returns how many bytes they took. */
-  #readLiterals(block: Uint8Array): number {
-    const refuse = this.#refuse;
-    const byte = (at: number): number => block[at] ?? 0;
-    const kind = byte(0) & 3;
-    const format = (byte(0) >> 2) & 3;
-    if (kind < 2) {
-      const head = [1, 2, 1, 3][format] as number;
-      const size =
-        head === 1
-          ? byte(0) >> 3
-          : (byte(0) >> 4) | (byte(1) << 4) | (head === 3 ? byte(2) << 12 : 0);
-      const end = head + (kind === 0 ? size : 1);
-      if (size > BLOCK_BYTES || end > block.length) refuse('literals of its frame are cut short');
-      this.#literals = kind === 0 ? block.slice(head, end) : new Uint8Array(size).fill(byte(head));
-      return end;
-    }
-    const width = [10, 10, 14, 18][format] as number;
-    const head = (4 + 2 * width) >> 3;
-    // The sizes follow the first four bits; together they take up to 40.
-    const word = byte(0) + byte(1) * 2 ** 8 + byte(2) * 2 ** 16 + byte(3) * 2 ** 24;
-    const bits = (word + (head > 4 ? byte(4) * 2 ** 32 : 0)) / 16;
-    const size = Math.floor(bits) % 2 ** width;
-    const end = head + (Math.floor(bits / 2 ** width) % 2 ** width);
-    if (size > BLOCK_BYTES || end > block.length) refuse('literals of its frame are cut short');
-    let from = head;
-    if (kind === 2) {
-      const { table, bytes } = readHuffmanTable(block.subarray(head, end), refuse);
-      this.#huffman = table;
-      from += bytes;
-    }
-    const table = this.#huffman ?? refuse('literals of its frame have no Huffman code');
-    this.#literals = new Uint8Array(size);
-    const streams = block.subarray(from, end);
-    if (format === 0) huffmanStream(streams, this.#literals, table, refuse);
-    else this.#fourStreams(streams, table);
-    return end;
-  }
-
-  #fourStreams(bytes: Uint8Array, table: HuffmanTable): void {
-    const quarter = (this.#literals.length + 3) >> 2;
-    if (bytes.length < 6 || quarter * 3 > this.#literals.length) {
-      this.#refuse('literals of its frame are cut short');
-    }
-    let from = 6;
-    for (let stream = 0; stream < 4; stream += 1) {
-      const length = (bytes[stream * 2] as number) | ((bytes[stream * 2 + 1] as number) << 8);
-      const to = stream === 3 ? bytes.length : from + length;
-      if (to > bytes.length) this.#refuse('literals of its frame are cut short');
-      const into = this.#literals.subarray(
-        stream * quarter,
-        stream === 3 ? undefined : (stream + 1) * quarter,
-      );
-      huffmanStream(bytes.subarray(from, to), into, table, this.#refuse);
-      from = to;
-    }
   }
 
   /** Runs the sequences of a block; returns how many literals they used. */
@@ -291,45 +230,63 @@ class Frame {
     return this.#sequences(new BackwardBits(bytes.subarray(at), refuse), count, tables, limit);
   }
 
+  /** The hot loop: states, bits and copies without calls that cannot be inlined. */
   #sequences(
-    bits: BackwardBits,
+    stream: BackwardBits,
     count: number,
     tables: readonly FseTable[],
     limit: number,
   ): number {
     const [literals, offsets, matches] = tables as [FseTable, FseTable, FseTable];
     const output = this.#output;
-    let literalState = bits.take(literals.accuracy);
-    let offsetState = bits.take(offsets.accuracy);
-    let matchState = bits.take(matches.accuracy);
+    const held = this.#literals;
+    const { bytes } = stream;
+    let literalState = stream.take(literals.accuracy);
+    let offsetState = stream.take(offsets.accuracy);
+    let matchState = stream.take(matches.accuracy);
+    let { left } = stream;
+    let { end } = this;
     let used = 0;
-    for (let each = 0; each < count; each += 1) {
-      const offsetCode = offsets.symbols[offsetState] as number;
-      const matchCode = MATCH_CODES[matches.symbols[matchState] as number]!;
-      const literalCode = LITERAL_CODES[literals.symbols[literalState] as number]!;
-      const offset = 2 ** offsetCode + bits.take(offsetCode);
-      const length = matchCode[0] + bits.take(matchCode[1]);
-      const run = literalCode[0] + bits.take(literalCode[1]);
-      if (each + 1 < count) {
-        literalState = step(literals, literalState, bits);
-        matchState = step(matches, matchState, bits);
-        offsetState = step(offsets, offsetState, bits);
+    for (let each = 1; each <= count; each += 1) {
+      const offsetBits = offsets.symbols[offsetState] as number;
+      const matchCode = matches.symbols[matchState] as number;
+      const literalCode = literals.symbols[literalState] as number;
+      left -= offsetBits;
+      const offset = 2 ** offsetBits + longBits(bytes, left, offsetBits);
+      const matchBits = MATCH_CODES.bits[matchCode] as number;
+      left -= matchBits;
+      const length = (MATCH_CODES.bases[matchCode] as number) + bitsAt(bytes, left, matchBits);
+      const literalBits = LITERAL_CODES.bits[literalCode] as number;
+      left -= literalBits;
+      const run = (LITERAL_CODES.bases[literalCode] as number) + bitsAt(bytes, left, literalBits);
+      if (each < count) {
+        const forLiterals = literals.bits[literalState] as number;
+        left -= forLiterals;
+        literalState = (literals.bases[literalState] as number) + bitsAt(bytes, left, forLiterals);
+        const forMatches = matches.bits[matchState] as number;
+        left -= forMatches;
+        matchState = (matches.bases[matchState] as number) + bitsAt(bytes, left, forMatches);
+        const forOffsets = offsets.bits[offsetState] as number;
+        left -= forOffsets;
+        offsetState = (offsets.bases[offsetState] as number) + bitsAt(bytes, left, forOffsets);
       }
-      if (used + run > this.#literals.length) {
+      if (left < 0) this.#refuse('sequences of its frame are cut short');
+      if (used + run > held.length) {
         this.#refuse('sequences of its frame use more literals than there are');
       }
-      if (this.end + run + length > limit) this.#overflow();
-      copyRun(this.#literals, used, output, this.end, run);
+      if (end + run + length > limit) this.#overflow();
+      copyRun(held, used, output, end, run);
       used += run;
-      this.end += run;
+      end += run;
       const distance = this.#distance(offset, run === 0);
-      if (distance < 1 || distance > this.end - this.#start) {
+      if (distance < 1 || distance > end - this.#start) {
         this.#refuse('a match in its Zstandard frame leads out of its bounds');
       }
-      copyMatch(output, this.end, distance, length);
-      this.end += length;
+      copyMatch(output, end, distance, length);
+      end += length;
     }
-    if (bits.left !== 0) this.#refuse('bits follow the sequences of its frame');
+    if (left !== 0) this.#refuse('bits follow the sequences of its frame');
+    this.end = end;
     return used;
   }
 
@@ -358,23 +315,8 @@ function copyRun(
   else for (let each = 0; each < length; each += 1) into[end + each] = from[at + each]!;
 }
 
-const step = (table: FseTable, state: number, bits: BackwardBits): number =>
-  (table.bases[state] as number) + bits.take(table.bits[state] as number);
-
-/** Fills `output` with the symbols of one stream, which must end there. */
-function huffmanStream(
-  bytes: Uint8Array,
-  output: Uint8Array,
-  table: HuffmanTable,
-  refuse: Refuse,
-): void {
-  const stream = new BackwardBits(bytes, refuse);
-  const { width, symbols, bits } = table;
-  for (let at = 0; at < output.length; at += 1) {
-    const code = stream.peek(width);
-    output[at] = symbols[code] as number;
-    stream.left -= bits[code] as number;
-    if (stream.left < 0) refuse('literals of its frame are cut short');
-  }
-  if (stream.left !== 0) refuse('bits follow the literals of its frame');
-}
+/** Up to 31 bits. */
+const longBits = (bytes: Uint8Array, position: number, count: number): number =>
+  count <= 16
+    ? bitsAt(bytes, position, count)
+    : bitsAt(bytes, position + 16, count - 16) * 65_536 + bitsAt(bytes, position, 16);
