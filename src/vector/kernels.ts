@@ -1,0 +1,50 @@
+/**
+ * What a set of kernels is: sums over blocks of rows against one query. There are two, which give
+ * the same sums to the last bit. Knows nothing of metrics, nulls or ranking.
+ */
+import type { ElementType, QueryVector, VectorValues } from './elements.ts';
+
+/** Of squared differences, of products, or (bytes only) of bits that differ. */
+export type SumKind = 'squares' | 'products' | 'bits';
+
+/** Rows of one element type and dimension, a block at a time. */
+export interface VectorBlock {
+  /** How many rows one load may hold. */
+  readonly capacity: number;
+  /**
+   * Makes `count` rows current, those at `from`, or those whose numbers are in `rows` at `from`.
+   * They stay so until another block is loaded, be it this one's or that of another search.
+   */
+  load(values: VectorValues, rows: Uint32Array | undefined, from: number, count: number): void;
+  /** Fills the head of `into` with one sum for each current row. */
+  sums(kind: SumKind, query: QueryVector, into: Float64Array): void;
+}
+
+export interface Kernels {
+  readonly name: 'simd' | 'plain';
+  openBlock(elementType: ElementType, dimension: number): VectorBlock;
+}
+
+/** Copies rows as `load` names them to `target`, neighbours in one piece. */
+export function gatherRows(
+  values: VectorValues,
+  rows: Uint32Array | undefined,
+  from: number,
+  count: number,
+  dimension: number,
+  target: VectorValues,
+): void {
+  if (rows === undefined) {
+    target.set(values.subarray(from * dimension, (from + count) * dimension));
+    return;
+  }
+  const end = from + count;
+  for (let at = from; at < end; ) {
+    const first = rows[at] as number;
+    let next = at + 1;
+    while (next < end && rows[next] === first + next - at) next += 1;
+    const piece = values.subarray(first * dimension, (first + next - at) * dimension);
+    target.set(piece, (at - from) * dimension);
+    at = next;
+  }
+}

@@ -1,0 +1,605 @@
+;; The inner loops of exact vector search. Knows only rows of numbers in its own memory: no types,
+;; no nulls, no ranking. `npm run build:wasm` assembles this file into kernels.wasm.ts.
+;;
+;; Every sum kernel takes the address of rows that lie `stride` bytes apart, how many there are,
+;; the address of the query and the address for one f64 sum per row. A stride is a positive
+;; multiple of 32 (rows and query end in zeros up to there), and rows are taken four at a time:
+;; four independent chains of additions hide the latency of one, and each query element that is
+;; loaded serves four rows. Up to three rows past the last are read, and their sums written.
+;;
+;; The order of additions is part of the contract, because the plain kernels repeat it bit by bit:
+;; 32 bytes are two vectors, each with its own accumulator, so that an f32 row is summed in eight
+;; lanes and an f64 row in four; lane j takes the elements j, j + lanes, j + 2 * lanes ...
+;; At the end the two accumulators are added, then the upper half of that to its lower half, then
+;; the second lane to the first. No fused multiply-add: it would round differently. Sums of bytes
+;; are integers, so that their order does not matter; a lane of 32 bits holds those of 2^18 bytes.
+(module
+  (memory (export "memory") 1)
+
+  ;; Squared differences of f32.
+  (func (export "squares_f32")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $y v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $b0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $b1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $b2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $b3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $y (v128.load offset=16 (local.get $q)))
+        (local.set $d (f32x4.sub (v128.load (local.get $p0)) (local.get $x)))
+        (local.set $a0 (f32x4.add (local.get $a0) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load offset=16 (local.get $p0)) (local.get $y)))
+        (local.set $b0 (f32x4.add (local.get $b0) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load (local.get $p1)) (local.get $x)))
+        (local.set $a1 (f32x4.add (local.get $a1) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load offset=16 (local.get $p1)) (local.get $y)))
+        (local.set $b1 (f32x4.add (local.get $b1) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load (local.get $p2)) (local.get $x)))
+        (local.set $a2 (f32x4.add (local.get $a2) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load offset=16 (local.get $p2)) (local.get $y)))
+        (local.set $b2 (f32x4.add (local.get $b2) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load (local.get $p3)) (local.get $x)))
+        (local.set $a3 (f32x4.add (local.get $a3) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $d (f32x4.sub (v128.load offset=16 (local.get $p3)) (local.get $y)))
+        (local.set $b3 (f32x4.add (local.get $b3) (f32x4.mul (local.get $d) (local.get $d))))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (local.set $a0 (f32x4.add (local.get $a0) (local.get $b0)))
+      (local.set $a1 (f32x4.add (local.get $a1) (local.get $b1)))
+      (local.set $a2 (f32x4.add (local.get $a2) (local.get $b2)))
+      (local.set $a3 (f32x4.add (local.get $a3) (local.get $b3)))
+      (call $store_f32 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Products of f32.
+  (func (export "products_f32")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $y v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $b0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $b1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $b2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $b3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $y (v128.load offset=16 (local.get $q)))
+        (local.set $d (f32x4.mul (v128.load (local.get $p0)) (local.get $x)))
+        (local.set $a0 (f32x4.add (local.get $a0) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load offset=16 (local.get $p0)) (local.get $y)))
+        (local.set $b0 (f32x4.add (local.get $b0) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load (local.get $p1)) (local.get $x)))
+        (local.set $a1 (f32x4.add (local.get $a1) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load offset=16 (local.get $p1)) (local.get $y)))
+        (local.set $b1 (f32x4.add (local.get $b1) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load (local.get $p2)) (local.get $x)))
+        (local.set $a2 (f32x4.add (local.get $a2) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load offset=16 (local.get $p2)) (local.get $y)))
+        (local.set $b2 (f32x4.add (local.get $b2) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load (local.get $p3)) (local.get $x)))
+        (local.set $a3 (f32x4.add (local.get $a3) (local.get $d)))
+        (local.set $d (f32x4.mul (v128.load offset=16 (local.get $p3)) (local.get $y)))
+        (local.set $b3 (f32x4.add (local.get $b3) (local.get $d)))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (local.set $a0 (f32x4.add (local.get $a0) (local.get $b0)))
+      (local.set $a1 (f32x4.add (local.get $a1) (local.get $b1)))
+      (local.set $a2 (f32x4.add (local.get $a2) (local.get $b2)))
+      (local.set $a3 (f32x4.add (local.get $a3) (local.get $b3)))
+      (call $store_f32 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Squared differences of f64.
+  (func (export "squares_f64")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $y v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $b0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $b1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $b2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $b3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $y (v128.load offset=16 (local.get $q)))
+        (local.set $d (f64x2.sub (v128.load (local.get $p0)) (local.get $x)))
+        (local.set $a0 (f64x2.add (local.get $a0) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load offset=16 (local.get $p0)) (local.get $y)))
+        (local.set $b0 (f64x2.add (local.get $b0) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load (local.get $p1)) (local.get $x)))
+        (local.set $a1 (f64x2.add (local.get $a1) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load offset=16 (local.get $p1)) (local.get $y)))
+        (local.set $b1 (f64x2.add (local.get $b1) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load (local.get $p2)) (local.get $x)))
+        (local.set $a2 (f64x2.add (local.get $a2) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load offset=16 (local.get $p2)) (local.get $y)))
+        (local.set $b2 (f64x2.add (local.get $b2) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load (local.get $p3)) (local.get $x)))
+        (local.set $a3 (f64x2.add (local.get $a3) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $d (f64x2.sub (v128.load offset=16 (local.get $p3)) (local.get $y)))
+        (local.set $b3 (f64x2.add (local.get $b3) (f64x2.mul (local.get $d) (local.get $d))))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (local.set $a0 (f64x2.add (local.get $a0) (local.get $b0)))
+      (local.set $a1 (f64x2.add (local.get $a1) (local.get $b1)))
+      (local.set $a2 (f64x2.add (local.get $a2) (local.get $b2)))
+      (local.set $a3 (f64x2.add (local.get $a3) (local.get $b3)))
+      (call $store_f64 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Products of f64.
+  (func (export "products_f64")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $y v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $b0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $b1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $b2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $b3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $y (v128.load offset=16 (local.get $q)))
+        (local.set $d (f64x2.mul (v128.load (local.get $p0)) (local.get $x)))
+        (local.set $a0 (f64x2.add (local.get $a0) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load offset=16 (local.get $p0)) (local.get $y)))
+        (local.set $b0 (f64x2.add (local.get $b0) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load (local.get $p1)) (local.get $x)))
+        (local.set $a1 (f64x2.add (local.get $a1) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load offset=16 (local.get $p1)) (local.get $y)))
+        (local.set $b1 (f64x2.add (local.get $b1) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load (local.get $p2)) (local.get $x)))
+        (local.set $a2 (f64x2.add (local.get $a2) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load offset=16 (local.get $p2)) (local.get $y)))
+        (local.set $b2 (f64x2.add (local.get $b2) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load (local.get $p3)) (local.get $x)))
+        (local.set $a3 (f64x2.add (local.get $a3) (local.get $d)))
+        (local.set $d (f64x2.mul (v128.load offset=16 (local.get $p3)) (local.get $y)))
+        (local.set $b3 (f64x2.add (local.get $b3) (local.get $d)))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (local.set $a0 (f64x2.add (local.get $a0) (local.get $b0)))
+      (local.set $a1 (f64x2.add (local.get $a1) (local.get $b1)))
+      (local.set $a2 (f64x2.add (local.get $a2) (local.get $b2)))
+      (local.set $a3 (f64x2.add (local.get $a3) (local.get $b3)))
+      (call $store_f64 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Squared differences of bytes. Of the two saturating differences one is zero, the other what is
+  ;; sought.
+  (func (export "squares_u8")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $d (v128.load (local.get $p0)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $d (v128.load (local.get $p1)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $d (v128.load (local.get $p2)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $d (v128.load (local.get $p3)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $x (v128.load offset=16 (local.get $q)))
+        (local.set $d (v128.load offset=16 (local.get $p0)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $d (v128.load offset=16 (local.get $p1)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $d (v128.load offset=16 (local.get $p2)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $d (v128.load offset=16 (local.get $p3)))
+        (local.set $d (v128.or
+          (i8x16.sub_sat_u (local.get $d) (local.get $x))
+          (i8x16.sub_sat_u (local.get $x) (local.get $d))))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $d)))))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (call $store_u32 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Products of bytes.
+  (func (export "products_u8")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $d (v128.load (local.get $p0)))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $d (v128.load (local.get $p1)))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $d (v128.load (local.get $p2)))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $d (v128.load (local.get $p3)))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $x (v128.load offset=16 (local.get $q)))
+        (local.set $d (v128.load offset=16 (local.get $p0)))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a0 (i32x4.add (local.get $a0) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $d (v128.load offset=16 (local.get $p1)))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a1 (i32x4.add (local.get $a1) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $d (v128.load offset=16 (local.get $p2)))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a2 (i32x4.add (local.get $a2) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $d (v128.load offset=16 (local.get $p3)))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_low_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $a3 (i32x4.add (local.get $a3) (i32x4.extadd_pairwise_i16x8_u
+          (i16x8.extmul_high_i8x16_u (local.get $d) (local.get $x)))))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (call $store_u32 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Bits that differ.
+  (func (export "bits_u8")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
+    (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $x v128) (local $d v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (loop $group
+      (local.set $p0 (local.get $rows))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
+      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $d (v128.xor (v128.load (local.get $p0)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a0 (i32x4.add (local.get $a0)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $d (v128.xor (v128.load (local.get $p1)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a1 (i32x4.add (local.get $a1)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $d (v128.xor (v128.load (local.get $p2)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a2 (i32x4.add (local.get $a2)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $d (v128.xor (v128.load (local.get $p3)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a3 (i32x4.add (local.get $a3)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $x (v128.load offset=16 (local.get $q)))
+        (local.set $d (v128.xor (v128.load offset=16 (local.get $p0)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a0 (i32x4.add (local.get $a0)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $d (v128.xor (v128.load offset=16 (local.get $p1)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a1 (i32x4.add (local.get $a1)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $d (v128.xor (v128.load offset=16 (local.get $p2)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a2 (i32x4.add (local.get $a2)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $d (v128.xor (v128.load offset=16 (local.get $p3)) (local.get $x)))
+        (local.set $d (i8x16.popcnt (local.get $d)))
+        (local.set $a3 (i32x4.add (local.get $a3)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $d)))))
+        (local.set $p0 (i32.add (local.get $p0) (i32.const 32)))
+        (local.set $p1 (i32.add (local.get $p1) (i32.const 32)))
+        (local.set $p2 (i32.add (local.get $p2) (i32.const 32)))
+        (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (call $store_u32 (local.get $sums)
+        (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; The last additions of four rows at once: their lanes are transposed on the way.
+  (func $store_f32 (param $sums i32)
+    (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
+    (local $x v128) (local $y v128) (local $d v128)
+    (local.set $x (f32x4.add
+      (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23
+        (local.get $a0) (local.get $a1))
+      (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31
+        (local.get $a0) (local.get $a1))))
+    (local.set $y (f32x4.add
+      (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23
+        (local.get $a2) (local.get $a3))
+      (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31
+        (local.get $a2) (local.get $a3))))
+    (local.set $d (f32x4.add
+      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+        (local.get $x) (local.get $y))
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+        (local.get $x) (local.get $y))))
+    (v128.store (local.get $sums) (f64x2.promote_low_f32x4 (local.get $d)))
+    (v128.store offset=16 (local.get $sums) (f64x2.promote_low_f32x4
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+        (local.get $d) (local.get $d)))))
+
+  ;; The same for two lanes of f64.
+  (func $store_f64 (param $sums i32)
+    (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
+    (v128.store (local.get $sums) (f64x2.add
+      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+        (local.get $a0) (local.get $a1))
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+        (local.get $a0) (local.get $a1))))
+    (v128.store offset=16 (local.get $sums) (f64x2.add
+      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+        (local.get $a2) (local.get $a3))
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+        (local.get $a2) (local.get $a3)))))
+
+  ;; Lanes of u32 are widened first, so that no sum wraps.
+  (func $store_u32 (param $sums i32)
+    (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
+    (local.set $a0 (f64x2.add
+      (f64x2.convert_low_i32x4_u (local.get $a0))
+      (f64x2.convert_low_i32x4_u (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+        (local.get $a0) (local.get $a0)))))
+    (local.set $a1 (f64x2.add
+      (f64x2.convert_low_i32x4_u (local.get $a1))
+      (f64x2.convert_low_i32x4_u (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+        (local.get $a1) (local.get $a1)))))
+    (local.set $a2 (f64x2.add
+      (f64x2.convert_low_i32x4_u (local.get $a2))
+      (f64x2.convert_low_i32x4_u (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+        (local.get $a2) (local.get $a2)))))
+    (local.set $a3 (f64x2.add
+      (f64x2.convert_low_i32x4_u (local.get $a3))
+      (f64x2.convert_low_i32x4_u (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+        (local.get $a3) (local.get $a3)))))
+    (call $store_f64 (local.get $sums)
+      (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3)))
+
+  ;; Halves become floats, four at a time, up to three past the last. A half's exponent and
+  ;; fraction, moved into place, lack 112 in the exponent, or 224 where it is infinite or not a
+  ;; number. A subnormal half has no leading one: it is given one in an exponent where that is worth
+  ;; 2^-14, which is then taken away. No step meets a subnormal float, whose arithmetic is slow.
+  (func (export "widen")
+    (param $from i32) (param $to i32) (param $count i32)
+    (local $bits v128) (local $size v128) (local $f v128)
+    (loop $four
+      (local.set $bits (v128.load16x4_u (local.get $from)))
+      (local.set $size (v128.and (local.get $bits) (v128.const i32x4 0x7fff 0x7fff 0x7fff 0x7fff)))
+      (local.set $f (i32x4.add
+        (i32x4.shl (local.get $size) (i32.const 13))
+        (v128.const i32x4 0x38000000 0x38000000 0x38000000 0x38000000)))
+      (local.set $f (i32x4.add (local.get $f)
+        (v128.and
+          (i32x4.gt_s (local.get $size) (v128.const i32x4 0x7bff 0x7bff 0x7bff 0x7bff))
+          (v128.const i32x4 0x38000000 0x38000000 0x38000000 0x38000000))))
+      (local.set $f (v128.bitselect
+        (f32x4.sub
+          (i32x4.add (local.get $f) (v128.const i32x4 0x800000 0x800000 0x800000 0x800000))
+          (v128.const f32x4 0x1p-14 0x1p-14 0x1p-14 0x1p-14))
+        (local.get $f)
+        (i32x4.lt_s (local.get $size) (v128.const i32x4 0x400 0x400 0x400 0x400))))
+      (v128.store (local.get $to)
+        (v128.or (local.get $f)
+          (i32x4.shl (v128.and (local.get $bits) (v128.const i32x4 0x8000 0x8000 0x8000 0x8000))
+            (i32.const 16))))
+      (local.set $from (i32.add (local.get $from) (i32.const 8)))
+      (local.set $to (i32.add (local.get $to) (i32.const 16)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (br_if $four (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Rows that lie `length` bytes apart are laid `stride` bytes apart, with zeros between, where the
+  ;; stride is `length` rounded up to 32. The 32 bytes at `mask` are all ones, then zeros, as the
+  ;; last piece of a row has bytes of its own, then not.
+  (func (export "spread")
+    (param $from i32) (param $length i32) (param $to i32) (param $stride i32) (param $count i32)
+    (param $mask i32)
+    (local $p i32) (local $last i32)
+    (loop $row
+      (local.set $p (local.get $from))
+      (local.set $last (i32.add (local.get $to) (i32.sub (local.get $stride) (i32.const 32))))
+      (block $full
+        (loop $chunk
+          (br_if $full (i32.ge_u (local.get $to) (local.get $last)))
+          (v128.store (local.get $to) (v128.load (local.get $p)))
+          (v128.store offset=16 (local.get $to) (v128.load offset=16 (local.get $p)))
+          (local.set $p (i32.add (local.get $p) (i32.const 32)))
+          (local.set $to (i32.add (local.get $to) (i32.const 32)))
+          (br $chunk)))
+      (v128.store (local.get $to)
+        (v128.and (v128.load (local.get $p)) (v128.load (local.get $mask))))
+      (v128.store offset=16 (local.get $to)
+        (v128.and (v128.load offset=16 (local.get $p)) (v128.load offset=16 (local.get $mask))))
+      (local.set $to (i32.add (local.get $to) (i32.const 32)))
+      (local.set $from (i32.add (local.get $from) (local.get $length)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (br_if $row (i32.gt_s (local.get $count) (i32.const 0)))))
+)

@@ -1,0 +1,73 @@
+/**
+ * Query vectors: from the numbers a caller gives to the elements the kernels compare. Owns the
+ * rounding to a column's own precision; knows nothing of rows.
+ */
+import { type ElementType, invalid, type Metric, type QueryVector } from './elements.ts';
+import { nearestHalf } from './halves.ts';
+import { plainSum } from './plain-kernels.ts';
+
+/** A query, and what its metric needs of it. */
+export interface PreparedQuery {
+  readonly vector: QueryVector;
+  /** The sum of its squares, in the kernels' order of additions; cosine only, else 0. */
+  readonly norm: number;
+}
+
+/**
+ * Takes a query to the precision of the column, as stored vectors were. Throws InvalidInput where
+ * its length is not the dimension, or where an element for bytes is not a whole number of 0 to 255.
+ */
+export function prepareQuery(
+  metric: Metric,
+  elementType: ElementType,
+  dimension: number,
+  numbers: ArrayLike<number>,
+): PreparedQuery {
+  if (numbers.length !== dimension) {
+    throw invalid(
+      `The query vector has ${numbers.length} elements, and the column's vectors have ${dimension}.`,
+    );
+  }
+  const vector = toElements(elementType, numbers);
+  if (metric !== 'cosine') return { vector, norm: 0 };
+  if (!(vector instanceof Uint8Array)) scaleToUnit(vector);
+  return { vector, norm: plainSum('squares', elementType)(vector, 0, zeros(vector), dimension) };
+}
+
+/** A query of zeros: squared differences from it are squares. */
+export function zeros(vector: QueryVector): QueryVector {
+  if (vector instanceof Float32Array) return new Float32Array(vector.length);
+  if (vector instanceof Float64Array) return new Float64Array(vector.length);
+  return new Uint8Array(vector.length);
+}
+
+function toElements(elementType: ElementType, numbers: ArrayLike<number>): QueryVector {
+  switch (elementType) {
+    case 'float16':
+      return Float32Array.from(numbers, nearestHalf);
+    case 'float32':
+      return Float32Array.from(numbers);
+    case 'float64':
+      return Float64Array.from(numbers);
+    case 'uint8':
+      return Uint8Array.from(numbers, toByte);
+  }
+}
+
+function toByte(value: number, index: number): number {
+  if (Number.isInteger(value) && value >= 0 && value <= 255) return value;
+  throw invalid(
+    `Element ${index} of the query vector is ${value}; vectors of uint8 are compared with whole numbers of 0 to 255.`,
+  );
+}
+
+/** Brings the largest element near 1 by a power of two: no angle changes, no digit is lost. */
+function scaleToUnit(vector: Float32Array | Float64Array): void {
+  let largest = 0;
+  for (const value of vector) largest = Math.max(largest, Math.abs(value));
+  if (!(largest > 0 && largest < Infinity)) return;
+  const scale = 2 ** Math.min(1023, -Math.ceil(Math.log2(largest)));
+  for (let index = 0; index < vector.length; index += 1) {
+    vector[index] = (vector[index] as number) * scale;
+  }
+}

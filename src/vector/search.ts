@@ -1,0 +1,196 @@
+/**
+ * Exact nearest-neighbour search over batches of vectors, in memory bounded by k and the number of
+ * queries. Knows nulls, selections and bounds; knows nothing of Arrow, tables or where rows lie.
+ */
+import { DirspaceError } from '../errors.ts';
+import { getBit } from '../format/bitmaps.ts';
+import {
+  checkMetric,
+  checkValues,
+  type ElementType,
+  elementTypeOf,
+  invalid,
+  type Metric,
+  type VectorValues,
+} from './elements.ts';
+import type { Kernels } from './kernels.ts';
+import { createMeasure, type Measure } from './measure.ts';
+import { createNearest, type Nearest } from './nearest.ts';
+import { plainKernels } from './plain-kernels.ts';
+import { type PreparedQuery, prepareQuery } from './query.ts';
+import { loadSimdKernels } from './simd-kernels.ts';
+
+export interface SearchOptions {
+  readonly metric: Metric;
+  /** Elements in each vector, 1 to MAX_DIMENSION. */
+  readonly dimension: number;
+  readonly elementType: ElementType;
+  /** One or more vectors; each is first rounded to `elementType`. */
+  readonly queries: readonly ArrayLike<number>[];
+  /** How many to find for each query: a whole number from 1 on, or Infinity for all. */
+  readonly k: number;
+  /** Distances from here on, itself included; taken to float32 as distances are. */
+  readonly lowerBound?: number | undefined;
+  /** Distances up to here, itself not included; taken to float32 as distances are. */
+  readonly upperBound?: number | undefined;
+  /** Which kernels to use, for tests; the results are the same. Default: SIMD where it is known. */
+  readonly kernels?: 'simd' | 'plain' | undefined;
+}
+
+export interface VectorBatch {
+  /** Row r's elements begin at r * dimension, be the row null or not. */
+  readonly values: VectorValues;
+  readonly rows: number;
+  /** A bit for each row, lowest first, 0 where the vector is null; such a row never matches. */
+  readonly validity?: Uint8Array | undefined;
+  /** Where in `validity` the bit of row 0 is; 0 if not given. */
+  readonly validityOffset?: number | undefined;
+  /** The rows to look at, each below `rows`; all if not given. */
+  readonly selection?: Uint32Array | undefined;
+}
+
+export interface Match {
+  /** Index into `queries`. */
+  readonly query: number;
+  readonly position: number;
+  /** A float32. */
+  readonly distance: number;
+}
+
+export interface VectorSearch {
+  /** Searches a batch whose row r has the position `firstPosition` + r. */
+  add(batch: VectorBatch, firstPosition: number): void;
+  /**
+   * For each query its matches, nearest first, of equal distances the lower position first,
+   * whatever the order of batches. A row at no distance (NaN) is not among them. Ends the search.
+   */
+  finish(): Match[][];
+}
+
+/** Throws InvalidInput for options that do not fit each other, here and from `add`. */
+export function createSearch(options: SearchOptions): VectorSearch {
+  const { metric, elementType, dimension, k } = options;
+  checkMetric(metric, elementType, dimension);
+  if (!(k >= 1 && (Number.isInteger(k) || k === Infinity))) {
+    throw invalid(`A search for the nearest ${k} vectors is not possible; ask for 1 or more.`);
+  }
+  if (options.queries.length === 0) throw invalid('A vector search needs a query vector.');
+  const lower = bound(options.lowerBound, 'lower') ?? -Infinity;
+  const upper = bound(options.upperBound, 'upper');
+  const queries = options.queries.map((numbers) =>
+    prepareQuery(metric, elementType, dimension, numbers),
+  );
+  const found = queries.map(() => createNearest(k));
+  const measure = createMeasure(kernelsFor(options.kernels), metric, elementType, dimension);
+  const distances = new Float32Array(measure.capacity);
+  let finished = false;
+
+  function add(batch: VectorBatch, firstPosition: number): void {
+    if (finished) throw new DirspaceError('Closed', 'This vector search has been finished.');
+    checkValues(batch.values, elementType, dimension, batch.rows);
+    checkSelection(batch);
+    eachBlock(measure, batch.values, batch.selection, batch.rows, (from, count) => {
+      queries.forEach((query, index) => {
+        measure.distances(query, distances);
+        keep(found[index] as Nearest, batch, firstPosition, from, count);
+      });
+    });
+  }
+
+  function keep(
+    nearest: Nearest,
+    batch: VectorBatch,
+    firstPosition: number,
+    from: number,
+    count: number,
+  ): void {
+    const { selection, validity, validityOffset = 0 } = batch;
+    let { limit } = nearest;
+    for (let index = 0; index < count; index += 1) {
+      const distance = distances[index] as number;
+      if (!(distance <= limit) || distance < lower) continue;
+      if (upper !== undefined && distance >= upper) continue;
+      const row = selection === undefined ? from + index : (selection[from + index] as number);
+      if (validity !== undefined && !getBit(validity, validityOffset + row)) continue;
+      nearest.offer(distance, firstPosition + row);
+      limit = nearest.limit;
+    }
+  }
+
+  function finish(): Match[][] {
+    if (finished) throw new DirspaceError('Closed', 'This vector search has been finished.');
+    finished = true;
+    return found.map((nearest, query) => {
+      const { distances: sorted, positions } = nearest.drain();
+      return Array.from(sorted, (distance, index) => {
+        return { query, position: positions[index] as number, distance };
+      });
+    });
+  }
+
+  return { add, finish };
+}
+
+/**
+ * The distance of each of `rows` vectors in `values` from `query`, NaN where there is none. Nulls
+ * are the caller's: the bytes under them are measured like any other. A Uint16Array holds halves.
+ */
+export function distances(
+  metric: Metric,
+  query: ArrayLike<number>,
+  values: VectorValues,
+  dimension: number,
+  rows: number,
+  kernels?: 'simd' | 'plain',
+): Float32Array {
+  const elementType = elementTypeOf(values);
+  checkMetric(metric, elementType, dimension);
+  checkValues(values, elementType, dimension, rows);
+  const prepared: PreparedQuery = prepareQuery(metric, elementType, dimension, query);
+  const measure = createMeasure(kernelsFor(kernels), metric, elementType, dimension);
+  const out = new Float32Array(rows);
+  eachBlock(measure, values, undefined, rows, (from) => {
+    measure.distances(prepared, out.subarray(from));
+  });
+  return out;
+}
+
+/** Loads what is selected, a block at a time, and calls `visit` with where that is. */
+function eachBlock(
+  measure: Measure,
+  values: VectorValues,
+  selection: Uint32Array | undefined,
+  rows: number,
+  visit: (from: number, count: number) => void,
+): void {
+  const length = selection?.length ?? rows;
+  for (let from = 0; from < length; from += measure.capacity) {
+    const count = Math.min(measure.capacity, length - from);
+    measure.load(values, selection, from, count);
+    visit(from, count);
+  }
+}
+
+let best: Kernels | undefined;
+
+function kernelsFor(name: 'simd' | 'plain' | undefined): Kernels {
+  if (name === 'plain') return plainKernels;
+  best ??= loadSimdKernels() ?? plainKernels;
+  if (name === 'simd' && best.name !== 'simd') {
+    throw new DirspaceError('Unsupported', 'This runtime has no WebAssembly SIMD.');
+  }
+  return best;
+}
+
+function bound(value: number | undefined, side: string): number | undefined {
+  if (value === undefined) return undefined;
+  if (Number.isNaN(value)) throw invalid(`The ${side} bound of a distance cannot be NaN.`);
+  return Math.fround(value);
+}
+
+function checkSelection({ selection, rows }: VectorBatch): void {
+  if (selection === undefined) return;
+  for (const row of selection) {
+    if (row >= rows) throw invalid(`Row ${row} was selected of a batch of ${rows} rows.`);
+  }
+}

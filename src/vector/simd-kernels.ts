@@ -1,0 +1,127 @@
+/**
+ * Kernels in WebAssembly with 128-bit vectors. Owns the module's one instance and where things lie
+ * in its memory; rows are copied there block by block, small enough to still be cached when summed.
+ */
+import type { ElementType, QueryVector, VectorValues } from './elements.ts';
+import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';
+import { KERNELS_BASE64 } from './kernels.wasm.ts';
+
+/** What is used of WebAssembly, which the typings in use do not declare. */
+interface WebAssemblyApi {
+  validate(bytes: Uint8Array): boolean;
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+}
+
+type Sum = (rows: number, stride: number, count: number, query: number, sums: number) => void;
+
+interface Exports {
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly squares_f32: Sum;
+  readonly products_f32: Sum;
+  readonly squares_f64: Sum;
+  readonly products_f64: Sum;
+  readonly squares_u8: Sum;
+  readonly products_u8: Sum;
+  readonly bits_u8: Sum;
+  readonly widen: (from: number, to: number, count: number) => void;
+  readonly spread: (
+    from: number,
+    length: number,
+    to: number,
+    stride: number,
+    count: number,
+    mask: number,
+  ) => void;
+}
+
+const PAGE = 65_536;
+/** Rows and query end where a multiple of this does. */
+const STEP = 32;
+const BLOCK_BYTES = 131_072;
+
+const roundUp = (bytes: number): number => Math.ceil(bytes / STEP) * STEP;
+
+/** The kernels, or undefined where the module's instructions are not known. */
+export function loadSimdKernels(): Kernels | undefined {
+  const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
+  const bytes = Buffer.from(KERNELS_BASE64, 'base64');
+  if (api?.validate(bytes) !== true) return undefined;
+  const instance = new api.Instance(new api.Module(bytes));
+  const exports = instance.exports as Exports;
+  return { name: 'simd', openBlock: (type, dimension) => openBlock(exports, type, dimension) };
+}
+
+function openBlock(wasm: Exports, elementType: ElementType, dimension: number): VectorBlock {
+  const width = { float16: 4, float32: 4, float64: 8, uint8: 1 }[elementType];
+  const length = dimension * width;
+  const stride = roundUp(length);
+  const capacity = Math.max(4, Math.floor(BLOCK_BYTES / stride / 4) * 4);
+  const packed = stride === length;
+  const halves = elementType === 'float16';
+
+  // Each piece ends in room for what the kernels read or write beyond its last row.
+  let end = 0;
+  const place = (bytes: number): number => {
+    const at = end;
+    end += roundUp(bytes) + STEP;
+    return at;
+  };
+  const maskAt = place(STEP);
+  const queryAt = place(stride);
+  const sumsAt = place(capacity * 8);
+  const rowsAt = place(capacity * stride);
+  const looseAt = packed ? rowsAt : place(capacity * length);
+  const copyAt = halves ? place(capacity * dimension * 2) : looseAt;
+
+  const mask = new Uint8Array(STEP).fill(255, 0, length % STEP);
+  const names = { float16: 'f32', float32: 'f32', float64: 'f64', uint8: 'u8' } as const;
+  const suffix = names[elementType];
+  let views = openViews();
+  let loaded = 0;
+
+  function openViews(): { bytes: Uint8Array; copy: VectorValues; sums: Float64Array } {
+    const missing = end - wasm.memory.buffer.byteLength;
+    if (missing > 0) wasm.memory.grow(Math.ceil(missing / PAGE));
+    const { buffer } = wasm.memory;
+    const size = capacity * dimension;
+    return {
+      bytes: new Uint8Array(buffer),
+      copy: halves
+        ? new Uint16Array(buffer, copyAt, size)
+        : elementType === 'float32'
+          ? new Float32Array(buffer, copyAt, size)
+          : elementType === 'float64'
+            ? new Float64Array(buffer, copyAt, size)
+            : new Uint8Array(buffer, copyAt, size),
+      sums: new Float64Array(buffer, sumsAt, capacity),
+    };
+  }
+
+  function load(
+    values: VectorValues,
+    rows: Uint32Array | undefined,
+    from: number,
+    count: number,
+  ): void {
+    // Another search may have grown the memory, which detaches every view.
+    if (views.bytes.buffer !== wasm.memory.buffer) views = openViews();
+    loaded = count;
+    gatherRows(values, rows, from, count, dimension, views.copy);
+    if (halves) wasm.widen(copyAt, looseAt, count * dimension);
+    if (packed) return;
+    views.bytes.set(mask, maskAt);
+    wasm.spread(looseAt, length, rowsAt, stride, count, maskAt);
+  }
+
+  function sums(kind: SumKind, query: QueryVector, into: Float64Array): void {
+    const { bytes } = views;
+    bytes.set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), queryAt);
+    bytes.fill(0, queryAt + query.byteLength, queryAt + stride);
+    const sum = wasm[`${kind}_${suffix}` as keyof Exports] as Sum;
+    sum(rowsAt, stride, loaded, queryAt, sumsAt);
+    into.set(loaded === capacity ? views.sums : views.sums.subarray(0, loaded));
+  }
+
+  return { capacity, load, sums };
+}
