@@ -42,6 +42,8 @@ export interface CommitRequest {
   readonly build: (base: Snapshot | undefined) => Promise<Draft | undefined>;
   /** True when the change does not depend on what overwrite or restore replace. */
   readonly survivesOverwrite?: boolean;
+  /** True when the change names rows by ids that compaction gives anew. */
+  readonly namesRowIds?: boolean;
   readonly transaction?: string;
   /** Resolves once everything the new version refers to is durable. */
   readonly after?: Promise<unknown>;
@@ -273,6 +275,13 @@ async function clearAbandonedBatch(engine: Engine, batch: string): Promise<void>
   }
 }
 
+const rowsMoved = (version: number): DirspaceError =>
+  new DirspaceError(
+    'ConcurrentModification',
+    `Version ${version} compacted the table while this change was being made, and gave its rows new ids. Nothing was changed; read the ids again and repeat the change.`,
+    { details: { version } },
+  );
+
 /** Counts the attempts of one commit, spaces them out, and notices clashes on the way. */
 class Attempts {
   readonly #engine: Engine;
@@ -312,6 +321,7 @@ class Attempts {
           ? head?.snapshot
           : await visibleSnapshot(this.#engine, this.#branch, version);
       const kind = landed?.manifest.operation.kind;
+      if (kind === 'compact' && this.#request.namesRowIds === true) throw rowsMoved(version);
       if (kind !== 'overwrite' && kind !== 'restore') continue;
       throw new DirspaceError(
         'ConcurrentModification',
