@@ -31,6 +31,7 @@ export async function deleteRowsById(
   const committed = await commit(engine, branch, {
     ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
     signal: options.signal,
+    namesRowIds: true,
     build: async (base) => {
       if (base === undefined) throw emptyTable();
       const edits = await deleteOffsets(engine, base, wanted);

@@ -38,6 +38,8 @@ export interface FragmentEdits {
   /** Entries that take the place of those with the same id. */
   readonly replaced?: ReadonlyMap<number, FragmentEntry>;
   readonly removed?: ReadonlySet<number>;
+  /** Entries that stand where the one with this id stood; the rest of its run is `removed`. */
+  readonly spliced?: ReadonlyMap<number, readonly FragmentEntry[]>;
   readonly added?: readonly FragmentEntry[];
 }
 
@@ -52,7 +54,11 @@ export async function editFragments(
   edits: FragmentEdits,
 ): Promise<FragmentList> {
   const writer = new ChunkWriter(engine, tableFolder);
-  const touched = new Set([...(edits.replaced?.keys() ?? []), ...(edits.removed ?? [])]);
+  const touched = new Set([
+    ...(edits.replaced?.keys() ?? []),
+    ...(edits.removed ?? []),
+    ...(edits.spliced?.keys() ?? []),
+  ]);
   let { chunks, tail } = list;
   let totals = list.totals;
   const edit = (entries: readonly FragmentEntry[]): FragmentEntry[] =>
@@ -60,25 +66,27 @@ export async function editFragments(
       if (!touched.has(entry.id)) return [entry];
       totals = addTotals(totals, entry, -1);
       const replacement = edits.replaced?.get(entry.id);
-      if (replacement === undefined) return [];
-      totals = addTotals(totals, replacement, 1);
-      return [replacement];
+      const now = replacement === undefined ? (edits.spliced?.get(entry.id) ?? []) : [replacement];
+      for (const added of now) totals = addTotals(totals, added, 1);
+      return now;
     });
 
   if (touched.size > 0) {
-    const kept: ChunkEntry[] = [];
+    const pieces = new Pieces();
     for (const chunk of chunks) {
       if (!mayHold(chunk, touched)) {
-        kept.push(chunk);
+        pieces.keep(chunk);
         continue;
       }
       const before = await readChunk(engine, tableFolder, chunk);
-      const after = before.some((entry) => touched.has(entry.id)) ? edit(before) : before;
-      if (after === before) kept.push(chunk);
-      else if (after.length > 0) kept.push(await writer.write(after));
+      if (before.some((entry) => touched.has(entry.id))) pieces.rewrite(edit(before));
+      else pieces.keep(chunk);
     }
-    chunks = kept;
-    tail = edit(tail);
+    const parts = pieces.finish();
+    chunks = await Promise.all(
+      parts.chunks.map((part) => ('file' in part ? part : writer.write(part))),
+    );
+    tail = [...parts.rest, ...edit(tail)];
   }
   for (const entry of edits.added ?? []) totals = addTotals(totals, entry, 1);
   tail = [...tail, ...(edits.added ?? [])];
@@ -102,6 +110,37 @@ function addTotals(totals: Totals, entry: FragmentEntry, sign: 1 | -1): Totals {
 function mayHold(chunk: ChunkEntry, ids: ReadonlySet<number>): boolean {
   for (const id of ids) if (id >= chunk.firstId && id <= chunk.lastId) return true;
   return false;
+}
+
+/**
+ * What edited chunks become. Neighbours that were left with few entries are joined, and what stands
+ * at the end joins the tail, so that a list that shrank does not keep a chunk for every entry.
+ */
+class Pieces {
+  readonly #chunks: (ChunkEntry | readonly FragmentEntry[])[] = [];
+  #open: FragmentEntry[] = [];
+
+  keep(chunk: ChunkEntry): void {
+    this.#close();
+    this.#chunks.push(chunk);
+  }
+
+  rewrite(entries: readonly FragmentEntry[]): void {
+    for (const entry of entries) this.#open.push(entry);
+    if (this.#open.length >= TAIL_ENTRIES) this.#close();
+  }
+
+  finish(): {
+    readonly chunks: readonly (ChunkEntry | readonly FragmentEntry[])[];
+    readonly rest: readonly FragmentEntry[];
+  } {
+    return { chunks: this.#chunks, rest: this.#open };
+  }
+
+  #close(): void {
+    if (this.#open.length > 0) this.#chunks.push(this.#open);
+    this.#open = [];
+  }
 }
 
 const sizeClass = (chunk: ChunkEntry): number =>
