@@ -15,6 +15,7 @@ import {
 import type { FileStore } from '../store/file-store.ts';
 import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
 import type { Catalog } from './catalog.ts';
+import * as changes from './changes.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
 import * as namespaces from './namespaces.ts';
@@ -32,7 +33,6 @@ import { watchCatalog } from './watch.ts';
 /** Operations whose engine side is not there. */
 const MISSING = [
   'MergeInsertIntoTable',
-  'UpdateTable',
   'AlterTableAddColumns',
   'AlterTableAlterColumns',
   'AlterTableDropColumns',
@@ -369,7 +369,11 @@ export class DirectoryNamespace
     request: Request<'DeleteFromTable'>,
     options?: CallOptions,
   ): Answer<'DeleteFromTable'> {
-    return rows.deleteFromTable(this.#use(options), request, options);
+    return onTable(rows.deleteFromTable(this.#use(options), request, options));
+  }
+
+  async updateTable(request: Request<'UpdateTable'>, options?: CallOptions): Answer<'UpdateTable'> {
+    return onTable(changes.updateTable(this.#use(options), request, options));
   }
 
   async explainTableQueryPlan(

@@ -205,7 +205,7 @@ export async function requestedSnapshot(
   return head.snapshot;
 }
 
-const writeOptions = (
+export const writeOptions = (
   branch: TableBranch,
   options: CallOptions,
 ): { transaction?: string; signal?: AbortSignal } => ({
@@ -220,7 +220,7 @@ const keyedTransaction = (incarnation: string, key: string): string =>
   `${incarnation}.key-${createHash('sha256').update(key).digest('hex').slice(0, 48)}`;
 
 /** What a write with this key committed before. */
-async function repeatedCommit(
+export async function repeatedCommit(
   catalog: Catalog,
   table: Table,
   options: CallOptions,

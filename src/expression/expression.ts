@@ -5,6 +5,7 @@
 import type { DataType, Schema, Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { bindExpression, bindPredicate } from './bind.ts';
+import { bindValue } from './bind-value.ts';
 import type { Bound } from './bound.ts';
 import { evaluate, evaluateLogic, truthOf } from './evaluate.ts';
 import { formatExpression } from './format.ts';
@@ -68,6 +69,19 @@ export function compilePredicate(sql: string, schema: Schema): Promise<CompiledE
   return cached(`p${sql}`, sql, schema, bindPredicate);
 }
 
+/**
+ * Compiles an expression whose values go into a column of `type` (of a dictionary: its values):
+ * converted without loss, or InvalidInput, for a value of a row when that row is evaluated.
+ */
+export async function compileValue(
+  sql: string,
+  schema: Schema,
+  type: DataType,
+): Promise<CompiledExpression> {
+  const tree = await parseExpression(sql);
+  return new Compiled(tree, bindValue(tree, schema, type), plainType(type));
+}
+
 function cached(
   key: string,
   sql: string,
@@ -115,9 +129,9 @@ class Compiled implements CompiledExpression {
   readonly column: readonly string[] | null;
   readonly #bound: Bound;
 
-  constructor(tree: Expression, bound: Bound) {
+  constructor(tree: Expression, bound: Bound, type = plainType(bound.type)) {
     const needs = requirementsOf(bound);
-    this.type = plainType(bound.type);
+    this.type = type;
     this.typeName = typeText(bound.type);
     this.columns = needs.columns;
     this.paths = needs.paths;

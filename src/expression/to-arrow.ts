@@ -14,7 +14,7 @@ import {
 import { DirspaceError } from '../errors.ts';
 import { type Column, reader, TRUE, type Validity, type Value, validityOf } from './column.ts';
 import type { IntervalValue } from './literals.ts';
-import { elementType, familyOf, isWide } from './types.ts';
+import { elementType, familyOf, isWide, typeText } from './types.ts';
 
 export function toVector(column: Column, type: DataType): Vector {
   return new Vector([toData(column, type)]);
@@ -174,6 +174,7 @@ function bytes(column: Column, type: DataType): object {
             : (value as Uint8Array);
     }
     if (piece === null && fixed !== null) piece = new Uint8Array(fixed);
+    if (piece !== null && fixed !== null) checkSize(piece.length, fixed, 'bytes', type);
     if (piece !== null) {
       pieces.push(piece);
       total += piece.length;
@@ -205,6 +206,7 @@ function lists(column: Column, type: DataType): object {
   for (let i = 0; i < column.length; i++) {
     const value = (read(i) ?? null) as readonly Value[] | null;
     const present = value ?? (width === null ? [] : new Array(width).fill(null));
+    if (width !== null) checkSize(present.length, width, 'items', type);
     for (const item of present) items.push(item);
     offsets[i + 1] = items.length;
   }
@@ -218,6 +220,14 @@ function lists(column: Column, type: DataType): object {
     child,
     valueOffsets: DataType.isLargeList(type) ? BigInt64Array.from(offsets, BigInt) : offsets,
   };
+}
+
+function checkSize(found: number, size: number, what: string, type: DataType): void {
+  if (found === size) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A value of ${found} ${what} does not fit ${typeText(type)}, which has ${size}`,
+  );
 }
 
 function members(column: Column, type: DataType): Data[] {

@@ -1,16 +1,133 @@
-/** A stored column -> the column as a version describes it, after changes of the schema. */
-import type { Data, DataType } from '../arrow.ts';
+/**
+ * A stored column -> the column as a version describes it, after changes of the schema: fields are
+ * found by their ids, new ones are null, narrower types are widened. Reads no files.
+ */
+import { type Data, DataType, type Field } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { nullColumn } from '../format/arrow-data.ts';
 import { sameType } from '../format/arrow-types.ts';
+import type { FragmentFooter } from '../format/fragment-decoder.ts';
 import { describeType } from '../protocol/schema-equality.ts';
+import { childFields, type IdentifiedField } from './field-ids.ts';
+import { isListLike, listsFit, wideningOf, widenList, withChildren } from './widen.ts';
 
-/** Nulls where the fragment has no such column. */
-export function adaptColumn(wanted: DataType, data: Data | undefined, rows: number): Data {
-  if (data === undefined) return nullColumn(wanted, rows);
-  if (sameType(data.type, wanted)) return data;
+type Adapter = (data: Data) => Data;
+/** One object for all fragments of the same schema. */
+type StoredSchema = FragmentFooter['stored'];
+
+/** A field of a fragment; a file that came without ids has none. */
+interface StoredField {
+  readonly id: number | undefined;
+  readonly field: Field;
+  readonly children: readonly StoredField[];
+}
+
+/** Null where the column is already as it is wanted. */
+const adapters = new WeakMap<IdentifiedField, WeakMap<StoredSchema, Adapter | null>>();
+
+/**
+ * Nulls where the fragment has no such column (`data` is undefined).
+ * @param position of the column in the fragment
+ */
+export function adaptColumn(
+  wanted: IdentifiedField,
+  data: Data | undefined,
+  rows: number,
+  footer: FragmentFooter,
+  position: number,
+): Data {
+  if (data === undefined) return nullColumn(wanted.field.type, rows);
+  const adapter = knownAdapter(wanted, footer.stored, position);
+  return adapter === null ? data : adapter(data);
+}
+
+function knownAdapter(
+  wanted: IdentifiedField,
+  stored: StoredSchema,
+  position: number,
+): Adapter | null {
+  let known = adapters.get(wanted);
+  if (known === undefined) {
+    known = new WeakMap();
+    adapters.set(wanted, known);
+  }
+  let adapter = known.get(stored);
+  if (adapter === undefined) {
+    const field = storedTree(stored)[position];
+    adapter = field === undefined ? null : adapterOf(wanted, field);
+    known.set(stored, adapter);
+  }
+  return adapter;
+}
+
+const trees = new WeakMap<StoredSchema, readonly StoredField[]>();
+
+function storedTree(stored: StoredSchema): readonly StoredField[] {
+  let tree = trees.get(stored);
+  if (tree === undefined) {
+    let next = 0;
+    const identify = (field: Field): StoredField => {
+      const id = stored.fieldIds[next++];
+      return { id, field, children: childFields(field).map(identify) };
+    };
+    tree = stored.schema.fields.map((field) => identify(field as Field));
+    trees.set(stored, tree);
+  }
+  return tree;
+}
+
+/** @throws Unsupported where values of the one type are no values of the other */
+function adapterOf(wanted: IdentifiedField, stored: StoredField): Adapter | null {
+  const [from, to] = [stored.field.type, wanted.field.type];
+  if (sameType(from, to) && sameIds(wanted, stored)) return null;
+  if (DataType.isStruct(from) && DataType.isStruct(to)) return structAdapter(wanted, stored);
+  const nested =
+    (isListLike(from) && isListLike(to) && listsFit(from, to)) ||
+    (DataType.isMap(from) && DataType.isMap(to));
+  const [child, storedChild] = [wanted.children[0], stored.children[0]];
+  if (nested && child !== undefined && storedChild !== undefined) {
+    const inner = adapterOf(child, storedChild);
+    return (data) => {
+      const items = data.children[0] as Data;
+      return widenList(data, to, inner === null ? items : inner(items));
+    };
+  }
+  const widening = wideningOf(from, to);
+  if (widening !== undefined) return widening;
+  // Unions and the like are the same as long as they look the same.
+  if (sameType(from, to)) return null;
   throw new DirspaceError(
     'Unsupported',
-    `A stored column of ${describeType(data.type)} cannot be read as ${describeType(wanted)}.`,
+    `A stored column of ${describeType(from)} cannot be read as ${describeType(to)}.`,
   );
+}
+
+function sameIds(wanted: IdentifiedField, stored: StoredField): boolean {
+  return wanted.children.every((child, at) => {
+    const other = stored.children[at];
+    return (
+      other !== undefined &&
+      (other.id === undefined || other.id === child.id) &&
+      sameIds(child, other)
+    );
+  });
+}
+
+function structAdapter(wanted: IdentifiedField, stored: StoredField): Adapter {
+  const type = wanted.field.type;
+  const members = wanted.children.map((child) => {
+    const at = stored.children.findIndex(({ id, field }) =>
+      id === undefined ? field.name === child.field.name : id === child.id,
+    );
+    const found = stored.children[at];
+    return { at, type: child.field.type, adapter: found ? adapterOf(child, found) : null };
+  });
+  return (data) => {
+    const children = members.map((member) => {
+      const child = data.children[member.at];
+      if (child === undefined) return nullColumn(member.type, data.length);
+      return member.adapter === null ? child : member.adapter(child);
+    });
+    return withChildren(data, type, children);
+  };
 }

@@ -2,14 +2,14 @@
 import type { RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { schemaToJson } from '../protocol/schema.ts';
-import { describeType, typesEqual } from '../protocol/schema-equality.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
 import type { Engine } from './engine.ts';
 import { assignFieldIds, type IdentifiedField, listFieldIds } from './field-ids.ts';
 import { EMPTY_FRAGMENTS, editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
+import { fitFragments, matchFields } from './match-fields.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type NewFragment, writeFragments } from './write.ts';
+import { type NewFragment, removeFragments, writeFragments } from './write.ts';
 
 export interface WriteOptions {
   readonly transaction?: string;
@@ -41,9 +41,13 @@ export async function append(
     after: written.durable,
     build: async (newest) => {
       if (newest === undefined) throw emptyTable();
-      if (newest.manifest.fieldIds !== base.manifest.fieldIds)
-        matchFields(newest.fields, stream.schema);
-      return appended(engine, newest, written.fragments, written.rows);
+      try {
+        const fitting = fitFragments(newest.fields, stream.schema, fields, written.fragments);
+        return await appended(engine, newest, fitting, written.rows);
+      } catch (error) {
+        await removeFragments(engine, base.branch.tableFolder, written.fragments);
+        throw error;
+      }
     },
   });
   return { ...committed, rows: written.rows };
@@ -142,46 +146,6 @@ async function appended(
     }),
   };
 }
-
-/**
- * The table's fields in the order of the data's columns.
- * @throws TableSchemaValidation naming the first column that does not fit
- */
-export function matchFields(
-  fields: readonly IdentifiedField[],
-  schema: Schema,
-): readonly IdentifiedField[] {
-  const known = new Map(fields.map((field) => [field.field.name, field]));
-  const matched = schema.fields.map((column) => {
-    const field = known.get(column.name);
-    if (field === undefined) {
-      throw mismatch(
-        `the table has no column ${JSON.stringify(column.name)}; it has ${[...known.keys()].slice(0, 20).join(', ')}`,
-      );
-    }
-    known.delete(column.name);
-    if (!typesEqual(field.field.type, column.type)) {
-      throw mismatch(
-        `column ${JSON.stringify(column.name)} is ${describeType(column.type)} in the data and ${describeType(field.field.type)} in the table`,
-      );
-    }
-    return field;
-  });
-  for (const field of known.values()) {
-    if (!field.field.nullable) {
-      throw mismatch(
-        `column ${JSON.stringify(field.field.name)} is required and missing in the data`,
-      );
-    }
-  }
-  return matched;
-}
-
-const mismatch = (what: string): DirspaceError =>
-  new DirspaceError(
-    'TableSchemaValidation',
-    `The data does not fit the table: ${what}. Nothing was written.`,
-  );
 
 export const emptyTable = (): DirspaceError =>
   new DirspaceError(

@@ -147,11 +147,7 @@ export function assignedValues(
 }
 
 /** A copy of a struct with one of its members replaced, however deep; or just the member. */
-export function withChild(
-  data: Data | undefined,
-  positions: readonly number[],
-  child: Data,
-): Data {
+export function withChild(data: Data | undefined, positions: readonly number[], child: Data): Data {
   const [position, ...below] = positions;
   if (data === undefined || position === undefined) return child;
   const children = data.children.map((known, at) =>

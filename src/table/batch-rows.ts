@@ -147,8 +147,9 @@ export async function readFields(
         : await reader.rows(index, stored, selection);
   const count = selectedCount(selection, rows);
   return fields.map((field, at) => {
-    const data = read[stored.indexOf(positions[at] ?? -1)];
-    return adaptColumn((field as NonNullable<typeof field>).field.type, data, count);
+    const position = positions[at] ?? -1;
+    const data = read[stored.indexOf(position)];
+    return adaptColumn(field as NonNullable<typeof field>, data, count, reader.footer, position);
   });
 }
 

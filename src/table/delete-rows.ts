@@ -10,7 +10,7 @@ import { deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
-import { places } from './scan.ts';
+import { pipelined } from './scan.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { writeObject } from './write-object.ts';
@@ -67,8 +67,11 @@ export async function deleteWhere(
 /** Offsets in their fragments of all rows a plan selects, by fragment id. */
 export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint32Array>> {
   const found = new Map<number, Uint32Array[]>();
-  for await (const place of places(plan)) {
-    const selection = await matchingRows(plan, place);
+  const matches = pipelined(plan, async (place) => ({
+    place,
+    selection: await matchingRows(plan, place),
+  }));
+  for await (const { place, selection } of matches) {
     const count = selectedCount(selection, place.rows);
     if (count === 0) continue;
     const offsets = new Uint32Array(count);

@@ -57,6 +57,15 @@ export async function writeFragments(
   }
 }
 
+/** Of fragments that no version refers to. */
+export async function removeFragments(
+  engine: Engine,
+  tableFolder: string,
+  fragments: readonly NewFragment[],
+): Promise<void> {
+  for (const { file } of fragments) await engine.store.delete(fragmentFile(tableFolder, file));
+}
+
 type Batch = Parameters<FragmentEncoder['batch']>[0];
 
 interface OpenFragment {
@@ -118,9 +127,7 @@ class FragmentsWriter {
   async abort(): Promise<void> {
     await this.#open?.writer.abort();
     await Promise.allSettled(this.#syncs);
-    for (const { file } of this.#done) {
-      await this.#engine.store.delete(fragmentFile(this.#tableFolder, file));
-    }
+    await removeFragments(this.#engine, this.#tableFolder, this.#done);
   }
 
   async #begin(): Promise<OpenFragment> {
