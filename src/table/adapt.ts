@@ -11,12 +11,12 @@ import { describeType } from '../protocol/schema-equality.ts';
 import { childFields, type IdentifiedField } from './field-ids.ts';
 import { isListLike, listsFit, wideningOf, widenList, withChildren } from './widen.ts';
 
-type Adapter = (data: Data) => Data;
+export type Adapter = (data: Data) => Data;
 /** One object for all fragments of the same schema. */
 type StoredSchema = FragmentFooter['stored'];
 
 /** A field of a fragment; a file that came without ids has none. */
-interface StoredField {
+export interface StoredField {
   readonly id: number | undefined;
   readonly field: Field;
   readonly children: readonly StoredField[];
@@ -54,7 +54,7 @@ function knownAdapter(
   let adapter = known.get(stored);
   if (adapter === undefined) {
     const field = storedTree(stored)[position];
-    adapter = field === undefined ? null : adapterOf(wanted, field);
+    adapter = field === undefined ? null : adapterBetween(wanted, field);
     known.set(stored, adapter);
   }
   return adapter;
@@ -76,8 +76,11 @@ function storedTree(stored: StoredSchema): readonly StoredField[] {
   return tree;
 }
 
-/** @throws Unsupported where values of the one type are no values of the other */
-function adapterOf(wanted: IdentifiedField, stored: StoredField): Adapter | null {
+/**
+ * Null where nothing is to be done.
+ * @throws Unsupported where values of the one type are no values of the other
+ */
+export function adapterBetween(wanted: IdentifiedField, stored: StoredField): Adapter | null {
   const [from, to] = [stored.field.type, wanted.field.type];
   if (sameType(from, to) && sameIds(wanted, stored)) return null;
   if (DataType.isStruct(from) && DataType.isStruct(to)) return structAdapter(wanted, stored);
@@ -86,7 +89,7 @@ function adapterOf(wanted: IdentifiedField, stored: StoredField): Adapter | null
     (DataType.isMap(from) && DataType.isMap(to));
   const [child, storedChild] = [wanted.children[0], stored.children[0]];
   if (nested && child !== undefined && storedChild !== undefined) {
-    const inner = adapterOf(child, storedChild);
+    const inner = adapterBetween(child, storedChild);
     return (data) => {
       const items = data.children[0] as Data;
       return widenList(data, to, inner === null ? items : inner(items));
@@ -120,7 +123,7 @@ function structAdapter(wanted: IdentifiedField, stored: StoredField): Adapter {
       id === undefined ? field.name === child.field.name : id === child.id,
     );
     const found = stored.children[at];
-    return { at, type: child.field.type, adapter: found ? adapterOf(child, found) : null };
+    return { at, type: child.field.type, adapter: found ? adapterBetween(child, found) : null };
   });
   return (data) => {
     const children = members.map((member) => {

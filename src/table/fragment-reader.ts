@@ -17,7 +17,7 @@ import {
   type FragmentFooter,
 } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
-import { gather } from '../format/gather.ts';
+import { gatherData } from '../format/gather-data.ts';
 import { corrupt } from '../format/json.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { readRows } from '../format/sparse-rows.ts';
@@ -108,14 +108,14 @@ export class FragmentReader {
     const total = this.footer.batches[batch]?.rows ?? 0;
     const found = columns.map((column) => {
       const data = this.#kept(batch, column);
-      return data === undefined ? undefined : gather(data, rows);
+      return data === undefined ? undefined : gatherData(data, rows);
     });
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
     const read =
       rows.length <= Math.max(64, total * SPARSE_SHARE)
         ? await this.#sparse(batch, missing, rows)
-        : (await this.columns(batch, missing)).map((column) => gather(column, rows));
+        : (await this.columns(batch, missing)).map((column) => gatherData(column, rows));
     for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = read[at];
     return found as Data[];
   }

@@ -11,11 +11,13 @@ import type { NewFragment } from './write.ts';
 
 /**
  * The data's columns with the ids of the table's fields, in the data's order.
+ * @param partial whether required columns may be missing
  * @throws TableSchemaValidation naming the first column that does not fit
  */
 export function matchFields(
   fields: readonly IdentifiedField[],
   schema: Schema,
+  partial = false,
 ): readonly IdentifiedField[] {
   const known = new Map(fields.map((field) => [field.field.name, field]));
   const matched = schema.fields.map((column) => {
@@ -33,7 +35,7 @@ export function matchFields(
     );
   });
   for (const field of known.values()) {
-    if (!field.field.nullable) {
+    if (!field.field.nullable && !partial) {
       throw mismatch(
         `column ${JSON.stringify(field.field.name)} is required and missing in the data`,
       );

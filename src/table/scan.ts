@@ -22,7 +22,7 @@ import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Batches read ahead of the one that is being used. */
-const AHEAD = 2;
+const AHEAD = 3;
 
 /** @throws TableColumnNotFound, InvalidInput at once; what goes wrong while reading, while reading */
 export async function scan(
@@ -44,7 +44,7 @@ const isBounded = (plan: ScanPlan): boolean =>
 /** Rows that the plan's predicate selects. */
 export async function countMatches(plan: ScanPlan): Promise<number> {
   let count = 0;
-  for await (const place of places(plan)) count += await matchingCount(plan, place);
+  for await (const found of pipelined(plan, (place) => matchingCount(plan, place))) count += found;
   return count;
 }
 
@@ -74,36 +74,37 @@ function partOf(selection: Selection, rows: number, from: number, count: number)
 }
 
 async function* allBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
-  const pending: Promise<RecordBatch | undefined>[] = [];
+  for await (const batch of pipelined(plan, (place) => readBatch(plan, place))) {
+    if (batch !== undefined) yield batch;
+  }
+}
+
+/** Works on a few batches at once and gives the results in row order. */
+export async function* pipelined<Result>(
+  plan: ScanPlan,
+  work: (place: BatchPlace) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const pending: Promise<Result>[] = [];
   try {
     for await (const place of places(plan)) {
-      const next = readBatch(plan, place);
+      const release = place.reader.retain();
+      const next = work(place).finally(release);
       // Awaited in order below; an early failure of a later one must not count as unhandled.
       next.catch(() => {});
       pending.push(next);
-      if (pending.length <= AHEAD) continue;
-      const batch = await pending.shift();
-      if (batch !== undefined) yield batch;
+      if (pending.length > AHEAD) yield (await pending.shift()) as Result;
     }
-    while (pending.length > 0) {
-      const batch = await pending.shift();
-      if (batch !== undefined) yield batch;
-    }
+    while (pending.length > 0) yield (await pending.shift()) as Result;
   } finally {
     await Promise.allSettled(pending);
   }
 }
 
 async function readBatch(plan: ScanPlan, place: BatchPlace): Promise<RecordBatch | undefined> {
-  const release = place.reader.retain();
-  try {
-    const selection = await matchingRows(plan, place);
-    const count = selectedCount(selection, place.rows);
-    if (count === 0) return undefined;
-    return batchOf(plan, await readSelected(plan, place, selection), count);
-  } finally {
-    release();
-  }
+  const selection = await matchingRows(plan, place);
+  const count = selectedCount(selection, place.rows);
+  if (count === 0) return undefined;
+  return batchOf(plan, await readSelected(plan, place, selection), count);
 }
 
 function batchOf(plan: ScanPlan, columns: Data[], rows: number): RecordBatch {
@@ -143,7 +144,8 @@ export async function* places(
   }
 }
 
-async function* fragmentPlaces(
+/** The batches of one fragment, whose first live row has this position in the version. */
+export async function* fragmentPlaces(
   plan: ScanPlan,
   entry: BatchPlace['entry'],
   position: number,

@@ -23,7 +23,7 @@ import { matchingRows, readFields } from './batch-rows.ts';
 import { type ColumnRequest, type ReadColumn, ROW_ID } from './columns.ts';
 import type { Engine } from './engine.ts';
 import type { IdentifiedField } from './field-ids.ts';
-import { places } from './scan.ts';
+import { pipelined } from './scan.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { takeRows } from './take.ts';
@@ -96,11 +96,15 @@ async function nearest(
   });
   const blocks: { readonly start: number; readonly firstRowId: bigint }[] = [];
   let position = 0;
-  for await (const place of places(candidates)) {
+  const read = pipelined(candidates, async (place) => {
     const selection = await matchingRows(candidates, place);
-    if (selection?.length === 0) continue;
-    const [data] = await readFields(candidates, place, [field.name], undefined);
-    search.add({ ...vectorsOf(data as Data, place.rows, dimension), selection }, position);
+    const none = selection?.length === 0;
+    const [data] = none ? [] : await readFields(candidates, place, [field.name], undefined);
+    return { place, selection, data };
+  });
+  for await (const { place, selection, data } of read) {
+    if (data === undefined) continue;
+    search.add({ ...vectorsOf(data, place.rows, dimension), selection }, position);
     const firstRowId = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
     blocks.push({ start: position, firstRowId });
     position += place.rows;

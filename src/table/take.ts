@@ -39,11 +39,13 @@ export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<
   }
   const found = Uint32Array.from(places.keys()).filter((request) => (places[request] ?? -1) >= 0);
   const order = found.map((request) => places[request] as number);
+  const inOrder = order.every((row, at) => row === at);
   const columns = plan.columns.map((_, column) => {
     const data = parts.map((part) => part[column] as Data);
     const [only] = data;
     if (only === undefined) return nullColumn(plan.schema.fields[column]?.type as DataType, 0);
-    return gather(data.length === 1 ? only : concatData(data), order);
+    const joined = data.length === 1 ? only : concatData(data);
+    return inOrder && joined.length === order.length ? joined : gather(joined, order);
   });
   return { batch: recordBatch(plan.schema, columns, found.length), found };
 }

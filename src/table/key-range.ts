@@ -1,0 +1,67 @@
+/** Which fragments and batches can hold one of some keys, by their statistics. */
+import type { Data } from '../arrow.ts';
+import { sameType } from '../format/arrow-types.ts';
+import { columnStatistics } from '../format/column-statistics.ts';
+import { chunkStatistics, type FragmentFooter } from '../format/fragment-decoder.ts';
+import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { type ColumnStatistics, compareValues, decodeStatistics } from '../format/statistics.ts';
+import type { IdentifiedField } from './field-ids.ts';
+
+interface KeyColumn {
+  readonly field: IdentifiedField;
+  readonly known: ColumnStatistics;
+}
+
+export class KeyRange {
+  readonly #columns: readonly KeyColumn[];
+  readonly #file: string;
+
+  /** @param file what errors about statistics name */
+  constructor(fields: readonly IdentifiedField[], keys: readonly Data[], file: string) {
+    this.#columns = fields.map((field, at) => ({
+      field,
+      known: columnStatistics(keys[at] as Data),
+    }));
+    this.#file = file;
+  }
+
+  mayBeInFragment(entry: FragmentEntry): boolean {
+    return this.#mayBeIn(entry, (position, { field }) => {
+      const stored = entry.statistics[position];
+      // Forgotten when the column's type was changed: they were in the old type's terms.
+      if (!Array.isArray(stored) || stored.length === 0) return undefined;
+      return decodeStatistics(stored, field.type, this.#file);
+    });
+  }
+
+  mayBeInBatch(entry: FragmentEntry, footer: FragmentFooter, batch: number): boolean {
+    return this.#mayBeIn(entry, (position, { field }) => {
+      const stored = footer.schema.fields[position];
+      if (stored === undefined || !sameType(stored.type, field.type)) return undefined;
+      return chunkStatistics(footer, batch, position);
+    });
+  }
+
+  #mayBeIn(
+    entry: FragmentEntry,
+    statisticsAt: (position: number, field: IdentifiedField) => ColumnStatistics | undefined,
+  ): boolean {
+    return this.#columns.every(({ field, known }) => {
+      if (known.nulls === known.rows) return false;
+      const position = entry.fields.indexOf(field.id);
+      // A column that came later is null in all rows of older fragments, and null is no key.
+      if (position < 0) return false;
+      const there = statisticsAt(position, field);
+      return there === undefined || mayMeet(there, known);
+    });
+  }
+}
+
+function mayMeet(a: ColumnStatistics, b: ColumnStatistics): boolean {
+  if (a.nulls === a.rows) return false;
+  if (a.nans > 0 && b.nans > 0) return true;
+  return !(isBelow(a, b) || isBelow(b, a));
+}
+
+const isBelow = ({ max }: ColumnStatistics, { min }: ColumnStatistics): boolean =>
+  max !== undefined && min !== undefined && compareValues(max, min) < 0;

@@ -1,0 +1,74 @@
+/**
+ * The rows that come to a merge: read once, kept in memory as they came, seen as columns of the
+ * table's types. Knows no keys.
+ */
+import { type Data, type RecordBatchStream, type Schema, Vector } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { batchBytes, columnsOf } from '../format/arrow-data.ts';
+import { concatData } from '../format/concat.ts';
+import { adapterBetween } from './adapt.ts';
+import type { IdentifiedField } from './field-ids.ts';
+import { matchFields } from './match-fields.ts';
+
+/** Bytes of all columns together; a merge of more is done in parts. */
+export const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
+
+export interface SourceRows {
+  readonly schema: Schema;
+  /** Of each batch, its columns. */
+  readonly batches: readonly (readonly Data[])[];
+  readonly rows: number;
+}
+
+/** @throws PayloadTooLarge */
+export async function readSource(
+  stream: RecordBatchStream,
+  signal?: AbortSignal,
+): Promise<SourceRows> {
+  const batches: (readonly Data[])[] = [];
+  let rows = 0;
+  let bytes = 0;
+  for await (const batch of stream) {
+    signal?.throwIfAborted();
+    if (batch.numRows === 0) continue;
+    rows += batch.numRows;
+    bytes += batchBytes(batch);
+    if (bytes > MAX_SOURCE_BYTES || rows > 0x7fff_ffff) {
+      throw new DirspaceError(
+        'PayloadTooLarge',
+        `The data of a merge is kept in memory and may have ${MAX_SOURCE_BYTES} bytes; merge it in parts.`,
+      );
+    }
+    batches.push(columnsOf(batch));
+  }
+  return { schema: stream.schema, batches, rows };
+}
+
+/** The columns that came, by the names they have in the table, in the table's types. */
+export type SourceColumns = ReadonlyMap<string, Vector>;
+
+/**
+ * @param partial whether required columns may be missing, as no row is inserted
+ * @throws TableSchemaValidation naming a column that does not fit
+ */
+export function sourceColumns(
+  source: SourceRows,
+  fields: readonly IdentifiedField[],
+  partial: boolean,
+): SourceColumns {
+  const matched = matchFields(fields, source.schema, partial);
+  const columns = new Map<string, Vector>();
+  for (const [at, node] of matched.entries()) {
+    const wanted = fields.find(({ id }) => id === node.id) as IdentifiedField;
+    const adapter = adapterBetween(wanted, node);
+    const chunks = source.batches.map((batch) => {
+      const data = batch[at] as Data;
+      return adapter === null ? data : adapter(data);
+    });
+    if (chunks.length > 0) columns.set(wanted.field.name, new Vector(chunks));
+  }
+  return columns;
+}
+
+/** All rows of a column in one piece. */
+export const wholeColumn = (column: Vector): Data => concatData(column.data);

@@ -1,0 +1,398 @@
+/**
+ * Checking one table: each version of each branch, the chain they form, all that they refer to, and
+ * what else lies in the table's folder. Reports damage and never throws because of it.
+ */
+import { liveRows } from '../format/fragment-entry.ts';
+import { decodeVersion, type Manifest } from '../format/manifest.ts';
+import {
+  branchesFolder,
+  branchFile,
+  branchFolder,
+  decodeRef,
+  isStagedManifest,
+  isTemporary,
+  joinPath,
+  MAIN_BRANCH,
+  parseDeletedRun,
+  parseVersionFile,
+  TABLE_FILE,
+  tagFile,
+  tagsFolder,
+  type VersionRun,
+  versionFile,
+  versionsFolder,
+} from '../format/paths.ts';
+import { decodeBranch, decodeTag, type TagRecord } from '../format/records.ts';
+import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../protocol/extensions.ts';
+import { batchDecision } from './batch.ts';
+import { mainBranch } from './branches.ts';
+import { ByteCache } from './cache.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+import { Snapshot } from './snapshot.ts';
+import { FileVerifier, problemIn } from './verify-files.ts';
+
+/** What was found so far; shared by all that look. */
+export interface Findings {
+  readonly problems: VerifyProblem[];
+  readonly leftovers: VerifyLeftover[];
+  readonly counts: {
+    namespaces: number;
+    tables: number;
+    branches: number;
+    tags: number;
+    versions: number;
+    fragments: number;
+    bytes: number;
+  };
+}
+
+export interface VerifiedVersion {
+  readonly version: number;
+  readonly path: string;
+  /** What is wrong with the manifest or with anything it refers to; the first of it. */
+  readonly damage: string | undefined;
+  readonly manifest: Manifest | undefined;
+}
+
+export interface VerifiedBranch {
+  readonly branch: TableBranch;
+  /** Ascending; without tombstones and deleted runs. */
+  readonly versions: readonly VerifiedVersion[];
+}
+
+const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
+const OBJECT_FOLDERS: Readonly<Record<string, 'arrow' | 'json'>> = {
+  data: 'arrow',
+  deletions: 'arrow',
+  chunks: 'json',
+};
+
+export async function verifyTable(
+  shared: Engine,
+  tableFolder: string,
+  incarnation: string,
+  findings: Findings,
+  signal?: AbortSignal,
+): Promise<readonly VerifiedBranch[]> {
+  // What is in memory was right when it was read; the question is what is on the disk.
+  const engine = { ...shared, cache: new ByteCache(0), heads: new ByteCache(0) };
+  const table = new TableVerifier(engine, tableFolder, incarnation, findings, signal);
+  return table.run();
+}
+
+class TableVerifier {
+  readonly #engine: Engine;
+  readonly #folder: string;
+  readonly #incarnation: string;
+  readonly #findings: Findings;
+  readonly #files: FileVerifier;
+  readonly #signal: AbortSignal | undefined;
+  /** Checksums of manifests, by branch and version. */
+  readonly #checksums = new Map<string, string>();
+
+  constructor(
+    engine: Engine,
+    folder: string,
+    incarnation: string,
+    findings: Findings,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#engine = engine;
+    this.#folder = folder;
+    this.#incarnation = incarnation;
+    this.#findings = findings;
+    this.#files = new FileVerifier(engine.store, folder);
+    this.#signal = signal;
+  }
+
+  async run(): Promise<readonly VerifiedBranch[]> {
+    // Listed before the versions are read: what is committed meanwhile is no orphan.
+    const objects = await this.#objects();
+    const branches: VerifiedBranch[] = [];
+    branches.push(await this.#branch(mainBranch(this.#folder, this.#incarnation)));
+    for (const branch of await this.#branches()) branches.push(await this.#branch(branch));
+    for (const branch of branches) this.#parents(branch);
+    await this.#tags(branches);
+    await this.#strays();
+    for (const path of objects) {
+      if (!this.#files.referenced.has(path)) this.#leftover(path, 'orphan');
+    }
+    const { counts } = this.#findings;
+    counts.fragments += this.#files.fragments;
+    counts.bytes += this.#files.bytes;
+    return branches;
+  }
+
+  #problem(path: string, kind: VerifiedKind, what: string): void {
+    this.#findings.problems.push({ path, kind, what });
+  }
+
+  #leftover(path: string, kind: VerifyLeftover['kind']): void {
+    this.#findings.leftovers.push({ path, kind });
+  }
+
+  async #list(folder: string): Promise<{ name: string; kind: string; path: string }[]> {
+    let entries: { name: string; kind: string }[] = [];
+    const problem = await problemIn(async () => {
+      entries = (await this.#engine.store.list(folder)) ?? [];
+    });
+    if (problem !== undefined) this.#problem(folder, 'unknown', problem);
+    return entries
+      .map(({ name, kind }) => ({ name, kind, path: joinPath(folder, name) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Notes what should not be there, and what a write in progress left. */
+  #stray({ name, kind, path }: { name: string; kind: string; path: string }): void {
+    if (kind === 'file' && isTemporary(name)) this.#leftover(path, 'temporary');
+    else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
+  }
+
+  async #objects(): Promise<string[]> {
+    const found: string[] = [];
+    for (const [folder, ending] of Object.entries(OBJECT_FOLDERS)) {
+      for (const entry of await this.#list(joinPath(this.#folder, folder))) {
+        const known = OBJECT_NAME.exec(entry.name)?.[1] === ending && entry.kind === 'file';
+        if (known) found.push(entry.path);
+        else this.#stray(entry);
+      }
+    }
+    return found;
+  }
+
+  async #strays(): Promise<void> {
+    const known = new Set([...Object.keys(OBJECT_FOLDERS), 'tags', 'branches']);
+    known.add(`versions-${this.#incarnation}`);
+    for (const entry of await this.#list(this.#folder)) {
+      const { name, kind } = entry;
+      if (kind === 'file' ? name === TABLE_FILE : kind === 'folder' && known.has(name)) continue;
+      this.#stray(entry);
+    }
+  }
+
+  async #branches(): Promise<TableBranch[]> {
+    const found: TableBranch[] = [];
+    for (const entry of await this.#list(branchesFolder(this.#folder))) {
+      const name = decodeRef(entry.name);
+      if (name === undefined || entry.kind !== 'folder') {
+        this.#stray(entry);
+        continue;
+      }
+      const file = branchFile(this.#folder, name);
+      const problem = await problemIn(async () => {
+        const bytes = await this.#engine.store.get(file);
+        if (bytes === undefined) throw new Error('The record of the branch is missing.');
+        const record = decodeBranch(bytes, file);
+        // Written for a table that was here before: hidden, and replaced when it is in the way.
+        if (record.table !== this.#incarnation) return this.#leftover(entry.path, 'orphan');
+        const folder = versionsFolder(this.#folder, record.id, name);
+        found.push({
+          tableFolder: this.#folder,
+          incarnation: this.#incarnation,
+          branch: name,
+          folder,
+        });
+        for (const inside of await this.#list(branchFolder(this.#folder, name))) {
+          const isRecord = inside.kind === 'file' && inside.name === 'branch.json';
+          if (!isRecord && inside.path !== folder) this.#stray(inside);
+        }
+        return undefined;
+      });
+      if (problem !== undefined) this.#problem(file, 'branch', problem);
+    }
+    return found;
+  }
+
+  async #branch(branch: TableBranch): Promise<VerifiedBranch> {
+    this.#findings.counts.branches += 1;
+    const entries = await this.#list(branch.folder);
+    const runs: VersionRun[] = [];
+    const numbers: number[] = [];
+    for (const entry of entries) {
+      const version = parseVersionFile(entry.name);
+      const run = parseDeletedRun(entry.name);
+      if (entry.kind !== 'file') this.#stray(entry);
+      else if (version !== undefined) numbers.push(version);
+      else if (run !== undefined) runs.push(run);
+      else if (isStagedManifest(entry.name)) this.#leftover(entry.path, 'temporary');
+      else if (entry.name !== 'latest.json') this.#stray(entry);
+    }
+    numbers.sort((a, b) => a - b);
+    const isDeleted = (version: number): boolean =>
+      runs.some(({ first, last }) => first <= version && version <= last);
+    this.#gaps(branch, numbers, isDeleted);
+    const versions: VerifiedVersion[] = [];
+    for (const version of numbers) {
+      this.#signal?.throwIfAborted();
+      // Being removed, step by step: readers do not see it any more.
+      if (isDeleted(version)) continue;
+      versions.push(await this.#version(branch, version));
+    }
+    this.#findings.counts.versions += versions.length;
+    if (versions.length === 0 && branch.branch !== MAIN_BRANCH) {
+      this.#problem(branch.folder, 'branch', 'The branch has no version.');
+    }
+    return { branch, versions };
+  }
+
+  /** Numbers follow each other but for deleted runs. */
+  #gaps(
+    branch: TableBranch,
+    numbers: readonly number[],
+    isDeleted: (version: number) => boolean,
+  ): void {
+    const there = new Set(numbers);
+    const first = branch.branch === MAIN_BRANCH ? 1 : (numbers[0] ?? 1);
+    const last = numbers.at(-1) ?? 0;
+    // A gap may be as wide as a forged number: each is told once, not each number of it.
+    for (let at = 0, next = first; at < numbers.length; at++) {
+      const version = numbers[at] ?? last;
+      let missing: number | undefined;
+      for (let number = next; number < version && missing === undefined; number++) {
+        if (!there.has(number) && !isDeleted(number)) missing = number;
+      }
+      if (missing !== undefined) {
+        const path = versionFile(branch.folder, missing);
+        this.#problem(path, 'manifest', `Version ${missing} is missing before ${version}.`);
+      }
+      next = version + 1;
+    }
+  }
+
+  async #version(branch: TableBranch, version: number): Promise<VerifiedVersion> {
+    const path = versionFile(branch.folder, version);
+    const before = this.#findings.problems.length;
+    let manifest: Manifest | undefined;
+    const problem = await problemIn(async () => {
+      const bytes = await this.#engine.store.get(path);
+      // Removed since the folder was listed.
+      if (bytes === undefined) return;
+      this.#findings.counts.bytes += bytes.length;
+      const document = decodeVersion(bytes, path);
+      if (!('manifest' in document))
+        throw new Error('It is the mark of a deleted run that is gone.');
+      manifest = document.manifest;
+      this.#checksums.set(`${branch.branch} ${version}`, document.checksum);
+      const snapshot = new Snapshot(
+        this.#engine,
+        branch,
+        manifest,
+        document.checksum,
+        bytes.length,
+      );
+      for (const what of await this.#contents(snapshot, version)) {
+        this.#problem(path, 'manifest', what);
+      }
+    });
+    if (problem !== undefined) this.#problem(path, 'manifest', problem);
+    const damage = this.#findings.problems[before]?.what;
+    return { version, path, damage, manifest };
+  }
+
+  /** What is wrong with the manifest itself; damaged files are noted on the way. */
+  async #contents(snapshot: Snapshot, version: number): Promise<string[]> {
+    const { manifest, branch } = snapshot;
+    const wrong: string[] = [];
+    const expect = (holds: boolean, what: string): void => {
+      if (!holds) wrong.push(what);
+    };
+    expect(manifest.version === version, `It is the manifest of version ${manifest.version}.`);
+    expect(manifest.table === this.#incarnation, 'It is a manifest of another table.');
+    expect(manifest.branch === branch.branch, `It is a manifest of branch ${manifest.branch}.`);
+    // Both throw when they do not fit together.
+    expect(snapshot.fields.length === snapshot.schema.fields.length, 'Its fields lack ids.');
+    const ids = manifest.fieldIds;
+    expect(new Set(ids).size === ids.length, 'Two of its fields have one id.');
+    expect(Math.max(-1, ...ids) < manifest.nextFieldId, 'A field has an id not given out yet.');
+    if (manifest.batch !== undefined) await batchDecision(this.#engine, manifest.batch);
+    const { entries, problems } = await this.#files.entries(manifest);
+    const totals = { rows: 0, deletedRows: 0, bytes: 0, fragments: entries.length };
+    const seen = new Set<number>();
+    for (const entry of entries) {
+      this.#signal?.throwIfAborted();
+      totals.rows += entry.rows;
+      totals.deletedRows += entry.rows - liveRows(entry);
+      totals.bytes += entry.bytes + (entry.deletion?.bytes ?? 0);
+      expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
+      expect(entry.id < manifest.nextFragmentId, `Fragment ${entry.id} is not given out yet.`);
+      seen.add(entry.id);
+      problems.push(...(await this.#files.fragment(entry)));
+    }
+    this.#findings.problems.push(...problems.map((problem) => this.#named(problem, snapshot)));
+    if (problems.some(({ kind }) => kind === 'chunk')) return wrong;
+    for (const [name, value] of Object.entries(totals)) {
+      const said = manifest.totals[name as keyof typeof totals];
+      expect(said === value, `Its total of ${name} is ${said}, its fragments have ${value}.`);
+    }
+    return wrong;
+  }
+
+  #named(problem: VerifyProblem, { branch, version }: Snapshot): VerifyProblem {
+    return { ...problem, what: `${problem.what} (version ${version} of ${branch.branch})` };
+  }
+
+  /** Versions form a chain: each names the one it was built on and its checksum. */
+  #parents({ branch, versions }: VerifiedBranch): void {
+    let timestamp = 0;
+    for (const { version, path, manifest } of versions) {
+      if (manifest === undefined) continue;
+      const { parent } = manifest;
+      if (manifest.timestamp < timestamp) {
+        this.#problem(path, 'manifest', 'Its timestamp is before that of an older version.');
+      }
+      timestamp = Math.max(timestamp, manifest.timestamp);
+      if (parent === undefined) {
+        if (version !== 1) this.#problem(path, 'manifest', 'It names no parent.');
+        continue;
+      }
+      // A branch begins with a copy of its parent's version, which may be gone by now.
+      const copied = parent.branch !== branch.branch;
+      if (copied ? parent.version > version : parent.version >= version) {
+        this.#problem(path, 'manifest', `Its parent is version ${parent.version}.`);
+      }
+      const known = this.#checksums.get(`${parent.branch} ${parent.version}`);
+      if (known !== undefined && known !== parent.checksum && !this.#isRemade(parent.branch)) {
+        this.#problem(
+          path,
+          'manifest',
+          `Its parent, version ${parent.version} of ${parent.branch}, is not the one it was built on.`,
+        );
+      }
+    }
+  }
+
+  /** A branch may be deleted and made again under one name: its versions are others then. */
+  #isRemade(branch: string): boolean {
+    return branch !== MAIN_BRANCH;
+  }
+
+  async #tags(branches: readonly VerifiedBranch[]): Promise<void> {
+    for (const entry of await this.#list(tagsFolder(this.#folder))) {
+      const ends = entry.name.endsWith('.json');
+      const tag = ends ? decodeRef(entry.name.slice(0, -'.json'.length)) : undefined;
+      if (tag === undefined || entry.kind !== 'file') {
+        this.#stray(entry);
+        continue;
+      }
+      const file = tagFile(this.#folder, tag);
+      let record: TagRecord | undefined;
+      const problem = await problemIn(async () => {
+        const bytes = await this.#engine.store.get(file);
+        record = bytes === undefined ? undefined : decodeTag(bytes, file);
+      });
+      if (problem !== undefined) this.#problem(file, 'tag', problem);
+      if (record === undefined) continue;
+      // Written for a table that was here before: hidden, and replaced when it is in the way.
+      if (record.table !== this.#incarnation) {
+        this.#leftover(file, 'orphan');
+        continue;
+      }
+      this.#findings.counts.tags += 1;
+      const { version, branch } = record;
+      const home = branches.find((candidate) => candidate.branch.branch === branch);
+      if (home?.versions.some((candidate) => candidate.version === version) === true) continue;
+      this.#problem(file, 'tag', `It names version ${version} of ${branch}, which is not there.`);
+    }
+  }
+}
