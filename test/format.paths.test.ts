@@ -1,0 +1,155 @@
+/** Every name on disk: build and parse are inverses, also where the disk folds case. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  decodeRef,
+  deletedRunFile,
+  encodeRef,
+  isStagedManifest,
+  NameCodec,
+  parseDeletedRun,
+  parseVersionFile,
+  stagedManifestFile,
+  versionFile,
+} from '../src/format/paths.ts';
+
+const ALPHABET = [...'aAzZ09_-.ntcoOx'];
+const DEVICES = ['con', 'CON', 'Nul.txt', 'aux.', 'com1', 'LPT9.x', 'prn.table', 'conin', 'COM'];
+const LONG = ['a', 'A', '.', '-', 'z.'].map((part) => part.repeat(200).slice(0, 200));
+
+function* shortNames(): Generator<string> {
+  for (const a of ALPHABET) {
+    yield a;
+    for (const b of ALPHABET) {
+      yield a + b;
+      for (const c of ALPHABET) yield a + b + c;
+    }
+  }
+}
+const legal = fc.stringMatching(/^[A-Za-z0-9_.-]{1,60}$/);
+const SPECIAL = ['data', 'Data', 'data.table', 'a.table', '.table', 'table', '.dirspace', '...'];
+const NAMES = [...shortNames(), ...DEVICES, ...SPECIAL, ...LONG.slice(0, 1)];
+
+describe.each([false, true])('names where foldsCase is %s', (foldsCase) => {
+  const codec = new NameCodec(foldsCase);
+  const roundTrip = (name: string): string[] => {
+    const folders: string[] = [];
+    for (const atRoot of [true, false]) {
+      for (const kind of ['namespace', 'table'] as const) {
+        const folder = codec.encode(name, kind, atRoot);
+        const back = codec.decode(folder, atRoot);
+        const sound =
+          back?.kind === kind &&
+          back.name === name &&
+          /^[A-Za-z0-9_%-][A-Za-z0-9_.%-]*$/.test(folder) &&
+          !folder.endsWith('.') &&
+          !/^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])(\.|$)/i.test(folder) &&
+          !(kind === 'namespace' && atRoot && folder === 'data') &&
+          folder.endsWith('.table') === (kind === 'table');
+        if (!sound) expect.fail(`${kind} ${name} at root ${atRoot}: ${folder}`);
+        folders.push(folder);
+      }
+    }
+    return folders;
+  };
+
+  test('every short name, device and special name comes back', () => {
+    const seen = new Map<string, string>();
+    for (const name of NAMES) {
+      for (const [at, folder] of roundTrip(name).entries()) {
+        const key = `${at} ${foldsCase ? folder.toLowerCase() : folder}`;
+        if ((seen.get(key) ?? name) !== name) expect.fail(`${name} and ${seen.get(key)}: ${key}`);
+        seen.set(key, name);
+      }
+    }
+  });
+
+  test('random names come back, and none collide', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(legal, { minLength: 2, maxLength: 8 }), (names) => {
+        const folders = names.map((name) => roundTrip(name)[0] ?? '');
+        const folded = folders.map((folder) => (foldsCase ? folder.toLowerCase() : folder));
+        expect(new Set(folded).size).toBe(names.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a folder that does not encode to itself is not ours', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9_.%-]{1,20}$/), fc.boolean(), (folder, atRoot) => {
+        const found = codec.decode(folder, atRoot);
+        if (found !== undefined) {
+          expect(codec.encode(found.name, found.kind, atRoot)).toBe(folder);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    for (const folder of [
+      '%61',
+      '%2E',
+      'a%',
+      'a%2',
+      '%zz',
+      '.',
+      '..',
+      '.a',
+      'a.',
+      '',
+      'con',
+      'a b',
+    ]) {
+      expect(codec.decode(folder, false), folder).toBeUndefined();
+    }
+    expect(codec.decode('data', true)).toBeUndefined();
+  });
+
+  test('names too long for the disk are refused', () => {
+    const fitting = foldsCase ? 80 : 240;
+    expect(codec.encode('A'.repeat(fitting), 'namespace', false)).toHaveLength(240);
+    expect(() => codec.encode('A'.repeat(fitting + 1), 'namespace', false)).toThrow(/bytes/);
+    expect(() => codec.encode('A'.repeat(fitting), 'table', false)).toThrow(/bytes/);
+  });
+});
+
+test('tags and branches: names come back; capitals never collide', () => {
+  const seen = new Map<string, string>();
+  for (const name of [...shortNames(), 'x'.repeat(200)]) {
+    if (name.startsWith('.')) {
+      expect(() => encodeRef(name)).toThrow();
+      continue;
+    }
+    const encoded = encodeRef(name);
+    expect(decodeRef(encoded)).toBe(name);
+    expect(seen.get(encoded.toLowerCase()) ?? name).toBe(name);
+    seen.set(encoded.toLowerCase(), name);
+  }
+  for (const name of ['', '..', 'a/b', 'a b', 'é', 'x'.repeat(201), '%41']) {
+    expect(() => encodeRef(name)).toThrow();
+  }
+  for (const folder of ['A', '%61', '%2e', '.a', '%', 'a b', '']) {
+    expect(decodeRef(folder), folder).toBeUndefined();
+  }
+});
+
+test('version files and deleted runs come back', () => {
+  for (const version of [0, 1, 9, 10, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
+    const file = versionFile('f', version);
+    expect(parseVersionFile(file.slice(2))).toBe(version);
+    const run = deletedRunFile('f', version, Number.MAX_SAFE_INTEGER).slice(2);
+    expect(parseDeletedRun(run)).toEqual({ first: version, last: Number.MAX_SAFE_INTEGER });
+  }
+  for (const name of [
+    '1.json',
+    `${'9'.repeat(20)}.json`,
+    'latest.json',
+    `x${'0'.repeat(20)}.json`,
+  ]) {
+    expect(parseVersionFile(name)).toBeUndefined();
+  }
+  expect(parseDeletedRun(`deleted-${'0'.repeat(20)}.json`)).toBeUndefined();
+  expect(isStagedManifest(stagedManifestFile('f', 'a-1.b').slice(2))).toBe(true);
+  for (const name of ['staged-.json', 'staged-a/b.json', 'staged-A.json', '.tmp-staged-a.json']) {
+    expect(isStagedManifest(name), name).toBe(false);
+  }
+});
