@@ -2,23 +2,25 @@
  * Runs the workloads against dirspace and against LanceDB on this machine, in one process, sample by
  * sample in turn, and prints medians and their ratio.
  *
- *   npm run bench [-- --only WORDS] [--json FILE] [--samples N]
+ *   npm run bench [-- --suite catalog|tables] [--only WORDS] [--json FILE] [--samples N]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catalogWorkloads } from './workloads/catalog.mjs';
+import { tableWorkloads } from './workloads/tables.mjs';
 
 const { values: options } = parseArgs({
   options: {
+    suite: { type: 'string' },
     only: { type: 'string' },
     json: { type: 'string' },
     samples: { type: 'string' },
   },
 });
 
-const suites = [catalogWorkloads];
+const suites = { catalog: catalogWorkloads, tables: tableWorkloads };
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 async function timed(work) {
@@ -42,7 +44,8 @@ async function measure({ samples = 9, ours, peer }) {
 const rows = [];
 const root = mkdtempSync(join(tmpdir(), 'dirspace-bench-'));
 try {
-  for (const suite of suites) {
+  for (const [name, suite] of Object.entries(suites)) {
+    if (options.suite !== undefined && options.suite !== name) continue;
     for await (const workload of suite({ folder: (name) => join(root, name) })) {
       if (options.only !== undefined && !workload.name.includes(options.only)) continue;
       const figures = workload.figures ?? (await measure(workload));
