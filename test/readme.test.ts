@@ -54,7 +54,8 @@ test('the table of errors is the table of errors', () => {
 
 describe('the command line', () => {
   test('has the exit codes', () => {
-    expect(tableRows(2).map(([code]) => Number(code))).toEqual(Object.values(EXIT));
+    const codes = tableRows(2).filter(([first]) => /^[0-9]+$/.test(first ?? ''));
+    expect(codes.map(([code]) => Number(code))).toEqual(Object.values(EXIT));
   });
 
   test('has examples of every command', () => {
