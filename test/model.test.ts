@@ -271,7 +271,7 @@ async function runSequence(
       throw new Error(tell(), { cause: error });
     }
     if (found !== expected) expect({ run: tell(), outcome: found }).toEqual({ outcome: expected });
-    if (random() < (expected === 'ok' ? 0.4 : 0.05) || count === steps - 1) {
+    if (random() < (expected === 'ok' ? 0.25 : 0.03) || count === steps - 1) {
       let state: unknown;
       try {
         state = await visibleState(random() < 0.3 ? other : catalog);
