@@ -1,12 +1,23 @@
 /** The operations that change rows in place, by predicate or by key, and the columns of a table. */
+
+import type { ArrowBody } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import type { UpdateTableRequest, UpdateTableResponse } from '../protocol/models.ts';
+import { openArrowBody } from '../format/foreign-ipc.ts';
+import type {
+  MergeInsertIntoTableRequest,
+  MergeInsertIntoTableResponse,
+  UpdateTableRequest,
+  UpdateTableResponse,
+} from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { TableBranch } from '../table/head.ts';
+import { type MergeClauses, mergeRows } from '../table/merge.ts';
+import { readSource } from '../table/merge-source.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { updateRows } from '../table/update.ts';
 import { beginWrite, type Catalog, requireBranch, requireTable } from './catalog.ts';
 import { repeatedCommit, writeOptions } from './rows.ts';
+import { withTimeout } from './timeout.ts';
 
 /** @throws TableColumnNotFound, InvalidInput for a value that does not fit its column */
 export async function updateTable(
@@ -35,6 +46,67 @@ const updateAnswer = (
   rows = snapshot.manifest.operation.summary.updated_rows ?? 0,
 ): UpdateTableResponse => ({
   updated_rows: rows,
+  version: snapshot.version,
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
+
+/**
+ * `use_index` is a hint that changes no result: without an index on the keys they are scanned.
+ * @throws InvalidInput, TableSchemaValidation, PayloadTooLarge, ServiceUnavailable after `timeout`
+ */
+export async function mergeInsertIntoTable(
+  catalog: Catalog,
+  request: MergeInsertIntoTableRequest,
+  data: ArrowBody,
+  options: CallOptions = {},
+): Promise<MergeInsertIntoTableResponse> {
+  const clauses = mergeClauses(request);
+  return withTimeout(catalog.env, request.timeout, options.signal, async (signal) => {
+    const { branch, repeated } = await beginChange(catalog, request, options);
+    if (repeated !== undefined) return mergeAnswer(repeated, repeated.manifest.transaction);
+    const source = await readSource(await openArrowBody(data), signal);
+    const { snapshot, transaction, ...counts } = await mergeRows(
+      catalog.engine,
+      branch,
+      clauses,
+      source,
+      { ...writeOptions(branch, options), ...(signal === undefined ? {} : { signal }) },
+    );
+    return mergeAnswer(snapshot, transaction, {
+      inserted_rows: counts.insertedRows,
+      updated_rows: counts.updatedRows,
+      deleted_rows: counts.deletedRows,
+    });
+  });
+}
+
+function mergeClauses(request: MergeInsertIntoTableRequest): MergeClauses {
+  const { on } = request;
+  const condition = request.when_matched_update_all_filt;
+  const filter = request.when_not_matched_by_source_delete_filt;
+  for (const [text, clause] of [
+    [condition, 'when_matched_update_all'],
+    [filter, 'when_not_matched_by_source_delete'],
+  ] as const) {
+    if (text === undefined || request[clause] === true) continue;
+    throw new DirspaceError('InvalidInput', `${clause}_filt is given without ${clause}.`);
+  }
+  return {
+    on: typeof on === 'string' ? [on] : on,
+    updateMatched: request.when_matched_update_all === true ? { condition } : undefined,
+    insertNew: request.when_not_matched_insert_all === true,
+    deleteMissing: request.when_not_matched_by_source_delete === true ? { filter } : undefined,
+  };
+}
+
+const mergeAnswer = (
+  snapshot: Snapshot,
+  transaction: string | undefined,
+  counts = snapshot.manifest.operation.summary,
+): MergeInsertIntoTableResponse => ({
+  num_updated_rows: counts.updated_rows ?? 0,
+  num_inserted_rows: counts.inserted_rows ?? 0,
+  num_deleted_rows: counts.deleted_rows ?? 0,
   version: snapshot.version,
   ...(transaction === undefined ? {} : { transaction_id: transaction }),
 });

@@ -22,17 +22,18 @@ import * as namespaces from './namespaces.ts';
 import { type OpenOptions, openCatalog, tableGone } from './open-catalog.ts';
 import * as query from './query.ts';
 import * as references from './references.ts';
+import { repairCatalog } from './repair.ts';
 import * as rows from './rows.ts';
 import * as tables from './tables.ts';
 import { alterTransaction, describeTransaction } from './transactions.ts';
 import { purgeTrash, undropTable } from './trash.ts';
-import { cleanupTable } from './upkeep.ts';
+import { cleanupTable, optimizeTable } from './upkeep.ts';
+import { verifyCatalog } from './verify.ts';
 import * as versions from './versions.ts';
 import { watchCatalog } from './watch.ts';
 
 /** Operations whose engine side is not there. */
 const MISSING = [
-  'MergeInsertIntoTable',
   'AlterTableAddColumns',
   'AlterTableAlterColumns',
   'AlterTableDropColumns',
@@ -358,6 +359,27 @@ export class DirectoryNamespace
     return onTable(cleanupTable(this.#use(options), request));
   }
 
+  async optimizeTable(
+    request: extensions.OptimizeTableRequest,
+    options?: extensions.OptimizeCallOptions,
+  ): Promise<extensions.OptimizeTableResponse> {
+    return onTable(optimizeTable(this.#use(options), request, options));
+  }
+
+  async verify(
+    request: extensions.VerifyRequest,
+    options?: CallOptions,
+  ): Promise<extensions.VerifyResponse> {
+    return verifyCatalog(this.#use(options), request, options);
+  }
+
+  async repair(
+    request: extensions.RepairRequest,
+    options?: CallOptions,
+  ): Promise<extensions.RepairResponse> {
+    return repairCatalog(this.#use(options), request, options);
+  }
+
   async purgeTrash(
     request: extensions.PurgeTrashRequest,
     options?: CallOptions,
@@ -374,6 +396,14 @@ export class DirectoryNamespace
 
   async updateTable(request: Request<'UpdateTable'>, options?: CallOptions): Answer<'UpdateTable'> {
     return onTable(changes.updateTable(this.#use(options), request, options));
+  }
+
+  async mergeInsertIntoTable(
+    request: Request<'MergeInsertIntoTable'>,
+    data: ArrowBody,
+    options?: CallOptions,
+  ): Answer<'MergeInsertIntoTable'> {
+    return onTable(changes.mergeInsertIntoTable(this.#use(options), request, data, options));
   }
 
   async explainTableQueryPlan(

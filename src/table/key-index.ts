@@ -2,11 +2,12 @@
  * Rows by key: an index over the key columns of rows in memory, asked with the key columns of other
  * rows, batch by batch. Null keys match nothing. Knows columns, no tables.
  */
-import { type Data, DataType, type Date_, DateUnit } from '../arrow.ts';
+import { type Data, DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { reader, type Value } from '../expression/column.ts';
 import { loadColumn } from '../expression/load.ts';
 import { NO_BYTES, type Offsets, offsetAt } from '../format/arrow-data.ts';
+import { type Layout, layoutOf } from '../format/arrow-types.ts';
 import { getBit } from '../format/bitmaps.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 
@@ -28,12 +29,14 @@ export function indexKeys(columns: readonly Data[], rows: number): KeyIndex {
     if (isBytes(only.type)) return indexed(byteKeys, columns, rows);
   }
   for (const { type } of columns) {
-    if (DataType.isNested(type) || DataType.isUnion(type)) {
+    if (NESTED.has(layoutOf(type))) {
       throw new DirspaceError('InvalidInput', `A ${describeType(type)} cannot be a key.`);
     }
   }
   return new TextIndex(columns, rows);
 }
+
+const NESTED: ReadonlySet<Layout> = new Set(['list', 'fixed-list', 'struct', 'union']);
 
 /** Whole numbers of at most 64 bits, whatever they count. */
 const isWhole = (type: DataType): boolean =>
@@ -41,7 +44,7 @@ const isWhole = (type: DataType): boolean =>
   DataType.isTimestamp(type) ||
   DataType.isTime(type) ||
   DataType.isDuration(type) ||
-  (DataType.isDate(type) && ((type as Date_).unit as DateUnit) in DateUnit);
+  DataType.isDate(type);
 
 const isBytes = (type: DataType): boolean =>
   DataType.isUtf8(type) ||
@@ -257,7 +260,8 @@ function partOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
   if (typeof value === 'number') return String(value + 0);
-  if (typeof value === 'object') return JSON.stringify(value, (_, part) => typeof part === 'bigint' ? String(part) : part);
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
   return String(value);
 }
 
