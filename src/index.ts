@@ -84,7 +84,12 @@ export type { QueryExecutionOptions, SelectColumns } from './sdk/query-base.ts';
 export { batchRows, type Row } from './sdk/rows.ts';
 export type { SchemaInput } from './sdk/schema-like.ts';
 export type { IntoSql } from './sdk/sql-literal.ts';
-export { type AddDataOptions, type OptimizeOptions, Table } from './sdk/table.ts';
+export {
+  type AddDataOptions,
+  type CompactionOptions,
+  type OptimizeOptions,
+  Table,
+} from './sdk/table.ts';
 export type {
   AddResult,
   DeleteResult,

@@ -86,7 +86,7 @@ describe('namespaces', () => {
   });
 
   test('what a catalog cannot do is Unsupported', async () => {
-    const without = ['updateNamespaceProperties', 'undropTable', 'watch', 'cleanupTable'];
+    const without = ['updateNamespaceProperties', 'undropTable', 'watch', 'optimizeTable'];
     const { connection } = setUp({}, { without });
     await failsWith(connection.updateNamespaceProperties(['p'], {}), 'Unsupported');
     await failsWith(connection.undropTable('t'), 'Unsupported');
@@ -548,27 +548,54 @@ describe('a table', () => {
     expect(stats.fragmentStats).toMatchObject({ numFragments: 1, lengths: { p99: 3 } });
   });
 
-  test('is cleaned up by age', async () => {
-    const { connection, requests } = setUp({
-      cleanupTable: () => ({
+  test('is optimized: compacted, and cleaned up by age', async () => {
+    const { connection, calls, requests } = setUp({
+      optimizeTable: () => ({
+        fragments_removed: 5,
+        fragments_added: 1,
+        files_removed: 6,
+        files_added: 1,
         versions_removed: 2,
-        files_removed: 3,
+        unused_files_removed: 3,
         bytes_removed: 4,
         dry_run: true,
       }),
     });
     const table = await connection.openTable('t');
     const cleanupOlderThan = new Date(1_000_000_000_000 - 5000);
-    const stats = await table.optimize({ cleanupOlderThan, dryRun: true, deleteUnverified: true });
-    expect(stats.prune).toEqual({ oldVersionsRemoved: 2, filesRemoved: 3, bytesRemoved: 4 });
-    expect(stats.dryRun).toBe(true);
-    await table.optimize();
-    await table.optimize({ cleanupOlderThan: new Date(2_000_000_000_000) });
-    expect(requests('cleanupTable')).toEqual([
-      { id: ['t'], older_than_millis: 5000, dry_run: true, orphan_grace_millis: 0 },
-      { id: ['t'], older_than_millis: 7 * 86_400_000 },
-      { id: ['t'], older_than_millis: 0 },
+    const compaction = { targetRows: 10, targetBytes: 20, maxDeletedShare: 0.5 };
+    const stats = await table.optimize({
+      cleanupOlderThan,
+      compaction,
+      dryRun: true,
+      deleteUnverified: true,
+    });
+    expect(stats).toEqual({
+      compaction: { fragmentsRemoved: 5, fragmentsAdded: 1, filesRemoved: 6, filesAdded: 1 },
+      prune: { oldVersionsRemoved: 2, filesRemoved: 3, bytesRemoved: 4 },
+      dryRun: true,
+    });
+    await table.optimize({ compaction: false });
+    const progress: unknown[] = [];
+    await table.optimize({
+      cleanupOlderThan: new Date(2_000_000_000_000),
+      onProgress: (step) => progress.push(step),
+    });
+    const asked = { target_rows: 10, target_bytes: 20, max_deleted_share: 0.5 };
+    expect(requests('optimizeTable')).toEqual([
+      {
+        id: ['t'],
+        compact: asked,
+        cleanup_older_than_millis: 5000,
+        dry_run: true,
+        orphan_grace_millis: 0,
+      },
+      { id: ['t'], compact: false, cleanup_older_than_millis: 7 * 86_400_000 },
+      { id: ['t'], cleanup_older_than_millis: 0 },
     ]);
+    const [options] = (calls.at(-1)?.rest ?? []) as [{ on_progress(step: unknown): void }];
+    options.on_progress({ rows_done: 1, rows_total: 2 });
+    expect(progress).toEqual([{ rowsDone: 1, rowsTotal: 2 }]);
     await failsWith(table.optimize({ cleanupOlderThan: new Date(NaN) }), 'InvalidInput');
   });
 });

@@ -8,8 +8,12 @@ import { head } from './head.ts';
 import { importFile } from './import.ts';
 import { log } from './log.ts';
 import { ls } from './ls.ts';
+import { optimize } from './optimize.ts';
+import { query } from './query.ts';
 import { rename } from './rename.ts';
+import { repair } from './repair.ts';
 import { serve } from './serve.ts';
+import { verify } from './verify.ts';
 
 export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   ls,
@@ -17,9 +21,13 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   createNamespace,
   importFile,
   head,
+  query,
   log,
   drop,
   rename,
+  optimize,
+  verify,
+  repair,
   serve,
   conformance,
 ];

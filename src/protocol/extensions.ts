@@ -64,6 +64,134 @@ export interface CleanupTableResponse {
   readonly dry_run: boolean;
 }
 
+/** What compaction aims at. */
+export interface CompactionParameters {
+  /** Rows of a fragment, at most; about a million if absent. */
+  readonly target_rows?: number;
+  /** Bytes of a fragment, at most. */
+  readonly target_bytes?: number;
+  /** From 0 to 1: a fragment of which more rows are deleted is rewritten. */
+  readonly max_deleted_share?: number;
+}
+
+export interface OptimizeTableRequest {
+  readonly id: readonly string[];
+  readonly branch?: string;
+  /** With the usual aims if absent; `false` rewrites nothing. */
+  readonly compact?: CompactionParameters | false;
+  /** Removes versions older than this, as CleanupTable does; none if absent. */
+  readonly cleanup_older_than_millis?: number;
+  readonly orphan_grace_millis?: number;
+  /** Says what would be done and changes nothing. */
+  readonly dry_run?: boolean;
+}
+
+export interface OptimizeTableResponse {
+  readonly fragments_removed: number;
+  readonly fragments_added: number;
+  /** Fragment and deletion files that the newest version stopped using. */
+  readonly files_removed: number;
+  readonly files_added: number;
+  /** What cleanup removed from the disk. */
+  readonly versions_removed: number;
+  readonly unused_files_removed: number;
+  readonly bytes_removed: number;
+  readonly dry_run: boolean;
+  /** The version that compaction made; absent when it made none. */
+  readonly version?: number;
+}
+
+export interface OptimizeProgress {
+  readonly rows_done: number;
+  readonly rows_total: number;
+}
+
+export interface OptimizeCallOptions extends CallOptions {
+  /** Called as compaction gets on. */
+  readonly on_progress?: (progress: OptimizeProgress) => void;
+}
+
+export interface VerifyRequest {
+  /** The namespace to look through, with all below it; the whole catalog if absent. */
+  readonly id?: readonly string[];
+}
+
+export type VerifiedKind =
+  | 'format'
+  | 'namespace'
+  | 'table'
+  | 'manifest'
+  | 'chunk'
+  | 'fragment'
+  | 'deletions'
+  | 'tag'
+  | 'branch'
+  | 'transaction'
+  | 'intent'
+  | 'trash'
+  | 'unknown';
+
+/** Something that is not as it must be. */
+export interface VerifyProblem {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly kind: VerifiedKind;
+  readonly what: string;
+}
+
+/** Something harmless that nothing refers to; cleanup removes it once it is old enough. */
+export interface VerifyLeftover {
+  readonly path: string;
+  readonly kind:
+    | 'staging'
+    | 'trash'
+    | 'detached'
+    | 'quarantine'
+    | 'temporary'
+    | 'intent'
+    | 'transaction'
+    | 'orphan'
+    | 'empty folder';
+}
+
+export interface VerifyResponse {
+  /** True when there is no problem; leftovers are none. */
+  readonly ok: boolean;
+  readonly problems: readonly VerifyProblem[];
+  readonly leftovers: readonly VerifyLeftover[];
+  readonly counts: {
+    readonly namespaces: number;
+    readonly tables: number;
+    readonly branches: number;
+    readonly tags: number;
+    readonly versions: number;
+    readonly fragments: number;
+    /** Bytes whose checksums were computed. */
+    readonly bytes: number;
+  };
+}
+
+export interface RepairRequest {
+  readonly id?: readonly string[];
+  /** Moves what is damaged into quarantine; without it nothing is changed. */
+  readonly apply?: boolean;
+}
+
+export interface RepairAction {
+  /** What is taken out of the way. */
+  readonly path: string;
+  readonly why: string;
+  /** Where it lies now; absent while nothing is changed. */
+  readonly quarantined?: string;
+}
+
+export interface RepairResponse {
+  readonly applied: boolean;
+  readonly actions: readonly RepairAction[];
+  /** What verify finds and repair cannot mend. */
+  readonly left: readonly VerifyProblem[];
+}
+
 export interface PurgeTrashRequest {
   /** Dropped longer ago than this. */
   readonly older_than_millis: number;
@@ -121,6 +249,14 @@ export interface CatalogExtensions {
   /** In the order asked for, repeats kept; numbers that name no live row are left out. */
   takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
   cleanupTable?(request: CleanupTableRequest, options?: CallOptions): Promise<CleanupTableResponse>;
+  optimizeTable?(
+    request: OptimizeTableRequest,
+    options?: OptimizeCallOptions,
+  ): Promise<OptimizeTableResponse>;
+  /** Checks every byte that anything refers to, and all references. Never throws on damage. */
+  verify?(request: VerifyRequest, options?: CallOptions): Promise<VerifyResponse>;
+  /** Takes out of the way what keeps a catalog from being read. Never deletes. */
+  repair?(request: RepairRequest, options?: CallOptions): Promise<RepairResponse>;
   purgeTrash?(request: PurgeTrashRequest, options?: CallOptions): Promise<PurgeTrashResponse>;
   /** Events from the moment the first one is asked for, until the signal ends it. */
   watch?(request: WatchRequest, options?: CallOptions): AsyncIterable<CatalogEvent>;

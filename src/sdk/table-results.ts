@@ -1,5 +1,5 @@
 /** What a table's methods answer, made from the protocol's responses. Calls nothing. */
-import type { CleanupTableResponse } from '../protocol/extensions.ts';
+import type { OptimizeTableResponse } from '../protocol/extensions.ts';
 import type {
   DeleteFromTableResponse,
   GetTableStatsResponse,
@@ -102,12 +102,17 @@ export const tableStatistics = (answer: GetTableStatsResponse): TableStatistics 
   },
 });
 
-export const optimizeStats = (answer: CleanupTableResponse): OptimizeStats => ({
-  compaction: { fragmentsRemoved: 0, fragmentsAdded: 0, filesRemoved: 0, filesAdded: 0 },
+export const optimizeStats = (answer: OptimizeTableResponse): OptimizeStats => ({
+  compaction: {
+    fragmentsRemoved: answer.fragments_removed,
+    fragmentsAdded: answer.fragments_added,
+    filesRemoved: answer.files_removed,
+    filesAdded: answer.files_added,
+  },
   prune: {
     bytesRemoved: answer.bytes_removed,
     oldVersionsRemoved: answer.versions_removed,
-    filesRemoved: answer.files_removed,
+    filesRemoved: answer.unused_files_removed,
   },
   dryRun: answer.dry_run,
 });

@@ -3,6 +3,7 @@
  * goes through the operations of the protocol, so it is the same on every catalog.
  */
 import { DirspaceError } from '../errors.ts';
+import type { OptimizeProgress } from '../protocol/extensions.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { isArrowLike } from './arrow-like.ts';
 import { isSchemaLike } from './arrow-like-types.ts';
@@ -61,6 +62,21 @@ export interface OptimizeOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Removes files of unfinished writes however young; no other writer may be at work. */
   readonly deleteUnverified?: boolean;
+  /** What fragments should be like; `false` leaves them as they are. */
+  readonly compaction?: CompactionOptions | false;
+  /** Called as compaction gets on. */
+  readonly onProgress?: (progress: {
+    readonly rowsDone: number;
+    readonly rowsTotal: number;
+  }) => void;
+}
+
+export interface CompactionOptions {
+  /** Rows of a fragment, at most; about a million if absent. */
+  readonly targetRows?: number;
+  readonly targetBytes?: number;
+  /** From 0 to 1: a fragment of which more rows are deleted is rewritten; 0.1 if absent. */
+  readonly maxDeletedShare?: number;
 }
 
 const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
@@ -203,24 +219,46 @@ export class Table extends TableView {
     );
   }
 
-  /** Removes old versions and what only they need; versions with tags stay. */
+  /**
+   * Joins small fragments, drops deleted rows from the files, and removes old versions and what
+   * only they need; versions with tags stay. Row ids change.
+   */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
     const target = this.#writable(options);
     const { catalog, env } = this.home;
-    if (catalog.cleanupTable === undefined) throw unsupported('CleanupTable');
-    const { cleanupOlderThan, dryRun, deleteUnverified } = options;
+    if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
+    const { cleanupOlderThan, dryRun, deleteUnverified, compaction, onProgress } = options;
     const age =
       cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - cleanupOlderThan.getTime();
     if (Number.isNaN(age)) {
       throw new DirspaceError('InvalidInput', 'cleanupOlderThan is an invalid Date.');
     }
     const request = defined({
-      id: target.id,
-      older_than_millis: Math.max(0, age),
+      ...onBranch(target),
+      compact:
+        typeof compaction === 'object'
+          ? defined({
+              target_rows: compaction.targetRows,
+              target_bytes: compaction.targetBytes,
+              max_deleted_share: compaction.maxDeletedShare,
+            })
+          : compaction,
+      cleanup_older_than_millis: Math.max(0, age),
       dry_run: dryRun,
       orphan_grace_millis: deleteUnverified === true ? 0 : undefined,
     });
-    return optimizeStats(await catalog.cleanupTable(request, options));
+    const answer = await catalog.optimizeTable(
+      request,
+      defined({
+        signal: options.signal,
+        on_progress:
+          onProgress === undefined
+            ? undefined
+            : ({ rows_done, rows_total }: OptimizeProgress) =>
+                onProgress({ rowsDone: rows_done, rowsTotal: rows_total }),
+      }),
+    );
+    return optimizeStats(answer);
   }
 
   /** Replaces the metadata of the schema and answers what it is then. */

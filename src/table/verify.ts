@@ -219,15 +219,15 @@ class TableVerifier {
       else if (entry.name !== 'latest.json') this.#stray(entry);
     }
     numbers.sort((a, b) => a - b);
-    const isDeleted = (version: number): boolean =>
-      runs.some(({ first, last }) => first <= version && version <= last);
-    this.#gaps(branch, numbers, isDeleted);
+    const deletion = (version: number): VersionRun | undefined =>
+      runs.find(({ first, last }) => first <= version && version <= last);
+    this.#gaps(branch, numbers, deletion);
     const versions: VerifiedVersion[] = [];
     for (const version of numbers) {
       this.#signal?.throwIfAborted();
-      // Being removed, step by step: readers do not see it any more.
-      if (isDeleted(version)) continue;
-      versions.push(await this.#version(branch, version));
+      // Being removed, step by step: readers do not see it, but for the tombstone.
+      if (deletion(version) !== undefined) await this.#tombstone(branch, version);
+      else versions.push(await this.#version(branch, version));
     }
     this.#findings.counts.versions += versions.length;
     if (versions.length === 0 && branch.branch !== MAIN_BRANCH) {
@@ -236,28 +236,34 @@ class TableVerifier {
     return { branch, versions };
   }
 
-  /** Numbers follow each other but for deleted runs. */
+  /** Numbers follow each other but for deleted runs. Each gap is told once, however wide. */
   #gaps(
     branch: TableBranch,
     numbers: readonly number[],
-    isDeleted: (version: number) => boolean,
+    deletion: (version: number) => VersionRun | undefined,
   ): void {
-    const there = new Set(numbers);
-    const first = branch.branch === MAIN_BRANCH ? 1 : (numbers[0] ?? 1);
-    const last = numbers.at(-1) ?? 0;
-    // A gap may be as wide as a forged number: each is told once, not each number of it.
-    for (let at = 0, next = first; at < numbers.length; at++) {
-      const version = numbers[at] ?? last;
-      let missing: number | undefined;
-      for (let number = next; number < version && missing === undefined; number++) {
-        if (!there.has(number) && !isDeleted(number)) missing = number;
-      }
-      if (missing !== undefined) {
-        const path = versionFile(branch.folder, missing);
-        this.#problem(path, 'manifest', `Version ${missing} is missing before ${version}.`);
+    let next = branch.branch === MAIN_BRANCH ? 1 : (numbers[0] ?? 1);
+    for (const version of numbers) {
+      while (next < version) {
+        const run = deletion(next);
+        if (run === undefined) {
+          const what = `Version ${next} is missing before version ${version}.`;
+          this.#problem(versionFile(branch.folder, next), 'manifest', what);
+          break;
+        }
+        next = run.last + 1;
       }
       next = version + 1;
     }
+  }
+
+  async #tombstone(branch: TableBranch, version: number): Promise<void> {
+    const path = versionFile(branch.folder, version);
+    const problem = await problemIn(async () => {
+      const bytes = await this.#engine.store.get(path);
+      if (bytes !== undefined) decodeVersion(bytes, path);
+    });
+    if (problem !== undefined) this.#problem(path, 'manifest', problem);
   }
 
   async #version(branch: TableBranch, version: number): Promise<VerifiedVersion> {

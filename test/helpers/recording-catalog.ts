@@ -12,7 +12,7 @@ export interface RecordedCall {
 
 type Answer = (request: never, ...rest: never[]) => unknown;
 
-const EXTENSIONS = ['undropTable', 'updateNamespaceProperties', 'deleteRows', 'cleanupTable'];
+const EXTENSIONS = ['undropTable', 'updateNamespaceProperties', 'deleteRows', 'optimizeTable'];
 
 export interface RecordingCatalog {
   readonly catalog: Catalog;

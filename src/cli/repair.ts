@@ -1,0 +1,33 @@
+/** `dirspace repair`: takes out of the way what keeps a catalog from being read. */
+import { unsupported } from '../protocol/namespace.ts';
+import type { Answer, Call, Command } from './command.ts';
+import { parsePath } from './ids.ts';
+import { columns } from './output.ts';
+
+export const repair: Command = {
+  name: 'repair',
+  summary: 'Quarantine damaged versions and tags; says what it would do unless told to',
+  arguments: [['[path]', 'a namespace; the root if absent']],
+  options: [{ flags: '--apply', summary: 'do it; nobody else may be writing' }],
+  examples: ['dirspace repair', 'dirspace repair --apply'],
+  reads: false,
+  async run(call: Call): Promise<Answer> {
+    const { namespace } = call.connection;
+    if (namespace.repair === undefined) throw unsupported('Repair');
+    const apply = call.options.flag('apply');
+    const report = await namespace.repair({ id: parsePath(call.arguments[0] ?? '/'), apply });
+    const { actions, left } = report;
+    const rows = [
+      ...actions.map(({ path, why }) => [apply ? 'quarantined' : 'to quarantine', path, why]),
+      ...left.map(({ path, what }) => ['left', path, what]),
+    ];
+    const note = apply
+      ? `Quarantined ${actions.length}, left ${left.length}.`
+      : `Nothing was changed; give --apply to quarantine ${actions.length}.`;
+    return {
+      json: report,
+      text: rows.length === 0 ? '' : columns(['what', 'path', 'why'], rows),
+      note,
+    };
+  },
+};

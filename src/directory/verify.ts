@@ -1,0 +1,231 @@
+/**
+ * Checking a catalog: every folder and file below a namespace is either accounted for, a leftover
+ * that harms nobody, or a problem. Reports damage and never throws because of it.
+ */
+import { parseChecksummed } from '../format/json.ts';
+import {
+  FORMAT_FILE,
+  isTemporary,
+  joinPath,
+  NAMESPACE_FILE,
+  PRIVATE_FOLDER,
+  TABLE_FILE,
+  TRANSACTIONS_FOLDER,
+  TRASH_FOLDER,
+} from '../format/paths.ts';
+import { decodeFormat, decodeNamespace, decodeTable, decodeTrash } from '../format/records.ts';
+import type {
+  VerifiedKind,
+  VerifyLeftover,
+  VerifyRequest,
+  VerifyResponse,
+} from '../protocol/extensions.ts';
+import type { ObjectPath } from '../protocol/ident.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { type Findings, type VerifiedBranch, verifyTable } from '../table/verify.ts';
+import { problemIn } from '../table/verify-files.ts';
+import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
+
+/** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
+export async function verifyCatalog(
+  catalog: Catalog,
+  request: VerifyRequest,
+  options: CallOptions = {},
+): Promise<VerifyResponse> {
+  const { findings } = await inspectCatalog(catalog, request.id, options);
+  const { problems, leftovers, counts } = findings;
+  return { ok: problems.length === 0, problems, leftovers, counts };
+}
+
+export interface Inspection {
+  readonly findings: Findings;
+  readonly branches: readonly VerifiedBranch[];
+}
+
+export async function inspectCatalog(
+  catalog: Catalog,
+  id: readonly string[] | undefined,
+  { signal }: CallOptions,
+): Promise<Inspection> {
+  const path = namespaceId(id);
+  await requireNamespace(catalog, path);
+  const walk = new Walk(catalog, signal);
+  if (path.length === 0) await walk.privateFolder();
+  await walk.namespace(path);
+  return { findings: walk.findings, branches: walk.branches };
+}
+
+interface Found {
+  readonly name: string;
+  readonly kind: string;
+  readonly path: string;
+}
+
+/** Private folders whose content nothing live points into. */
+const LEFTOVER_FOLDERS: Readonly<Record<string, VerifyLeftover['kind']>> = {
+  staging: 'staging',
+  detached: 'detached',
+  intents: 'intent',
+  quarantine: 'quarantine',
+};
+
+class Walk {
+  readonly findings: Findings = {
+    problems: [],
+    leftovers: [],
+    counts: {
+      namespaces: 0,
+      tables: 0,
+      branches: 0,
+      tags: 0,
+      versions: 0,
+      fragments: 0,
+      bytes: 0,
+    },
+  };
+  readonly branches: VerifiedBranch[] = [];
+  readonly #catalog: Catalog;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(catalog: Catalog, signal: AbortSignal | undefined) {
+    this.#catalog = catalog;
+    this.#signal = signal;
+  }
+
+  async namespace(id: ObjectPath): Promise<void> {
+    const { names } = this.#catalog.engine;
+    const atRoot = id.length === 0;
+    const folder = names.namespaceFolder(id);
+    const tables = new Set<string>();
+    const below: string[] = [];
+    const homes = atRoot ? ['', names.tablesFolder(id)] : [folder];
+    for (const home of homes) {
+      for (const entry of await this.#list(home)) {
+        this.#signal?.throwIfAborted();
+        if (atRoot && home === '' && [PRIVATE_FOLDER, 'data'].includes(entry.name)) continue;
+        if (!atRoot && entry.kind === 'file' && entry.name === NAMESPACE_FILE) continue;
+        const decoded = entry.kind === 'folder' ? names.decode(entry.name, atRoot) : undefined;
+        // Tables of the root are in the folder `data`, and nothing else is.
+        const here = !atRoot || (decoded?.kind === 'table') === (home !== '');
+        if (decoded === undefined || !here) this.#stray(entry);
+        else if (await this.#isEmpty(entry)) this.#leftover(entry.path, 'empty folder');
+        else if (decoded.kind === 'table') {
+          tables.add(decoded.name);
+          await this.#table(entry.path);
+        } else if (await this.#isNamespace(entry.path)) below.push(decoded.name);
+      }
+    }
+    for (const name of below) {
+      const child = [...id, name];
+      if (tables.has(name)) {
+        const path = names.namespaceFolder(child);
+        this.#problem(path, 'namespace', 'A table in the same namespace has the same name.');
+      }
+      this.findings.counts.namespaces += 1;
+      await this.namespace(child);
+    }
+  }
+
+  async privateFolder(): Promise<void> {
+    for (const entry of await this.#list(PRIVATE_FOLDER)) {
+      const { name, kind, path } = entry;
+      const leftover = LEFTOVER_FOLDERS[name];
+      if (kind === 'file' && path === FORMAT_FILE) {
+        await this.#document(path, 'format', (bytes) => decodeFormat(bytes, path));
+      } else if (kind === 'folder' && leftover !== undefined) {
+        for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
+      } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash();
+      else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
+      else if (kind === 'folder' && name === 'locks') continue;
+      else if (kind === 'file' && (isTemporary(name) || name.startsWith('clock-'))) {
+        this.#leftover(path, 'temporary');
+      } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
+    }
+  }
+
+  async #table(folder: string): Promise<void> {
+    const file = joinPath(folder, TABLE_FILE);
+    let incarnation: string | undefined;
+    await this.#document(file, 'table', (bytes) => {
+      incarnation = decodeTable(bytes, file).id;
+    });
+    if (incarnation === undefined) return;
+    this.findings.counts.tables += 1;
+    const { engine } = this.#catalog;
+    const found = await verifyTable(engine, folder, incarnation, this.findings, this.#signal);
+    this.branches.push(...found);
+  }
+
+  async #isNamespace(folder: string): Promise<boolean> {
+    const file = joinPath(folder, NAMESPACE_FILE);
+    let isOne = false;
+    await this.#document(file, 'namespace', (bytes) => {
+      // What is below a namespace with a damaged record is still reached.
+      isOne = true;
+      decodeNamespace(bytes, file);
+    });
+    return isOne;
+  }
+
+  /** What was dropped, each with its record. Neither is in anybody's way. */
+  async #trash(): Promise<void> {
+    for (const { name, kind, path } of await this.#list(TRASH_FOLDER)) {
+      this.#leftover(path, 'trash');
+      if (kind !== 'file' || !name.endsWith('.json')) continue;
+      await this.#document(path, 'trash', (bytes) => {
+        // Cut short by a crash before the drop it was written for.
+        if (bytes.length > 0) decodeTrash(bytes, path);
+      });
+    }
+  }
+
+  async #transactions(): Promise<void> {
+    for (const entry of await this.#list(TRANSACTIONS_FOLDER)) {
+      const { name, kind, path } = entry;
+      if (kind !== 'file' || !name.endsWith('.json') || isTemporary(name)) this.#stray(entry);
+      else if (name.endsWith('.journal.json')) this.#leftover(path, 'transaction');
+      else await this.#document(path, 'transaction', (bytes) => parseChecksummed(bytes, path));
+    }
+  }
+
+  async #document(
+    path: string,
+    kind: VerifiedKind,
+    decode: (bytes: Uint8Array) => unknown,
+  ): Promise<void> {
+    const problem = await problemIn(async () => {
+      const bytes = await this.#catalog.store.get(path);
+      if (bytes === undefined) throw new Error('It is missing.');
+      this.findings.counts.bytes += bytes.length;
+      decode(bytes);
+    });
+    if (problem !== undefined) this.#problem(path, kind, problem);
+  }
+
+  async #isEmpty(entry: Found): Promise<boolean> {
+    return (await this.#list(entry.path)).length === 0;
+  }
+
+  async #list(folder: string): Promise<Found[]> {
+    let found: Found[] = [];
+    const problem = await problemIn(async () => {
+      const entries = (await this.#catalog.store.list(folder)) ?? [];
+      found = entries.map(({ name, kind }) => ({ name, kind, path: joinPath(folder, name) }));
+    });
+    if (problem !== undefined) this.#problem(folder, 'unknown', problem);
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #stray({ name, kind, path }: Found): void {
+    if (kind === 'file' && isTemporary(name)) this.#leftover(path, 'temporary');
+    else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
+  }
+
+  #problem(path: string, kind: VerifiedKind, what: string): void {
+    this.findings.problems.push({ path, kind, what });
+  }
+
+  #leftover(path: string, kind: VerifyLeftover['kind']): void {
+    this.findings.leftovers.push({ path, kind });
+  }
+}
