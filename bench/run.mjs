@@ -2,13 +2,14 @@
  * Runs the workloads against dirspace and against LanceDB on this machine, in one process, sample by
  * sample in turn, and prints medians and their ratio.
  *
- *   npm run bench [-- --suite catalog|tables] [--only WORDS] [--json FILE] [--samples N]
+ *   npm run bench [-- --suite catalog|tables|memory] [--only WORDS] [--json FILE] [--samples N]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catalogWorkloads } from './workloads/catalog.mjs';
+import { memoryWorkloads } from './workloads/memory.mjs';
 import { tableWorkloads } from './workloads/tables.mjs';
 
 const { values: options } = parseArgs({
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const suites = { catalog: catalogWorkloads, tables: tableWorkloads };
+const suites = { catalog: catalogWorkloads, tables: tableWorkloads, memory: memoryWorkloads };
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 async function timed(work) {
@@ -38,7 +39,11 @@ async function measure({ samples = 9, ours, peer }) {
     own.push(await timed(() => ours(index)));
     if (peer !== undefined) other.push(await timed(() => peer(index)));
   }
-  return { first_ms: own[0], ours_ms: median(own), peer_ms: other.length > 0 ? median(other) : null };
+  return {
+    first_ms: own[0],
+    ours_ms: median(own),
+    peer_ms: other.length > 0 ? median(other) : null,
+  };
 }
 
 const rows = [];
@@ -59,7 +64,8 @@ try {
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
-if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);
+if (options.json !== undefined)
+  writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);
 const short = rows.filter((row) => row.ok === false);
 console.log(
   short.length === 0

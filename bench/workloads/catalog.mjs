@@ -1,15 +1,26 @@
 /** The catalog: creating, opening, listing, dropping, small appends. */
 import * as lancedb from '@lancedb/lancedb';
 import * as peerArrow from 'apache-arrow';
-import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
 import { connect } from '../../dist/index.js';
+import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
 
 const SMALL = 10;
 const PATH = ['prod', 'search'];
 
 /** Ten rows x (id int64, name utf8, vector float32[4]), as the Arrow release `arrow` makes them. */
 function smallTable(arrow) {
-  const { Field, FixedSizeList, Float32, Int64, Utf8, Schema, Table, RecordBatch, makeData, Struct } = arrow;
+  const {
+    Field,
+    FixedSizeList,
+    Float32,
+    Int64,
+    Utf8,
+    Schema,
+    Table,
+    RecordBatch,
+    makeData,
+    Struct,
+  } = arrow;
   const vector = new FixedSizeList(4, new Field('item', new Float32(), true));
   const schema = new Schema([
     new Field('id', new Int64(), true),
@@ -18,12 +29,18 @@ function smallTable(arrow) {
   ]);
   const names = Array.from({ length: SMALL }, (_, row) => `name ${row}`);
   const children = [
-    arrow.vectorFromArray(BigInt64Array.from(names, (_, row) => BigInt(row)), new Int64()).data[0],
+    arrow.vectorFromArray(
+      BigInt64Array.from(names, (_, row) => BigInt(row)),
+      new Int64(),
+    ).data[0],
     arrow.vectorFromArray(names, new Utf8()).data[0],
     makeData({
       type: vector,
       length: SMALL,
-      child: makeData({ type: new Float32(), data: Float32Array.from({ length: 4 * SMALL }, (_, at) => at) }),
+      child: makeData({
+        type: new Float32(),
+        data: Float32Array.from({ length: 4 * SMALL }, (_, at) => at),
+      }),
     }),
   ];
   const data = makeData({ type: new Struct(schema.fields), length: SMALL, children });

@@ -1,8 +1,8 @@
 /** Reading and changing data: 1,000,000 rows x (id, x, category, text), 100,000 vectors of 128. */
 import * as lancedb from '@lancedb/lancedb';
 import * as peerArrow from 'apache-arrow';
-import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
 import { connect } from '../../dist/index.js';
+import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
 import { random } from './random.mjs';
 
 const ROWS = 1_000_000;
@@ -28,7 +28,10 @@ function tabular(rows, firstId = 0) {
   const category = texts(() => `k${String(Math.floor(next() * 20)).padStart(2, '0')}`);
   const letters = 'abcdefghijklmnopqrstuvwxyz012345';
   const text = texts(() =>
-    Array.from({ length: 36 + Math.floor(next() * 9) }, () => letters[Math.floor(next() * 32)]).join(''),
+    Array.from(
+      { length: 36 + Math.floor(next() * 9) },
+      () => letters[Math.floor(next() * 32)],
+    ).join(''),
   );
   return { rows, ids, x, category, text };
 }
@@ -36,7 +39,9 @@ function tabular(rows, firstId = 0) {
 function tableOf(arrow, { rows, ids, x, category, text }) {
   const { Field, Float64, Int64, makeData, RecordBatch, Schema, Struct, Table, Utf8 } = arrow;
   const types = { id: new Int64(), x: new Float64(), category: new Utf8(), text: new Utf8() };
-  const schema = new Schema(Object.entries(types).map(([name, type]) => new Field(name, type, true)));
+  const schema = new Schema(
+    Object.entries(types).map(([name, type]) => new Field(name, type, true)),
+  );
   const texts = ({ offsets, bytes }) =>
     makeData({ type: new Utf8(), length: rows, valueOffsets: offsets, data: bytes });
   const children = [
@@ -50,7 +55,8 @@ function tableOf(arrow, { rows, ids, x, category, text }) {
 }
 
 function vectorTable(arrow, values) {
-  const { Field, FixedSizeList, Float32, Int64, makeData, RecordBatch, Schema, Struct, Table } = arrow;
+  const { Field, FixedSizeList, Float32, Int64, makeData, RecordBatch, Schema, Struct, Table } =
+    arrow;
   const type = new FixedSizeList(DIMENSION, new Field('item', new Float32(), true));
   const schema = new Schema([new Field('id', new Int64(), true), new Field('vector', type, true)]);
   const ids = BigInt64Array.from({ length: VECTORS }, (_, row) => BigInt(row));
@@ -120,9 +126,9 @@ export async function* tableWorkloads({ folder }) {
     [10_000, 1.5, 11],
   ]) {
     const pick = random(count);
-    const offsets = Array.from({ length: 64 }, () =>
-      [...new Set(Array.from({ length: count }, () => Math.floor(pick() * ROWS)))],
-    );
+    const offsets = Array.from({ length: 64 }, () => [
+      ...new Set(Array.from({ length: count }, () => Math.floor(pick() * ROWS))),
+    ]);
     yield {
       name: `take ${count} random rows`,
       goal,

@@ -184,7 +184,22 @@ export class TakeQuery extends QueryBase {
     this.#source = target;
     this.#column = column;
     this.#values = values;
-    this.request.filter = values.length === 0 ? 'FALSE' : `${column} IN (${values.join(', ')})`;
+  }
+
+  override explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    this.#filter();
+    return super.explainPlan(verbose, options);
+  }
+
+  override analyzePlan(options: CallOptions = {}): Promise<string> {
+    this.#filter();
+    return super.analyzePlan(options);
+  }
+
+  /** The rows as a predicate, for catalogs and operations that know nothing else. */
+  #filter(): void {
+    const values = this.#values.join(', ');
+    this.request.filter = values === '' ? 'FALSE' : `${this.#column} IN (${values})`;
   }
 
   protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
@@ -199,6 +214,7 @@ export class TakeQuery extends QueryBase {
   /** A catalog that takes only predicates answers in its own order, and each row once. */
   async #pick(options: CallOptions): Promise<RecordBatchStream> {
     const { catalog } = this.#source;
+    this.#filter();
     const request = { ...this.request, columns: await this.#withNumbers(options) };
     const stream = await catalog.queryTable(request, options);
     const batches: RecordBatch[] = [];

@@ -37,6 +37,8 @@ export interface Engine {
 export interface Limits {
   /** Rows of one batch inside a fragment: the unit that statistics prune. */
   readonly batchRows: number;
+  /** And its bytes, which bound the memory of a scan. */
+  readonly batchBytes: number;
   /** A fragment is cut when it reaches either. */
   readonly fragmentRows: number;
   readonly fragmentBytes: number;
@@ -46,6 +48,7 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = {
   batchRows: 65_536,
+  batchBytes: 8 * 1024 * 1024,
   fragmentRows: 1_048_576,
   fragmentBytes: 256 * 1024 * 1024,
   commitTimeout: 60_000,

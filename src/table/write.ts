@@ -42,10 +42,10 @@ export async function writeFragments(
 ): Promise<Written> {
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
   try {
-    const { batchRows, fragmentBytes } = engine.limits;
+    const { batchRows, batchBytes } = engine.limits;
     for await (const batch of rebatch(stream, stream.schema, {
       rows: batchRows,
-      bytes: fragmentBytes,
+      bytes: batchBytes,
     })) {
       signal?.throwIfAborted();
       await writer.write(batch);

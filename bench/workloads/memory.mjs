@@ -1,0 +1,43 @@
+/** Memory of a streaming scan: a table larger than any cache, read by a process of its own. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { connect } from '../../dist/index.js';
+
+const GIGABYTES = 4;
+/** Most megabytes the reading process may have resident. */
+const LIMIT = 300;
+const ROWS = 65_536;
+const WIDTH = 128;
+
+/** Batches of (id, vector float32[128]) without end in sight: 33 MB each. */
+async function* rows(batches) {
+  const { Field, FixedSizeList, Float32, Int64, makeData, RecordBatch, Schema, Struct } =
+    await import('../../node_modules/apache-arrow/Arrow.node.mjs');
+  const type = new FixedSizeList(WIDTH, new Field('item', new Float32(), true));
+  const schema = new Schema([new Field('id', new Int64(), true), new Field('vector', type, true)]);
+  for (let batch = 0; batch < batches; batch++) {
+    const ids = BigInt64Array.from({ length: ROWS }, (_, row) => BigInt(batch * ROWS + row));
+    const values = new Float32Array(ROWS * WIDTH).fill(batch);
+    const children = [
+      makeData({ type: new Int64(), length: ROWS, data: ids }),
+      makeData({ type, length: ROWS, child: makeData({ type: new Float32(), data: values }) }),
+    ];
+    const data = makeData({ type: new Struct(schema.fields), length: ROWS, children });
+    yield new RecordBatch(schema, data);
+  }
+}
+
+export async function* memoryWorkloads({ folder }) {
+  const uri = folder('memory');
+  const db = await connect({ uri, durability: 'relaxed' });
+  const batches = Math.ceil((GIGABYTES * 2 ** 30) / (ROWS * (WIDTH * 4 + 8)));
+  await db.createTable('large', rows(batches));
+  const reader = fileURLToPath(new URL('./memory-reader.mjs', import.meta.url));
+  const answer = JSON.parse(execFileSync(process.execPath, [reader, uri], { encoding: 'utf8' }));
+  if (answer.rows !== batches * ROWS) throw new Error(`read ${answer.rows} rows`);
+  yield {
+    name: `megabytes resident while streaming ${GIGABYTES} GB`,
+    goal: 1,
+    figures: { first_ms: answer.milliseconds, ours_ms: answer.megabytes, peer_ms: LIMIT },
+  };
+}
