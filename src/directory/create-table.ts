@@ -28,6 +28,7 @@ import { mainBranch } from '../table/branches.ts';
 import { type Committed, newTransaction, nextManifest } from '../table/commit.ts';
 import { assignFieldIds } from '../table/field-ids.ts';
 import { resolveHead } from '../table/head.ts';
+import { isTableAt, tableLeft } from '../table/incarnation.ts';
 import { scan } from '../table/scan.ts';
 import { writeFragments } from '../table/write.ts';
 import { writeObject } from '../table/write-object.ts';
@@ -100,7 +101,6 @@ export async function declareTable(
   const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
   const record = newRecord(catalog, request.properties ?? {}, incarnation);
   await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
-  // Made here and nowhere else: a writer that outlived the table must not bring it back.
   await catalog.store.createFolder(mainBranch(staging, record.id).folder);
   await catalog.store.syncFolders([staging]);
   if ((await placeTable(catalog, id, staging)) === 'taken') {
@@ -175,6 +175,7 @@ async function fillTable(
   if (head !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
   if (head !== undefined && mode === 'Create') throw tableExists(table.id);
   const stream = await openArrowBody(data);
+  if (head === undefined) await requireVersionsFolder(catalog, table);
   let committed: Committed;
   try {
     committed = await overwrite(catalog.engine, branch, head?.snapshot, stream, {
@@ -192,6 +193,15 @@ async function fillTable(
     properties: { ...table.record.properties },
     ...(transaction === undefined ? {} : { transaction_id: transaction }),
   };
+}
+
+/** A copy of the catalog that kept files only has lost the empty folder of a declared table. */
+async function requireVersionsFolder(catalog: Catalog, table: Table): Promise<void> {
+  const { folder } = mainBranch(table.folder, table.record.id);
+  if (await catalog.store.enter(folder)) return;
+  // A writer that outlived its table must not make this folder inside the next one.
+  if (!(await isTableAt(catalog.engine, table.folder, table.record.id))) throw tableLeft();
+  await catalog.store.createFolder(folder, table.folder);
 }
 
 const newRecord = (

@@ -12,6 +12,7 @@ import { decodeVersion, type Manifest, type VersionDocument } from '../format/ma
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../format/paths.ts';
 import { isBatchCommitted } from './batch.ts';
 import type { Engine } from './engine.ts';
+import { isTableAt, tableLeft } from './incarnation.ts';
 import { Snapshot } from './snapshot.ts';
 
 /** One branch of one incarnation of a table. */
@@ -32,12 +33,15 @@ export interface Head {
 
 /**
  * The newest version, or undefined when readers see none: of a declared table, also while its first
- * version waits for the decision of a batch.
+ * version waits for the decision of a batch. @throws TableNotFound when the table left its place
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.get<Head>(branch.folder);
   let slot = (await startingPoint(engine, branch, known)) ?? (await highestListed(engine, branch));
-  if (slot === undefined) return undefined;
+  if (slot === undefined) {
+    if (await isTableAt(engine, branch.tableFolder, branch.incarnation)) return undefined;
+    throw tableLeft();
+  }
   for (let gone = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
     if (known?.slot === slot && known.snapshot.manifest.version === slot) return known;

@@ -1,8 +1,9 @@
 /** Tags of a table: small files that name one version of one branch and keep it from cleanup. */
 import { DirspaceError } from '../errors.ts';
-import { decodeRef, TABLE_FILE, tagFile, tagsFolder } from '../format/paths.ts';
-import { decodeTable, decodeTag, encodeTag, type TagRecord } from '../format/records.ts';
+import { decodeRef, tagFile, tagsFolder } from '../format/paths.ts';
+import { decodeTag, encodeTag, type TagRecord } from '../format/records.ts';
 import type { Engine } from './engine.ts';
+import { isTableAt } from './incarnation.ts';
 
 /** Undefined when there is no such tag. */
 export async function findTag(
@@ -59,12 +60,6 @@ export async function createTag(
     `The table already has a tag ${tag}. Update it to let it name another version, or choose another name.`,
     { details: { tag } },
   );
-}
-
-async function isTableAt(engine: Engine, folder: string, incarnation: string): Promise<boolean> {
-  const file = `${folder}/${TABLE_FILE}`;
-  const bytes = await engine.store.get(file);
-  return bytes !== undefined && decodeTable(bytes, file).id === incarnation;
 }
 
 export async function replaceTag(

@@ -1,0 +1,22 @@
+/** Whether the table somebody works on is still the one in its place. */
+import { DirspaceError } from '../errors.ts';
+import { TABLE_FILE } from '../format/paths.ts';
+import { decodeTable } from '../format/records.ts';
+import type { Engine } from './engine.ts';
+
+export async function isTableAt(
+  engine: Engine,
+  folder: string,
+  incarnation: string,
+): Promise<boolean> {
+  const file = `${folder}/${TABLE_FILE}`;
+  const bytes = await engine.store.get(file);
+  return bytes !== undefined && decodeTable(bytes, file).id === incarnation;
+}
+
+/** For operations that find nothing where their table was a moment ago. */
+export const tableLeft = (): DirspaceError =>
+  new DirspaceError(
+    'TableNotFound',
+    'The table was dropped, renamed or recreated by somebody else at that very moment. Nothing was changed; look for it again.',
+  );
