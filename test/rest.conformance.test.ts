@@ -9,6 +9,11 @@ test('our own server passes every case', async () => {
   const report = await runConformance({ uri: server.url });
   expect(report.results.filter(({ outcome }) => outcome === 'fail')).toEqual([]);
   expect(report.totals.pass).toBeGreaterThan(50);
-  console.log(report.totals, report.results.filter(({ outcome }) => outcome === 'unsupported').map(r => r.operation+ ': '+r.name));
+  console.log(
+    report.totals,
+    report.results
+      .filter(({ outcome }) => outcome === 'unsupported')
+      .map((r) => r.operation + ': ' + r.name),
+  );
 });
 void createServer;

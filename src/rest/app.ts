@@ -2,9 +2,11 @@
  * The web framework around the routes: the only importer of Fastify and its plugin. Turns its
  * requests into ours and our answers into its replies; what a route does is routes.ts's.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
 import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { DirspaceError } from '../errors.ts';
@@ -107,13 +109,16 @@ export class RouteNotFound extends Error {}
 function track(request: FastifyRequest, reply: FastifyReply, options: AppOptions): void {
   const state = stateOf(request);
   const gone = (): void => state.progress.abort(new ClientGone());
-  // Requests without a socket tell of their end this way only.
   request.raw.once('error', gone);
+  // Requests without a socket tell of their end this way only.
+  const caller = callers.getStore();
+  caller?.addEventListener('abort', gone, { once: true });
   let finished = false;
   reply.raw.once('finish', () => {
     finished = true;
   });
   reply.raw.once('close', () => {
+    caller?.removeEventListener('abort', gone);
     if (!finished) gone();
     options.ended(state, reply.raw.statusCode);
     state.drop();
@@ -170,36 +175,55 @@ function refuseGarbled(socket: Socket, { status, headers, body }: HttpAnswer): v
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
+/** The signal of a caller without a socket, on its way through the framework. */
+const callers = new AsyncLocalStorage<AbortSignal>();
+
 /** Sends requests to the app without a socket, in the manner of `fetch`. */
 export function appFetch(app: FastifyInstance): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    const { pathname, search, host } = new URL(request.url);
-    const headers: Record<string, string> = Object.fromEntries(request.headers);
-    headers.host ??= host;
-    // Its length is not known, but that it is there has to be said.
-    if (request.body !== null) headers['transfer-encoding'] = 'chunked';
-    const result = await app.inject({
-      method: request.method as 'GET' | 'POST',
-      url: pathname + search,
-      headers,
-      payloadAsStream: true,
-      signal: request.signal,
-      ...(request.body === null ? {} : { payload: Readable.fromWeb(request.body as never) }),
+    // The signal of the new request goes when the request does, and nothing holds that.
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
+    signal?.throwIfAborted();
+    if (!signal) return inject(app, request);
+    const answer = callers.run(signal, () => inject(app, request));
+    let stop: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
     });
-    const { res } = result.raw as unknown as { res: ServerResponse };
-    const stream = result.stream();
-    stream.once('close', () => {
-      if (!stream.readableEnded) res.destroy();
-    });
-    const answered = new Headers();
-    for (const [name, value] of Object.entries(result.headers)) {
-      for (const item of [value].flat())
-        if (item !== undefined) answered.append(name, String(item));
+    try {
+      return await Promise.race([answer, aborted]);
+    } finally {
+      if (stop !== undefined) signal.removeEventListener('abort', stop);
     }
-    const { statusCode: status } = result;
-    const bare = status === 204 || status === 304;
-    const body = bare ? null : (Readable.toWeb(stream) as unknown as ReadableStream);
-    return new Response(body, { status, headers: answered });
   };
+}
+
+async function inject(app: FastifyInstance, request: Request): Promise<Response> {
+  const { pathname, search, host } = new URL(request.url);
+  const headers: Record<string, string> = Object.fromEntries(request.headers);
+  headers.host ??= host;
+  // Its length is not known, but that it is there has to be said.
+  if (request.body !== null) headers['transfer-encoding'] = 'chunked';
+  const result = await app.inject({
+    method: request.method as 'GET' | 'POST',
+    url: pathname + search,
+    headers,
+    payloadAsStream: true,
+    ...(request.body === null ? {} : { payload: Readable.from(request.body) }),
+  });
+  const { res } = result.raw as unknown as { res: ServerResponse };
+  const stream = result.stream();
+  stream.once('close', () => {
+    if (!stream.readableEnded) res.destroy();
+  });
+  const answered = new Headers();
+  for (const [name, value] of Object.entries(result.headers)) {
+    for (const item of [value].flat()) if (item !== undefined) answered.append(name, String(item));
+  }
+  const { statusCode: status } = result;
+  const bare = status === 204 || status === 304;
+  const body = bare ? null : (ReadableStream.from(stream) as unknown as globalThis.ReadableStream);
+  return new Response(body, { status, headers: answered });
 }

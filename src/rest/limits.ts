@@ -22,7 +22,7 @@ export interface Limits {
   readonly requestTimeoutMs?: number;
   /** How long stopping waits for requests under way; 10,000 if absent. */
   readonly drainTimeoutMs?: number;
-  /** Requests are refused while the event loop is later than this; 2,000 if absent, 0 for never. */
+  /** Requests are refused while the event loop is later than this; 5,000 if absent, 0 for never. */
   readonly maxEventLoopDelayMs?: number;
   /** What a refused caller is told to wait; 1 if absent. */
   readonly retryAfterSeconds?: number;
@@ -38,7 +38,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxArrowBytes: 64 * 1024 ** 3,
   requestTimeoutMs: 120_000,
   drainTimeoutMs: 10_000,
-  maxEventLoopDelayMs: 2_000,
+  maxEventLoopDelayMs: 5_000,
   retryAfterSeconds: 1,
 };
 

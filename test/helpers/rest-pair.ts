@@ -25,7 +25,9 @@ export async function restPair(
   options: ServerOptions,
   { wire = 'inject', ...client }: Partial<RestOptions> & { readonly wire?: Wire } = {},
 ): Promise<Pair> {
-  const pair = wire === 'inject' ? await injected(options) : await listening(options);
+  // A machine that runs several tests at once is late without being busy with this.
+  const limits = { maxEventLoopDelayMs: 0, ...options.limits };
+  const pair = await (wire === 'inject' ? injected : listening)({ ...options, limits });
   const rest = new RestNamespace({ uri: pair.base, fetch: pair.fetch, ...client });
   const close = async (): Promise<void> => {
     await rest.close();

@@ -1,0 +1,305 @@
+/** Overload, time, size, callers that leave, writes that are sent again, and stopping. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import type { CallOptions } from '../src/protocol/namespace.ts';
+import { createServer, startServer } from '../src/server.ts';
+import { ARROW, ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
+import { stubNamespace } from './helpers/stub-namespace.ts';
+import { temporaryFolder } from './helpers/temporary.ts';
+
+/** A method that waits until it is let go, and says how many are waiting. */
+function held<T>(answer: T): {
+  method: (request: unknown, options?: CallOptions) => Promise<T>;
+  release: () => void;
+  waiting: () => number;
+  calls: () => number;
+} {
+  let waiting = 0;
+  let calls = 0;
+  const { promise, resolve } = deferred();
+  return {
+    method: async (_, options) => {
+      waiting++;
+      calls++;
+      try {
+        await new Promise<void>((done, fail) => {
+          void promise.then(done);
+          options?.signal?.addEventListener('abort', () => fail(options.signal?.reason));
+        });
+      } finally {
+        waiting--;
+      }
+      return answer;
+    },
+    release: resolve,
+    waiting: () => waiting,
+    calls: () => calls,
+  };
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+const location = { location: '/x' };
+
+describe('overload', () => {
+  test.each([
+    ['the server', { maxInFlight: 1, maxQueue: 1 }, ['a', 'b', 'c']],
+    ['a table', { maxInFlightPerTable: 1, maxQueuePerTable: 1 }, ['a', 'a', 'a']],
+  ])('%s: one runs, one waits, one is told to slow down', async (_, limits, tables) => {
+    const gate = held(location);
+    const pair = await restPair({
+      namespace: stubNamespace({ describeTable: gate.method }),
+      limits,
+    });
+    const send = (table: string): ReturnType<typeof ask> =>
+      ask(pair, 'POST', `/v1/table/${table}/describe`, {});
+    const [one, two, three] = tables as [string, string, string];
+    const first = send(one);
+    await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+    const second = send(two);
+    let refused = await send(three);
+    // The second one may still be on its way into the line.
+    for (let tries = 0; refused.status === 200 && tries < 3; tries++) refused = await send(three);
+    expect(refused).toMatchObject({ status: 503, json: { title: 'Slow down', code: 21 } });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    gate.release();
+    expect((await first).status).toBe(200);
+    expect((await second).status).toBe(200);
+    expect((await send(one)).status).toBe(200);
+  });
+  test('a busy table leaves others alone', async () => {
+    const gate = held(location);
+    const pair = await restPair({
+      namespace: stubNamespace({ describeTable: gate.method, tableExists: () => undefined }),
+      limits: { maxInFlightPerTable: 1, maxQueuePerTable: 0 },
+    });
+    const first = ask(pair, 'POST', '/v1/table/a/describe', {});
+    await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+    expect((await ask(pair, 'POST', '/v1/table/a/exists', {})).status).toBe(503);
+    expect((await ask(pair, 'POST', '/v1/table/b/exists', {})).status).toBe(200);
+    gate.release();
+    expect((await first).status).toBe(200);
+  });
+});
+
+describe('time', () => {
+  test('a read that takes too long is a 503, and its signal is aborted', async () => {
+    const gate = held(location);
+    const pair = await restPair({
+      namespace: stubNamespace({ describeTable: gate.method }),
+      limits: { requestTimeoutMs: 30 },
+    });
+    const answer = await ask(pair, 'POST', '/v1/table/a/describe', {});
+    expect(answer).toMatchObject({ status: 503, json: { code: 17 } });
+    expect(gate.waiting()).toBe(0);
+  });
+  test('a write that takes too long may still be done, and says so', async () => {
+    const gate = held({});
+    const pair = await restPair({
+      namespace: stubNamespace({ restoreTable: gate.method }),
+      limits: { requestTimeoutMs: 30 },
+    });
+    await expect(pair.client.restoreTable({ id: ['a'], version: 1 })).rejects.toMatchObject({
+      code: 'CommitStateUnknown',
+    });
+  });
+  test.each(['inject', 'socket'] as const)(
+    'a caller that leaves aborts the signal: %s',
+    async (wire) => {
+      const gate = held(location);
+      const pair = await restPair(
+        { namespace: stubNamespace({ describeTable: gate.method }) },
+        { wire },
+      );
+      const controller = new AbortController();
+      const work = pair.client.describeTable({ id: ['a'] }, { signal: controller.signal });
+      await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+      const reason = new Error('enough');
+      controller.abort(reason);
+      await expect(work).rejects.toBe(reason);
+      await vi.waitFor(() => expect(gate.waiting()).toBe(0));
+    },
+  );
+  test.each(['inject', 'socket'] as const)(
+    'rows that are not read to their end are let go: %s',
+    async (wire) => {
+      let ended = 0;
+      const rows = someRows(100_000);
+      const endless = {
+        schema: rows.schema,
+        async *[Symbol.asyncIterator]() {
+          try {
+            while (true) yield* rows;
+          } finally {
+            ended++;
+          }
+        },
+      };
+      const pair = await restPair(
+        { namespace: stubNamespace({ queryTable: () => endless }) },
+        { wire },
+      );
+      for await (const batch of await pair.client.queryTable({ id: ['a'], k: 1 })) {
+        expect(batch.numRows).toBe(100_000);
+        break;
+      }
+      await vi.waitFor(() => expect(ended).toBe(1));
+    },
+  );
+});
+
+describe('size', () => {
+  test('a JSON body over the limit is a 413', async () => {
+    const pair = await restPair(
+      { namespace: stubNamespace(), limits: { maxJsonBytes: 100 } },
+      { wire: 'socket' },
+    );
+    const body = { properties: { a: 'x'.repeat(200) } };
+    expect(await ask(pair, 'POST', '/v1/namespace/a/create', body)).toMatchObject({
+      status: 413,
+      json: { type: '/errors/payload-too-large' },
+    });
+  });
+  test.each(['inject', 'socket'] as const)(
+    'an Arrow body over the limit is a 413, said in its length or not: %s',
+    async (wire) => {
+      const pair = await restPair(
+        { root: temporaryFolder(), limits: { maxArrowBytes: 1000 } },
+        { wire },
+      );
+      const bytes = await streamBytes(someRows(10_000));
+      expect((await ask(pair, 'POST', '/v1/table/a/create', bytes, ARROW)).status).toBe(413);
+      await expect(pair.client.createTable({ id: ['a'] }, someRows(10_000))).rejects.toMatchObject({
+        status: 413,
+      });
+      expect((await ask(pair, 'POST', '/v1/table/a/exists', {})).status).toBe(404);
+    },
+  );
+  test('unknown limits are refused', async () => {
+    const limits = { maxJson: 1 } as object;
+    await expect(createServer({ namespace: stubNamespace(), limits })).rejects.toMatchObject({
+      code: 'InvalidInput',
+    });
+  });
+});
+
+describe('idempotency keys', () => {
+  const key = { idempotencyKey: 'k-1' };
+  test('the second write gets the answer of the first, which is done once', async () => {
+    const pair = await restPair({ root: temporaryFolder() });
+    await pair.client.createTable({ id: ['t'] }, someRows());
+    const first = await pair.client.insertIntoTable({ id: ['t'] }, someRows(), key);
+    const second = await pair.client.insertIntoTable({ id: ['t'] }, someRows(), key);
+    expect(second.version).toBe(first.version);
+    expect(second.context).toHaveProperty(['header.idempotent-replay'], 'true');
+    expect((await pair.client.countTableRows({ id: ['t'] })).count).toBe(6);
+  });
+  test('it is found again after the server was restarted', async () => {
+    const root = temporaryFolder();
+    const before = await restPair({ root });
+    await before.client.createTable({ id: ['t'] }, someRows());
+    await before.client.insertIntoTable({ id: ['t'] }, someRows(), key);
+    await before.close();
+    const { client } = await restPair({ root });
+    expect((await client.insertIntoTable({ id: ['t'] }, someRows(), key)).version).toBe(2);
+    expect((await client.countTableRows({ id: ['t'] })).count).toBe(6);
+  });
+  test('concurrent ones wait for the first', async () => {
+    const gate = held({ transaction_id: 'x' });
+    const { client } = await restPair({ namespace: stubNamespace({ restoreTable: gate.method }) });
+    const work = [1, 2, 3].map(() => client.restoreTable({ id: ['t'], version: 1 }, key));
+    await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+    gate.release();
+    for (const answer of await Promise.all(work)) expect(answer.transaction_id).toBe('x');
+    expect(gate.calls()).toBe(1);
+  });
+  test('a failure that may pass is not kept', async () => {
+    let calls = 0;
+    const { client } = await restPair({
+      namespace: stubNamespace({
+        restoreTable: () => {
+          calls++;
+          if (calls === 1) throw new Error('odd');
+          return {};
+        },
+      }),
+    });
+    const restore = (): Promise<unknown> => client.restoreTable({ id: ['t'], version: 1 }, key);
+    await expect(restore()).rejects.toMatchObject({ code: 'Internal' });
+    await restore();
+    expect(calls).toBe(2);
+  });
+  test('a key stands for one request, and for one principal', async () => {
+    const keys: unknown[] = [];
+    const grants = [{ namespace: [], permission: 'admin' as const }];
+    const pair = await restPair({
+      namespace: stubNamespace({
+        restoreTable: (_: unknown, options: CallOptions) => {
+          keys.push(options.idempotencyKey);
+          return {};
+        },
+      }),
+      auth: {
+        apiKeys: [
+          { key: 'one-key', name: 'one', grants },
+          { key: 'two-key', name: 'two', grants },
+        ],
+      },
+    });
+    const restore = (apiKey: string, version: number): ReturnType<typeof ask> =>
+      ask(
+        pair,
+        'POST',
+        '/v1/table/t/restore',
+        { version },
+        { 'x-api-key': apiKey, 'idempotency-key': 'k' },
+      );
+    expect((await restore('one-key', 1)).status).toBe(200);
+    expect((await restore('one-key', 2)).status).toBe(400);
+    expect((await restore('two-key', 2)).status).toBe(200);
+    expect(new Set(keys).size).toBe(2);
+  });
+});
+
+describe('stopping', () => {
+  test('requests under way are answered, new ones are not taken', async () => {
+    const gate = held(location);
+    const server = await createServer({ namespace: stubNamespace({ describeTable: gate.method }) });
+    const send = (): Promise<Response> =>
+      server.fetch('http://x/v1/table/a/describe', { method: 'POST' });
+    const first = send();
+    await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+    const closing = server.close();
+    expect((await send().catch(() => ({ status: 503 }))).status).toBe(503);
+    gate.release();
+    expect((await first).status).toBe(200);
+    await closing;
+  });
+  test('what does not end in time is aborted', async () => {
+    const gate = held(location);
+    const server = await startServer({
+      namespace: stubNamespace({ describeTable: gate.method }),
+      limits: { drainTimeoutMs: 20 },
+    });
+    const first = fetch(`${server.url}/v1/table/a/describe`, { method: 'POST' }).catch(
+      () => undefined,
+    );
+    await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+    await server.close();
+    await first;
+    expect(gate.waiting()).toBe(0);
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow();
+  });
+  test('a catalog that was given stays open', async () => {
+    const namespace = stubNamespace();
+    await (await createServer({ namespace })).close();
+    expect(namespace.closed).toBe(false);
+    await sleep(0);
+  });
+});
