@@ -157,6 +157,26 @@ test('a delete by row ids that a compaction overtakes is refused, not forgotten'
   }
 });
 
+test('commits are followed by compaction in the background if asked for', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({
+    root: ROOT,
+    fs,
+    durability: 'relaxed',
+    autoCompact: { fragments: 8 },
+  });
+  await tableOf(catalog, 60, 3);
+  await catalog.close();
+  const again = await open(fs);
+  expect(await fragmentsOf(again)).toBeLessThan(25);
+  expect(await idsOf(again, id)).toEqual(Array.from({ length: 180 }, (_, at) => at));
+  const { versions } = await again.listTableVersions({ id });
+  expect(versions.length).toBeGreaterThan(60);
+  await expect(
+    openDirectoryNamespace({ root: ROOT, fs, autoCompact: { fragments: 0 } }),
+  ).rejects.toMatchObject({ code: 'InvalidInput' });
+});
+
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 3, arbitrary: fc.record({ delete: fc.integer({ min: 1, max: 9 }) }) },

@@ -13,6 +13,7 @@ import {
   unsupportedOperations,
 } from '../protocol/namespace.ts';
 import type { FileStore } from '../store/file-store.ts';
+import type { AutoCompaction } from './auto-compact.ts';
 import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
 import type { Catalog } from './catalog.ts';
 import * as changes from './changes.ts';
@@ -24,6 +25,7 @@ import * as query from './query.ts';
 import * as references from './references.ts';
 import { repairCatalog } from './repair.ts';
 import * as rows from './rows.ts';
+import * as schemas from './schemas.ts';
 import * as tables from './tables.ts';
 import { alterTransaction, describeTransaction } from './transactions.ts';
 import { purgeTrash, undropTable } from './trash.ts';
@@ -34,10 +36,6 @@ import { watchCatalog } from './watch.ts';
 
 /** Operations whose engine side is not there. */
 const MISSING = [
-  'AlterTableAddColumns',
-  'AlterTableAlterColumns',
-  'AlterTableDropColumns',
-  'UpdateFieldMetadata',
   'AlterTableBackfillColumns',
   'RefreshMaterializedView',
   'CreateMaterializedView',
@@ -54,8 +52,8 @@ export type DirectoryOptions = OpenOptions;
 export async function openDirectoryNamespace(
   options: DirectoryOptions,
 ): Promise<DirectoryNamespace> {
-  const { catalog, store } = await openCatalog(options);
-  return new DirectoryNamespace(catalog, store);
+  const { catalog, store, autoCompaction } = await openCatalog(options);
+  return new DirectoryNamespace(catalog, store, autoCompaction);
 }
 
 /** A folder that vanished under an operation was a table that somebody dropped or moved. */
@@ -77,12 +75,14 @@ export class DirectoryNamespace
 {
   readonly #catalog: Catalog;
   readonly #store: FileStore;
+  readonly #autoCompaction: AutoCompaction | undefined;
   readonly #closing = new AbortController();
 
-  constructor(catalog: Catalog, store: FileStore) {
+  constructor(catalog: Catalog, store: FileStore, autoCompaction?: AutoCompaction) {
     super();
     this.#catalog = catalog;
     this.#store = store;
+    this.#autoCompaction = autoCompaction;
   }
 
   async createNamespace(
@@ -406,6 +406,34 @@ export class DirectoryNamespace
     return onTable(changes.mergeInsertIntoTable(this.#use(options), request, data, options));
   }
 
+  async alterTableAddColumns(
+    request: Request<'AlterTableAddColumns'>,
+    options?: CallOptions,
+  ): Answer<'AlterTableAddColumns'> {
+    return onTable(schemas.alterTableAddColumns(this.#use(options), request, options));
+  }
+
+  async alterTableAlterColumns(
+    request: Request<'AlterTableAlterColumns'>,
+    options?: CallOptions,
+  ): Answer<'AlterTableAlterColumns'> {
+    return onTable(schemas.alterTableAlterColumns(this.#use(options), request, options));
+  }
+
+  async alterTableDropColumns(
+    request: Request<'AlterTableDropColumns'>,
+    options?: CallOptions,
+  ): Answer<'AlterTableDropColumns'> {
+    return onTable(schemas.alterTableDropColumns(this.#use(options), request, options));
+  }
+
+  async updateFieldMetadata(
+    request: Request<'UpdateFieldMetadata'>,
+    options?: CallOptions,
+  ): Answer<'UpdateFieldMetadata'> {
+    return onTable(schemas.updateFieldMetadata(this.#use(options), request, options));
+  }
+
   async explainTableQueryPlan(
     request: Request<'ExplainTableQueryPlan'>,
     options?: CallOptions,
@@ -427,10 +455,7 @@ export class DirectoryNamespace
     return query.takeTableRows(this.#use(options), request, options);
   }
 
-  watch(
-    request: extensions.WatchRequest,
-    options?: CallOptions,
-  ): AsyncIterable<extensions.CatalogEvent> {
+  watch(request: extensions.WatchRequest, options?: CallOptions): extensions.CatalogWatch {
     const catalog = this.#use(options);
     const signals = [
       this.#closing.signal,
@@ -439,9 +464,10 @@ export class DirectoryNamespace
     return watchCatalog(catalog, this.#store, request, AbortSignal.any(signals));
   }
 
-  /** Ends watches; running operations finish. Nothing else is held open. */
+  /** Ends watches and waits for compaction in the background; running operations finish. */
   async close(): Promise<void> {
     this.#closing.abort();
+    await this.#autoCompaction?.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

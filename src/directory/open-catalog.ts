@@ -24,6 +24,7 @@ import { withLock } from '../store/lock.ts';
 import { ByteCache } from '../table/cache.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
 import { Queue } from '../table/queue.ts';
+import { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 import type { Catalog, CredentialVendor } from './catalog.ts';
 import { finishIntents } from './drop-namespace.ts';
 import { finishJournals } from './journal.ts';
@@ -47,6 +48,8 @@ export interface OpenOptions {
   /** Bytes of table data kept in memory once read and verified. */
   readonly bufferBytes?: number | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** Joins small fragments in the background; never if absent. */
+  readonly autoCompact?: AutoCompactOptions | undefined;
 }
 
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
@@ -63,12 +66,15 @@ const MANAGED = 'managed_versioning';
 export interface OpenedCatalog {
   readonly catalog: Catalog;
   readonly store: FileStore;
+  readonly autoCompaction: AutoCompaction | undefined;
 }
 
 /** @throws UnsupportedFormat, InvalidInput for a root that is not a folder */
 export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> {
   options.signal?.throwIfAborted();
   const env = options.env ?? systemEnv;
+  const autoCompaction =
+    options.autoCompact === undefined ? undefined : new AutoCompaction(options.autoCompact);
   const store = openFileStore({
     root: options.root,
     readOnly: options.readOnly ?? false,
@@ -93,6 +99,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     buffers: new ByteCache(options.bufferBytes ?? DEFAULT_BUFFER_BYTES),
     queue: new Queue(),
     publish,
+    committed: (snapshot) => autoCompaction?.notice(engine, snapshot),
     withLock: (key, work) => withLock(store, key, work, { env }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
   };
@@ -113,7 +120,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
       await finishJournals(catalog);
     }
   }
-  return { catalog, store };
+  return { catalog, store, autoCompaction };
 }
 
 const publishDirectly =

@@ -1,4 +1,5 @@
 /** What every way of connecting takes, and its check. Knows no implementation. */
+import type { CredentialVendor } from '../directory/catalog.ts';
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Fetch } from '../rest/client-options.ts';
@@ -17,17 +18,28 @@ export interface ConnectOptions {
   readonly durability?: 'full' | 'relaxed';
   /** Ends the attempt to connect, with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Gives the `storage_options` that `vend_credentials` asks for; none are vended if absent. */
+  readonly credentialVendor?: CredentialVendor;
+  /** Bytes of metadata that a directory catalog keeps in memory; 64 MiB if absent. */
+  readonly cacheBytes?: number;
+  /** Bytes of table data it keeps, once read and verified; 128 MiB if absent. */
+  readonly bufferBytes?: number;
   /** Sends the requests of a remote catalog; the one of the platform if absent. */
   readonly fetch?: Fetch;
   /** How long a remote catalog may go without any progress; 60,000 if absent, 0 for no limit. */
   readonly timeoutMs?: number;
   /** How often a request that may be repeated is sent again; 4 if absent. */
   readonly retries?: number;
+  /**
+   * After a commit that leaves so many fragments more than the last compaction did, a directory
+   * catalog joins small ones in the background; `close()` waits for it. Never if absent.
+   */
+  readonly autoCompact?: { readonly fragments: number };
   /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
   /** Taken for the sake of programs that move over; every read sees the newest version. */
   readonly readConsistencyInterval?: number;
-  /** Taken for the sake of programs that move over; a directory needs none. */
+  /** Known to programs that move over; a directory needs none and refuses any. */
   readonly storageOptions?: Readonly<Record<string, string>>;
 }
 
@@ -36,9 +48,13 @@ const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   fs: 'object',
   durability: 'string',
   signal: 'object',
+  credentialVendor: 'function',
+  cacheBytes: 'number',
+  bufferBytes: 'number',
   fetch: 'function',
   timeoutMs: 'number',
   retries: 'number',
+  autoCompact: 'object',
   env: 'object',
   readConsistencyInterval: 'number',
   storageOptions: 'object',
@@ -58,6 +74,10 @@ export function checkConnectOptions(options: ConnectOptions): void {
     if (value !== undefined && found !== expected) {
       fail(`The option ${name} is of type ${found}; it is of type ${expected}.`);
     }
+  }
+  const names = Object.keys(options.storageOptions ?? {});
+  if (names.length > 0) {
+    fail(`A catalog takes no storageOptions and was given ${names.join(', ')}; leave them out.`);
   }
   const { durability } = options;
   if (durability !== undefined && durability !== 'full' && durability !== 'relaxed') {

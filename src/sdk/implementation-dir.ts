@@ -9,7 +9,17 @@ const RULES = { required: ['root'], optional: ['managed_versioning'] };
 
 export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
   const checked = checkProperties('dir', properties, RULES);
-  const { readOnly, fs, durability, signal, env } = options;
+  const {
+    readOnly,
+    fs,
+    durability,
+    signal,
+    env,
+    credentialVendor,
+    cacheBytes,
+    bufferBytes,
+    autoCompact,
+  } = options;
   return openDirectoryNamespace({
     root: checked.root as string,
     ...defined({
@@ -17,7 +27,11 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       fs,
       durability,
       signal,
+      autoCompact,
       env,
+      credentialVendor,
+      cacheBytes,
+      bufferBytes,
       managedVersioning: flagProperty(checked, 'managed_versioning'),
     }),
   });

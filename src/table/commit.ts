@@ -125,6 +125,7 @@ async function attempt(
   const snapshot = new Snapshot(engine, branch, manifest, encoded.checksum, encoded.bytes.length);
   rememberHead(engine, branch, { slot: manifest.version, snapshot });
   await writeHint(engine, branch, manifest.version);
+  engine.committed?.(snapshot);
   return { snapshot, transaction };
 }
 
@@ -196,8 +197,8 @@ export async function stands(
 ): Promise<boolean> {
   try {
     if (base === undefined || (await isStillThere(engine, base))) return true;
-    await engine.store.delete(file);
-    return false;
+    // Not there to be deleted: the table was moved or dropped after the commit, with it inside.
+    return !(await engine.store.delete(file));
   } catch (error) {
     throw new DirspaceError(
       'CommitStateUnknown',

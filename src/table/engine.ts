@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { ByteCache } from './cache.ts';
 import type { TableBranch } from './head.ts';
 import type { Queue } from './queue.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Publishes the encoded manifest of `version`; false when that version exists already. */
 export type PublishVersion = (
@@ -29,6 +30,8 @@ export interface Engine {
   readonly queue: Queue;
   /** How a commit becomes visible: straight to the store, or through the version operations. */
   readonly publish: PublishVersion;
+  /** Told of every version that this handle commits. */
+  readonly committed?: ((snapshot: Snapshot) => void) | undefined;
   /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
   withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   readonly limits: Limits;

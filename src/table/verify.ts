@@ -110,8 +110,10 @@ class TableVerifier {
     // Listed before the versions are read: what is committed meanwhile is no orphan.
     const objects = await this.#objects();
     const branches: VerifiedBranch[] = [];
-    branches.push(await this.#branch(mainBranch(this.#folder, this.#incarnation)));
-    for (const branch of await this.#branches()) branches.push(await this.#branch(branch));
+    branches.push(await this.#branch(mainBranch(this.#folder, this.#incarnation), 1));
+    for (const { branch, first } of await this.#branches()) {
+      branches.push(await this.#branch(branch, first));
+    }
     for (const branch of branches) this.#parents(branch);
     await this.#tags(branches);
     await this.#strays();
@@ -171,8 +173,9 @@ class TableVerifier {
     }
   }
 
-  async #branches(): Promise<TableBranch[]> {
-    const found: TableBranch[] = [];
+  /** All branches but main, with the number of the version each begins with. */
+  async #branches(): Promise<{ readonly branch: TableBranch; readonly first: number }[]> {
+    const found: { branch: TableBranch; first: number }[] = [];
     for (const entry of await this.#list(branchesFolder(this.#folder))) {
       const name = decodeRef(entry.name);
       if (name === undefined || entry.kind !== 'folder') {
@@ -187,12 +190,9 @@ class TableVerifier {
         // Written for a table that was here before: hidden, and replaced when it is in the way.
         if (record.table !== this.#incarnation) return this.#leftover(entry.path, 'orphan');
         const folder = versionsFolder(this.#folder, record.id, name);
-        found.push({
-          tableFolder: this.#folder,
-          incarnation: this.#incarnation,
-          branch: name,
-          folder,
-        });
+        const { parentVersion: first } = record;
+        const branch = { incarnation: this.#incarnation, branch: name, folder };
+        found.push({ branch: { tableFolder: this.#folder, ...branch }, first });
         for (const inside of await this.#list(branchFolder(this.#folder, name))) {
           const isRecord = inside.kind === 'file' && inside.name === 'branch.json';
           if (!isRecord && inside.path !== folder) this.#stray(inside);
@@ -204,7 +204,7 @@ class TableVerifier {
     return found;
   }
 
-  async #branch(branch: TableBranch): Promise<VerifiedBranch> {
+  async #branch(branch: TableBranch, first: number): Promise<VerifiedBranch> {
     this.#findings.counts.branches += 1;
     const entries = await this.#list(branch.folder);
     const runs: VersionRun[] = [];
@@ -221,7 +221,7 @@ class TableVerifier {
     numbers.sort((a, b) => a - b);
     const deletion = (version: number): VersionRun | undefined =>
       runs.find(({ first, last }) => first <= version && version <= last);
-    this.#gaps(branch, numbers, deletion);
+    this.#gaps(branch, first, numbers, deletion);
     const versions: VerifiedVersion[] = [];
     for (const version of numbers) {
       this.#signal?.throwIfAborted();
@@ -239,10 +239,11 @@ class TableVerifier {
   /** Numbers follow each other but for deleted runs. Each gap is told once, however wide. */
   #gaps(
     branch: TableBranch,
+    first: number,
     numbers: readonly number[],
     deletion: (version: number) => VersionRun | undefined,
   ): void {
-    let next = branch.branch === MAIN_BRANCH ? 1 : (numbers[0] ?? 1);
+    let next = first;
     for (const version of numbers) {
       while (next < version) {
         const run = deletion(next);
