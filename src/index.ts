@@ -1,4 +1,5 @@
 export type { ArrowBody, RecordBatchStream } from './arrow.ts';
+export type { CredentialVendor } from './directory/catalog.ts';
 export type { Env } from './env.ts';
 export {
   DirspaceError,

@@ -2,7 +2,7 @@
  * Watching a catalog: hints of the file system say where to look, the store says what is there, and
  * the difference to what was known are the events. A hint that is lost costs time, not an event.
  */
-import type { CatalogEvent, WatchRequest } from '../protocol/extensions.ts';
+import type { CatalogEvent, CatalogWatch, WatchRequest } from '../protocol/extensions.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
 import type { FileStore } from '../store/file-store.ts';
 import { type Hint, watchFolder } from '../store/watch.ts';
@@ -20,16 +20,40 @@ const SETTLE = 15;
 /** Looks around without any hint this often, in milliseconds. */
 const SAFETY_NET = 5_000;
 
-/** @throws NamespaceNotFound when iteration starts */
-export async function* watchCatalog(
+/**
+ * What happens from the moment `ready` resolves on is told. Iteration and `ready` reject with
+ * NamespaceNotFound when there is no such namespace.
+ */
+export function watchCatalog(
   catalog: Catalog,
   store: FileStore,
   request: WatchRequest,
   signal: AbortSignal,
-): AsyncGenerator<CatalogEvent> {
+): CatalogWatch {
+  const starting = startWatcher(catalog, request);
+  const ready = starting.then(() => {});
+  // Whoever iterates or awaits it sees the error.
+  ready.catch(() => {});
+  return {
+    ready,
+    [Symbol.asyncIterator]: () => events(catalog, store, starting, signal),
+  };
+}
+
+async function startWatcher(catalog: Catalog, request: WatchRequest): Promise<CatalogWatcher> {
   const below = namespaceId(request.id as string[] | undefined);
   await requireNamespace(catalog, below);
-  const watcher = new CatalogWatcher(catalog, below, await readState(catalog, below));
+  return new CatalogWatcher(catalog, below, await readState(catalog, below));
+}
+
+async function* events(
+  catalog: Catalog,
+  store: FileStore,
+  starting: Promise<CatalogWatcher>,
+  signal: AbortSignal,
+): AsyncGenerator<CatalogEvent> {
+  const watcher = await starting;
+  // The first hint is a rescan, so nothing between the first look and now is missed.
   const watch = watchFolder(store.root, {
     fs: store.given,
     onHint: (hint) => watcher.hint(hint),

@@ -208,6 +208,12 @@ export interface WatchRequest {
   readonly id?: readonly string[];
 }
 
+/** Events, iterated once. */
+export interface CatalogWatch extends AsyncIterable<CatalogEvent> {
+  /** Resolves once the catalog was looked at: what happens from then on is told. */
+  readonly ready: Promise<void>;
+}
+
 export type CatalogEvent =
   | {
       readonly type: 'namespace_created' | 'namespace_dropped';
@@ -258,6 +264,6 @@ export interface CatalogExtensions {
   /** Takes out of the way what keeps a catalog from being read. Never deletes. */
   repair?(request: RepairRequest, options?: CallOptions): Promise<RepairResponse>;
   purgeTrash?(request: PurgeTrashRequest, options?: CallOptions): Promise<PurgeTrashResponse>;
-  /** Events from the moment the first one is asked for, until the signal ends it. */
-  watch?(request: WatchRequest, options?: CallOptions): AsyncIterable<CatalogEvent>;
+  /** Watches from this call on, until the signal or closing ends it. */
+  watch?(request: WatchRequest, options?: CallOptions): CatalogWatch;
 }

@@ -3,7 +3,7 @@
  * what happens in it.
  */
 import { type Env, systemEnv } from '../env.ts';
-import type { CatalogEvent } from '../protocol/extensions.ts';
+import type { CatalogWatch } from '../protocol/extensions.ts';
 import { parseId } from '../protocol/ident.ts';
 import type {
   AlterTransactionAction,
@@ -127,7 +127,7 @@ export class CatalogHandle implements AsyncDisposable {
   }
 
   /** Events from now on, until the signal or the end of the connection ends them. */
-  watch(options: WatchOptions = {}): AsyncIterable<CatalogEvent> {
+  watch(options: WatchOptions = {}): CatalogWatch {
     const { path, signal } = options;
     this.home.lifetime.enter(options);
     if (this.namespace.watch === undefined) throw unsupported('Watch');

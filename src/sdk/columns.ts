@@ -17,8 +17,18 @@ export interface AddColumnsSql {
   readonly valueSql: string;
 }
 
+/** A field by its name and Arrow type; the column is null in all rows. */
+export interface NewField {
+  readonly name: string;
+  readonly type: DataType | TypeLike;
+}
+
 export type NewColumns =
   | readonly AddColumnsSql[]
+  /** Columns of nulls: a field, several, or the fields of a schema. */
+  | NewField
+  | readonly NewField[]
+  | { readonly fields: readonly NewField[] }
   /** Columns that are filled later, by their expression. */
   | { readonly computed: readonly AddColumnsSql[] };
 
@@ -40,16 +50,33 @@ export interface FieldMetadataUpdate {
 }
 
 export function newColumns(columns: NewColumns): AddColumnsEntry[] {
-  const computed = 'computed' in columns;
-  const entries: readonly AddColumnsSql[] = computed ? columns.computed : columns;
-  if (!Array.isArray(entries) || entries.some(({ valueSql }) => typeof valueSql !== 'string')) {
-    throw new DirspaceError(
-      'InvalidInput',
-      'addColumns takes [{name, valueSql}]. A column of nulls is {name, valueSql: "CAST(NULL AS BIGINT)"}.',
-    );
+  if ('computed' in columns) {
+    return checked(columns.computed).map(({ name, valueSql }) => ({ name, computed: valueSql }));
   }
-  return entries.map(({ name, valueSql }) =>
-    computed ? { name, computed: valueSql } : { name, expression: valueSql },
+  if ('fields' in columns) return columns.fields.map(nullColumn);
+  if ('type' in columns) return [nullColumn(columns)];
+  const [first] = columns;
+  if (first !== undefined && 'type' in first)
+    return (columns as readonly NewField[]).map(nullColumn);
+  return checked(columns as readonly AddColumnsSql[]).map(({ name, valueSql }) => ({
+    name,
+    expression: valueSql,
+  }));
+}
+
+const nullColumn = ({ name, type }: NewField): AddColumnsEntry => ({
+  name,
+  data_type: { ...dataTypeJson(type) },
+});
+
+function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
+  const sound =
+    Array.isArray(entries) &&
+    entries.every((entry) => typeof (entry as AddColumnsSql | null)?.valueSql === 'string');
+  if (sound) return entries;
+  throw new DirspaceError(
+    'InvalidInput',
+    'addColumns takes [{name, valueSql}], or Arrow fields for columns of nulls.',
   );
 }
 
