@@ -1,4 +1,4 @@
-/** The operations that change rows in place, by predicate or by key, and the columns of a table. */
+/** The operations that change rows in place, by predicate or by key. */
 
 import type { ArrowBody } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
@@ -111,13 +111,14 @@ const mergeAnswer = (
   ...(transaction === undefined ? {} : { transaction_id: transaction }),
 });
 
-interface Change {
+export interface Change {
   readonly branch: TableBranch;
   /** What the same call committed before. */
   readonly repeated: Snapshot | undefined;
 }
 
-async function beginChange(
+/** The branch to be changed, unless the call is a repeat by its idempotency key. */
+export async function beginChange(
   catalog: Catalog,
   request: { readonly id?: string[]; readonly branch?: string },
   options: CallOptions,

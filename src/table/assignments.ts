@@ -92,6 +92,23 @@ export function assignedColumns(
   read: ReadonlyMap<string, Data>,
   rows: number,
 ): Data[] {
+  const [source, context] = readSource(read, rows);
+  const columns = new Map(read);
+  for (const assignment of assignments) {
+    const [top] = assignment.place.chain;
+    const name = top?.field.name ?? '';
+    const values = assignedValues(assignment, source, context);
+    const [, ...below] = assignment.place.positions;
+    columns.set(name, withChild(columns.get(name), below, values));
+  }
+  return snapshot.fields.map(({ field }) => columns.get(field.name) as Data);
+}
+
+/** Columns that were read, as expressions look at them. */
+export function readSource(
+  read: ReadonlyMap<string, Data>,
+  rows: number,
+): [source: ColumnSource, context: EvaluationContext] {
   const source: ColumnSource = {
     numRows: rows,
     getChild: (name) => {
@@ -103,15 +120,7 @@ export function assignedColumns(
     ...numbers('rowIds', read.get(ROW_ID)),
     ...numbers('rowOffsets', read.get(ROW_OFFSET)),
   };
-  const columns = new Map(read);
-  for (const assignment of assignments) {
-    const [top] = assignment.place.chain;
-    const name = top?.field.name ?? '';
-    const values = assignedValues(assignment, source, context);
-    const [, ...below] = assignment.place.positions;
-    columns.set(name, withChild(columns.get(name), below, values));
-  }
-  return snapshot.fields.map(({ field }) => columns.get(field.name) as Data);
+  return [source, context];
 }
 
 function numbers(

@@ -75,11 +75,12 @@ export async function commitWithFiles(
       },
     });
   } catch (error) {
-    // These are thrown between attempts only; after any other error a version may need the files.
-    const between =
-      isDirspaceError(error, 'ConcurrentModification') ||
-      (options.signal?.aborted === true && error === options.signal.reason);
-    if (between) await files.discard();
+    if (isBetweenAttempts(error, options.signal)) await files.discard();
     throw error;
   }
 }
+
+/** Errors thrown between attempts only; after any other one a version may need the files. */
+export const isBetweenAttempts = (error: unknown, signal: AbortSignal | undefined): boolean =>
+  isDirspaceError(error, 'ConcurrentModification') ||
+  (signal?.aborted === true && error === signal.reason);

@@ -54,10 +54,12 @@ export const AddVirtualColumnEntry = object(
 );
 export type AddVirtualColumnEntry = Static<typeof AddVirtualColumnEntry>;
 
+/** `data_type`, of a column of nulls, goes beyond the protocol's shape: SQL has no name for some. */
 export const AddColumnsEntry = object(
   { name },
   {
     expression: string,
+    data_type: anyObject,
     computed: string,
     virtual_column: ref<AddVirtualColumnEntry>('AddVirtualColumnEntry'),
   },

@@ -1,0 +1,114 @@
+/** The operations that change the columns of a table and what is said of them. */
+import type { DataType } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import type {
+  AlterTableAddColumnsRequest,
+  AlterTableAddColumnsResponse,
+  AlterTableAlterColumnsRequest,
+  AlterTableAlterColumnsResponse,
+  AlterTableDropColumnsRequest,
+  AlterTableDropColumnsResponse,
+  UpdateFieldMetadataRequest,
+  UpdateFieldMetadataResponse,
+} from '../protocol/models.ts';
+import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import { typeFromJson } from '../protocol/schema.ts';
+import { addColumns, type NewColumn } from '../table/add-columns.ts';
+import {
+  alterColumns,
+  dropColumns,
+  updateFieldMetadata as updateMetadata,
+} from '../table/evolve.ts';
+import { findField, leafOf } from '../table/field-paths.ts';
+import type { Catalog } from './catalog.ts';
+import { beginChange } from './changes.ts';
+import { writeOptions } from './rows.ts';
+
+/** @throws InvalidInput, TableColumnNotFound, Unsupported for columns that code elsewhere fills */
+export async function alterTableAddColumns(
+  catalog: Catalog,
+  request: AlterTableAddColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableAddColumnsResponse> {
+  const columns = request.new_columns.map((entry): NewColumn => {
+    if (entry.virtual_column !== undefined) throw unsupported('Virtual columns');
+    if (entry.computed !== undefined) throw unsupported('Computed columns');
+    return {
+      path: entry.name,
+      expression: entry.expression,
+      type: typeOf(entry.data_type, entry.name),
+    };
+  });
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) return { version: repeated.version };
+  const write = writeOptions(branch, options);
+  const { snapshot } = await addColumns(catalog.engine, branch, columns, write);
+  return { version: snapshot.version };
+}
+
+/** @throws InvalidInput for a type that could lose values, TableColumnNotFound */
+export async function alterTableAlterColumns(
+  catalog: Catalog,
+  request: AlterTableAlterColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableAlterColumnsResponse> {
+  const changes = request.alterations.map((entry) => {
+    if (entry.virtual_column !== undefined) throw unsupported('Virtual columns');
+    const { path, rename, nullable } = entry;
+    return { path, rename, nullable, type: typeOf(entry.data_type, path) };
+  });
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) return { version: repeated.version };
+  const write = writeOptions(branch, options);
+  const { snapshot } = await alterColumns(catalog.engine, branch, changes, write);
+  return { version: snapshot.version };
+}
+
+/** @throws TableColumnNotFound, InvalidInput when no column would be left */
+export async function alterTableDropColumns(
+  catalog: Catalog,
+  request: AlterTableDropColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableDropColumnsResponse> {
+  if (request.columns.length === 0) {
+    throw new DirspaceError('InvalidInput', 'No column is given to drop.');
+  }
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  const { snapshot, transaction } =
+    repeated === undefined
+      ? await dropColumns(catalog.engine, branch, request.columns, writeOptions(branch, options))
+      : { snapshot: repeated, transaction: repeated.manifest.transaction };
+  return {
+    version: snapshot.version,
+    ...(transaction === undefined ? {} : { transaction_id: transaction }),
+  };
+}
+
+/** @throws TableColumnNotFound */
+export async function updateFieldMetadata(
+  catalog: Catalog,
+  request: UpdateFieldMetadataRequest,
+  options: CallOptions = {},
+): Promise<UpdateFieldMetadataResponse> {
+  if (request.updates.length === 0) {
+    throw new DirspaceError('InvalidInput', 'No field is given to update.');
+  }
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) {
+    const fields = request.updates.map(({ path }) => {
+      const { metadata } = leafOf(findField(repeated.fields, path)).field;
+      return [path, Object.fromEntries(metadata)] as const;
+    });
+    return { version: repeated.version, fields: Object.fromEntries(fields) };
+  }
+  const changed = await updateMetadata(
+    catalog.engine,
+    branch,
+    request.updates,
+    writeOptions(branch, options),
+  );
+  return { version: changed.snapshot.version, fields: { ...changed.fields } };
+}
+
+const typeOf = (json: object | undefined, path: string): DataType | undefined =>
+  json === undefined ? undefined : typeFromJson(json, `data_type of ${JSON.stringify(path)}`);
