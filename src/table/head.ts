@@ -38,10 +38,7 @@ export interface Head {
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.get<Head>(branch.folder);
   let slot = (await startingPoint(engine, branch, known)) ?? (await highestListed(engine, branch));
-  if (slot === undefined) {
-    if (await isTableAt(engine, branch.tableFolder, branch.incarnation)) return undefined;
-    throw tableLeft();
-  }
+  if (slot === undefined) return noVersion(engine, branch);
   for (let gone = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
     if (known?.slot === slot && known.snapshot.manifest.version === slot) return known;
@@ -63,9 +60,15 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
       throw corrupt(versionFile(branch.folder, slot), 'versions after a deleted run are missing');
     }
     // The version vanished between the probe and the read: cleanup went by.
-    if (listed === undefined) return undefined;
+    if (listed === undefined) return noVersion(engine, branch);
     slot = listed;
   }
+}
+
+/** @throws TableNotFound unless the table is there and has no version yet */
+async function noVersion(engine: Engine, branch: TableBranch): Promise<undefined> {
+  if (await isTableAt(engine, branch.tableFolder, branch.incarnation)) return;
+  throw tableLeft();
 }
 
 /** @throws TableVersionNotFound */
