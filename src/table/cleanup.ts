@@ -50,6 +50,7 @@ export async function cleanup(
   }
   const candidates = await oldFiles(engine, tableFolder, branches, options.orphanGrace);
   // The references are collected after the candidates: what was committed up to now is among them.
+  if (candidates.size === 0) return { versions, files: 0, bytes: 0 };
   const used = await referencedFiles(engine, tableFolder, incarnation, doomed);
   const orphans = [...candidates].filter(([file]) => !used.has(file));
   let bytes = 0;

@@ -281,13 +281,17 @@ async function compacted(
   };
 }
 
-/** Takes away fragments that no version will refer to. */
+/** Takes away fragments that no version will refer to; what cannot be removed is left to cleanup. */
 async function discard(
   engine: Engine,
   base: Snapshot,
   rewritten: readonly { readonly fragments: readonly NewFragment[] }[],
 ): Promise<void> {
   for (const { file } of rewritten.flatMap(({ fragments }) => fragments)) {
-    await engine.store.delete(fragmentFile(base.branch.tableFolder, file));
+    try {
+      await engine.store.delete(fragmentFile(base.branch.tableFolder, file));
+    } catch {
+      // Nothing refers to it.
+    }
   }
 }
