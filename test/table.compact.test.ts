@@ -177,6 +177,31 @@ test('commits are followed by compaction in the background if asked for', async 
   ).rejects.toMatchObject({ code: 'InvalidInput' });
 });
 
+test('fragments of before and after a change of the schema become one of the newest', async () => {
+  const catalog = await open();
+  await tableOf(catalog, 4, 3);
+  await catalog.alterTableAddColumns({
+    id,
+    new_columns: [{ name: 'twice', expression: 'id * 2' }],
+  });
+  await catalog.alterTableAlterColumns({ id, alterations: [{ path: 'id', rename: 'number' }] });
+  const rows = async (): Promise<unknown[]> => {
+    const found: unknown[] = [];
+    for await (const batch of await catalog.queryTable({ id, k: 1000 } as never)) {
+      for (let row = 0; row < batch.numRows; row++) found.push(batch.get(row)?.toJSON());
+    }
+    return found;
+  };
+  const before = await rows();
+  expect(before).toHaveLength(12);
+  expect(Object.keys(before[0] as object)).toContain('twice');
+  expect(await catalog.optimizeTable({ id })).toMatchObject({ fragments_added: 1 });
+  expect(await rows()).toEqual(before);
+  const { count } = await catalog.countTableRows({ id, predicate: 'number >= 11 AND twice > 1' });
+  expect(count).toBe(1);
+  expect((await catalog.verify({})).problems).toEqual([]);
+});
+
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 3, arbitrary: fc.record({ delete: fc.integer({ min: 1, max: 9 }) }) },

@@ -196,18 +196,37 @@ export class FragmentReader {
 
 const NO_DICTIONARIES: Dictionaries = new Map();
 
+/** Up to this size a file is read whole at once: less work than opening it and reading parts. */
+const WHOLE_BYTES = 16 * 1024;
+
 async function openObject(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
 ): Promise<ObjectReader> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
-  const object = await engine.store.open(file);
+  const found =
+    entry.bytes <= WHOLE_BYTES ? wholeObject(engine.store.get(file)) : engine.store.open(file);
+  const object = found instanceof Promise ? await found : found;
   if (object === undefined) throw await missingFile(engine, snapshot, file);
   if (object.size === entry.bytes) return object;
   object.close();
   throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
 }
+
+function wholeObject(
+  found: Awaitable<Uint8Array | undefined>,
+): Awaitable<ObjectReader | undefined> {
+  if (found instanceof Promise) return found.then((bytes) => bytes && inMemory(bytes));
+  return found && inMemory(found);
+}
+
+/** Offsets were checked against the size, which is the entry's. */
+const inMemory = (bytes: Uint8Array): ObjectReader => ({
+  size: bytes.length,
+  read: (offset, length) => bytes.subarray(offset, offset + length),
+  close: () => {},
+});
 
 /** A file that a version refers to is gone: because the version is, or because of damage. */
 export async function missingFile(
