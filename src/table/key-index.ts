@@ -196,7 +196,10 @@ class ByteKeys implements Keys<ByteKeys> {
     for (let at = offsetAt(this.#offsets, row); at < end; at++) {
       hash = Math.imul(hash ^ (this.bytes[at] as number), 0x01000193);
     }
-    return hash ^ (hash >>> 15);
+    // Similar texts differ in few bits until all of them are mixed.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return hash ^ (hash >>> 16);
   }
 
   equals(row: number, other: ByteKeys, otherRow: number): boolean {
