@@ -1,4 +1,5 @@
 /** `dirspace optimize`: joins small fragments of a table and removes its old versions. */
+import { systemEnv } from '../env.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { facts } from './output.ts';
@@ -31,7 +32,7 @@ export const optimize: Command = {
       ...(branch === undefined ? {} : { branch }),
     });
     const stats = await table.optimize({
-      cleanupOlderThan: new Date(Date.now() - age),
+      cleanupOlderThan: new Date(systemEnv.now() - age),
       dryRun: options.flag('dryRun'),
       ...(rows === 0 ? {} : { compaction: { targetRows: rows } }),
     });
