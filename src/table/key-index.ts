@@ -25,8 +25,8 @@ export interface KeyIndex {
 export function indexKeys(columns: readonly Data[], rows: number): KeyIndex {
   const [only] = columns;
   if (only !== undefined && columns.length === 1) {
-    if (isWhole(only.type)) return indexed(wordKeys, columns, rows);
-    if (isBytes(only.type)) return indexed(byteKeys, columns, rows);
+    if (isWhole(only.type)) return new WordIndex(only, rows);
+    if (isBytes(only.type)) return new ByteIndex(only, rows);
   }
   for (const { type } of columns) {
     if (NESTED.has(layoutOf(type))) {
@@ -52,114 +52,75 @@ const isBytes = (type: DataType): boolean =>
   DataType.isLargeUtf8(type) ||
   DataType.isLargeBinary(type);
 
-/** Keys of one column: hashes, and equality with the rows of another. */
-interface Keys<Self> {
-  readonly length: number;
-  readonly validity: Uint8Array | undefined;
-  readonly offset: number;
-  hash(row: number): number;
-  equals(row: number, other: Self, otherRow: number): boolean;
+/** Slots of a table of row numbers with open addressing: no object per key. -1 is empty. */
+function emptySlots(rows: number): Int32Array {
+  return new Int32Array(2 ** Math.ceil(Math.log2(Math.max(16, rows * 3)))).fill(-1);
 }
-
-function indexed<Own extends Keys<Own>>(
-  keysOf: (data: Data) => Own,
-  columns: readonly Data[],
-  rows: number,
-): KeyIndex {
-  return new HashIndex(keysOf, keysOf(columns[0] as Data), rows);
-}
-
-/** Open addressing over row numbers: no object per key. */
-class HashIndex<Own extends Keys<Own>> implements KeyIndex {
-  readonly firsts: Int32Array;
-  readonly #keysOf: (data: Data) => Own;
-  readonly #keys: Own;
-  readonly #slots: Int32Array;
-  readonly #mask: number;
-
-  constructor(keysOf: (data: Data) => Own, keys: Own, rows: number) {
-    this.#keysOf = keysOf;
-    this.#keys = keys;
-    const size = 2 ** Math.ceil(Math.log2(Math.max(16, rows * 3)));
-    this.#mask = size - 1;
-    this.#slots = new Int32Array(size).fill(-1);
-    this.firsts = new Int32Array(rows);
-    for (let row = 0; row < rows; row++) this.firsts[row] = this.#insert(row);
-  }
-
-  #insert(row: number): number {
-    const keys = this.#keys;
-    if (isNull(keys, row)) return -1;
-    for (let slot = keys.hash(row) & this.#mask; ; slot = (slot + 1) & this.#mask) {
-      const known = this.#slots[slot] as number;
-      if (known < 0) {
-        this.#slots[slot] = row;
-        return row;
-      }
-      if (keys.equals(row, keys, known)) return known;
-    }
-  }
-
-  match([column]: readonly Data[], rows: number): Int32Array {
-    const asked = this.#keysOf(column as Data);
-    const keys = this.#keys;
-    const slots = this.#slots;
-    const mask = this.#mask;
-    const found = new Int32Array(rows);
-    const nulls = asked.validity !== undefined;
-    for (let row = 0; row < rows; row++) {
-      if (nulls && isNull(asked, row)) {
-        found[row] = -1;
-        continue;
-      }
-      let slot = asked.hash(row) & mask;
-      let known = slots[slot] as number;
-      while (known >= 0 && !asked.equals(row, keys, known)) {
-        slot = (slot + 1) & mask;
-        known = slots[slot] as number;
-      }
-      found[row] = known;
-    }
-    return found;
-  }
-}
-
-const isNull = <Own>({ validity, offset }: Keys<Own>, row: number): boolean =>
-  validity !== undefined && !getBit(validity, offset + row);
 
 const validityOf = (data: Data): Uint8Array | undefined =>
   data.nullCount > 0 ? data.nullBitmap : undefined;
 
 /** 64-bit numbers as pairs of words: a bigint per row would be an object per row. */
-class WordKeys implements Keys<WordKeys> {
-  readonly length: number;
-  readonly validity: Uint8Array | undefined;
-  readonly offset: number;
-  readonly words: Int32Array;
+class WordIndex implements KeyIndex {
+  readonly firsts: Int32Array;
+  readonly #slots: Int32Array;
+  readonly #words: Int32Array;
 
-  constructor(data: Data) {
-    this.length = data.length;
-    this.validity = validityOf(data);
-    this.offset = data.offset;
-    this.words = wordsOf(data);
+  constructor(column: Data, rows: number) {
+    const slots = emptySlots(rows);
+    const words = wordsOf(column);
+    const validity = validityOf(column);
+    const firsts = new Int32Array(rows);
+    const mask = slots.length - 1;
+    for (let row = 0; row < rows; row++) {
+      if (validity !== undefined && !getBit(validity, column.offset + row)) {
+        firsts[row] = -1;
+        continue;
+      }
+      const low = words[2 * row] as number;
+      const high = words[2 * row + 1] as number;
+      let slot = hashWords(low, high) & mask;
+      let known = slots[slot] as number;
+      while (known >= 0 && (words[2 * known] !== low || words[2 * known + 1] !== high)) {
+        slot = (slot + 1) & mask;
+        known = slots[slot] as number;
+      }
+      if (known < 0) slots[slot] = row;
+      firsts[row] = known < 0 ? row : known;
+    }
+    this.firsts = firsts;
+    this.#slots = slots;
+    this.#words = words;
   }
 
-  hash(row: number): number {
-    const low = this.words[2 * row] as number;
-    const high = this.words[2 * row + 1] as number;
-    const mixed = Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1);
-    return mixed ^ (mixed >>> 15);
-  }
-
-  equals(row: number, other: WordKeys, otherRow: number): boolean {
-    return (
-      this.words[2 * row] === other.words[2 * otherRow] &&
-      this.words[2 * row + 1] === other.words[2 * otherRow + 1]
-    );
+  match([column]: readonly Data[], rows: number): Int32Array {
+    const asked = wordsOf(column as Data);
+    const validity = validityOf(column as Data);
+    const offset = column?.offset ?? 0;
+    const slots = this.#slots;
+    const words = this.#words;
+    const mask = slots.length - 1;
+    const found = new Int32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      const low = asked[2 * row] as number;
+      const high = asked[2 * row + 1] as number;
+      let slot = hashWords(low, high) & mask;
+      let known = slots[slot] as number;
+      while (known >= 0 && (words[2 * known] !== low || words[2 * known + 1] !== high)) {
+        slot = (slot + 1) & mask;
+        known = slots[slot] as number;
+      }
+      const isNull = validity !== undefined && !getBit(validity, offset + row);
+      found[row] = isNull ? -1 : known;
+    }
+    return found;
   }
 }
 
-const wordKeys = (data: Data): WordKeys => new WordKeys(data);
+function hashWords(low: number, high: number): number {
+  const mixed = Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
 
 function wordsOf(data: Data): Int32Array {
   const values = data.values as Int32Array | BigInt64Array;
@@ -175,46 +136,96 @@ function wordsOf(data: Data): Int32Array {
   return words;
 }
 
-class ByteKeys implements Keys<ByteKeys> {
-  readonly length: number;
-  readonly validity: Uint8Array | undefined;
-  readonly offset: number;
-  readonly bytes: Uint8Array;
-  readonly #offsets: Offsets;
+/** Texts and other strings of bytes. */
+class ByteIndex implements KeyIndex {
+  readonly firsts: Int32Array;
+  readonly #slots: Int32Array;
+  readonly #bytes: Uint8Array;
+  readonly #ends: Int32Array;
 
-  constructor(data: Data) {
-    this.length = data.length;
-    this.validity = validityOf(data);
-    this.offset = data.offset;
-    this.bytes = (data.values ?? NO_BYTES) as Uint8Array;
-    this.#offsets = data.valueOffsets as Offsets;
+  constructor(column: Data, rows: number) {
+    this.#slots = emptySlots(rows);
+    this.#bytes = (column.values ?? NO_BYTES) as Uint8Array;
+    this.#ends = endsOf(column);
+    this.firsts = new Int32Array(rows);
+    this.#find(column, rows, this.firsts, true);
   }
 
-  hash(row: number): number {
-    const end = offsetAt(this.#offsets, row + 1);
-    let hash = 0x811c9dc5;
-    for (let at = offsetAt(this.#offsets, row); at < end; at++) {
-      hash = Math.imul(hash ^ (this.bytes[at] as number), 0x01000193);
-    }
-    // Similar texts differ in few bits until all of them are mixed.
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    return hash ^ (hash >>> 16);
+  match([column]: readonly Data[], rows: number): Int32Array {
+    const found = new Int32Array(rows);
+    this.#find(column as Data, rows, found, false);
+    return found;
   }
 
-  equals(row: number, other: ByteKeys, otherRow: number): boolean {
-    const begin = offsetAt(this.#offsets, row);
-    const length = offsetAt(this.#offsets, row + 1) - begin;
-    const start = offsetAt(other.#offsets, otherRow);
-    if (offsetAt(other.#offsets, otherRow + 1) - start !== length) return false;
-    for (let at = 0; at < length; at++) {
-      if (this.bytes[begin + at] !== other.bytes[start + at]) return false;
+  /** Rows that are not known are added, or are -1. */
+  #find(column: Data, rows: number, found: Int32Array, adding: boolean): void {
+    const asked = (column.values ?? NO_BYTES) as Uint8Array;
+    const view = new DataView(asked.buffer, asked.byteOffset, asked.byteLength);
+    const askedEnds = endsOf(column);
+    const validity = validityOf(column);
+    const slots = this.#slots;
+    const bytes = this.#bytes;
+    const ends = this.#ends;
+    const mask = slots.length - 1;
+    for (let row = 0; row < rows; row++) {
+      if (validity !== undefined && !getBit(validity, column.offset + row)) {
+        found[row] = -1;
+        continue;
+      }
+      const begin = askedEnds[row] as number;
+      const length = (askedEnds[row + 1] as number) - begin;
+      let slot = hashBytes(view, begin, length) & mask;
+      let known = slots[slot] as number;
+      while (known >= 0) {
+        const start = ends[known] as number;
+        const same = (ends[known + 1] as number) - start === length;
+        if (same && sameBytes(asked, begin, bytes, start, length)) break;
+        slot = (slot + 1) & mask;
+        known = slots[slot] as number;
+      }
+      if (known < 0 && adding) {
+        slots[slot] = row;
+        known = row;
+      }
+      found[row] = known;
     }
-    return true;
   }
 }
 
-const byteKeys = (data: Data): ByteKeys => new ByteKeys(data);
+/** Offsets as 32-bit numbers; a batch holds no more bytes than they count. */
+function endsOf(data: Data): Int32Array {
+  const offsets = data.valueOffsets as Offsets;
+  if (offsets instanceof Int32Array) return offsets;
+  if (offsetAt(offsets, data.length) > 0x7fff_ffff) {
+    throw new DirspaceError('InvalidInput', 'Keys of more than 2 GiB do not fit one batch.');
+  }
+  return Int32Array.from(offsets, Number);
+}
+
+function hashBytes(view: DataView, begin: number, length: number): number {
+  let hash = length ^ 0x811c9dc5;
+  const end = begin + length;
+  let at = begin;
+  for (; at + 4 <= end; at += 4) {
+    hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  for (; at < end; at++) hash = Math.imul(hash ^ view.getUint8(at), 0x01000193);
+  // Similar texts differ in few bits until all of them are mixed.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return hash ^ (hash >>> 13);
+}
+
+function sameBytes(
+  a: Uint8Array,
+  begin: number,
+  b: Uint8Array,
+  start: number,
+  length: number,
+): boolean {
+  for (let at = length - 1; at >= 0; at--) if (a[begin + at] !== b[start + at]) return false;
+  return true;
+}
 
 /** Several columns, or a type without a form of its own above: keys as texts. */
 class TextIndex implements KeyIndex {
