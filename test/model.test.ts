@@ -281,6 +281,7 @@ async function runSequence(
       expect(state, tell()).toEqual(sequence.model.state());
     }
   }
+  expect((await catalog.verify({})).problems, tell()).toEqual([]);
   await catalog.close();
   await other.close();
 }

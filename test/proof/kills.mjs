@@ -99,6 +99,8 @@ async function checked(connect, { root, durability }, before, lines, counts) {
     const again = await readBack(connection);
     if (again !== visible(state))
       throw new Error(`one more write left ${again} instead of ${visible(state)}`);
+    const { problems } = await connection.namespace.verify({});
+    if (problems.length > 0) throw new Error(`verify found ${JSON.stringify(problems)}`);
     return state;
   } finally {
     await connection.close();
