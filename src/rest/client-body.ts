@@ -135,7 +135,8 @@ export async function* receivedBytes(
     throw progress.signal.aborted ? progress.signal.reason : broken(error);
   } finally {
     progress.end();
-    if (!finished) await reader?.cancel().catch(() => {});
+    // Not waited for: a body that is shared is let go when all have let go of it.
+    if (!finished) reader?.cancel().catch(() => {});
   }
 }
 

@@ -152,7 +152,8 @@ export class RestNamespace extends Operations implements Namespace {
         retryAfter = response.headers.get('retry-after');
         const delay = retryDelay(attempt + 1, retryAfter, env);
         if (delay === undefined) return { response, progress };
-        await response.body?.cancel();
+        // Not waited for: a body that is shared is let go when all have let go of it.
+        response.body?.cancel().catch(() => {});
         progress.end();
         await this.#pause(delay, callers);
       } catch (error) {
