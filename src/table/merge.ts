@@ -219,20 +219,25 @@ class Merge {
 
   /** Live rows of a batch with the source rows of the same key. */
   #pairs(matches: Int32Array, live: Selection): Pairs {
-    const targets: number[] = [];
-    const sources: number[] = [];
     const update = this.#parts.clauses.updateMatched !== undefined;
     const count = live === undefined ? matches.length : live.length;
+    const targets = new Uint32Array(Math.min(count, PAIRS_AT_FIRST));
+    let pairs: Pairs = { targets, sources: new Uint32Array(targets.length) };
+    let found = 0;
     for (let at = 0; at < count; at++) {
       const row = live === undefined ? at : (live[at] as number);
       const source = matches[row] as number;
       if (source < 0) continue;
       if (update && this.#repeated[source] === 1) throw this.#ambiguous(source);
       this.#met[source] = 1;
-      targets.push(row);
-      sources.push(source);
+      if (found === pairs.targets.length) pairs = grown(pairs, count);
+      pairs.targets[found] = row;
+      pairs.sources[found++] = source;
     }
-    return { targets: Uint32Array.from(targets), sources: Uint32Array.from(sources) };
+    return {
+      targets: pairs.targets.subarray(0, found),
+      sources: pairs.sources.subarray(0, found),
+    };
   }
 
   #ambiguous(first: number): DirspaceError {
@@ -320,6 +325,15 @@ interface Pairs {
   /** Rows of the batch, ascending. */
   readonly targets: Uint32Array;
   readonly sources: Uint32Array;
+}
+
+const PAIRS_AT_FIRST = 1024;
+
+function grown({ targets, sources }: Pairs, rows: number): Pairs {
+  const larger = { targets: new Uint32Array(rows), sources: new Uint32Array(rows) };
+  larger.targets.set(targets);
+  larger.sources.set(sources);
+  return larger;
 }
 
 const NO_PAIRS: Pairs = { targets: new Uint32Array(0), sources: new Uint32Array(0) };
