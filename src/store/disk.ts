@@ -24,11 +24,6 @@ export interface Disk {
   readonly readOnly: boolean;
   readonly env: Env;
   readonly flags: OpenFlags;
-  /**
-   * Folders found sound in this turn of the event loop. Operations of one turn look at the same
-   * folders again and again, and no look protects against a change that comes right behind it.
-   */
-  readonly entered: Set<string>;
   /** Called after the entries of a folder changed. */
   changed(folder: string): void;
 }

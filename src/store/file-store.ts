@@ -84,7 +84,6 @@ export class FileStore implements Store {
       readOnly: this.readOnly,
       env: this.env,
       flags: openFlags(fs),
-      entered: enteredIn(fs, root),
       changed:
         hints === undefined
           ? () => {}
@@ -231,13 +230,11 @@ export class FileStore implements Store {
 
   async moveFolder(from: string, to: string): Promise<'moved' | 'taken' | 'missing'> {
     this.#mustWrite('move', from);
-    this.#disk.entered.clear();
     return folders.moveFolder(this.#disk, from, to);
   }
 
   async deleteFolder(folder: string): Promise<void> {
     this.#mustWrite('remove', folder);
-    this.#disk.entered.clear();
     return folders.deleteFolder(this.#disk, folder);
   }
 
@@ -304,23 +301,6 @@ function makeRoot(fs: FileSystem, root: string, durable: boolean): void {
   fs.mkdirSync(root, { recursive: true, mode: 0o700 });
   if (!durable) return;
   for (const folder of missing) flushFolderSync(fs, dirname(folder));
-}
-
-const entered = new WeakMap<object, Map<string, Set<string>>>();
-
-/** Stores over one root share what they found: a folder that one of them moves is gone for all. */
-function enteredIn(fs: FileSystem, root: string): Set<string> {
-  let roots = entered.get(fs);
-  if (roots === undefined) {
-    roots = new Map();
-    entered.set(fs, roots);
-  }
-  let folders = roots.get(root);
-  if (folders === undefined) {
-    folders = new Set();
-    roots.set(root, folders);
-  }
-  return folders;
 }
 
 const scratches = new WeakMap<object, Uint8Array>();

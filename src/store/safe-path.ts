@@ -40,14 +40,13 @@ export function parentOf(path: string): string {
  * missing. One system call where nothing is wrong; names the link where one is.
  */
 export function enterFolder(disk: Disk, folder: string): boolean {
-  if (disk.entered.has(folder)) return true;
   const absolute = absoluteFolder(disk, folder);
   // A miss is common, and an exception costs ten times the looks.
   if (!disk.fs.existsSync(absolute)) return walkFolder(disk, folder);
   try {
     // The kernel resolves the whole chain at once: half the cost of one lstat a component.
     // The dot makes it refuse a file.
-    if (canonicalPath(disk.fs, `${absolute}/.`) === absolute) return remember(disk, folder);
+    if (canonicalPath(disk.fs, `${absolute}/.`) === absolute) return true;
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'ENOENT' && errno !== 'ENOTDIR' && errno !== 'ELOOP') {
@@ -55,12 +54,6 @@ export function enterFolder(disk: Disk, folder: string): boolean {
     }
   }
   return walkFolder(disk, folder);
-}
-
-function remember(disk: Disk, folder: string): true {
-  if (disk.entered.size === 0) setImmediate(() => disk.entered.clear());
-  disk.entered.add(folder);
-  return true;
 }
 
 /** Throws the missing-folder error where `enterFolder` answers false. */
