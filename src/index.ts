@@ -36,6 +36,7 @@ export type {
   ColumnAlteration,
   FieldMetadataUpdate,
   NewColumns,
+  NewField,
 } from './sdk/columns.ts';
 export { connect, connectNamespace } from './sdk/connect.ts';
 export type { ConnectOptions } from './sdk/connect-options.ts';
