@@ -55,7 +55,7 @@ export async function readJson(
     throw unsupportedType(request, JSON_TYPE);
   }
   checkLength(request, limit);
-  const bytes = await progress.race(readWhole(request, limit));
+  const bytes = await readWhole(request, limit, progress.signal);
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -65,7 +65,7 @@ export async function readJson(
   }
 }
 
-function readWhole(request: IncomingMessage, limit: number): Promise<Buffer> {
+function readWhole(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -74,6 +74,7 @@ function readWhole(request: IncomingMessage, limit: number): Promise<Buffer> {
       request.off('end', onEnd);
       request.off('error', onError);
       request.off('close', onClose);
+      signal.removeEventListener('abort', onAbort);
       finish();
     };
     const onData = (piece: Buffer): void => {
@@ -84,11 +85,14 @@ function readWhole(request: IncomingMessage, limit: number): Promise<Buffer> {
     const onEnd = (): void =>
       settle(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
     const onError = (error: Error): void => settle(() => reject(brokenOff(error)));
+    const onAbort = (): void => settle(() => reject(signal.reason));
     const onClose = (): void => settle(() => reject(brokenOff(undefined)));
     request.on('data', onData);
     request.on('end', onEnd);
     request.on('error', onError);
     request.on('close', onClose);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
   });
 }
 

@@ -33,6 +33,11 @@ export class RequestLog {
     this.#logger = logger;
   }
 
+  /** Whether anybody takes lines of that level. */
+  takes(level: LogLevel): boolean {
+    return this.#logger[level] !== undefined;
+  }
+
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret !== undefined && secret.length >= MIN_SECRET) this.#secrets.add(secret);

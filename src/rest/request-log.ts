@@ -6,6 +6,8 @@ import { ClientGone, type RequestState } from './request-state.ts';
 
 export function logEnd(state: RequestState, status: number, env: Env): void {
   const gone = state.progress.signal.reason instanceof ClientGone;
+  const level = levelOf(status, gone);
+  if (!state.log.takes(level)) return;
   const fields = {
     requestId: state.id,
     method: state.raw.method,
@@ -19,7 +21,6 @@ export function logEnd(state: RequestState, status: number, env: Env): void {
   };
   const { failure } = state;
   const message = gone ? 'client gone' : 'request';
-  const level = levelOf(status, gone);
   if (failure === undefined || gone) state.log.write(level, fields, message);
   else if (level === 'error') state.log.write(level, { ...fields, failure }, message);
   else state.log.write(level, { ...fields, code: codeOf(failure) }, message);
