@@ -1,5 +1,11 @@
 /** The export list of `dirspace/server`, nothing else. */
-export type { ApiKey, Authenticate, AuthOptions, Credentials, RequestHeaders } from './rest/auth.ts';
+export type {
+  ApiKey,
+  Authenticate,
+  AuthOptions,
+  Credentials,
+  RequestHeaders,
+} from './rest/auth.ts';
 export type { DatabaseRouting, DatabaseSource } from './rest/databases.ts';
 export type { JwtOptions } from './rest/jwt.ts';
 export type { Limits } from './rest/limits.ts';
