@@ -31,16 +31,19 @@ async function timed(work) {
 }
 
 /** Ours and the peer's samples alternate, so that a slow moment of the machine hits both. */
-async function measure({ samples = 9, ours, peer }) {
+async function measure({ samples = 9, warmups = 0, ours, peer }) {
   const count = Number(options.samples ?? samples);
   const own = [];
   const other = [];
+  const first_ms = warmups > 0 ? await timed(() => ours(count)) : undefined;
+  for (let index = 1; index < warmups; index++) await ours(count + index);
+  for (let index = 0; index < warmups; index++) await peer?.(count + index);
   for (let index = 0; index < count; index++) {
     own.push(await timed(() => ours(index)));
     if (peer !== undefined) other.push(await timed(() => peer(index)));
   }
   return {
-    first_ms: own[0],
+    first_ms: first_ms ?? own[0],
     ours_ms: median(own),
     peer_ms: other.length > 0 ? median(other) : null,
   };

@@ -69,6 +69,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `create a table in a nested namespace, ${mode}`,
       goal,
       samples: 60,
+      warmups: 100,
       ours: (n) => own[mode].createTable(`t${n}`, ownRows, PATH),
       peer: (n) => peer.createTable(`t-${mode}-${n}`, peerRows, PATH),
     };
@@ -84,6 +85,7 @@ export async function* catalogWorkloads({ folder }) {
     name: 'open + schema + version + count',
     goal: 10,
     samples: 100,
+    warmups: 200,
     ours: () => describe(own.full),
     peer: () => describe(peer),
   };
@@ -92,6 +94,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `drop a table, ${mode}`,
       goal,
       samples: 50,
+      warmups: 60,
       ours: (n) => own[mode].dropTable(`t${n + 2}`, PATH),
       peer: (n) => peer.dropTable(`t-${mode}-${n + 2}`, PATH),
     };
@@ -101,6 +104,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `create a namespace, ${mode}`,
       goal,
       samples: 40,
+      warmups: 60,
       ours: (n) => own[mode].createNamespace(['prod', `n${n}`]),
       peer: (n) => peer.createNamespace(['prod', `n-${mode}-${n}`]),
     };
@@ -117,6 +121,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `drop a namespace, ${mode}`,
       goal,
       samples: 40,
+      warmups: 60,
       ours: (n) => own[mode].dropNamespace(['prod', `n${n}`]),
       peer: (n) => peer.dropNamespace(['prod', `n-${mode}-${n}`]),
     };
@@ -130,6 +135,7 @@ export async function* catalogWorkloads({ folder }) {
     name: 'list 1,000 tables',
     goal: 40,
     samples: 15,
+    warmups: 15,
     ours: () => own.relaxed.tableNames(),
     peer: () => peer.tableNames(),
   };
@@ -147,9 +153,10 @@ async function* appends(own, peer, ownRows, peerRows) {
     const other = await peer.createTable(`appended-${mode}`, peerRows);
     const early = [];
     yield {
-      name: `append 10 rows, versions 1 to 100, ${mode}`,
+      name: `append 10 rows, versions 100 to 200, ${mode}`,
       goal,
       samples: 100,
+      warmups: 100,
       ours: async () => {
         const start = performance.now();
         await tables[mode].add(ownRows);

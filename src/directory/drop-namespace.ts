@@ -1,18 +1,12 @@
 /** Dropping and replacing namespaces: one rename each, made safe against a crash by intents. */
 import { DirspaceError } from '../errors.ts';
-import {
-  joinPath,
-  NAMESPACE_FILE,
-  parentFolder,
-  STAGING_FOLDER,
-  TRASH_FOLDER,
-} from '../format/paths.ts';
+import { joinPath, NAMESPACE_FILE, parentFolder, STAGING_FOLDER } from '../format/paths.ts';
 import { encodeNamespace } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type { DropBehavior } from '../protocol/modes.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
-import { prepareTrash } from './trash.ts';
+import { emptyTrash, newTrashFolder, prepareTrash, recordTrash } from './trash.ts';
 
 /** How long an intent whose first step was not taken is left to its process, in milliseconds. */
 const INTENT_GRACE = 3_600_000;
@@ -31,11 +25,17 @@ export async function dropNamespaceFolder(
 ): Promise<DropOutcome> {
   const place = catalog.engine.names.namespaceFolder(id);
   if (behavior === 'Restrict') {
-    const trash = `${TRASH_FOLDER}/${catalog.env.uuid()}`;
+    const trash = newTrashFolder(catalog);
     const intent: Intent = { kind: 'drop_empty_namespace', place, trash };
+    // Side by side with the intent: both must be on disk before the first step, in no order.
+    const recorded = recordTrash(catalog, trash, 'namespace', id);
+    recorded.catch(() => {});
     return runIntent(catalog, intent, async () => {
-      if ((await catalog.store.moveFolder(place, trash)) !== 'moved') return 'missing';
-      return finish(catalog, intent);
+      await recorded;
+      if ((await catalog.store.moveFolder(place, trash)) === 'moved')
+        return finish(catalog, intent);
+      await emptyTrash(catalog, trash);
+      return 'missing';
     });
   }
   const trash = await prepareTrash(catalog, 'namespace', id);
@@ -102,13 +102,9 @@ async function discardStaging(catalog: Catalog, folder: string): Promise<void> {
 
 /** Carries on after the first step; what was done before is not done again. */
 async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
-  const { store } = catalog;
   if (intent.kind === 'replace') return putInPlace(catalog, intent);
   if (!(await hasBegun(catalog, intent))) return 'missing';
-  if (await isFolderEmpty(catalog, intent.trash)) {
-    await store.deleteFolder(intent.trash);
-    return 'dropped';
-  }
+  if (await isFolderEmpty(catalog, intent.trash)) return 'dropped';
   // Something was created in it between the look and the move: it must not be lost.
   await bringBack(catalog, intent.trash, intent.place);
   return 'not empty';

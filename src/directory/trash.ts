@@ -39,13 +39,23 @@ export async function prepareTrash(
   kind: TrashRecord['kind'],
   id: ObjectPath,
 ): Promise<string> {
-  const folder = `${TRASH_FOLDER}/${catalog.env.uuid()}`;
+  const folder = newTrashFolder(catalog);
+  await recordTrash(catalog, folder, kind, id);
+  return folder;
+}
+
+export const newTrashFolder = (catalog: Catalog): string => `${TRASH_FOLDER}/${catalog.env.uuid()}`;
+
+export async function recordTrash(
+  catalog: Catalog,
+  folder: string,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<void> {
   // Of two drops within a millisecond the later one still counts as later.
   const droppedAt = Math.max(catalog.env.now(), (lastDrops.get(catalog) ?? 0) + 1);
   lastDrops.set(catalog, droppedAt);
-  const record = encodeTrash({ kind, id, droppedAt });
-  await writeObject(catalog.store, recordFile(folder), record);
-  return folder;
+  await writeObject(catalog.store, recordFile(folder), encodeTrash({ kind, id, droppedAt }));
 }
 
 /** Removes a trash folder and its record; harmless when either is gone already. */

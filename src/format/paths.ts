@@ -24,8 +24,9 @@ export const TABLE_FILE = '.table.json';
 /** Names that Windows keeps for devices, whatever follows a period. */
 const DEVICE = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/i;
 const ESCAPE = /%([0-9a-f]{2})/g;
-/** Too long for a device or `data`, without capitals, periods and escapes. */
-const PLAIN = /^[a-z0-9_-]{8,200}$/;
+/** Without capitals, periods and escapes: only devices and `data` may still need one. */
+const PLAIN = /^[a-z0-9_-]{1,200}$/;
+const LONGEST_RESERVED = 'conout'.length;
 
 const escapeAt = (text: string, index: number): string =>
   `${text.slice(0, index)}%${text.charCodeAt(index).toString(16)}${text.slice(index + 1)}`;
@@ -72,7 +73,8 @@ export class NameCodec {
     const kind: FolderKind = folder.endsWith(TABLE_SUFFIX) ? 'table' : 'namespace';
     const bare = kind === 'table' ? folder.slice(0, -TABLE_SUFFIX.length) : folder;
     // Names that no rule touches, so that long lists need not encode each name again.
-    if (PLAIN.test(bare)) return { kind, name: bare };
+    if (bare.length > LONGEST_RESERVED && PLAIN.test(bare)) return { kind, name: bare };
+    if (kind === 'table' && PLAIN.test(bare) && !DEVICE.test(bare)) return { kind, name: bare };
     const name = bare.includes('%')
       ? bare.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
       : bare;
