@@ -8,6 +8,7 @@ import { openArrowBody } from '../format/foreign-ipc.ts';
 import { encodeManifest } from '../format/manifest.ts';
 import {
   joinPath,
+  NAMESPACE_FILE,
   parentFolder,
   STAGING_FOLDER,
   TABLE_FILE,
@@ -240,7 +241,8 @@ async function placeTable(
 }
 
 export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
-  if (!(await catalog.store.enter(catalog.engine.names.namespaceFolder(id)))) return;
+  const marker = joinPath(catalog.engine.names.namespaceFolder(id), NAMESPACE_FILE);
+  if ((await catalog.store.head(marker)) === undefined) return;
   throw new DirspaceError(
     'TableAlreadyExists',
     `${showId(id)} is a namespace; a table cannot have the same name. Choose another name.`,
