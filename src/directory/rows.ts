@@ -102,6 +102,14 @@ export async function deleteFromTable(
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
   const branch = await requireBranch(catalog, table, request.branch);
+  const repeated = await repeatedCommit(catalog, table, options);
+  if (repeated !== undefined) {
+    return {
+      version: repeated.version,
+      num_deleted_rows: repeated.manifest.operation.summary.deleted_rows ?? 0,
+      transaction_id: repeated.manifest.transaction,
+    };
+  }
   const { snapshot, transaction, deletedRows } = await deleteWhere(
     catalog.engine,
     branch,
