@@ -2,7 +2,7 @@
  * Runs the workloads against dirspace and against LanceDB on this machine, in one process, sample by
  * sample in turn, and prints medians and their ratio.
  *
- *   npm run bench [-- --suite catalog|tables|memory] [--only WORDS] [--json FILE] [--samples N]
+ *   npm run bench [-- --suite catalog|tables|memory] [--json FILE] [--samples N]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,6 @@ import { tableWorkloads } from './workloads/tables.mjs';
 const { values: options } = parseArgs({
   options: {
     suite: { type: 'string' },
-    only: { type: 'string' },
     json: { type: 'string' },
     samples: { type: 'string' },
   },
@@ -55,7 +54,6 @@ try {
   for (const [name, suite] of Object.entries(suites)) {
     if (options.suite !== undefined && options.suite !== name) continue;
     for await (const workload of suite({ folder: (name) => join(root, name) })) {
-      if (options.only !== undefined && !workload.name.includes(options.only)) continue;
       const figures = workload.figures ?? (await measure(workload));
       const ratio = figures.peer_ms === null ? null : figures.peer_ms / figures.ours_ms;
       const ok = ratio === null ? null : ratio >= workload.goal;
