@@ -107,7 +107,9 @@ export async function* tableWorkloads({ folder }) {
     ["filter category = 'k03'", 2, (q) => q.where("category = 'k03'")],
     ['limit 10', 15, (q) => q.limit(10)],
   ];
-  for (const [name, goal, build] of reads) yield { name, goal, samples: 11, ...query(build) };
+  for (const [name, goal, build] of reads) {
+    yield { name, goal, samples: 11, warmups: name === 'limit 10' ? 100 : 2, ...query(build) };
+  }
   for (const [name, filter] of [
     ['count with a filter on x', 'x > 0.99'],
     ['count with a filter on category', "category = 'k03'"],
@@ -116,6 +118,7 @@ export async function* tableWorkloads({ folder }) {
       name,
       goal: 1.5,
       samples: 11,
+      warmups: 5,
       ours: () => tables.own.countRows(filter),
       peer: () => tables.peer.countRows(filter),
     };
@@ -133,6 +136,7 @@ export async function* tableWorkloads({ folder }) {
       name: `take ${count} random rows`,
       goal,
       samples,
+      warmups: count < 1_000 ? 100 : 2,
       ours: async (n) => (await tables.own.takeOffsets(offsets[n % 64]).toArrow()).numRows,
       peer: async (n) => (await tables.peer.takeOffsets(offsets[n % 64]).toArrow()).numRows,
     };
@@ -144,8 +148,21 @@ export async function* tableWorkloads({ folder }) {
     name: 'exact top 10 of 100,000 x 128',
     goal: 8,
     samples: 15,
-    ours: async (n) => (await near.own.vectorSearch(queries[n]).limit(10).toArrow()).numRows,
-    peer: async (n) => (await near.peer.vectorSearch(queries[n]).limit(10).toArrow()).numRows,
+    warmups: 5,
+    ours: async (n) =>
+      (
+        await near.own
+          .vectorSearch(queries[n % 16])
+          .limit(10)
+          .toArrow()
+      ).numRows,
+    peer: async (n) =>
+      (
+        await near.peer
+          .vectorSearch(queries[n % 16])
+          .limit(10)
+          .toArrow()
+      ).numRows,
   };
   yield* changes(own, peer, data);
   yield* smallFragments(own, peer);
