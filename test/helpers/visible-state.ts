@@ -1,7 +1,7 @@
 /** All that a caller can see of a catalog, as one plain value that can be compared. */
 import type { CatalogExtensions } from '../../src/protocol/extensions.ts';
 import type { Namespace } from '../../src/protocol/namespace.ts';
-import { idsOf } from '../suites/namespace/context.ts';
+import { idsOf } from './people.ts';
 
 export interface VisibleTable {
   readonly properties: Readonly<Record<string, string>>;

@@ -1,9 +1,10 @@
 /** What the parts of the namespace suite share: the catalog under test, data, and assertions. */
 import { afterEach, beforeEach, expect, test as plainTest } from 'vitest';
-import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../../../src/arrow.ts';
 import { ERROR_KINDS, type ErrorCode } from '../../../src/errors.ts';
 import type { CatalogExtensions } from '../../../src/protocol/extensions.ts';
 import type { Namespace } from '../../../src/protocol/namespace.ts';
+
+export { idsOf, people, range, rowIdsOf, type Selection } from '../../helpers/people.ts';
 
 /** The files behind the catalog, where a test can reach them. */
 export interface CatalogFiles {
@@ -72,57 +73,6 @@ export function partOf(options: SuiteOptions): Part {
   };
 }
 
-/** Rows with ids `from` to `from + count - 1`. */
-export function people(count: number, from = 0): RecordBatchStream {
-  const table = tableFromArrays({
-    id: Int32Array.from({ length: count }, (_, row) => from + row),
-    name: Array.from({ length: count }, (_, row) => `name ${from + row}`),
-  });
-  return recordBatchStream(table.schema, table.batches);
-}
-
-export interface Selection {
-  readonly version?: number;
-  readonly branch?: string;
-}
-
-/** The `id` column of a table, in row order. */
-export async function idsOf(
-  namespace: Namespace,
-  id: string[],
-  selection: Selection = {},
-): Promise<number[]> {
-  const found: number[] = [];
-  const stream = await namespace.queryTable({ id, k: Number.MAX_SAFE_INTEGER, ...selection });
-  for await (const batch of stream) {
-    for (const value of batch.getChild('id') ?? []) found.push(Number(value));
-  }
-  return found;
-}
-
-/** Row ids by `id` value. */
-export async function rowIdsOf(
-  namespace: Namespace,
-  id: string[],
-  selection: Selection = {},
-): Promise<ReadonlyMap<number, bigint>> {
-  const found = new Map<number, bigint>();
-  const stream = await namespace.queryTable({
-    id,
-    k: Number.MAX_SAFE_INTEGER,
-    with_row_id: true,
-    ...selection,
-  });
-  for await (const batch of stream) {
-    const ids = batch.getChild('id');
-    const rowIds = batch.getChild('_rowid');
-    for (let row = 0; row < batch.numRows; row++) {
-      found.set(Number(ids?.get(row)), BigInt(rowIds?.get(row)));
-    }
-  }
-  return found;
-}
-
 /** The whole error: its stable code, the protocol's number, the status, and a message. */
 export async function expectError(work: Promise<unknown>, code: ErrorCode): Promise<Error> {
   const outcome = await work.then(
@@ -141,6 +91,3 @@ export async function expectError(work: Promise<unknown>, code: ErrorCode): Prom
   expect(error.message.length).toBeGreaterThan(20);
   return error;
 }
-
-export const range = (from: number, to: number): number[] =>
-  Array.from({ length: to - from }, (_, index) => from + index);
