@@ -1,9 +1,10 @@
 /** Appends one row after the other, and says which version each one made. */
-import { message, say } from './child-process.mjs';
+import { connect } from '../../src/index.ts';
+import { message, say } from './child-process.ts';
+import type { AppendTask } from './writers.ts';
 
-const { connect } = await import(process.argv[2]);
 say({ ready: true });
-const { root, durability, writer, appends } = await message();
+const { root, durability, writer, appends } = await message<AppendTask>();
 const connection = await connect(root, { durability });
 const table = await connection.openTable('t');
 for (let n = 0; n < appends; n++) {
@@ -11,7 +12,7 @@ for (let n = 0; n < appends; n++) {
     const { version } = await table.add([{ writer, n }]);
     say({ n, version });
   } catch (error) {
-    say({ n, error: `${error.code}: ${error.message}` });
+    say({ n, error: String(error) });
   }
 }
 await connection.close();

@@ -1,11 +1,12 @@
-/** Child processes that speak lines of JSON, and randomness from a seed. */
-import { spawn } from 'node:child_process';
+/** Child processes that speak lines of JSON, folders on the real disk, randomness from a seed. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Uniform in [0, 1) from a seed: mulberry32. */
-export function randomOf(seed) {
+export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -16,7 +17,7 @@ export function randomOf(seed) {
 }
 
 /** A folder of its own on the real disk, removed when the work ends. */
-export async function inFolder(work) {
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dirspace-proof-')));
   try {
     return await work(folder);
@@ -25,22 +26,29 @@ export async function inFolder(work) {
   }
 }
 
-/** A script of this folder in a process of its own. */
-export class Child {
-  lines = [];
-  #running;
-  #rest = '';
-  #waiting = [];
-  #ended;
+/** The path of a compiled script of this folder, by its name without an ending. */
+export const scriptPath = (name: string): string =>
+  fileURLToPath(new URL(`${name}.js`, import.meta.url));
 
-  constructor(script, ...args) {
-    this.#running = spawn(
-      process.execPath,
-      [new URL(script, import.meta.url).pathname, ...args.map(String)],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    );
-    this.#running.stdin.on('error', () => {});
-    this.#running.stdout.on('data', (chunk) => this.#take(String(chunk)));
+interface Waiting<Line> {
+  readonly wanted: (line: Line) => boolean;
+  readonly resolve: (line: Line | undefined) => void;
+}
+
+/** A script of this folder in a process of its own. `Line` is what it says. */
+export class Child<Line> {
+  readonly lines: Line[] = [];
+  readonly #running: ChildProcess;
+  readonly #ended: Promise<NodeJS.Signals | number | null>;
+  #rest = '';
+  #waiting: Waiting<Line>[] = [];
+
+  constructor(script: string, ...args: readonly string[]) {
+    this.#running = spawn(process.execPath, [scriptPath(script), ...args], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#running.stdin?.on('error', () => {});
+    this.#running.stdout?.on('data', (chunk) => this.#take(String(chunk)));
     this.#ended = new Promise((resolve) => {
       this.#running.on('close', (code, signal) => {
         for (const { resolve: tell } of this.#waiting.splice(0)) tell(undefined);
@@ -49,11 +57,11 @@ export class Child {
     });
   }
 
-  #take(text) {
+  #take(text: string): void {
     const parts = (this.#rest + text).split('\n');
-    this.#rest = parts.pop();
+    this.#rest = parts.pop() ?? '';
     for (const part of parts) {
-      const line = JSON.parse(part);
+      const line = JSON.parse(part) as Line;
       this.lines.push(line);
       this.#waiting = this.#waiting.filter(({ wanted, resolve }) => {
         if (!wanted(line)) return true;
@@ -64,7 +72,7 @@ export class Child {
   }
 
   /** The first line that fits, past or to come; undefined once the process ended without one. */
-  line(wanted) {
+  line(wanted: (line: Line) => boolean): Promise<Line | undefined> {
     const known = this.lines.find(wanted);
     if (known !== undefined) return Promise.resolve(known);
     return new Promise((resolve) => {
@@ -72,20 +80,18 @@ export class Child {
     });
   }
 
-  tell(message) {
-    this.#running.stdin.write(`${JSON.stringify(message)}\n`);
+  tell(message: unknown): void {
+    this.#running.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
   /** SIGKILL, at once. */
-  kill() {
+  kill(): Promise<NodeJS.Signals | number | null> {
     this.#running.kill('SIGKILL');
     return this.#ended;
   }
 
   /** Resolves with the exit code or the signal's name. */
-  ended() {
+  ended(): Promise<NodeJS.Signals | number | null> {
     return this.#ended;
   }
 }
-
-export const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
