@@ -1,8 +1,9 @@
 /** Clock, ids, randomness and sleep: injected everywhere, so that a test can replay a run. */
 import { randomUUID } from 'node:crypto';
+import { DirspaceError } from './errors.ts';
 
 export interface Env {
-  /** Milliseconds since the epoch. Informative only: versions order things, clocks never do. */
+  /** Milliseconds since the epoch, which may have a fraction. Informative only: versions order things, clocks never do. */
   now(): number;
   /** A fresh lower-case UUID. */
   uuid(): string;
@@ -11,6 +12,18 @@ export interface Env {
   /** Resolves after `ms`; rejects with the signal's reason. Never keeps the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** The same environment with a clock of whole milliseconds: stored times are integers. */
+export const wholeMillis = (env: Env): Env => ({
+  now: () => {
+    const now = Math.floor(env.now());
+    if (Number.isSafeInteger(now)) return Math.max(0, now);
+    throw new DirspaceError('InvalidInput', `env.now() answered ${now}, which is no time.`);
+  },
+  uuid: () => env.uuid(),
+  random: () => env.random(),
+  sleep: (ms, signal) => env.sleep(ms, signal),
+});
 
 export const systemEnv: Env = {
   now: Date.now,

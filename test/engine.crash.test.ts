@@ -35,13 +35,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     run: (catalog) => catalog.createTable({ id: ['n', 'new'] }, people(3)),
   },
   'fill a declared table': {
-    run: (catalog) => catalog.createTable({ id: ['n', 'declared'] }, people(3)),
+    run: (catalog) =>
+      catalog.createTable({ id: ['n', 'declared'], properties: { filled: 'yes' } }, people(3)),
     exact: true,
   },
   'declare table': { run: (catalog) => catalog.declareTable({ id: ['n', 'new'] }) },
   append: { run: (catalog) => catalog.insertIntoTable({ id: t }, people(2, 50)), exact: true },
   overwrite: {
-    run: (catalog) => catalog.createTable({ id: t, mode: 'overwrite' }, people(2, 50)),
+    run: (catalog) =>
+      catalog.createTable(
+        { id: t, mode: 'overwrite', properties: { overwritten: 'yes' } },
+        people(2, 50),
+      ),
     exact: true,
   },
   'delete rows': {

@@ -3,6 +3,7 @@ import nodeFs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
+import { systemEnv } from '../src/env.ts';
 import { directorySubject, filesOf, memoryFs } from './helpers/catalogs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 import { expectError, idsOf, people } from './suites/namespace/context.ts';
@@ -95,6 +96,34 @@ describe('roots', () => {
     const fourth = await openDirectoryNamespace({ root: '/c', fs });
     expect((await fourth.describeTable({ id: ['t'] })).managed_versioning).toBe(false);
     expect(await idsOf(fourth, ['t'])).toEqual([0, 1]);
+  });
+
+  test('a clock with fractions leaves whole times on disk; one that is no clock is refused', async () => {
+    const fs = memoryFs();
+    let now: number = 1_700_000_000_000.75;
+    const env = { ...systemEnv, now: () => now };
+    const namespace = await openDirectoryNamespace({ root: '/c', fs, env });
+    await namespace.createNamespace({ id: ['n'] });
+    await namespace.createTable({ id: ['n', 't'] }, people(2));
+    await namespace.insertIntoTable({ id: ['n', 't'] }, people(1, 2));
+    await namespace.createTableBranch({ id: ['n', 't'], name: 'side' });
+    await namespace.createTable({ id: ['n', 'gone'] }, people(1));
+    await namespace.dropTable({ id: ['n', 'gone'] });
+    for (now of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expectError(namespace.createTable({ id: ['n', 'never'] }, people(1)), 'InvalidInput');
+      await expectError(namespace.insertIntoTable({ id: ['n', 't'] }, people(1)), 'InvalidInput');
+    }
+
+    const again = await openDirectoryNamespace({ root: '/c', fs });
+    expect((await again.listTables({ id: ['n'] })).tables).toEqual(['t']);
+    expect(await idsOf(again, ['n', 't'], { branch: 'side' })).toEqual([0, 1, 2]);
+    const { versions } = await again.listTableVersions({ id: ['n', 't'] });
+    expect(versions.map((version) => version.timestamp_millis)).toEqual([
+      1_700_000_000_000, 1_700_000_000_000,
+    ]);
+    await again.undropTable({ id: ['n', 'gone'] });
+    expect(await idsOf(again, ['n', 'gone'])).toEqual([0]);
+    expect((await again.verify({})).problems).toEqual([]);
   });
 
   test('a vendor is asked for credentials only where they are wanted', async () => {

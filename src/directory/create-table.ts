@@ -14,7 +14,7 @@ import {
   TABLE_FILE,
   versionFile,
 } from '../format/paths.ts';
-import { encodeTable, type TableRecord } from '../format/records.ts';
+import { encodeTable, type Properties, type TableRecord } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type {
   CreateTableRequest,
@@ -45,6 +45,7 @@ import {
   tableId,
 } from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
+import { propertiesAt } from './table-properties.ts';
 
 /** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
 export async function createTable(
@@ -59,7 +60,8 @@ export async function createTable(
   const mode = parseMode(request.mode, CREATE_MODES);
   await refuseNamespaceOfThatName(catalog, id);
   const existing = await findTable(catalog, id);
-  if (existing !== undefined) return fillTable(catalog, existing, mode, data, options);
+  if (existing !== undefined)
+    return fillTable(catalog, existing, mode, request.properties, data, options);
   await requireNamespace(catalog, id.slice(0, -1));
 
   const stream = await openArrowBody(data);
@@ -75,7 +77,7 @@ export async function createTable(
   try {
     if (mode === 'ExistOk') return await existingAnswer(catalog, winner);
     const again = await stagedRows(catalog, staged);
-    return await fillTable(catalog, winner, mode, again, options);
+    return await fillTable(catalog, winner, mode, request.properties, again, options);
   } finally {
     await catalog.store.deleteFolder(staged.folder);
   }
@@ -163,11 +165,15 @@ async function stageTable(
   }
 }
 
-/** Writes into a table that is there: its first version if it is only declared. */
+/**
+ * Writes into a table that is there: its first version if it is only declared. Properties given
+ * join those of a declaration, and replace those of a table that is overwritten.
+ */
 async function fillTable(
   catalog: Catalog,
   table: Table,
   mode: CreateMode,
+  properties: Properties | undefined,
   data: ArrowBody,
   options: CallOptions,
 ): Promise<CreateTableResponse> {
@@ -182,6 +188,12 @@ async function fillTable(
     committed = await overwrite(catalog.engine, branch, head?.snapshot, stream, {
       signal: options.signal,
       ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
+      ...(properties === undefined
+        ? {}
+        : {
+            properties: (first) =>
+              first ? { ...table.record.properties, ...properties } : properties,
+          }),
     });
   } catch (error) {
     if (mode !== 'ExistOk' || !isDirspaceError(error, 'TableAlreadyExists')) throw error;
@@ -191,7 +203,7 @@ async function fillTable(
   return {
     location: locationOf(catalog, table.folder),
     version: snapshot.version,
-    properties: { ...table.record.properties },
+    properties: propertiesAt(table, snapshot),
     ...(transaction === undefined ? {} : { transaction_id: transaction }),
   };
 }
@@ -271,7 +283,7 @@ async function existingAnswer(catalog: Catalog, table: Table): Promise<CreateTab
   const head = await resolveHead(catalog.engine, mainBranch(table.folder, table.record.id));
   return {
     location: locationOf(catalog, table.folder),
-    properties: { ...table.record.properties },
+    properties: propertiesAt(table, head?.snapshot),
     ...(head === undefined ? {} : { version: head.snapshot.version }),
   };
 }

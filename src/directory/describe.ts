@@ -14,6 +14,7 @@ import {
   type Table,
 } from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
+import { propertiesOf } from './table-properties.ts';
 
 /**
  * A table without a version is only declared: data files alone are what a crash left behind.
@@ -41,7 +42,7 @@ export async function describeTable(
   const detailed = request.load_detailed_metadata === true;
   return {
     location,
-    properties: { ...table.record.properties },
+    properties: await propertiesOf(catalog, table),
     managed_versioning: catalog.managedVersioning,
     ...(request.with_table_uri === true ? { table_uri: pathToFileURL(location).href } : {}),
     ...(request.check_declared === true || detailed

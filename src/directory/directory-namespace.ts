@@ -13,6 +13,7 @@ import {
   unsupportedOperations,
 } from '../protocol/namespace.ts';
 import type { FileStore } from '../store/file-store.ts';
+import { tableGone } from '../table/incarnation.ts';
 import type { AutoCompaction } from './auto-compact.ts';
 import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
 import type { Catalog } from './catalog.ts';
@@ -20,7 +21,7 @@ import * as changes from './changes.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
 import * as namespaces from './namespaces.ts';
-import { type OpenOptions, openCatalog, tableGone } from './open-catalog.ts';
+import { type OpenOptions, openCatalog } from './open-catalog.ts';
 import * as query from './query.ts';
 import * as references from './references.ts';
 import { repairCatalog } from './repair.ts';

@@ -1,8 +1,9 @@
 /** Commits of a catalog with managed versioning: staged, then published by the version operations. */
-import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { isDirspaceError } from '../errors.ts';
 import { stagedManifestFile } from '../format/paths.ts';
 import { isMissingFolder } from '../store/file-store.ts';
 import type { TableBranch } from '../table/head.ts';
+import { tableGone } from '../table/incarnation.ts';
 import { writeObject } from '../table/write-object.ts';
 import type { Catalog } from './catalog.ts';
 import { deleteQuietly, publishStaged, readStagedVersion } from './versions.ts';
@@ -24,13 +25,7 @@ export async function publishManaged(
     await publishStaged(catalog, branch, staged, undefined);
     return true;
   } catch (error) {
-    if (isMissingFolder(error)) {
-      throw new DirspaceError(
-        'TableNotFound',
-        'The table or branch was dropped, renamed or recreated while this change was being made. Nothing was changed.',
-        { cause: error },
-      );
-    }
+    if (isMissingFolder(error)) throw tableGone(error);
     await deleteQuietly(catalog, path);
     if (isDirspaceError(error, 'ConcurrentModification')) return false;
     throw error;

@@ -1,5 +1,5 @@
 /** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
-import { type Env, systemEnv } from '../env.ts';
+import { type Env, systemEnv, wholeMillis } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import {
   DETACHED_FOLDER,
@@ -17,12 +17,12 @@ import {
   type Durability,
   type FileStore,
   type FileSystem,
-  isMissingFolder,
   openFileStore,
 } from '../store/file-store.ts';
 import { withLock } from '../store/lock.ts';
 import { ByteCache } from '../table/cache.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
+import { tableGone } from '../table/incarnation.ts';
 import { Queue } from '../table/queue.ts';
 import { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 import type { Catalog, CredentialVendor } from './catalog.ts';
@@ -72,7 +72,7 @@ export interface OpenedCatalog {
 /** @throws UnsupportedFormat, InvalidInput for a root that is not a folder */
 export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> {
   options.signal?.throwIfAborted();
-  const env = options.env ?? systemEnv;
+  const env = options.env === undefined ? systemEnv : wholeMillis(options.env);
   const autoCompaction =
     options.autoCompact === undefined ? undefined : new AutoCompaction(options.autoCompact);
   const store = openFileStore({
@@ -132,16 +132,6 @@ const publishDirectly =
       throw tableGone(error);
     }
   };
-
-/** A commit into a folder that is gone: its table, or its branch, was dropped, moved or recreated. */
-export const tableGone = (error: unknown): unknown =>
-  isMissingFolder(error)
-    ? new DirspaceError(
-        'TableNotFound',
-        'The table or branch was dropped, renamed or recreated while this change was being made. Nothing was changed.',
-        { cause: error },
-      )
-    : error;
 
 /** The root's own facts, written when it is first used. */
 class Root {

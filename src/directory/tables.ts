@@ -18,7 +18,7 @@ import type {
 } from '../protocol/models.ts';
 import { parseMode, REGISTER_MODES } from '../protocol/modes.ts';
 import { mainBranch } from '../table/branches.ts';
-import { listedVersions, snapshotAt } from '../table/head.ts';
+import { listedVersions, resolveHead, snapshotAt } from '../table/head.ts';
 import {
   beginWrite,
   type Catalog,
@@ -37,6 +37,7 @@ import { refuseNamespaceOfThatName, tableExists } from './create-table.ts';
 import { replaceFolder } from './drop-namespace.ts';
 import { allTables, tablesIn } from './listing.ts';
 import { pageLimit, pageOf, pageStart } from './paging.ts';
+import { propertiesAt, readableProperties } from './table-properties.ts';
 import { prepareTrash } from './trash.ts';
 
 export async function listTables(
@@ -85,9 +86,10 @@ export async function dropTable(
 ): Promise<DropTableResponse> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
+  const properties = await readableProperties(catalog, table);
   const trash = await prepareTrash(catalog, 'table', table.id);
   await moveAway(catalog, table, trash);
-  return entryAnswer(catalog, table, table.folder);
+  return entryAnswer(catalog, table, table.folder, properties);
 }
 
 /**
@@ -100,9 +102,13 @@ export async function deregisterTable(
 ): Promise<DeregisterTableResponse> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
+  const properties = await readableProperties(catalog, table);
   const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
   await moveAway(catalog, table, place);
-  return { ...entryAnswer(catalog, table, place), context: { relative_location: place } };
+  return {
+    ...entryAnswer(catalog, table, place, properties),
+    context: { relative_location: place },
+  };
 }
 
 /**
@@ -127,13 +133,14 @@ export async function registerTable(
     );
   }
   await refuseRegistered(catalog, location);
-  const properties = { ...record.properties, ...request.properties };
+  const newest = await resolveHead(catalog.engine, mainBranch(location, record.id));
+  const properties = { ...propertiesAt({ record }, newest?.snapshot), ...request.properties };
   const existing = await findTable(catalog, id);
   if (existing !== undefined && mode === 'Create') throw tableExists(id);
   if (Object.keys(request.properties ?? {}).length > 0) {
     await catalog.store.put(
       joinPath(location, '.table.json'),
-      encodeTable({ ...record, properties }),
+      encodeTable({ ...record, properties, since: newest?.slot }),
     );
   }
   const place = catalog.engine.names.tableFolder(id);
@@ -191,10 +198,15 @@ async function moveAway(catalog: Catalog, table: Table, place: string): Promise<
   );
 }
 
-const entryAnswer = (catalog: Catalog, table: Table, folder: string): DropTableResponse => ({
+const entryAnswer = (
+  catalog: Catalog,
+  table: Table,
+  folder: string,
+  properties: Record<string, string>,
+): DropTableResponse => ({
   id: [...table.id],
   location: locationOf(catalog, folder),
-  properties: { ...table.record.properties },
+  properties,
 });
 
 /** A table has been created once it has a version. */

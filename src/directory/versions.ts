@@ -149,7 +149,11 @@ export async function readStagedVersion(
   const head = await checkSuccession(catalog, branch, manifest);
   return {
     path,
-    manifest: { ...manifest, annotations: request.metadata ?? manifest.annotations },
+    manifest: {
+      ...manifest,
+      properties: manifest.properties ?? head?.snapshot.manifest.properties,
+      annotations: request.metadata ?? manifest.annotations,
+    },
     base: head?.snapshot,
   };
 }

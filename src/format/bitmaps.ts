@@ -1,14 +1,18 @@
-/** Bitmaps, least significant bit first, as Arrow has them. Knows nothing of columns. */
+/**
+ * Bitmaps, least significant bit first, as Arrow has them. Knows nothing of columns. Positions are
+ * below 2^32, so they are shifted without a sign.
+ */
 
-export const bitmapBytes = (bits: number): number => (bits + 7) >> 3;
+/** Bytes that hold so many bits, however many they are. */
+export const bitmapBytes = (bits: number): number => Math.ceil(bits / 8);
 
 export const getBit = (bitmap: Uint8Array, index: number): boolean =>
-  (((bitmap[index >> 3] as number) >> (index & 7)) & 1) === 1;
+  (((bitmap[index >>> 3] as number) >> (index & 7)) & 1) === 1;
 
 /** Bits from `from` on; a view where that begins at a byte, a shifted copy otherwise. */
 export function sliceBits(bitmap: Uint8Array, from: number, length: number): Uint8Array {
   const bytes = bitmapBytes(length);
-  const start = from >> 3;
+  const start = from >>> 3;
   const shift = from & 7;
   if (shift === 0) return bitmap.subarray(start, start + bytes);
   const out = new Uint8Array(bytes);
@@ -29,8 +33,8 @@ export function countBits(bitmap: Uint8Array, from: number, length: number): num
     if (getBit(bitmap, at)) count += 1;
     at += 1;
   }
-  let byte = at >> 3;
-  const lastByte = end >> 3;
+  let byte = at >>> 3;
+  const lastByte = end >>> 3;
   for (; byte + 4 <= lastByte; byte += 4) {
     const word =
       (bitmap[byte] as number) |
@@ -40,7 +44,7 @@ export function countBits(bitmap: Uint8Array, from: number, length: number): num
     count += ones(word);
   }
   for (; byte < lastByte; byte += 1) count += ones(bitmap[byte] as number);
-  for (at = Math.max(at, byte << 3); at < end; at += 1) if (getBit(bitmap, at)) count += 1;
+  for (at = Math.max(at, byte * 8); at < end; at += 1) if (getBit(bitmap, at)) count += 1;
   return count;
 }
 
@@ -60,9 +64,9 @@ export function copyBits(
 ): void {
   let at = 0;
   if (((from | to) & 7) === 0) {
-    const whole = length >> 3;
-    target.set(source.subarray(from >> 3, (from >> 3) + whole), to >> 3);
-    at = whole << 3;
+    const whole = length >>> 3;
+    target.set(source.subarray(from >>> 3, (from >>> 3) + whole), to >>> 3);
+    at = whole * 8;
   }
   for (; at < length; at += 1) {
     if (getBit(source, from + at)) setBit(target, to + at);
@@ -70,7 +74,7 @@ export function copyBits(
 }
 
 export function setBit(bitmap: Uint8Array, index: number): void {
-  bitmap[index >> 3] = (bitmap[index >> 3] as number) | (1 << (index & 7));
+  bitmap[index >>> 3] = (bitmap[index >>> 3] as number) | (1 << (index & 7));
 }
 
 /** Sets `length` bits from `from` on. */
@@ -81,8 +85,8 @@ export function setBits(bitmap: Uint8Array, from: number, length: number): void 
     setBit(bitmap, at);
     at += 1;
   }
-  if (at < end) bitmap.fill(255, at >> 3, end >> 3);
-  for (at = Math.max(at, (end >> 3) << 3); at < end; at += 1) setBit(bitmap, at);
+  if (at < end) bitmap.fill(255, at >>> 3, end >>> 3);
+  for (at = Math.max(at, (end >>> 3) * 8); at < end; at += 1) setBit(bitmap, at);
 }
 
 /** The positions of the set bits among the first `bits`, ascending. */

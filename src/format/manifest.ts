@@ -13,6 +13,7 @@ import {
   encodeChecksummed,
   encodeChecksummedText,
   integerMember,
+  isWholeNumber,
   type JsonObject,
   member,
   objectMember,
@@ -71,6 +72,12 @@ export interface ParentVersion {
   readonly checksum: string;
 }
 
+/** Properties of a table that took effect together with a version. */
+export interface VersionedProperties {
+  readonly since: number;
+  readonly values: Readonly<Record<string, string>>;
+}
+
 export interface Manifest {
   /** Incarnation id of the table the manifest belongs to. */
   readonly table: string;
@@ -89,6 +96,8 @@ export interface Manifest {
   readonly nextFieldId: number;
   readonly nextFragmentId: number;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Set once a version replaced the properties of its table: carried on by every later one. */
+  readonly properties?: VersionedProperties | undefined;
   /** What the publisher of a staged version wanted noted of it. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly totals: Totals;
@@ -131,6 +140,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     next_field_id: manifest.nextFieldId,
     next_fragment_id: manifest.nextFragmentId,
     metadata: manifest.metadata,
+    ...(manifest.properties === undefined ? {} : { properties: manifest.properties }),
     ...(manifest.annotations === undefined ? {} : { annotations: manifest.annotations }),
     totals: {
       rows: totals.rows,
@@ -167,6 +177,9 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
     nextFieldId: integerMember(document, 'next_field_id', file),
     nextFragmentId: integerMember(document, 'next_fragment_id', file),
     metadata: stringMapMember(document, 'metadata', file),
+    properties: Object.hasOwn(document, 'properties')
+      ? decodeProperties(objectMember(document, 'properties', file), file)
+      : undefined,
     annotations: Object.hasOwn(document, 'annotations')
       ? stringMapMember(document, 'annotations', file)
       : undefined,
@@ -207,6 +220,13 @@ function decodeParent(value: unknown, file: string): ParentVersion | undefined {
   };
 }
 
+function decodeProperties(value: JsonObject, file: string): VersionedProperties {
+  return {
+    since: integerMember(value, 'since', file),
+    values: stringMapMember(value, 'values', file),
+  };
+}
+
 function decodeOperation(value: JsonObject, file: string): Operation {
   const kind = stringMember(value, 'kind', file);
   if (!OPERATION_KINDS.includes(kind)) throw corrupt(file, `operation.kind is ${kind}`);
@@ -235,7 +255,7 @@ function decodeSchemaShape(value: JsonObject, file: string): JsonArrowSchema {
 }
 
 function fieldId(value: unknown, file: string): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+  if (!isWholeNumber(value)) {
     throw corrupt(file, 'field_ids holds something else than field ids');
   }
   return value;

@@ -36,6 +36,8 @@ export interface TableRecord {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly properties: Properties;
+  /** The newest version when the properties were written: those of later manifests replace them. */
+  readonly since?: number | undefined;
 }
 
 export interface TagRecord {
@@ -102,7 +104,12 @@ export function decodeNamespace(bytes: Uint8Array, file: string): NamespaceRecor
 }
 
 export const encodeTable = (record: TableRecord): Uint8Array =>
-  encode({ id: record.id, created_at: record.createdAt, properties: record.properties });
+  encode({
+    id: record.id,
+    created_at: record.createdAt,
+    properties: record.properties,
+    ...(record.since === undefined ? {} : { since: record.since }),
+  });
 
 const INCARNATION = /^[0-9a-f-]{8,64}$/;
 
@@ -114,6 +121,7 @@ export function decodeTable(bytes: Uint8Array, file: string): TableRecord {
     id,
     createdAt: integerMember(document, 'created_at', file),
     properties: stringMapMember(document, 'properties', file),
+    ...(Object.hasOwn(document, 'since') ? { since: integerMember(document, 'since', file) } : {}),
   };
 }
 

@@ -62,6 +62,8 @@ export async function overwrite(
   options: WriteOptions & {
     /** Set when the table must have no version yet: the error if it has one by then. */
     readonly onlyFirst?: () => DirspaceError;
+    /** Properties the table has from this version on; `first` when it is the first one. */
+    readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
   } = {},
 ): Promise<RowsCommitted> {
   const { tree, nextFieldId } = assignFieldIds(
@@ -84,6 +86,7 @@ export async function overwrite(
         fragments: written.fragments,
         rows: written.rows,
         kind: newest === undefined ? 'create' : 'overwrite',
+        properties: options.properties?.(newest === undefined),
       });
     },
   });
@@ -97,6 +100,7 @@ export interface Content {
   readonly nextFieldId: number;
   readonly fragments: readonly NewFragment[];
   readonly rows: number;
+  readonly properties?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The draft of a version that holds just this content. */
@@ -120,6 +124,7 @@ export async function replaced(
     nextFieldId: content.nextFieldId,
     nextFragmentId: firstId + added.length,
     metadata: base?.manifest.metadata ?? {},
+    properties: content.properties,
     fragments: await editFragments(engine, branch.tableFolder, EMPTY_FRAGMENTS, { added }),
   };
 }

@@ -29,6 +29,8 @@ export interface Draft {
   readonly nextFieldId: number;
   readonly nextFragmentId: number;
   readonly metadata: Readonly<Record<string, string>>;
+  /** New properties of the table; those it has stay if absent. */
+  readonly properties?: Readonly<Record<string, string>> | undefined;
   readonly fragments: FragmentList;
   /** Resolves once what was written for this draft alone is durable. */
   readonly after?: Promise<unknown>;
@@ -145,10 +147,11 @@ export function nextManifest(
   batch?: string,
 ): Manifest {
   const base = head?.snapshot;
+  const version = (head?.slot ?? 0) + 1;
   return {
     table: branch.incarnation,
     branch: branch.branch,
-    version: (head?.slot ?? 0) + 1,
+    version,
     parent:
       base === undefined
         ? undefined
@@ -162,6 +165,10 @@ export function nextManifest(
     nextFieldId: draft.nextFieldId,
     nextFragmentId: draft.nextFragmentId,
     metadata: draft.metadata,
+    properties:
+      draft.properties === undefined
+        ? base?.manifest.properties
+        : { since: version, values: draft.properties },
     annotations: undefined,
     totals: draft.fragments.totals,
     chunks: draft.fragments.chunks,

@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts';
 import { resolveHead, type TableBranch, visibleVersions } from './head.ts';
 import { listTags } from './tags.ts';
 
-/** From `start_version` to before `end_version`; an end of -1 reaches past the newest. */
+/** From `start_version` to before `end_version`; an end of -1 takes in the newest. */
 export interface DeletionRange {
   readonly start_version: number;
   readonly end_version: number;
@@ -29,7 +29,7 @@ export async function planDeletion(
     if (end === -1 || (start >= 0 && end >= start)) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means to the newest.`,
+      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means up to and including the newest.`,
     );
   }
   const inRange = (version: number): boolean =>
@@ -44,12 +44,19 @@ export async function planDeletion(
     if (reason === undefined) continue;
     throw new DirspaceError(
       'InvalidTableState',
-      `Version ${version} cannot be deleted: ${reason}. No version was deleted.`,
+      `Version ${version} cannot be deleted: ${reason}. No version was deleted. ${adviceFor(reason, version)}`,
       { details: { version } },
     );
   }
   return versions;
 }
+
+const NEWEST = 'it is the newest, which a table always keeps';
+
+const adviceFor = (reason: string, version: number): string =>
+  reason === NEWEST
+    ? `End the range at ${version}, which is exclusive, to delete the older ones; an end_version of -1 takes in the newest.`
+    : 'Delete the tag first, or leave the version out.';
 
 /** Versions of the branch that nothing may delete, with the reason. */
 export async function keptVersions(
@@ -60,7 +67,7 @@ export async function keptVersions(
   const head = await resolveHead(engine, branch);
   if (head !== undefined) {
     for (let version = head.snapshot.version; version <= head.slot; version++) {
-      kept.set(version, 'it is the newest');
+      kept.set(version, NEWEST);
     }
   }
   for (const [version, tag] of await taggedVersions(engine, branch)) {

@@ -2,6 +2,7 @@
 import { DirspaceError } from '../errors.ts';
 import { TABLE_FILE } from '../format/paths.ts';
 import { decodeTable } from '../format/records.ts';
+import { isMissingFolder } from '../store/file-store.ts';
 import type { Engine } from './engine.ts';
 
 export async function isTableAt(
@@ -20,3 +21,13 @@ export const tableLeft = (): DirspaceError =>
     'TableNotFound',
     'The table was dropped, renamed or recreated by somebody else at that very moment. Nothing was changed; look for it again.',
   );
+
+/** A folder that vanished under an operation was a table or branch that somebody took away. */
+export const tableGone = (error: unknown): unknown =>
+  isMissingFolder(error)
+    ? new DirspaceError(
+        'TableNotFound',
+        'The table or branch was dropped, renamed or recreated while this change was being made. Nothing was changed.',
+        { cause: error },
+      )
+    : error;

@@ -57,6 +57,70 @@ export function tablesPart(options: SuiteOptions): void {
       expect(await idsOf(ns(), ['t'])).toEqual([0]);
     });
 
+    test('overwrite replaces the properties it brings, and keeps them where it brings none', async () => {
+      const id = ['t'];
+      const properties = async (): Promise<unknown> =>
+        (await ns().describeTable({ id })).properties;
+      await ns().createTable({ id, properties: { old: '1', both: '1' } }, people(1));
+      const answer = await ns().createTable(
+        { id, mode: 'overwrite', properties: { both: '2', fresh: '2' } },
+        people(2),
+      );
+      expect(answer).toMatchObject({ version: 2 });
+      expect(answer.properties).toEqual({ both: '2', fresh: '2' });
+      expect(await properties()).toEqual({ both: '2', fresh: '2' });
+
+      const kept = await ns().createTable({ id, mode: 'overwrite' }, people(1));
+      expect(kept.properties).toEqual({ both: '2', fresh: '2' });
+      await ns().insertIntoTable({ id }, people(1));
+      // They belong to the table: neither an old version nor a restored one has others.
+      expect((await ns().describeTable({ id, version: 1 })).properties).toEqual(await properties());
+      await ns().restoreTable({ id, version: 1 });
+      expect(await properties()).toEqual({ both: '2', fresh: '2' });
+
+      await ns().createTable({ id, mode: 'overwrite', properties: {} }, people(1));
+      expect(await properties()).toEqual({});
+    });
+
+    test('properties given to a table that stays as it is are ignored', async () => {
+      await ns().createTable({ id: ['t'], properties: { k: 'v' } }, people(1));
+      const answer = await ns().createTable(
+        { id: ['t'], mode: 'exist_ok', properties: { k: 'w' } },
+        people(1),
+      );
+      expect(answer.properties).toEqual({ k: 'v' });
+      expect((await ns().describeTable({ id: ['t'] })).properties).toEqual({ k: 'v' });
+    });
+
+    test('properties given to a declared table join those of the declaration', async () => {
+      for (const mode of ['create', 'exist_ok', 'overwrite']) {
+        const id = [`t_${mode}`];
+        await ns().declareTable({ id, properties: { kept: '1', changed: '1' } });
+        const properties = { changed: '2', added: '2' };
+        const answer = await ns().createTable({ id, mode, properties }, people(1));
+        const expected = { kept: '1', changed: '2', added: '2' };
+        expect(answer.properties).toEqual(expected);
+        expect((await ns().describeTable({ id })).properties).toEqual(expected);
+      }
+    });
+
+    test('replaced properties go with the table when it is moved, dropped and registered', async () => {
+      const replaced = { now: '2' };
+      await ns().createNamespace({ id: ['a'] });
+      await ns().createTable({ id: ['t'], properties: { once: '1' } }, people(1));
+      await ns().createTable({ id: ['t'], mode: 'overwrite', properties: replaced }, people(1));
+      await ns().renameTable({ id: ['t'], new_namespace_id: ['a'], new_table_name: 'u' });
+      expect((await ns().describeTable({ id: ['a', 'u'] })).properties).toEqual(replaced);
+      const taken = await ns().deregisterTable({ id: ['a', 'u'] });
+      expect(taken.properties).toEqual(replaced);
+      const location = taken.context?.relative_location ?? '';
+      const put = await ns().registerTable({ id: ['t'], location, properties: { more: '3' } });
+      expect(put.properties).toEqual({ now: '2', more: '3' });
+      expect((await ns().describeTable({ id: ['t'] })).properties).toEqual({ now: '2', more: '3' });
+      await ns().insertIntoTable({ id: ['t'] }, people(1));
+      expect((await ns().dropTable({ id: ['t'] })).properties).toEqual({ now: '2', more: '3' });
+    });
+
     test('mode exist_ok opens the existing table unchanged and ignores the data', async () => {
       await ns().createTable({ id: ['t'], mode: 'ExistOk' }, people(1));
       for (const mode of ['exist_ok', 'ExistOk', 'EXIST_OK']) {

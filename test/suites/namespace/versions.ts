@@ -298,6 +298,19 @@ export function versionsPart(options: SuiteOptions): void {
       expect(await numbers()).toEqual([1, 2, 3, 4, 5]);
     });
 
+    test('delete versions: an end of -1 takes in the newest, which stays; the error says what to ask', async () => {
+      await fill(3);
+      const refused = await expectError(
+        ns().batchDeleteTableVersions({ id, ranges: [{ start_version: 0, end_version: -1 }] }),
+        'InvalidTableState',
+      );
+      expect(refused.message).toContain('Version 3');
+      expect(refused.message).toContain('End the range at 3');
+      expect(await numbers()).toEqual([1, 2, 3]);
+      const ranges = [{ start_version: 0, end_version: 3 }];
+      expect((await ns().batchDeleteTableVersions({ id, ranges })).deleted_count).toBe(2);
+    });
+
     testOf('extensions')('cleanup keeps the newest of each branch and what tags name', async () => {
       await fill(6);
       await ns().createTableBranch({ id, name: 'side', from_version: 2 });
