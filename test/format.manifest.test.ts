@@ -2,62 +2,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeChunk, encodeChunk } from '../src/format/chunk.ts';
-import type { FragmentEntry } from '../src/format/fragment-entry.ts';
 import { encodeChecksummed, parseChecksummed, parseJson } from '../src/format/json.ts';
+import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/manifest.ts';
+import { decodeFormat, encodeFormat } from '../src/format/records.ts';
+import { checksummedText, withFlippedBit } from './helpers/damage.ts';
 import {
-  decodeVersion,
-  encodeManifest,
-  encodeTombstone,
-  type Manifest,
-} from '../src/format/manifest.ts';
-import {
-  decodeBranch,
-  decodeFormat,
-  decodeNamespace,
-  decodeTable,
-  decodeTag,
-  decodeTrash,
-  encodeBranch,
-  encodeFormat,
-  encodeNamespace,
-  encodeTable,
-  encodeTag,
-  encodeTrash,
-} from '../src/format/records.ts';
+  fragmentEntry as fragment,
+  METADATA_SAMPLES,
+  sampleManifest as manifest,
+  oddProperties as odd,
+} from './helpers/metadata-samples.ts';
 
-const fragment = (id: number): FragmentEntry => ({
-  id,
-  file: `0000000${id % 10}-aaaa`,
-  rows: 10,
-  bytes: 1000,
-  footerBytes: 100,
-  footerChecksum: 77,
-  fields: [0, 1],
-  statistics: [[0, 1, 2], null],
-  deletion: id === 2 ? { file: '22222222', rows: 3, bytes: 50, checksum: 5 } : undefined,
-});
-
-const odd = JSON.parse('{"__proto__":"p","constructor":"c","a":"b"}') as Record<string, string>;
-
-const manifest: Manifest = {
-  table: '11111111-2222',
-  branch: 'main',
-  version: 3,
-  parent: { version: 2, branch: 'main', checksum: '0a0b0c0d' },
-  timestamp: 1_700_000_000_000,
-  transaction: '11111111-2222.33333333',
-  batch: '44444444-5555',
-  operation: { kind: 'append', summary: { added_rows: 10 } },
-  schema: { fields: [{ name: 'id', nullable: false, type: { type: 'int32' } }], metadata: odd },
-  fieldIds: [0, 1],
-  nextFieldId: 2,
-  nextFragmentId: 3,
-  metadata: odd,
-  annotations: { by: 'me' },
-  totals: { rows: 40, deletedRows: 3, bytes: 4050, fragments: 4 },
-  chunks: [encodeChunk('66666666-7777', [fragment(0), fragment(1)]).entry],
-  fragments: [fragment(2), fragment(3)],
-};
 // A copy: slices of a Buffer share its memory.
 const whole = new Uint8Array(encodeManifest(manifest).bytes);
 
@@ -90,17 +45,20 @@ test('cut at every byte', () => {
 
 test('every bit flipped', () => {
   for (let bit = 0; bit < whole.length * 8; bit++) {
-    const bytes = whole.slice();
-    bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-    const code = codeOf(() => decodeVersion(bytes, 'm'));
+    const code = codeOf(() => decodeVersion(withFlippedBit(whole, bit), 'm'));
     if (code !== 'Corrupt') expect({ bit, code }).toEqual({ bit, code: 'Corrupt' });
   }
 });
 
-/** The document as if somebody had forged it: with a checksum that is right. */
-const forged = (change: (document: Record<string, unknown>) => void): Uint8Array => {
+const withoutChecksum = (): Record<string, unknown> => {
   const document = JSON.parse(Buffer.from(whole).toString()) as Record<string, unknown>;
   delete document.checksum;
+  return document;
+};
+
+/** The document as if somebody had forged it: with a checksum that is right. */
+const forged = (change: (document: Record<string, unknown>) => void): Uint8Array => {
+  const document = withoutChecksum();
   change(document);
   return encodeChecksummed(document).bytes;
 };
@@ -169,40 +127,40 @@ test('duplicate keys, bad UTF-8, depth and size', () => {
   expect(codeOf(() => parseChecksummed(bytes('{"checksum":"crc32:'), 'f'))).toBe('Corrupt');
 });
 
-const RECORDS = {
-  namespace: [encodeNamespace({ id: 'n', properties: odd }), decodeNamespace],
-  table: [encodeTable({ id: '11111111', createdAt: 5, properties: odd }), decodeTable],
-  tag: [encodeTag({ table: '11111111', branch: 'main', version: 4 }), decodeTag],
-  branch: [
-    encodeBranch({
-      id: '11111111',
-      table: '22222222',
-      parentBranch: 'main',
-      parentVersion: 4,
-      createdAt: 5,
-    }),
-    decodeBranch,
-  ],
-  trash: [encodeTrash({ kind: 'table', id: ['a', 'b'], droppedAt: 5 }), decodeTrash],
-} as const;
+const RECORDS = METADATA_SAMPLES.filter(
+  ({ kind, checksummed }) => kind !== 'manifest' && checksummed,
+);
 
-for (const [name, [encoded, decode]] of Object.entries(RECORDS)) {
-  const bytes = new Uint8Array(encoded);
-  test(`the record of a ${name}: comes back, and damage is noticed`, () => {
-    decode(bytes, 'r');
-    for (let length = 0; length < bytes.length; length++) {
-      expect(codeOf(() => decode(bytes.slice(0, length), 'r'))).toBe('Corrupt');
-    }
-    for (let bit = 0; bit < bytes.length * 8; bit++) {
-      const changed = bytes.slice();
-      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(
-        codeOf(() => decode(changed, 'r')),
-        `bit ${bit}`,
-      ).toBe('Corrupt');
-    }
-  });
-}
+test.each(RECORDS)('a $kind: comes back, and damage is noticed', ({ bytes, decode, encode }) => {
+  expect(decode(new Uint8Array(encode(decode(bytes))))).toEqual(decode(bytes));
+  for (let length = 0; length < bytes.length; length++) {
+    expect(codeOf(() => decode(bytes.slice(0, length)))).toBe('Corrupt');
+  }
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    expect(
+      codeOf(() => decode(withFlippedBit(bytes, bit))),
+      `bit ${bit}`,
+    ).toBe('Corrupt');
+  }
+});
+
+test('numbers that are no counts are named, also where they are ids', () => {
+  for (const [member, value] of [
+    ['field_ids', '[-0]'],
+    ['field_ids', '[-1]'],
+    ['version', '-0'],
+    ['version', '1e400'],
+  ] as const) {
+    const text = JSON.stringify(withoutChecksum()).replace(
+      new RegExp(`"${member}":(?:\\[[^\\]]*\\]|\\d+)`),
+      `"${member}":${value}`,
+    );
+    expect(text).toContain(value);
+    expect(() => decodeVersion(checksummedText(text), 'm')).toThrow(new RegExp(member));
+  }
+  const text = JSON.stringify(withoutChecksum()).replace('"fields":[0,1]', '"fields":[-0,-1]');
+  expect(() => decodeVersion(checksummedText(text), 'm')).toThrow(/fields of a fragment/);
+});
 
 test('format.json comes back, and random bytes are typed errors', () => {
   const record = { foldsCase: true, properties: { managed_versioning: 'true' } };

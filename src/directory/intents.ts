@@ -82,7 +82,8 @@ const isWhole = (bytes: Uint8Array): boolean => bytes.at(-1) === '\n'.charCodeAt
 const PLACE = /^(?!\.dirspace)[^/][^\0]*$/;
 const PRIVATE = /^\.dirspace\/(trash|staging|detached)\/[0-9a-f-]{8,64}(\.table)?$/;
 
-function decodeIntent(bytes: Uint8Array, file: string): Intent {
+/** @throws Corrupt, also for folders that no intent is ever about */
+export function decodeIntent(bytes: Uint8Array, file: string): Intent {
   const document = asObject(parseChecksummed(bytes, file).document, file, 'the intent');
   const kind = stringMember(document, 'kind', file);
   const place = stringMember(document, 'place', file);

@@ -11,6 +11,7 @@ import {
   parseChecksummed,
   stringMember,
 } from '../format/json.ts';
+import { refuseNewer } from '../format/manifest.ts';
 import { joinPath, TRANSACTIONS_FOLDER } from '../format/paths.ts';
 import { batchDecision, decideBatch } from '../table/batch.ts';
 import { mainBranch } from '../table/branches.ts';
@@ -118,8 +119,10 @@ export async function finishJournals(catalog: Catalog): Promise<void> {
   }
 }
 
-function decodeJournal(bytes: Uint8Array, file: string): Journal {
+/** @throws Corrupt, UnsupportedFormat */
+export function decodeJournal(bytes: Uint8Array, file: string): Journal {
   const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
   const journal = asObject(document.journal, file, 'journal');
   const list = <Item>(
     name: string,

@@ -1,5 +1,13 @@
 /** What a manifest says of one fragment: enough to prune it, read it, and check every byte of it. */
-import { arrayMember, asObject, corrupt, fileIdMember, integerMember, member } from './json.ts';
+import {
+  arrayMember,
+  asObject,
+  corrupt,
+  fileIdMember,
+  integerMember,
+  isWholeNumber,
+  member,
+} from './json.ts';
 
 /** The deletion file of a fragment. */
 export interface DeletionEntry {
@@ -70,7 +78,7 @@ export function decodeFragment(value: unknown, file: string): FragmentEntry {
   const entry = asObject(value, file, 'a fragment');
   const rows = integerMember(entry, 'rows', file);
   const fields = arrayMember(entry, 'fields', file);
-  if (!fields.every((id) => Number.isSafeInteger(id))) {
+  if (!fields.every(isWholeNumber)) {
     throw corrupt(file, 'fields of a fragment holds something else than field ids');
   }
   const deletion = member(entry, 'deletion');

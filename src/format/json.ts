@@ -84,15 +84,15 @@ export function member(object: JsonObject, name: string): unknown {
 /** A whole number from 0 to 2^53-1. */
 export function integerMember(object: JsonObject, name: string, file: string): number {
   const value = member(object, name);
-  if (
-    typeof value !== 'number' ||
-    !Number.isSafeInteger(value) ||
-    value < 0 ||
-    Object.is(value, -0)
-  )
+  if (!isWholeNumber(value)) {
     throw corrupt(file, `${name} is ${describe(value)}, not a whole number`);
+  }
   return value;
 }
+
+/** From 0 to 2^53-1; -0 is none, since it would be written back as another text. */
+export const isWholeNumber = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0);
 
 export function stringMember(object: JsonObject, name: string, file: string): string {
   const value = member(object, name);

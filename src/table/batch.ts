@@ -4,7 +4,8 @@
  * whoever creates that file first, so a writer that finds a stale batch in its way may abort it.
  */
 import { DirspaceError } from '../errors.ts';
-import { encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
+import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
+import { refuseNewer } from '../format/manifest.ts';
 import { TRANSACTIONS_FOLDER } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
 
@@ -29,10 +30,20 @@ export async function batchDecision(engine: Engine, batch: string): Promise<Deci
   if (known !== undefined) return known;
   const bytes = await engine.store.get(file);
   if (bytes === undefined) return undefined;
-  const outcome = stringMember(parseChecksummed(bytes, file).document, 'outcome', file);
-  const decision: Decision = outcome === 'committed' ? 'committed' : 'aborted';
+  const decision = decodeDecision(bytes, file);
   engine.cache.set(file, decision, 128);
   return decision;
+}
+
+/** @throws Corrupt, UnsupportedFormat */
+export function decodeDecision(bytes: Uint8Array, file: string): Decision {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  const outcome = stringMember(document, 'outcome', file);
+  if (outcome !== 'committed' && outcome !== 'aborted') {
+    throw corrupt(file, `its outcome is ${outcome.slice(0, 40)}`);
+  }
+  return outcome;
 }
 
 export async function isBatchCommitted(engine: Engine, batch: string): Promise<boolean> {
