@@ -10,15 +10,11 @@ import {
   Dictionary,
   Field,
   FixedSizeList,
-  type Float,
-  type Int,
   type Interval,
   LargeList,
   List,
   Map_,
   Struct,
-  type Time,
-  type Timestamp,
   Type,
   Union,
 } from '../arrow.ts';
@@ -131,62 +127,6 @@ export const byteWidth = (type: DataType): number =>
 /** Child fields; a dictionary's are those of its values. */
 export const childFields = (type: DataType): readonly Field[] =>
   (type.children ?? []) as readonly Field[];
-
-/**
- * Structural equality, blind to nullability, metadata, dictionary ids, and the names of the child
- * of a list or map, which carry no meaning.
- */
-export function sameType(a: DataType, b: DataType): boolean {
-  if (a === b) return true;
-  if (a.typeId !== b.typeId || parameters(a) !== parameters(b)) return false;
-  if (a.typeId === Type.Dictionary) {
-    const [left, right] = [a as Dictionary, b as Dictionary];
-    return sameType(left.indices, right.indices) && sameType(left.dictionary, right.dictionary);
-  }
-  const left = childFields(a);
-  const right = childFields(b);
-  const named = a.typeId === Type.Struct || a.typeId === Type.Union;
-  return (
-    left.length === right.length &&
-    left.every((field, index) => {
-      const other = right[index];
-      return (
-        other !== undefined &&
-        (!named || field.name === other.name) &&
-        sameType(field.type, other.type)
-      );
-    })
-  );
-}
-
-function parameters(type: DataType): string | number {
-  switch (type.typeId) {
-    case Type.Int:
-      return (type as Int).bitWidth * ((type as Int).isSigned ? 1 : -1);
-    case Type.Float:
-      return (type as Float).precision;
-    case Type.Decimal: {
-      const { precision, scale, bitWidth } = type as Decimal;
-      return `${precision}:${scale}:${bitWidth}`;
-    }
-    case Type.Date:
-      return (type as Date_).unit;
-    case Type.Time:
-      return `${(type as Time).unit}:${(type as Time).bitWidth}`;
-    case Type.Timestamp:
-      return `${(type as Timestamp).unit}:${(type as Timestamp).timezone ?? ''}`;
-    case Type.Interval:
-    case Type.Duration:
-      return (type as Interval).unit;
-    case Type.FixedSizeBinary:
-    case Type.FixedSizeList:
-      return strideOf(type);
-    case Type.Union:
-      return `${(type as Union).mode}:${(type as Union).typeIds.join(',')}`;
-    default:
-      return 0;
-  }
-}
 
 /** Applies `change` to a type's child fields, bottom up; types without children are kept as is. */
 export function mapType(type: DataType, change: (field: Field) => Field): DataType {

@@ -4,13 +4,13 @@
  */
 import { type Data, type DataType, Type, UnionMode } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { typesEqual } from '../protocol/schema-equality.ts';
 import { bytesOf, NO_BYTES, type Offsets, offsetAt, sliceData } from './arrow-data.ts';
 import {
   byteWidth,
   childFields,
   hasLargeOffsets,
   layoutOf,
-  sameType,
   strideOf,
   type TypedArray,
   valueArray,
@@ -111,7 +111,7 @@ class ColumnWriter implements EncodedColumn {
   }
 
   column(type: DataType, data: Data, name: string): void {
-    if (!sameType(type, data.type)) {
+    if (!typesEqual(type, data.type)) {
       throw invalid(name, `it holds ${String(data.type)} where the schema says ${String(type)}`);
     }
     const { length } = data;

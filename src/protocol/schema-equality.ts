@@ -41,9 +41,24 @@ export function typesEqual(
       typesEqual(a.dictionary, b.dictionary, comparison)
     );
   }
-  if (sizeOf(a) !== sizeOf(b) || nameOf(a) !== nameOf(b)) return false;
+  if (parameters(a) !== parameters(b)) return false;
   const named = DataType.isStruct(a) || DataType.isUnion(a);
   return fieldsEqual(childrenOf(a), childrenOf(b), comparison, named);
+}
+
+/** What tells two types of one kind apart, besides their children. */
+function parameters(type: DataType): string | number | boolean | undefined {
+  if (DataType.isInt(type)) return type.bitWidth * (type.isSigned ? 1 : -1);
+  if (DataType.isFloat(type)) return type.precision;
+  if (DataType.isDecimal(type)) return `${type.precision}:${type.scale}:${type.bitWidth}`;
+  if (DataType.isTime(type)) return `${type.unit}:${type.bitWidth}`;
+  if (DataType.isTimestamp(type)) return `${type.unit}:${type.timezone ?? ''}`;
+  if (DataType.isDate(type) || DataType.isInterval(type) || DataType.isDuration(type)) {
+    return type.unit;
+  }
+  if (DataType.isMap(type)) return Boolean(type.keysSorted);
+  if (DataType.isUnion(type)) return `${type.mode}:${type.typeIds.join()}`;
+  return sizeOf(type);
 }
 
 function fieldsEqual(

@@ -5,10 +5,9 @@
 import { type Data, DataType, type Field } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { nullColumn } from '../format/arrow-data.ts';
-import { sameType } from '../format/arrow-types.ts';
 import type { FragmentFooter } from '../format/fragment-decoder.ts';
-import { describeType } from '../protocol/schema-equality.ts';
-import { childFields, type IdentifiedField } from './field-ids.ts';
+import { describeType, typesEqual } from '../protocol/schema-equality.ts';
+import { type IdentifiedField, identifiedChildren } from './field-ids.ts';
 import { isListLike, listsFit, wideningOf, widenList, withChildren } from './widen.ts';
 
 export type Adapter = (data: Data) => Data;
@@ -68,7 +67,7 @@ function storedTree(stored: StoredSchema): readonly StoredField[] {
     let next = 0;
     const identify = (field: Field): StoredField => {
       const id = stored.fieldIds[next++];
-      return { id, field, children: childFields(field).map(identify) };
+      return { id, field, children: identifiedChildren(field).map(identify) };
     };
     tree = stored.schema.fields.map((field) => identify(field as Field));
     trees.set(stored, tree);
@@ -82,7 +81,7 @@ function storedTree(stored: StoredSchema): readonly StoredField[] {
  */
 export function adapterBetween(wanted: IdentifiedField, stored: StoredField): Adapter | null {
   const [from, to] = [stored.field.type, wanted.field.type];
-  if (sameType(from, to) && sameIds(wanted, stored)) return null;
+  if (typesEqual(from, to) && sameIds(wanted, stored)) return null;
   if (DataType.isStruct(from) && DataType.isStruct(to)) return structAdapter(wanted, stored);
   const nested =
     (isListLike(from) && isListLike(to) && listsFit(from, to)) ||
@@ -98,7 +97,7 @@ export function adapterBetween(wanted: IdentifiedField, stored: StoredField): Ad
   const widening = wideningOf(from, to);
   if (widening !== undefined) return widening;
   // Unions and the like are the same as long as they look the same.
-  if (sameType(from, to)) return null;
+  if (typesEqual(from, to)) return null;
   throw new DirspaceError(
     'Unsupported',
     `A stored column of ${describeType(from)} cannot be read as ${describeType(to)}.`,

@@ -21,7 +21,7 @@ export function fieldTree(
   const identify = (field: Field): IdentifiedField => {
     const id = ids[next++];
     if (id === undefined) throw corrupt(file, 'it lists fewer field ids than fields');
-    return { id, field, children: childFields(field).map(identify) };
+    return { id, field, children: identifiedChildren(field).map(identify) };
   };
   const tree = fields.map(identify);
   if (next !== ids.length) throw corrupt(file, 'it lists more field ids than fields');
@@ -49,15 +49,17 @@ export function assignFieldIds(
         sibling.field.name === field.name && String(sibling.field.type) === String(field.type),
     );
     const id = before?.id ?? next++;
-    const children = childFields(field).map((child) => assign(child, before?.children ?? []));
+    const children = identifiedChildren(field).map((child) =>
+      assign(child, before?.children ?? []),
+    );
     return { id, field, children };
   };
   const tree = fields.map((field) => assign(field, known));
   return { tree, nextFieldId: next };
 }
 
-/** A dictionary's values have no fields of their own. */
-export function childFields(field: Field): readonly Field[] {
+/** The child fields that have ids: a dictionary's values have none of their own. */
+export function identifiedChildren(field: Field): readonly Field[] {
   if (DataType.isDictionary(field.type)) return [];
   return (field.type.children ?? []) as readonly Field[];
 }

@@ -1,10 +1,10 @@
 /** Which fragments and batches can hold one of some keys, by their statistics. */
 import type { Data } from '../arrow.ts';
-import { sameType } from '../format/arrow-types.ts';
 import { columnStatistics } from '../format/column-statistics.ts';
 import { chunkStatistics, type FragmentFooter } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { type ColumnStatistics, compareValues, decodeStatistics } from '../format/statistics.ts';
+import { typesEqual } from '../protocol/schema-equality.ts';
 import type { IdentifiedField } from './field-ids.ts';
 
 interface KeyColumn {
@@ -37,7 +37,7 @@ export class KeyRange {
   mayBeInBatch(entry: FragmentEntry, footer: FragmentFooter, batch: number): boolean {
     return this.#mayBeIn(entry, (position, { field }) => {
       const stored = footer.schema.fields[position];
-      if (stored === undefined || !sameType(stored.type, field.type)) return undefined;
+      if (stored === undefined || !typesEqual(stored.type, field.type)) return undefined;
       return chunkStatistics(footer, batch, position);
     });
   }

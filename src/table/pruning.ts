@@ -1,9 +1,9 @@
 /** What statistics say of a predicate: whole fragments and batches that need not be read. */
 import type { CompiledExpression, Pruned, StatisticsLookup } from '../expression/expression.ts';
-import { sameType } from '../format/arrow-types.ts';
 import { chunkStatistics, type FragmentFooter } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { type ColumnStatistics, decodeStatistics } from '../format/statistics.ts';
+import { typesEqual } from '../protocol/schema-equality.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -34,7 +34,7 @@ export function pruneBatch(
   return predicate.prune(
     lookup(snapshot, entry, (position, { field }) => {
       const stored = footer.schema.fields[position];
-      if (stored === undefined || !sameType(stored.type, field.type)) return undefined;
+      if (stored === undefined || !typesEqual(stored.type, field.type)) return undefined;
       return chunkStatistics(footer, batch, position);
     }),
   );

@@ -16,7 +16,8 @@ import {
   TimeUnit,
 } from '../arrow.ts';
 import { nullColumn } from '../format/arrow-data.ts';
-import { sameType, type TypedArray, valueArray } from '../format/arrow-types.ts';
+import { type TypedArray, valueArray } from '../format/arrow-types.ts';
+import { typesEqual } from '../protocol/schema-equality.ts';
 
 /** Turns a column of the one type into one of the other. */
 export type Widening = (data: Data) => Data;
@@ -37,7 +38,7 @@ export function wideningOf(from: DataType, to: DataType): Widening | undefined {
 
 /** True where a column of `from` can become one of `to`, nested ones field by field. */
 export function canWiden(from: DataType, to: DataType): boolean {
-  if (sameType(from, to)) return true;
+  if (typesEqual(from, to)) return true;
   if (isListLike(from) && isListLike(to)) {
     if (!listsFit(from, to)) return false;
     return canWiden(from.children[0]?.type as DataType, to.children[0]?.type as DataType);
