@@ -37,11 +37,14 @@ export interface Head {
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.get<Head>(branch.folder);
-  let slot = (await startingPoint(engine, branch, known)) ?? (await highestListed(engine, branch));
+  let slot =
+    known?.slot ?? (await hintedSlot(engine, branch)) ?? (await highestListed(engine, branch));
   if (slot === undefined) return noVersion(engine, branch);
   for (let gone = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
-    if (known?.slot === slot && known.snapshot.manifest.version === slot) return known;
+    // Looked at after its successor was missed, as a deleted run loses its first version first.
+    const unchanged = known?.slot === slot && known.snapshot.version === slot;
+    if (unchanged && (await isStillThere(engine, known.snapshot))) return known;
     const found = await readVersion(engine, branch, slot);
     if (found !== undefined && 'manifest' in found) {
       const head = await visibleHead(engine, branch, slot);
@@ -79,7 +82,7 @@ export async function snapshotAt(
 ): Promise<Snapshot> {
   const known = engine.heads.get<Head>(branch.folder)?.snapshot;
   const found =
-    known?.manifest.version === version && (await engine.store.head(known.file)) !== undefined
+    known?.version === version && (await isStillThere(engine, known))
       ? known
       : await visibleSnapshot(engine, branch, version);
   if (found !== undefined) return found;
@@ -145,18 +148,17 @@ export async function visibleVersions(engine: Engine, branch: TableBranch): Prom
     .sort((a, b) => a - b);
 }
 
-async function startingPoint(
-  engine: Engine,
-  branch: TableBranch,
-  known: Head | undefined,
-): Promise<number | undefined> {
-  const exists = async (version: number): Promise<boolean> =>
-    (await engine.store.head(versionFile(branch.folder, version))) !== undefined;
-  if (known !== undefined && (await exists(known.slot))) return known.slot;
-  engine.heads.delete(branch.folder);
+/** False once the version was deleted; a tombstone in its place has another size. */
+export async function isStillThere(engine: Engine, snapshot: Snapshot): Promise<boolean> {
+  return (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
+}
+
+async function hintedSlot(engine: Engine, branch: TableBranch): Promise<number | undefined> {
   const hint = await engine.store.get(latestFile(branch.folder));
   const version = hint === undefined ? undefined : parseHint(hint);
-  return version !== undefined && (await exists(version)) ? version : undefined;
+  if (version === undefined) return undefined;
+  const there = await engine.store.head(versionFile(branch.folder, version));
+  return there === undefined ? undefined : version;
 }
 
 /** A hint may be torn, stale or missing, and none of it matters. */
