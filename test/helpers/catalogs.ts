@@ -1,33 +1,16 @@
 /** Directory catalogs for tests: on the real disk or in memory, with their files in reach. */
 import nodeFs from 'node:fs';
-import { createFsFromVolume, Volume } from 'memfs';
 import {
   type DirectoryNamespace,
   type DirectoryOptions,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
-import type { FileSystem } from '../../src/store/file-store.ts';
-import type { CatalogFiles, Subject } from '../suites/namespace/context.ts';
+import type { Subject } from '../suites/namespace/context.ts';
+import { filesOf } from './catalog-files.ts';
+import { memoryFs, type TestFs } from './memory-fs.ts';
 import { temporaryFolder } from './temporary.ts';
 
-export type TestFs = FileSystem & typeof nodeFs;
-
-export const memoryFs = (): TestFs => createFsFromVolume(new Volume()) as unknown as TestFs;
-
-export function filesOf(fs: typeof nodeFs, root: string): CatalogFiles {
-  const walk = (folder: string): string[] =>
-    fs.readdirSync(`${root}/${folder}`, { withFileTypes: true }).flatMap((entry) => {
-      const path = `${folder}${String(entry.name)}`;
-      return entry.isDirectory() ? [`${path}/`, ...walk(`${path}/`)] : [path];
-    });
-  return {
-    root,
-    read: (path) => new Uint8Array(fs.readFileSync(`${root}/${path}`)),
-    write: (path, bytes) => fs.writeFileSync(`${root}/${path}`, bytes),
-    link: (target, path) => fs.symlinkSync(target, `${root}/${path}`),
-    all: () => walk('').sort(),
-  };
-}
+export { filesOf, memoryFs, type TestFs };
 
 type Options = Omit<DirectoryOptions, 'root' | 'fs'>;
 
