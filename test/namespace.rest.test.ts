@@ -2,8 +2,8 @@
  * The namespace suite over the REST client and server: without a socket, and with one.
  *
  * What cannot travel in the path of a URL (ids that are "." or ".." alone, and those of
- * transactions that are no components) and what the protocol has no operation for is asked of the catalog itself; headers
- * of answers, which the client returns as context, are left out.
+ * transactions that are no components) is asked of the catalog itself; headers of answers, which
+ * the client returns as context, are left out. Watching does not travel at all.
  */
 import type { DirectoryOptions } from '../src/directory/directory-namespace.ts';
 import type { CatalogExtensions } from '../src/protocol/extensions.ts';
@@ -77,11 +77,8 @@ async function remoteSubject(
   };
 }
 
-const without = { extensions: 'the protocol has no operations for them' };
-
-namespaceSuite('REST without a socket', { make: () => remoteSubject('inject'), without });
-namespaceSuite('REST over a socket', { make: () => remoteSubject('socket'), without });
+namespaceSuite('REST without a socket', { make: () => remoteSubject('inject') });
+namespaceSuite('REST over a socket', { make: () => remoteSubject('socket') });
 namespaceSuite('REST with another delimiter', {
   make: () => remoteSubject('inject', { delimiter: '/' }),
-  without,
 });

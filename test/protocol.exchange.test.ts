@@ -3,23 +3,24 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
 import {
+  type AnyOperation,
+  EVERY_OPERATION,
+  EVERY_OPERATION_NAMES,
+  pathParameters,
+  requestModel,
+  resourceKind,
+  responseModel,
+} from '../src/protocol/every-operation.ts';
+import {
   formatAnswer,
   joinRequest,
+  jsonText,
   parseAnswer,
   type RequestParts,
   splitRequest,
 } from '../src/protocol/exchange.ts';
 import { formatId } from '../src/protocol/ident.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';
-import {
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-  pathParameters,
-  requestModel,
-  resourceKind,
-  responseModel,
-} from '../src/protocol/operations.ts';
 import { modelArbitrary } from './helpers/model-arbitrary.ts';
 
 const DELIMITERS = ['$', '.', '::', '-_', 'ab'];
@@ -29,11 +30,11 @@ const component = fc
 
 /** JSON there and back, so that prototypes and the order of members do not count. */
 const plain = (value: unknown): unknown =>
-  value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+  value === undefined ? undefined : JSON.parse(jsonText(value));
 
 /** A request as the wire can carry it: legal ids, and nothing that has no place. */
-function requestOf(operation: OperationName): fc.Arbitrary<Record<string, unknown>> {
-  const row: OperationRow = OPERATIONS[operation];
+function requestOf(operation: AnyOperation): fc.Arbitrary<Record<string, unknown>> {
+  const row: OperationRow = EVERY_OPERATION[operation];
   const named = pathParameters(row.path);
   const minLength = resourceKind(operation) === 'namespace' ? 0 : 1;
   return fc
@@ -59,7 +60,7 @@ function requestOf(operation: OperationName): fc.Arbitrary<Record<string, unknow
 }
 
 function refusal(
-  operation: OperationName,
+  operation: AnyOperation,
   parts: Partial<RequestParts>,
   delimiter?: string,
 ): string {
@@ -73,7 +74,7 @@ function refusal(
 }
 
 describe('split and join', () => {
-  it.each(OPERATION_NAMES)('are inverses for %s', (operation) => {
+  it.each(EVERY_OPERATION_NAMES)('are inverses for %s', (operation) => {
     fc.assert(
       fc.property(requestOf(operation), fc.constantFrom(...DELIMITERS), (request, wanted) => {
         let delimiter = wanted;
@@ -196,7 +197,7 @@ describe('join', () => {
     ).toEqual({ id: ['t'], index_name: 'my idx/1' });
   });
 
-  it.each<[OperationName, Partial<RequestParts>, string]>([
+  it.each<[AnyOperation, Partial<RequestParts>, string]>([
     ['DescribeTable', { query: { with_table_uri: '1' } }, '"with_table_uri" is "1"; expected true'],
     ['DescribeTable', { query: { check_declared: ['true', 'true'] } }, 'more than once'],
     ['ListTableTags', { query: { limit: 'x' } }, '"limit" is "x"; expected an integer'],
@@ -219,10 +220,10 @@ describe('join', () => {
 });
 
 describe('answers', () => {
-  const answered = OPERATION_NAMES.filter((name) => responseModel(name) !== undefined);
+  const answered = EVERY_OPERATION_NAMES.filter((name) => responseModel(name) !== undefined);
 
   it.each(answered)('of %s are read as they were written', (operation) => {
-    const row: OperationRow = OPERATIONS[operation];
+    const row: OperationRow = EVERY_OPERATION[operation];
     const responses = modelArbitrary(responseModel(operation) as 'DropTableResponse');
     fc.assert(
       fc.property(responses, (response) => {

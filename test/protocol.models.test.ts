@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
+import { jsonText } from '../src/protocol/exchange.ts';
 import { MODELS, type ModelName } from '../src/protocol/models.ts';
 import { CREATE_MODES, DROP_BEHAVIORS, INSERT_MODES, parseMode } from '../src/protocol/modes.ts';
 import { normalize } from '../src/protocol/normalize.ts';
@@ -21,7 +22,7 @@ function refusal(model: ModelName, value: unknown): string {
 }
 
 /** JSON there and back, so that prototypes and order do not count. */
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const plain = (value: unknown): unknown => JSON.parse(jsonText(value));
 
 function references(schema: JsonSchema): string[] {
   const inner = [

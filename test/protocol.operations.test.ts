@@ -1,20 +1,24 @@
 /** The operations table against the facts of the public protocol, and what follows from its rows. */
 import { describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
+import {
+  EVERY_OPERATION,
+  EVERY_OPERATION_NAMES,
+  methodName,
+  pathParameters,
+  requestModel,
+  resourceKind,
+  responseModel,
+} from '../src/protocol/every-operation.ts';
 import { MODELS } from '../src/protocol/models.ts';
 import type { Namespace } from '../src/protocol/namespace.ts';
 import { unsupported, unsupportedOperations } from '../src/protocol/namespace.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';
 import {
   ALIAS_ROUTES,
-  methodName,
   OPERATION_NAMES,
   OPERATIONS,
   type OperationName,
-  pathParameters,
-  requestModel,
-  resourceKind,
-  responseModel,
 } from '../src/protocol/operations.ts';
 import type { JsonSchema } from '../src/protocol/typebox.ts';
 
@@ -212,9 +216,9 @@ describe('the table', () => {
     expect(resourceKind('RefreshMaterializedView')).toBe('materialized_view');
   });
 
-  it('has no route twice, aliases counted', () => {
-    const own = OPERATION_NAMES.map(
-      (name) => `${OPERATIONS[name].method} ${OPERATIONS[name].path}`,
+  it('has no route twice, aliases and extensions counted', () => {
+    const own = EVERY_OPERATION_NAMES.map(
+      (name) => `${EVERY_OPERATION[name].method} ${EVERY_OPERATION[name].path}`,
     );
     const all = [...own, ...ALIAS_ROUTES.map(({ method, path }) => `${method} ${path}`)];
     expect(new Set(all).size).toBe(all.length);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { OPERATION_NAMES, OPERATIONS } from '../src/protocol/operations.ts';
+import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../src/protocol/every-operation.ts';
 import { type ApiKey, createServer, type Grant, startServer } from '../src/server.ts';
 import { ARROW, ask, type Pair, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
@@ -51,8 +51,8 @@ describe('credentials', () => {
     ['a token where only keys are known', { authorization: 'Bearer root-key' }],
     ['a key as basic credentials', { authorization: 'Basic root-key' }],
   ])('%s: 401 on every route', async (_, headers) => {
-    for (const operation of OPERATION_NAMES) {
-      const { method, path } = OPERATIONS[operation];
+    for (const operation of EVERY_OPERATION_NAMES) {
+      const { method, path } = EVERY_OPERATION[operation];
       const url = path.replaceAll(/\{\w+\}/g, 'x');
       const answer = await ask(pair, method, url, method === 'POST' ? {} : undefined, headers);
       expect(answer, operation).toMatchObject({

@@ -5,9 +5,10 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { requestModel } from '../src/protocol/every-operation.ts';
 import { MODELS } from '../src/protocol/models.ts';
 import { normalize } from '../src/protocol/normalize.ts';
-import { OPERATION_NAMES, OPERATIONS, requestModel } from '../src/protocol/operations.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../src/protocol/operations.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
 import { ARROW, ask, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

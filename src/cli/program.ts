@@ -30,6 +30,7 @@ export async function readArguments(
     .description('Look at and change a catalog of Arrow tables in a directory.')
     .version(facts.version)
     .option('--root <dir>', 'the directory of the catalog (default: $DIRSPACE_URI, or ".")')
+    .option('--uri <address>', 'the address of a server, such as http://127.0.0.1:2333')
     .option('--json', 'print one JSON document')
     .addHelpText('after', HELP);
   for (const command of facts.commands) {
@@ -54,6 +55,7 @@ export async function readArguments(
 
 const HELP = `
 Ids are names joined by "/", such as prod/search/user; "$" joins them too. "/" is the root.
+A server gets $DIRSPACE_API_KEY, $DIRSPACE_TOKEN and $DIRSPACE_DATABASE, where they are set.
 Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 already exists, 5 conflict,
 6 not allowed, 7 unavailable.`;
 

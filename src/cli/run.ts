@@ -3,8 +3,9 @@
  * given only.
  */
 import { isDirspaceError } from '../errors.ts';
+import type { Connection } from '../sdk/connection.ts';
 import { VERSION } from '../version.ts';
-import type { Surroundings } from './command.ts';
+import { type Options, type Surroundings, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCode } from './exit-codes.ts';
 import { toJson } from './output.ts';
@@ -26,10 +27,7 @@ export async function runCli(argv: readonly string[], around: Surroundings): Pro
 async function run(request: Request, around: Surroundings): Promise<number> {
   const { command, arguments: given, options } = request;
   if ('service' in command) return command.run({ arguments: given, options, around });
-  const uri = options.text('root') ?? (around.env.DIRSPACE_URI || '.');
-  // Help and wrong usage answer without loading the engine.
-  const { connect } = await import('../sdk/connect.ts');
-  const connection = await connect(uri, { readOnly: command.reads });
+  const connection = await open(options, around, command.reads);
   try {
     const { json, text = '', note } = await command.run({ connection, arguments: given, options });
     if (options.flag('json')) around.out(`${toJson(json)}\n`);
@@ -39,6 +37,28 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   } finally {
     await connection.close();
   }
+}
+
+/** A directory, or a server where the place is its address. */
+async function open(
+  options: Options,
+  { env }: Surroundings,
+  readOnly: boolean,
+): Promise<Connection> {
+  const given = [options.text('root'), options.text('uri')].filter((place) => place !== undefined);
+  if (given.length > 1) throw new UsageError('--root and --uri are both given; one is enough.');
+  const place = given[0] ?? (env.DIRSPACE_URI || '.');
+  // Help and wrong usage answer without loading the engine.
+  const { connect, connectNamespace } = await import('../sdk/connect.ts');
+  if (!/^https?:/i.test(place)) return connect(place, { readOnly });
+  const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
+  const properties = {
+    uri: place,
+    ...(key ? { 'headers.x-api-key': key } : {}),
+    ...(token ? { 'headers.authorization': `Bearer ${token}` } : {}),
+    ...(database ? { 'headers.x-service-database': database } : {}),
+  };
+  return connectNamespace('rest', properties, { readOnly });
 }
 
 function problem(error: unknown): string {

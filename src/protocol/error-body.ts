@@ -5,8 +5,8 @@
  * the kind, which other implementations are free to ignore.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
+import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';
 import type { ErrorResponse } from './models.ts';
-import { type OperationName, resourceKind } from './operations.ts';
 
 /** `type` and `title` of each status an error may have. */
 export const ERROR_STATUSES = {
@@ -86,7 +86,7 @@ function opaque({ requestId }: ErrorBodyOptions): DirspaceError {
 export function parseErrorBody(
   status: number,
   body: string,
-  operation: OperationName,
+  operation: AnyOperation,
 ): DirspaceError {
   const members = jsonObject(body);
   const code = kindOf(members, status, operation);
@@ -109,7 +109,7 @@ function messageOf(
   { error, detail, title }: Readonly<Record<string, unknown>>,
   status: number,
   body: string,
-  operation: OperationName,
+  operation: AnyOperation,
 ): string {
   for (const text of [error, detail, title]) {
     if (typeof text === 'string' && text !== '') return text.slice(0, MAX_MESSAGE);
@@ -121,7 +121,7 @@ function messageOf(
 function kindOf(
   { code, context, type }: Readonly<Record<string, unknown>>,
   status: number,
-  operation: OperationName,
+  operation: AnyOperation,
 ): ErrorCode {
   const first = typeof code === 'number' ? BY_NUMBER.get(code) : undefined;
   if (first === undefined) return kindOfStatus(statusOfType(type) ?? status, operation);
@@ -140,7 +140,7 @@ function statusOfType(type: unknown): number | undefined {
 }
 
 /** What a conflict means where the operation leaves no doubt. */
-const CONFLICTS: Partial<Record<OperationName, ErrorCode>> = {
+const CONFLICTS: Partial<Record<AnyOperation, ErrorCode>> = {
   CreateNamespace: 'NamespaceAlreadyExists',
   DropNamespace: 'NamespaceNotEmpty',
   CreateTable: 'TableAlreadyExists',
@@ -160,14 +160,15 @@ const MISSING: Readonly<Record<ReturnType<typeof resourceKind>, ErrorCode>> = {
   materialized_view: 'TableNotFound',
 };
 
-function kindOfStatus(status: number, operation: OperationName): ErrorCode {
+function kindOfStatus(status: number, operation: AnyOperation): ErrorCode {
   switch (status) {
     case 401:
       return 'Unauthenticated';
     case 403:
       return 'PermissionDenied';
     case 404:
-      return MISSING[resourceKind(operation)];
+      // A server without it has no such route.
+      return isExtension(operation) ? 'Unsupported' : MISSING[resourceKind(operation)];
     case 405:
     case 406:
     case 501:

@@ -5,20 +5,20 @@
  * `identity` and `context` travel in JSON bodies only: elsewhere they have no place but headers.
  */
 import { DirspaceError } from '../errors.ts';
-import { DEFAULT_DELIMITER, equalPaths, formatId, parseId } from './ident.ts';
-import type { Model } from './models.ts';
-import { normalize } from './normalize.ts';
-import type { OperationRow, QueryMember } from './operation-row.ts';
 import {
-  OPERATIONS,
-  type OperationName,
+  type AnyOperation,
+  EVERY_OPERATION,
   pathParameters,
   type RequestModel,
   type ResponseModel,
   requestModel,
   resourceKind,
   responseModel,
-} from './operations.ts';
+} from './every-operation.ts';
+import { DEFAULT_DELIMITER, equalPaths, formatId, parseId } from './ident.ts';
+import type { Model } from './models.ts';
+import { normalize } from './normalize.ts';
+import type { OperationRow, QueryMember } from './operation-row.ts';
 
 /** Query parameters by name; an array where one is repeated. */
 export type QueryValues = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -39,16 +39,16 @@ export interface SplitRequest extends RequestParts {
 
 type Members = Record<string, unknown> & { id?: unknown };
 
-const invalid = (operation: OperationName, member: string, message: string): DirspaceError =>
+const invalid = (operation: AnyOperation, member: string, message: string): DirspaceError =>
   new DirspaceError('InvalidInput', `${operation}: ${message}`, { details: { operation, member } });
 
 /** The parts to send for a request. Throws InvalidInput where an id cannot be sent. */
-export function splitRequest<Op extends OperationName>(
+export function splitRequest<Op extends AnyOperation>(
   operation: Op,
   request: Model<RequestModel<Op>>,
   delimiter: string = DEFAULT_DELIMITER,
 ): SplitRequest {
-  const row: OperationRow = OPERATIONS[operation];
+  const row: OperationRow = EVERY_OPERATION[operation];
   const rest: Members = { ...(request as Members) };
 
   const parameters: Record<string, string> = {};
@@ -78,7 +78,7 @@ export function splitRequest<Op extends OperationName>(
 }
 
 function pathParameter(
-  operation: OperationName,
+  operation: AnyOperation,
   name: string,
   value: unknown,
   delimiter: string,
@@ -94,7 +94,7 @@ function pathParameter(
 }
 
 function fillPath(
-  operation: OperationName,
+  operation: AnyOperation,
   template: string,
   parameters: Readonly<Record<string, string>>,
 ): string {
@@ -123,12 +123,12 @@ function formatQuery({ type, repeated }: QueryMember, value: unknown): string | 
  * query: an `id` must agree with the path's, another path parameter is ignored, and the query
  * counts for more than the body. Throws InvalidInput that names the member.
  */
-export function joinRequest<Op extends OperationName>(
+export function joinRequest<Op extends AnyOperation>(
   operation: Op,
   parts: RequestParts,
   delimiter: string = DEFAULT_DELIMITER,
 ): Model<RequestModel<Op>> {
-  const row: OperationRow = OPERATIONS[operation];
+  const row: OperationRow = EVERY_OPERATION[operation];
   const request = bodyMembers(operation, row, parts.body);
 
   for (const name of pathParameters(row.path)) {
@@ -150,7 +150,7 @@ export function joinRequest<Op extends OperationName>(
   return normalize(requestModel(operation), request);
 }
 
-function bodyMembers(operation: OperationName, row: OperationRow, body: unknown): Members {
+function bodyMembers(operation: AnyOperation, row: OperationRow, body: unknown): Members {
   if (row.body === 'arrow-stream' || body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) {
     const found = Array.isArray(body) ? 'an array' : `a ${typeof body}`;
@@ -160,7 +160,7 @@ function bodyMembers(operation: OperationName, row: OperationRow, body: unknown)
 }
 
 function agreedId(
-  operation: OperationName,
+  operation: AnyOperation,
   pathId: string,
   bodyId: unknown,
   delimiter: string,
@@ -175,7 +175,7 @@ function agreedId(
 }
 
 function parseQuery(
-  operation: OperationName,
+  operation: AnyOperation,
   name: string,
   member: QueryMember,
   value: string | readonly string[],
@@ -208,12 +208,17 @@ function parseQuery(
   }
 }
 
+/** The JSON of a body: integers too wide for its numbers are strings. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item));
+}
+
 /** What is sent for a response: the response itself, or its one member where the answer is bare. */
-export function formatAnswer<Op extends OperationName>(
+export function formatAnswer<Op extends AnyOperation>(
   operation: Op,
   response: Model<ResponseModel<Op>>,
 ): unknown {
-  const { answer, answerMember }: OperationRow = OPERATIONS[operation];
+  const { answer, answerMember }: OperationRow = EVERY_OPERATION[operation];
   if (answer !== 'bare') return response;
   return (response as Members)[answerMember as string];
 }
@@ -222,11 +227,11 @@ export function formatAnswer<Op extends OperationName>(
  * The inverse of `formatAnswer` for parsed JSON, checked against the response model. Throws
  * Internal where the answer does not fit: it is the server's fault, not the request's.
  */
-export function parseAnswer<Op extends OperationName>(
+export function parseAnswer<Op extends AnyOperation>(
   operation: Op,
   json: unknown,
 ): Model<ResponseModel<Op>> {
-  const { answer, answerMember }: OperationRow = OPERATIONS[operation];
+  const { answer, answerMember }: OperationRow = EVERY_OPERATION[operation];
   const model = responseModel(operation);
   if (model === undefined) {
     throw new DirspaceError('Internal', `${operation} does not answer with JSON.`);

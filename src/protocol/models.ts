@@ -4,6 +4,7 @@
  */
 import * as columns from './models/columns.ts';
 import { Context, ErrorResponse, Identity } from './models/common.ts';
+import * as extensions from './models/extensions.ts';
 import * as indices from './models/indices.ts';
 import * as namespaces from './models/namespaces.ts';
 import * as query from './models/query.ts';
@@ -44,6 +45,7 @@ export const MODELS = {
   ...refs,
   ...transactions,
   ...views,
+  ...extensions,
 };
 
 export type ModelName = keyof typeof MODELS;

@@ -4,14 +4,15 @@
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import type { Model } from './models.ts';
 import {
+  type AnyOperation,
+  type EVERY_OPERATION,
   methodName,
-  type OPERATIONS,
-  type OperationName,
   type RequestModel,
   type ResponseModel,
-} from './operations.ts';
+} from './every-operation.ts';
+import type { Model } from './models.ts';
+import type { OperationName } from './operations.ts';
 
 export type { OperationName } from './operations.ts';
 
@@ -22,12 +23,12 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-type Row<Op extends OperationName> = (typeof OPERATIONS)[Op];
+type Row<Op extends AnyOperation> = (typeof EVERY_OPERATION)[Op];
 
-export type RequestOf<Op extends OperationName> = Model<RequestModel<Op>>;
+export type RequestOf<Op extends AnyOperation> = Model<RequestModel<Op>>;
 
 /** Rows where the answer is Arrow data; nothing where it is empty; else the response model. */
-export type ResponseOf<Op extends OperationName> = Row<Op>['answer'] extends 'arrow-file'
+export type ResponseOf<Op extends AnyOperation> = Row<Op>['answer'] extends 'arrow-file'
   ? RecordBatchStream
   : Row<Op>['answer'] extends 'empty'
     ? // biome-ignore lint/suspicious/noConfusingVoidType: it is the result of a method

@@ -95,13 +95,13 @@ function compile(schema: JsonSchema): Check {
   if (schema.anyOf !== undefined) return compileAnyOf(schema.anyOf);
   switch (schema.type) {
     case 'string':
-      return compileString(schema);
+      return schema.format === 'int64' ? wideInteger : compileString(schema);
     case 'integer':
       return compileInteger(schema);
     case 'number':
       return (value) => (Number.isFinite(value) ? value : mismatch('a finite number', value));
     case 'boolean':
-      return (value) => (typeof value === 'boolean' ? value : mismatch('true or false', value));
+      return compileBoolean(schema);
     case 'null':
       return (value) => (value === null ? value : mismatch('null', value));
     case 'array':
@@ -134,6 +134,27 @@ function compileAnyOf(schemas: readonly JsonSchema[]): Check {
     }
     return mismatch(expected.join(' or '), value);
   };
+}
+
+function compileBoolean({ const: only }: JsonSchema): Check {
+  const expected = only === undefined ? 'true or false' : String(only);
+  return (value) =>
+    typeof value === 'boolean' && value === (only ?? value) ? value : mismatch(expected, value);
+}
+
+const MIN_WIDE = -(2n ** 63n);
+const MAX_WIDE = 2n ** 64n - 1n;
+
+/** A bigint, from what JSON can hold of one. */
+function wideInteger(value: unknown): unknown {
+  const readable =
+    typeof value === 'bigint' ||
+    Number.isSafeInteger(value) ||
+    (typeof value === 'string' && /^-?\d{1,20}$/.test(value));
+  const wide = readable ? BigInt(value as string) : undefined;
+  return wide !== undefined && wide >= MIN_WIDE && wide <= MAX_WIDE
+    ? wide
+    : mismatch('the digits of an integer of 64 bits', value);
 }
 
 function compileString({ minLength = 0, enum: words }: JsonSchema): Check {

@@ -46,6 +46,8 @@ export interface OperationRow<
   /** Statuses an answer may have besides 400, 401, 403, 503 and other 5xx. */
   readonly errors: readonly number[];
   readonly permission: Permission;
+  /** Whether a catalog that is opened read-only refuses it. */
+  readonly changes: boolean;
   /** True where sending the request twice does what sending it once does. */
   readonly repeatable: boolean;
   readonly summary: string;
@@ -59,6 +61,7 @@ interface RowOptions<Answer extends AnswerKind> {
   readonly answerMember?: string;
   readonly status?: 201 | 202;
   readonly errors?: readonly number[];
+  readonly changes?: false;
   readonly repeatable?: true;
 }
 
@@ -85,6 +88,7 @@ const rowOf =
     status: 200,
     errors: [404],
     permission,
+    changes: permission !== 'read',
     repeatable: permission === 'read',
     summary,
     ...options,

@@ -1,8 +1,8 @@
 /**
  * The one table of operations. The client's requests, the server's routes, the validation of both
  * directions and the OpenAPI document all follow from its rows; engines see `Namespace` only.
+ * What this engine has beyond the protocol is in a table of its own, extension-operations.ts.
  */
-import type { ModelName } from './models.ts';
 import {
   type AnswerKind,
   arrowStream,
@@ -12,7 +12,6 @@ import {
   map,
   type OperationRow,
   type QueryMember,
-  type ResourceKind,
 } from './operation-row.ts';
 
 const text: QueryMember = { type: 'string' };
@@ -204,61 +203,6 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
-
-/** Operations that share another's models, or have none of their own. */
-const REQUEST_MODELS = {
-  ListAllTables: 'ListTablesRequest',
-  CreateTableScalarIndex: 'CreateTableIndexRequest',
-} as const;
-const RESPONSE_MODELS = { ListAllTables: 'ListTablesResponse' } as const;
-
-export type RequestModel<Op extends OperationName> = Op extends keyof typeof REQUEST_MODELS
-  ? (typeof REQUEST_MODELS)[Op]
-  : Extract<`${Op}Request`, ModelName>;
-
-/** The response model, or never where the answer is Arrow data or empty. */
-export type ResponseModel<Op extends OperationName> = Op extends keyof typeof RESPONSE_MODELS
-  ? (typeof RESPONSE_MODELS)[Op]
-  : Extract<`${Op}Response`, ModelName>;
-
-export function requestModel<Op extends OperationName>(operation: Op): RequestModel<Op> {
-  const names: Partial<Record<OperationName, string>> = REQUEST_MODELS;
-  return (names[operation] ?? `${operation}Request`) as RequestModel<Op>;
-}
-
-/** Undefined where the answer is Arrow data or empty. */
-export function responseModel<Op extends OperationName>(
-  operation: Op,
-): ResponseModel<Op> | undefined {
-  const { answer } = OPERATIONS[operation];
-  if (answer === 'arrow-file' || answer === 'empty') return undefined;
-  const names: Partial<Record<OperationName, string>> = RESPONSE_MODELS;
-  return (names[operation] ?? `${operation}Response`) as ResponseModel<Op>;
-}
-
-const parametersOfPaths = new Map<string, readonly string[]>();
-
-/** The names in braces of a path template, in order. */
-export function pathParameters(path: string): readonly string[] {
-  let names = parametersOfPaths.get(path);
-  if (names === undefined) {
-    names = Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1] as string);
-    parametersOfPaths.set(path, names);
-  }
-  return names;
-}
-
-/** The kind of object the path's `id` names; it is the first segment after the version. */
-export function resourceKind(operation: OperationName): ResourceKind {
-  const { path } = OPERATIONS[operation];
-  if (!path.includes('{id}')) return 'catalog';
-  return path.split('/')[2] as ResourceKind;
-}
-
-/** The name of the method of `Namespace` that does it. */
-export function methodName<Op extends OperationName>(operation: Op): Uncapitalize<Op> {
-  return `${operation.charAt(0).toLowerCase()}${operation.slice(1)}` as Uncapitalize<Op>;
-}
 
 /** A route that is another spelling of an operation's own. */
 export interface AliasRoute {

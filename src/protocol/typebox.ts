@@ -33,6 +33,8 @@ export interface JsonSchema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
+  readonly pattern?: string;
+  readonly const?: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly format?: string;
@@ -70,6 +72,13 @@ export const positive = typed<TInteger>({ type: 'integer', format: 'int64', mini
 export const integer = typed<TInteger>({ type: 'integer', format: 'int64' });
 /** An integer >= 0 that may be as large as 2^63; what is not safe is lowered to what is. */
 export const clampedCount = typed<TInteger>({ type: 'integer', format: 'uint64', minimum: 0 });
+/** An integer of up to 64 bits. In JSON it is a string of digits: numbers there lose some. */
+export const wideInteger = typed<TUnsafe<bigint>>({
+  type: 'string',
+  format: 'int64',
+  pattern: '^-?[0-9]{1,20}$',
+});
+export const no = typed<TUnsafe<false>>({ type: 'boolean', const: false });
 /** Any JSON object, left as it is. */
 export const anyObject = typed<TUnsafe<Record<string, unknown>>>({ type: 'object' });
 

@@ -7,7 +7,7 @@ import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { encodeIpcFile, encodeIpcStream } from '../format/ipc-stream.ts';
 import { type ErrorStatus, formatErrorBody } from '../protocol/error-body.ts';
-import { OPERATIONS } from '../protocol/operations.ts';
+import { EVERY_OPERATION } from '../protocol/every-operation.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE } from './header-names.ts';
 import { type HttpAnswer, type RequestState, RequestTimeout } from './request-state.ts';
 
@@ -130,7 +130,7 @@ function presentable(state: RequestState, failure: unknown, hidden: readonly str
 
 /** A write that was given up may still be done: a caller must not send it again blindly. */
 function timeoutError({ operation }: RequestState, { timeoutMs }: RequestTimeout): DirspaceError {
-  const writes = operation !== undefined && !OPERATIONS[operation].repeatable;
+  const writes = operation !== undefined && !EVERY_OPERATION[operation].repeatable;
   return writes
     ? new DirspaceError(
         'CommitStateUnknown',

@@ -3,10 +3,16 @@
  * permissions, dialects. No layer knows of HTTP.
  */
 import type { ArrowBody } from '../arrow.ts';
-import type { CallOptions, Namespace, RequestOf, ResponseOf } from '../protocol/namespace.ts';
-import { methodName, OPERATIONS, type OperationName } from '../protocol/operations.ts';
+import { type AnyOperation, EVERY_OPERATION, methodName } from '../protocol/every-operation.ts';
+import {
+  type CallOptions,
+  type Namespace,
+  type RequestOf,
+  type ResponseOf,
+  unsupported,
+} from '../protocol/namespace.ts';
 
-export interface Call<Op extends OperationName = OperationName> {
+export interface Call<Op extends AnyOperation = AnyOperation> {
   readonly operation: Op;
   readonly request: RequestOf<Op>;
   /** Where the operation takes Arrow data. */
@@ -15,14 +21,17 @@ export interface Call<Op extends OperationName = OperationName> {
 }
 
 /** Does a call and answers as the method of `Namespace` does. */
-export type Caller = <Op extends OperationName>(call: Call<Op>) => Promise<ResponseOf<Op>>;
+export type Caller = <Op extends AnyOperation>(call: Call<Op>) => Promise<ResponseOf<Op>>;
 
 type AnyMethod = (...inputs: unknown[]) => Promise<never>;
+type Methods = Readonly<Record<string, AnyMethod | undefined>>;
 
+/** Calls that reject with Unsupported where the catalog lacks an extension. */
 export function callerOf(namespace: Namespace): Caller {
-  return ({ operation, request, data, options }) => {
-    const method = namespace[methodName(operation)] as AnyMethod;
-    return OPERATIONS[operation].body === 'arrow-stream'
+  return async ({ operation, request, data, options }) => {
+    const method = (namespace as unknown as Methods)[methodName(operation)];
+    if (method === undefined) throw unsupported(operation);
+    return EVERY_OPERATION[operation].body === 'arrow-stream'
       ? method.call(namespace, request, data, options)
       : method.call(namespace, request, options);
   };

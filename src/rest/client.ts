@@ -5,20 +5,22 @@
 import type { ArrowBody } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { parseErrorBody } from '../protocol/error-body.ts';
-import { parseAnswer, splitRequest } from '../protocol/exchange.ts';
+import {
+  type AnyOperation,
+  EVERY_OPERATION,
+  EVERY_OPERATION_NAMES,
+  isExtension,
+  methodName,
+  type RequestModel,
+  requestModel,
+} from '../protocol/every-operation.ts';
+import { jsonText, parseAnswer, splitRequest } from '../protocol/exchange.ts';
+import type { CatalogExtensions } from '../protocol/extensions.ts';
 import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
 import type { Context, Identity, Model } from '../protocol/models.ts';
 import type { CallOptions, Namespace, NamespaceOperations } from '../protocol/namespace.ts';
 import { normalize } from '../protocol/normalize.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
-import {
-  methodName,
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-  type RequestModel,
-  requestModel,
-} from '../protocol/operations.ts';
 import { openAnswer, readText, SendableBody } from './client-body.ts';
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
 import { addressOf, callHeaders, contextOf } from './client-request.ts';
@@ -26,14 +28,14 @@ import { Progress } from './progress.ts';
 import { isRefused, RETRIED_STATUSES, retryDelay } from './retry.ts';
 import { respellIds } from './table-ids.ts';
 
-type AnyRequest = Model<RequestModel<OperationName>> & {
+type AnyRequest = Model<RequestModel<AnyOperation>> & {
   readonly identity?: Identity;
   readonly context?: Context;
 };
 
 /** What one call sends, and again where that is safe. */
 interface Sending {
-  readonly operation: OperationName;
+  readonly operation: AnyOperation;
   readonly row: OperationRow;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -49,15 +51,16 @@ interface Received {
 }
 
 /** The methods are made from the table below; the class adds the life of the object. */
-const Operations = class {} as new () => NamespaceOperations;
+type RemoteOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
+const Operations = class {} as new () => RemoteOperations;
 
 export class RestNamespace extends Operations implements Namespace {
   readonly #settings: ClientSettings;
   readonly #closing = new AbortController();
 
   static {
-    for (const operation of OPERATION_NAMES) {
-      const takesData = OPERATIONS[operation].body === 'arrow-stream';
+    for (const operation of EVERY_OPERATION_NAMES) {
+      const takesData = EVERY_OPERATION[operation].body === 'arrow-stream';
       Object.defineProperty(RestNamespace.prototype, methodName(operation), {
         value: takesData
           ? function (this: RestNamespace, request: AnyRequest, data: ArrowBody, o?: CallOptions) {
@@ -88,7 +91,7 @@ export class RestNamespace extends Operations implements Namespace {
   }
 
   async #call(
-    operation: OperationName,
+    operation: AnyOperation,
     request: AnyRequest,
     data: ArrowBody | undefined,
     options: CallOptions = {},
@@ -105,14 +108,14 @@ export class RestNamespace extends Operations implements Namespace {
   }
 
   #sending(
-    operation: OperationName,
+    operation: AnyOperation,
     request: AnyRequest,
     data: ArrowBody | undefined,
     options: CallOptions,
   ): Sending {
     const settings = this.#settings;
-    const row: OperationRow = OPERATIONS[operation];
-    if (settings.readOnly && row.permission !== 'read') {
+    const row: OperationRow = EVERY_OPERATION[operation];
+    if (settings.readOnly && row.changes) {
       throw new DirspaceError('ReadOnly', `The catalog was opened read-only; no ${operation}.`);
     }
     const checked = normalize(requestModel(operation), request) as AnyRequest;
@@ -125,7 +128,7 @@ export class RestNamespace extends Operations implements Namespace {
       url: addressOf(settings.base, parts),
       headers,
       body: takesJson
-        ? JSON.stringify(parts.body)
+        ? jsonText(parts.body)
         : data === undefined
           ? undefined
           : new SendableBody(data),
@@ -208,6 +211,7 @@ export class RestNamespace extends Operations implements Namespace {
     const text = await readText(response, progress, broken);
     if (row.answer === 'empty') return undefined;
     const answer = parseAnswer(operation, parseJson(operation, text));
+    if (isExtension(operation)) return answer;
     const spelled = respellIds(operation, answer, this.#settings.delimiter, DEFAULT_DELIMITER);
     return { ...spelled, context: { ...spelled.context, ...contextOf(response.headers) } };
   }
@@ -228,7 +232,7 @@ export class RestNamespace extends Operations implements Namespace {
     return new DirspaceError(code, message, { cause, details: { operation } });
   }
 
-  #redirected(operation: OperationName, { status }: Response): DirspaceError {
+  #redirected(operation: AnyOperation, { status }: Response): DirspaceError {
     return new DirspaceError(
       'InvalidInput',
       `${operation} was answered with a redirection (status ${status}); it is not followed, for the credentials would go along. Use the final address as the uri.`,
@@ -256,7 +260,7 @@ function outcome(
   return permission === 'read' || repeatable ? 'ServiceUnavailable' : 'CommitStateUnknown';
 }
 
-function parseJson(operation: OperationName, text: string): unknown {
+function parseJson(operation: AnyOperation, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

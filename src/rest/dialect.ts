@@ -3,8 +3,8 @@
  * answers, of errors. The server knows dialects by this interface only.
  */
 import type { ErrorBody } from '../protocol/error-body.ts';
+import type { AnyOperation } from '../protocol/every-operation.ts';
 import type { RequestParts } from '../protocol/exchange.ts';
-import type { OperationName } from '../protocol/operations.ts';
 import type { RequestHeaders } from './auth.ts';
 import type { Caller } from './call.ts';
 
@@ -25,13 +25,13 @@ export interface Dialect {
   /** Sent with every answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** The plain protocol's parts for those that came; an Arrow body is no part. */
-  parts(operation: OperationName, parts: RequestParts, headers: RequestHeaders): RequestParts;
+  parts(operation: AnyOperation, parts: RequestParts, headers: RequestHeaders): RequestParts;
   /** The key under which a repeated write can be told, where the dialect has one. */
-  idempotencyKey(operation: OperationName, headers: RequestHeaders): string | undefined;
+  idempotencyKey(operation: AnyOperation, headers: RequestHeaders): string | undefined;
   /** Calls as the dialect means them. */
   caller(caller: Caller): Caller;
   /** JSON to send for a response, or undefined for the plain protocol's. */
-  answer(operation: OperationName, response: unknown): unknown;
+  answer(operation: AnyOperation, response: unknown): unknown;
   /** The error body to answer with; `operation` is undefined where no route was found. */
-  error(operation: OperationName | undefined, body: ErrorBody): ErrorBody;
+  error(operation: AnyOperation | undefined, body: ErrorBody): ErrorBody;
 }

@@ -4,10 +4,10 @@
  * and in lancedb-queries.ts and lancedb-errors.ts; the server knows none of it.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { type AnyOperation, EVERY_OPERATION } from '../protocol/every-operation.ts';
 import type { RequestParts } from '../protocol/exchange.ts';
 import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
 import type { Model } from '../protocol/models.ts';
-import { OPERATIONS, type OperationName } from '../protocol/operations.ts';
 import { schemaFromJson, schemaToLanceJson } from '../protocol/schema.ts';
 import type { RequestHeaders } from './auth.ts';
 import type { Call, Caller } from './call.ts';
@@ -54,9 +54,9 @@ function route({ method, url }: RequestHead): string {
 }
 
 /** JSON writes keep their id when they are sent again; those with Arrow data get a new one. */
-function idempotencyKey(operation: OperationName, headers: RequestHeaders): string | undefined {
+function idempotencyKey(operation: AnyOperation, headers: RequestHeaders): string | undefined {
   const id = headers['x-request-id'];
-  const takesData = OPERATIONS[operation].body === 'arrow-stream';
+  const takesData = EVERY_OPERATION[operation].body === 'arrow-stream';
   return takesData || typeof id !== 'string' || id === '' ? undefined : `lancedb:${id}`;
 }
 
@@ -65,11 +65,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Stands for "the latest version" until the table can be asked for it. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-function parts(
-  operation: OperationName,
-  sent: RequestParts,
-  headers: RequestHeaders,
-): RequestParts {
+function parts(operation: AnyOperation, sent: RequestParts, headers: RequestHeaders): RequestParts {
   if (operation === 'MergeInsertIntoTable') return { ...sent, query: mergeQuery(sent, headers) };
   const { body } = sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return sent;
@@ -86,7 +82,7 @@ function mergeQuery({ query }: RequestParts, headers: RequestHeaders): RequestPa
   };
 }
 
-function plainBody(operation: OperationName, body: Members): Members {
+function plainBody(operation: AnyOperation, body: Members): Members {
   switch (operation) {
     case 'CreateNamespace':
     case 'DropNamespace':
@@ -191,7 +187,7 @@ async function namesAfter(
   return more ? { tables, page_token: last } : { tables };
 }
 
-function answer(operation: OperationName, response: unknown): unknown {
+function answer(operation: AnyOperation, response: unknown): unknown {
   switch (operation) {
     case 'DescribeTable': {
       const described = response as Model<'DescribeTableResponse'>;

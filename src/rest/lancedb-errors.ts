@@ -4,17 +4,17 @@
  */
 import { ERROR_KINDS } from '../errors.ts';
 import { ERROR_STATUSES, type ErrorBody, type ErrorStatus } from '../protocol/error-body.ts';
-import { OPERATIONS, type OperationName } from '../protocol/operations.ts';
+import { type AnyOperation, EVERY_OPERATION } from '../protocol/every-operation.ts';
 
 /** Sent once only, so a conflict is not sent again. */
-const SENT_ONCE: ReadonlySet<OperationName> = new Set([
+const SENT_ONCE: ReadonlySet<AnyOperation> = new Set([
   'CreateNamespace',
   'DropNamespace',
   'RenameTable',
   'CreateTableBranch',
 ]);
 
-export function lancedbError(operation: OperationName | undefined, body: ErrorBody): ErrorBody {
+export function lancedbError(operation: AnyOperation | undefined, body: ErrorBody): ErrorBody {
   if (operation === undefined) return body.status === 404 ? withStatus(body, 406) : body;
   switch (body.status) {
     case 404:
@@ -24,7 +24,7 @@ export function lancedbError(operation: OperationName | undefined, body: ErrorBo
       return isFinal(operation, body.code) ? withStatus(body, 400) : body;
     case 500:
       // What may have been committed must not be done twice.
-      return OPERATIONS[operation].repeatable ? body : withStatus(body, 400);
+      return EVERY_OPERATION[operation].repeatable ? body : withStatus(body, 400);
     default:
       return body;
   }
@@ -33,7 +33,7 @@ export function lancedbError(operation: OperationName | undefined, body: ErrorBo
 const { NamespaceNotFound, TableNotFound, TableIndexNotFound, TableVersionNotFound } = ERROR_KINDS;
 const { TableBranchNotFound, ConcurrentModification, TableAlreadyExists } = ERROR_KINDS;
 
-function isMissingTable(operation: OperationName, code: number): boolean {
+function isMissingTable(operation: AnyOperation, code: number): boolean {
   switch (code) {
     case TableVersionNotFound.number:
       return operation === 'DescribeTable';
@@ -46,7 +46,7 @@ function isMissingTable(operation: OperationName, code: number): boolean {
   }
 }
 
-function isFinal(operation: OperationName, code: number): boolean {
+function isFinal(operation: AnyOperation, code: number): boolean {
   return !SENT_ONCE.has(operation) && code !== ConcurrentModification.number;
 }
 

@@ -3,18 +3,17 @@
  * that is not in them, save what goes for every operation.
  */
 import { ERROR_STATUSES, type ErrorStatus } from '../protocol/error-body.ts';
-import { MODELS } from '../protocol/models.ts';
-import type { OperationRow, QueryMember } from '../protocol/operation-row.ts';
 import {
-  ALIAS_ROUTES,
-  type AliasRoute,
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
+  type AnyOperation,
+  EVERY_OPERATION,
+  EVERY_OPERATION_NAMES,
   pathParameters,
   requestModel,
   responseModel,
-} from '../protocol/operations.ts';
+} from '../protocol/every-operation.ts';
+import { MODELS } from '../protocol/models.ts';
+import type { OperationRow, QueryMember } from '../protocol/operation-row.ts';
+import { ALIAS_ROUTES, type AliasRoute } from '../protocol/operations.ts';
 import {
   API_KEY_HEADER,
   ARROW_FILE_TYPE,
@@ -37,8 +36,8 @@ export function openApiDocument(): Json {
   const add = (path: string, method: string, item: Json): void => {
     paths[path] = { ...paths[path], [method.toLowerCase()]: item };
   };
-  for (const operation of OPERATION_NAMES) {
-    const { path, method } = OPERATIONS[operation];
+  for (const operation of EVERY_OPERATION_NAMES) {
+    const { path, method } = EVERY_OPERATION[operation];
     add(path, method, operationItem(operation));
   }
   for (const alias of ALIAS_ROUTES) {
@@ -69,8 +68,8 @@ export function openApiDocument(): Json {
   };
 }
 
-function operationItem(operation: OperationName, alias?: AliasRoute): Json {
-  const row: OperationRow = OPERATIONS[operation];
+function operationItem(operation: AnyOperation, alias?: AliasRoute): Json {
+  const row: OperationRow = EVERY_OPERATION[operation];
   const names = pathParameters(alias?.path ?? row.path);
   return {
     operationId: alias === undefined ? operation : `${operation}${alias.path.split('/').join('_')}`,
@@ -111,7 +110,7 @@ function queryParameter(name: string, member: QueryMember): Json {
   };
 }
 
-function requestBody(operation: OperationName, row: OperationRow): Json {
+function requestBody(operation: AnyOperation, row: OperationRow): Json {
   if (row.body === 'none') return {};
   if (row.body === 'arrow-stream') {
     const content = { [ARROW_STREAM_TYPE]: { schema: binary } };
@@ -124,7 +123,7 @@ function requestBody(operation: OperationName, row: OperationRow): Json {
   return { requestBody: { content: { [JSON_TYPE]: { schema } } } };
 }
 
-function answer(operation: OperationName, row: OperationRow): Json {
+function answer(operation: AnyOperation, row: OperationRow): Json {
   if (row.answer === 'empty') return { description: 'It is there.' };
   if (row.answer === 'arrow-file') {
     return {

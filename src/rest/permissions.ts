@@ -3,9 +3,9 @@
  * a refusal says nothing about what exists. Who the principal is was decided before.
  */
 import { DirspaceError } from '../errors.ts';
+import { type AnyOperation, EVERY_OPERATION, resourceKind } from '../protocol/every-operation.ts';
 import { type ObjectPath, parseId } from '../protocol/ident.ts';
 import type { Permission } from '../protocol/operation-row.ts';
-import { OPERATIONS, type OperationName, resourceKind } from '../protocol/operations.ts';
 import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
 
@@ -32,7 +32,7 @@ export const ANYBODY: Principal = {
 
 const RANKS: Readonly<Record<Permission, number>> = { read: 1, write: 2, admin: 3 };
 
-const forbidden = (operation: OperationName): DirspaceError =>
+const forbidden = (operation: AnyOperation): DirspaceError =>
   new DirspaceError(
     'PermissionDenied',
     `The credentials of the request do not allow ${operation} there.`,
@@ -85,7 +85,7 @@ const reachable = (grants: readonly Grant[], path: ObjectPath): boolean =>
 
 function checkCall(call: Call, grants: readonly Grant[]): void {
   const { operation } = call;
-  const { permission } = OPERATIONS[operation];
+  const { permission } = EVERY_OPERATION[operation];
   // Transactions have ids of their own, which lie in no namespace.
   if (resourceKind(operation) === 'transaction') {
     if (!allows(grants, [], permission)) throw forbidden(operation);

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { DirspaceError } from '../errors.ts';
+import type { AnyOperation } from '../protocol/every-operation.ts';
 import type { QueryValues } from '../protocol/exchange.ts';
-import type { OperationName } from '../protocol/operations.ts';
 import type { RequestHeaders } from './auth.ts';
 import type { Dialect } from './dialect.ts';
 import type { RequestLog } from './logging.ts';
@@ -21,7 +21,7 @@ export class RequestState {
   readonly started: number;
   /** The path as it was sent, without its query, which may hold secrets. */
   readonly path: string;
-  operation: OperationName | undefined;
+  operation: AnyOperation | undefined;
   principal: string | undefined;
   database: string | undefined;
   /** What the answer tells was wrong, or why there was none. */

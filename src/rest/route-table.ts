@@ -1,6 +1,7 @@
 /** Every route of a server: one for each row and alias of the operations table, and its own. */
 import { DirspaceError } from '../errors.ts';
-import { ALIAS_ROUTES, OPERATION_NAMES, OPERATIONS } from '../protocol/operations.ts';
+import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/every-operation.ts';
+import { ALIAS_ROUTES } from '../protocol/operations.ts';
 import { jsonAnswer } from './answer.ts';
 import type { Route } from './app.ts';
 import { openApiDocument } from './openapi.ts';
@@ -8,9 +9,9 @@ import type { RequestState } from './request-state.ts';
 import { answerOperation, type Services } from './routes.ts';
 
 export function operationRoutes(services: Services): Route[] {
-  const own = OPERATION_NAMES.map((operation) => ({
-    method: OPERATIONS[operation].method,
-    path: OPERATIONS[operation].path,
+  const own = EVERY_OPERATION_NAMES.map((operation) => ({
+    method: EVERY_OPERATION[operation].method,
+    path: EVERY_OPERATION[operation].path,
     answer: (http: Parameters<Route['answer']>[0]) =>
       answerOperation(services, operation, undefined, http),
   }));

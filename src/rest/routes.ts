@@ -4,11 +4,12 @@
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { formatAnswer, joinRequest } from '../protocol/exchange.ts';
+import { type AnyOperation, EVERY_OPERATION } from '../protocol/every-operation.ts';
+import { formatAnswer, joinRequest, jsonText } from '../protocol/exchange.ts';
 import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
 import type { RequestOf } from '../protocol/namespace.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
-import { type AliasRoute, OPERATIONS, type OperationName } from '../protocol/operations.ts';
+import type { AliasRoute } from '../protocol/operations.ts';
 import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
 import {
   type Authenticator,
@@ -42,12 +43,12 @@ type Members = Record<string, unknown> & { readonly context?: Readonly<Record<st
 /** Answers a request of an operation. Throws what is wrong with it. */
 export async function answerOperation(
   services: Services,
-  operation: OperationName,
+  operation: AnyOperation,
   alias: AliasRoute | undefined,
   http: HttpRequest,
 ): Promise<HttpAnswer> {
   const { state } = http;
-  const row: OperationRow = OPERATIONS[operation];
+  const row: OperationRow = EVERY_OPERATION[operation];
   state.operation = operation;
   const { signal } = state.progress;
 
@@ -100,7 +101,7 @@ export async function answerOperation(
     key,
     state.dialect?.name ?? '',
   );
-  const fingerprint = digest(JSON.stringify(withoutIdentity(request)), target.prefix.join('$'));
+  const fingerprint = digest(jsonText(withoutIdentity(request)), target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const response = await call(digest(principal.name, operation, key));
     return (await formAnswer(operation, response, http)) as KeptAnswer;
@@ -138,12 +139,12 @@ function hide({ log }: RequestState, { apiKey, token }: Credentials): void {
 }
 
 function requestOf(
-  operation: OperationName,
+  operation: AnyOperation,
   alias: AliasRoute | undefined,
   { state, parameters, query }: HttpRequest,
   body: unknown,
   authenticated: boolean,
-): RequestOf<OperationName> {
+): RequestOf<AnyOperation> {
   const idParameter = alias?.idParameter;
   const named = idParameter === undefined ? parameters : { id: parameters[idParameter] ?? '' };
   const sent = { pathParameters: named, query, ...(body === undefined ? {} : { body }) };
@@ -158,10 +159,10 @@ function requestOf(
     ...members,
     ...(identity === undefined || authenticated ? {} : { identity }),
     ...(kept.length === 0 ? {} : { context: Object.fromEntries(kept) }),
-  } as RequestOf<OperationName>;
+  } as RequestOf<AnyOperation>;
 }
 
-function withoutIdentity(request: RequestOf<OperationName>): unknown {
+function withoutIdentity(request: RequestOf<AnyOperation>): unknown {
   const { identity: _, context: __, ...members } = request as Members;
   return members;
 }
@@ -188,7 +189,7 @@ async function callerFor(
 /** The key of a write; reads need none, for they may be repeated as they are. */
 function idempotencyKey(
   row: OperationRow,
-  operation: OperationName,
+  operation: AnyOperation,
   { headers, dialect }: RequestState,
 ): string | undefined {
   if (row.repeatable) return undefined;
@@ -199,11 +200,11 @@ function idempotencyKey(
 }
 
 async function formAnswer(
-  operation: OperationName,
+  operation: AnyOperation,
   response: unknown,
   { state, query }: HttpRequest,
 ): Promise<HttpAnswer> {
-  const row: OperationRow = OPERATIONS[operation];
+  const row: OperationRow = EVERY_OPERATION[operation];
   if (row.answer === 'arrow-file') {
     return arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
   }

@@ -3,8 +3,8 @@
  * answers lose it. Knows neither HTTP nor permissions.
  */
 import { DirspaceError } from '../errors.ts';
+import { resourceKind } from '../protocol/every-operation.ts';
 import { DEFAULT_DELIMITER, formatId, type ObjectPath, parseId } from '../protocol/ident.ts';
-import { resourceKind } from '../protocol/operations.ts';
 import type { Addressed, Call, Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
 
@@ -13,6 +13,7 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
   if (prefix.length === 0) return caller;
   const scoped = async (call: Call): Promise<unknown> => {
     refuseRoot(call);
+    if (call.operation === 'PurgeTrash') throw wholeCatalog();
     if (call.operation === 'ListAllTables') {
       const listed = call as Call<'ListAllTables'>;
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
@@ -30,6 +31,14 @@ function refuseRoot({ operation, request }: Call): void {
   if (id.length > 0) return;
   const verb = operation === 'CreateNamespace' ? 'created' : 'dropped';
   throw new DirspaceError('InvalidInput', `The root namespace cannot be ${verb}.`);
+}
+
+/** There is one trash for a whole catalog. */
+function wholeCatalog(): DirspaceError {
+  return new DirspaceError(
+    'Unsupported',
+    'The trash is emptied for a whole catalog; the database of the request is a part of one.',
+  );
 }
 
 function prefixed(call: Call, prefix: ObjectPath): Call['request'] {

@@ -4,6 +4,7 @@ import { DirspaceError } from '../errors.ts';
 import type { OrderBy, QueryColumns } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
+import { ownOr } from './fall-back.ts';
 import { pickRows } from './pick-rows.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 import { atVersion, type TableTarget } from './target.ts';
@@ -204,11 +205,10 @@ export class TakeQuery extends QueryBase {
 
   protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
     const { catalog } = this.#source;
-    if (catalog.takeRows === undefined) return this.#pick(options);
     const { columns, with_row_id } = this.request;
     const rows = this.#column === '_rowid' ? { row_ids: this.#values } : { offsets: this.#values };
     const request = { ...atVersion(this.#source), ...rows, ...defined({ columns, with_row_id }) };
-    return catalog.takeRows(request, options);
+    return ownOr(catalog.takeRows?.(request, options), () => this.#pick(options));
   }
 
   /** A catalog that takes only predicates answers in its own order, and each row once. */

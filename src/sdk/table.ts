@@ -18,6 +18,7 @@ import {
 } from './columns.ts';
 import { type DataInput, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
+import { ownOr } from './fall-back.ts';
 import { asBytes } from './js-values.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
 import { rowNumbers } from './query.ts';
@@ -137,11 +138,11 @@ export class Table extends TableView {
     const target = this.#writable(options);
     const row_ids = rowNumbers(rowIds, 'row id');
     const { catalog } = this.home;
-    if (catalog.deleteRows !== undefined) {
-      return deleteResult(await catalog.deleteRows({ ...onBranch(target), row_ids }, options));
-    }
-    const predicate = row_ids.length === 0 ? 'FALSE' : `_rowid IN (${row_ids.join(', ')})`;
-    return this.delete(predicate, options);
+    const own = catalog.deleteRows?.({ ...onBranch(target), row_ids }, options);
+    return ownOr(own?.then(deleteResult), () => {
+      const predicate = row_ids.length === 0 ? 'FALSE' : `_rowid IN (${row_ids.join(', ')})`;
+      return this.delete(predicate, options);
+    });
   }
 
   /** Starts a merge by the key columns `on`. */

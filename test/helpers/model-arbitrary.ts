@@ -26,6 +26,7 @@ function arbitrary(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
   switch (schema.type) {
     case 'string':
       if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+      if (schema.format === 'int64') return fc.bigInt(-(2n ** 63n), 2n ** 64n - 1n);
       return fc.string({ minLength: schema.minLength ?? 0, maxLength: 8 });
     case 'integer':
       return fc.maxSafeInteger().map((drawn) => {
@@ -35,7 +36,7 @@ function arbitrary(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
     case 'number':
       return fc.double({ noNaN: true, noDefaultInfinity: true }).map((drawn) => drawn + 0);
     case 'boolean':
-      return fc.boolean();
+      return schema.const === undefined ? fc.boolean() : fc.constant(schema.const);
     case 'null':
       return fc.constant(null);
     case 'array': {

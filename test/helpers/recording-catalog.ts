@@ -1,6 +1,7 @@
 /** A catalog that keeps what it is asked and answers what it is told. */
 import { DirspaceError } from '../../src/errors.ts';
-import { methodName, OPERATION_NAMES } from '../../src/protocol/operations.ts';
+import { methodName } from '../../src/protocol/every-operation.ts';
+import { OPERATION_NAMES } from '../../src/protocol/operations.ts';
 import type { Catalog } from '../../src/sdk/implementations.ts';
 
 export interface RecordedCall {

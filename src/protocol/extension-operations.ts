@@ -1,0 +1,31 @@
+/**
+ * What this engine has beyond the protocol, as rows like those of the operations table: the same
+ * client, routes, checks and document follow from them, under a path prefix of their own.
+ * Watching is not among them: it has no end, which a request needs.
+ */
+import { type AnswerKind, type BodyKind, json, type OperationRow } from './operation-row.ts';
+
+export const EXTENSION_OPERATIONS = {
+  UpdateNamespaceProperties: json(
+    '/v1/dirspace/namespace/{id}/update_properties',
+    'write',
+    'Set and remove single properties',
+  ),
+  UndropTable: json('/v1/dirspace/table/{id}/undrop', 'write', 'Bring back a dropped table', {
+    errors: [404, 409],
+  }),
+  DeleteRows: json('/v1/dirspace/table/{id}/delete_rows', 'write', 'Delete rows by row id'),
+  TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
+    answer: 'arrow-file',
+  }),
+  OptimizeTable: json('/v1/dirspace/table/{id}/optimize', 'write', 'Join small fragments'),
+  CleanupTable: json('/v1/dirspace/table/{id}/cleanup', 'write', 'Remove old versions'),
+  Verify: json('/v1/dirspace/namespace/{id}/verify', 'admin', 'Check every byte and reference', {
+    changes: false,
+    repeatable: true,
+  }),
+  Repair: json('/v1/dirspace/namespace/{id}/repair', 'admin', 'Quarantine what is damaged'),
+  PurgeTrash: json('/v1/dirspace/trash/purge', 'admin', 'Remove for good what was dropped', {
+    errors: [],
+  }),
+} as const satisfies Record<string, OperationRow<BodyKind, AnswerKind>>;

@@ -1,0 +1,120 @@
+/**
+ * Models of what goes beyond the protocol. Their types are the interfaces of ../extensions.ts,
+ * which say what the members mean.
+ */
+import {
+  array,
+  boolean,
+  count,
+  map,
+  no,
+  number,
+  object,
+  positive,
+  ref,
+  string,
+  union,
+  wideInteger,
+} from '../typebox.ts';
+import { request, response } from './common.ts';
+import type { QueryColumns } from './query.ts';
+
+const id = array(string);
+
+export const UpdateNamespacePropertiesRequest = request(
+  {},
+  { id, properties: map(string), removals: array(string) },
+);
+export const UpdateNamespacePropertiesResponse = response({ properties: map(string) });
+
+export const UndropTableRequest = request({}, { id });
+export const UndropTableResponse = response({ id, location: string });
+
+export const DeleteRowsRequest = request({ row_ids: array(wideInteger) }, { id, branch: string });
+export const DeleteRowsResponse = response(
+  { version: count, num_deleted_rows: count },
+  { transaction_id: string },
+);
+
+export const TakeRowsRequest = request(
+  {},
+  {
+    id,
+    branch: string,
+    version: count,
+    row_ids: array(wideInteger),
+    offsets: array(wideInteger),
+    columns: ref<QueryColumns>('QueryColumns'),
+    with_row_id: boolean,
+  },
+);
+
+export const CleanupTableRequest = request(
+  { older_than_millis: count },
+  { id, orphan_grace_millis: count, dry_run: boolean },
+);
+export const CleanupTableResponse = response({
+  versions_removed: count,
+  files_removed: count,
+  bytes_removed: count,
+  dry_run: boolean,
+});
+
+const compaction = object(
+  {},
+  { target_rows: positive, target_bytes: positive, max_deleted_share: number },
+);
+
+export const OptimizeTableRequest = request(
+  {},
+  {
+    id,
+    branch: string,
+    compact: union(compaction, no),
+    cleanup_older_than_millis: count,
+    orphan_grace_millis: count,
+    dry_run: boolean,
+  },
+);
+export const OptimizeTableResponse = response(
+  {
+    fragments_removed: count,
+    fragments_added: count,
+    files_removed: count,
+    files_added: count,
+    versions_removed: count,
+    unused_files_removed: count,
+    bytes_removed: count,
+    dry_run: boolean,
+  },
+  { version: count },
+);
+
+/** Kinds are not listed: a newer server may have found others. */
+const problem = object({ path: string, kind: string, what: string });
+
+export const VerifyRequest = request({}, { id });
+export const VerifyResponse = response({
+  ok: boolean,
+  problems: array(problem),
+  leftovers: array(object({ path: string, kind: string })),
+  counts: object({
+    namespaces: count,
+    tables: count,
+    branches: count,
+    tags: count,
+    versions: count,
+    fragments: count,
+    bytes: count,
+  }),
+});
+
+export const RepairRequest = request({}, { id, apply: boolean });
+export const RepairResponse = response({
+  applied: boolean,
+  actions: array(object({ path: string, why: string }, { quarantined: string })),
+  left: array(problem),
+});
+
+export const PurgeTrashRequest = request({ older_than_millis: count }, { dry_run: boolean });
+export const PurgeTrashResponse = response({ removed: count, dry_run: boolean });
