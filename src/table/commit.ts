@@ -11,6 +11,7 @@ import type { FragmentList } from './fragment-list.ts';
 import {
   type Head,
   highestListed,
+  isStillThere,
   readManifest,
   rememberHead,
   resolveHead,
@@ -91,7 +92,7 @@ export const newTransaction = (engine: Engine, branch: TableBranch): string =>
   `${branch.incarnation}.${engine.env.uuid()}`;
 
 export const incarnationOfTransaction = (transaction: string): string =>
-  transaction.split('.', 1)[0] ?? '';
+  (transaction.split('.', 1) as [string])[0];
 
 async function attempt(
   engine: Engine,
@@ -115,15 +116,7 @@ async function attempt(
   const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
   const encoded = encodeManifest(manifest);
   const after = draft.after ?? request.after;
-  const outcome = await publish(engine, branch, manifest, base, encoded.bytes, after);
-  if (outcome === 'taken') {
-    const winner = await readManifest(engine, branch, manifest.version);
-    // A store may report our own success as a conflict, after a lost reply for instance.
-    if (winner?.transaction !== transaction) {
-      if (winner?.batch !== undefined) await clearAbandonedBatch(engine, winner.batch);
-      return undefined;
-    }
-  }
+  if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) return undefined;
   const snapshot = new Snapshot(engine, branch, manifest, encoded.checksum, encoded.bytes.length);
   rememberHead(engine, branch, { slot: manifest.version, snapshot });
   await writeHint(engine, branch, manifest.version);
@@ -176,6 +169,7 @@ export function nextManifest(
   };
 }
 
+/** False when somebody else has the number, or nobody may have it. */
 async function publish(
   engine: Engine,
   branch: TableBranch,
@@ -183,7 +177,7 @@ async function publish(
   base: Snapshot | undefined,
   bytes: Uint8Array,
   after: Promise<unknown> | undefined,
-): Promise<'published' | 'taken'> {
+): Promise<boolean> {
   const file = versionFile(branch.folder, manifest.version);
   let published: boolean;
   try {
@@ -191,11 +185,22 @@ async function publish(
   } catch (error) {
     published = await resolveUnknown(engine, branch, manifest, error);
   }
-  if (!published) return 'taken';
-  return (await stands(engine, file, manifest, base)) ? 'published' : 'taken';
+  if (!published) {
+    const winner = await readManifest(engine, branch, manifest.version);
+    // A store may report our own success as a conflict, after a lost reply for instance.
+    if (winner?.transaction !== manifest.transaction) {
+      if (winner?.batch !== undefined) await clearAbandonedBatch(engine, winner.batch);
+      return false;
+    }
+  }
+  return stands(engine, file, manifest, base);
 }
 
-/** Takes a version just published back if its base is gone. @throws CommitStateUnknown */
+/**
+ * Takes a version just published back if its base is gone: deleted while we built on it, so that
+ * the number we took may lie in a deleted run, where nobody would ever look for it.
+ * @throws CommitStateUnknown
+ */
 export async function stands(
   engine: Engine,
   file: string,
@@ -213,14 +218,6 @@ export async function stands(
       { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
     );
   }
-}
-
-/**
- * A base that is gone, or a tombstone by now, was deleted while we built on it. The number we took
- * may then lie in a deleted run, where nobody would ever look for it.
- */
-async function isStillThere(engine: Engine, base: Snapshot): Promise<boolean> {
-  return (await engine.store.head(base.file))?.size === base.manifestBytes;
 }
 
 /** After any error the version's file tells whether the commit took place. */

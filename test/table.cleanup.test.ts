@@ -1,0 +1,307 @@
+/** Cleanup: what goes, what stays, and what is counted, each where it could go wrong. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { encodeTombstone, type Manifest } from '../src/format/manifest.ts';
+import {
+  chunkFile,
+  deletedRunFile,
+  deletionFile,
+  fragmentFile,
+  latestFile,
+  stagedManifestFile,
+  versionFile,
+} from '../src/format/paths.ts';
+import { createBranch, findBranch } from '../src/table/branches.ts';
+import { type CleanupOptions, cleanup, DEFAULT_ORPHAN_GRACE } from '../src/table/cleanup.ts';
+import { EMPTY_FRAGMENTS, editFragments } from '../src/table/fragment-list.ts';
+import { listedVersions, type TableBranch, visibleVersions } from '../src/table/head.ts';
+import { createTag } from '../src/table/tags.ts';
+import {
+  declared,
+  draftOf,
+  entry,
+  INCARNATION,
+  land,
+  ROOT,
+  type TestEngine,
+  testEngine,
+} from './helpers/engines.ts';
+
+const TABLE = 'data/t.table';
+/** What the file system's own clock says during a cleanup. */
+const NOW = 5_000_000_000_000;
+const DAY = 86_400_000;
+
+type Fragment = Manifest['fragments'][number];
+
+let one: TestEngine;
+let main: TableBranch;
+/** Ages of files in milliseconds; those not named are as old as the grace. */
+let ages: Map<string, number>;
+
+beforeEach(async () => {
+  one = testEngine();
+  main = await declared(one);
+  ages = new Map();
+  one.calls.head = async (run, file) => {
+    const head = await run(file);
+    if (head === undefined) return undefined;
+    const isClock = file.startsWith('.dirspace/clock-');
+    return { ...head, modified: isClock ? NOW : NOW - (ages.get(file) ?? DAY) };
+  };
+});
+
+const run = (options: Partial<CleanupOptions> = {}) =>
+  cleanup(one.engine, TABLE, INCARNATION, {
+    olderThan: 365 * DAY,
+    orphanGrace: DAY,
+    dryRun: false,
+    ...options,
+  });
+
+const put = async (file: string, bytes: number): Promise<string> => {
+  await one.engine.store.createFolder(file.slice(0, file.lastIndexOf('/')));
+  await one.engine.store.put(file, new Uint8Array(bytes));
+  return file;
+};
+const exists = (file: string): boolean => one.fs.existsSync(`${ROOT}/${file}`);
+
+/** A version that holds these fragments; their files are made where they are missing. */
+async function landWith(branch: TableBranch, fragments: readonly Fragment[]) {
+  for (const { file, deletion } of fragments) {
+    const files = [fragmentFile(TABLE, file)];
+    if (deletion !== undefined) files.push(deletionFile(TABLE, deletion.file));
+    for (const each of files) if (!exists(each)) await put(each, 100);
+  }
+  const list = await editFragments(one.engine, TABLE, EMPTY_FRAGMENTS, { added: fragments });
+  const { snapshot } = await land(one, branch, draftOf('overwrite', { fragments: list }));
+  return snapshot;
+}
+
+async function branchOf(name: string, from: Awaited<ReturnType<typeof landWith>>) {
+  await one.engine.store.createFolder('.dirspace/staging');
+  await createBranch(one.engine, name, from);
+  return (await findBranch(one.engine, TABLE, INCARNATION, name)) as TableBranch;
+}
+
+const clocks = (): string[] =>
+  (one.fs.readdirSync(`${ROOT}/.dirspace`) as string[]).filter((name) => name.startsWith('clock'));
+
+test('files stay for a week unless told otherwise', () => {
+  expect(DEFAULT_ORPHAN_GRACE).toBe(7 * DAY);
+});
+
+describe('versions', () => {
+  test('those as old as asked go, the younger and the newest stay', async () => {
+    for (let version = 1; version <= 4; version++) {
+      await land(one, main, 'append');
+      one.clock.time += 100;
+    }
+    // Their times are 400, 300, 200 and 100 ms ago.
+    for (const dryRun of [true, false]) {
+      expect(await run({ olderThan: 401, dryRun })).toEqual({ versions: 0, files: 0, bytes: 0 });
+      expect(await run({ olderThan: 300, dryRun })).toEqual({ versions: 2, files: 0, bytes: 0 });
+      expect(await visibleVersions(one.engine, main)).toEqual(dryRun ? [1, 2, 3, 4] : [3, 4]);
+    }
+    expect(await listedVersions(one.engine, main)).toEqual([1, 3, 4]);
+    expect((await run({ olderThan: 0 })).versions).toBe(1);
+    expect(await visibleVersions(one.engine, main)).toEqual([4]);
+    expect((await run({ olderThan: 0 })).versions).toBe(0);
+    expect(clocks()).toEqual([]);
+  });
+
+  test('those with tags stay, of any branch, with what they refer to', async () => {
+    const first = await landWith(main, [entry(1)]);
+    await landWith(main, [entry(2)]);
+    await landWith(main, [entry(3)]);
+    const draft = await branchOf('draft', first);
+    await landWith(draft, [entry(4)]);
+    await landWith(draft, [entry(5)]);
+    const tag = (name: string, branch: string, version: number) =>
+      createTag(one.engine, TABLE, name, { table: INCARNATION, branch, version });
+    await tag('on-main', 'main', 2);
+    await tag('on-draft', 'draft', 1);
+    one.clock.time += 10;
+    for (const dryRun of [true, false]) {
+      const report = await run({ olderThan: 0, dryRun });
+      expect(report).toEqual({ versions: 2, files: 1, bytes: 100 });
+    }
+    expect(await visibleVersions(one.engine, main)).toEqual([2, 3]);
+    expect(await visibleVersions(one.engine, draft)).toEqual([1, 3]);
+    const left = [1, 2, 3, 4, 5].filter((id) => exists(fragmentFile(TABLE, entry(id).file)));
+    expect(left).toEqual([1, 2, 3, 5]);
+  });
+
+  test('a tombstone whose mark was lost is no version, and hides none', async () => {
+    for (let version = 1; version <= 3; version++) await land(one, main, 'append');
+    await one.engine.store.put(versionFile(main.folder, 1), encodeTombstone({ deletedThrough: 1 }));
+    one.clock.time += 10;
+    expect(await run({ olderThan: 0 })).toEqual({ versions: 1, files: 0, bytes: 0 });
+    expect(exists(deletedRunFile(main.folder, 2, 2))).toBe(true);
+    expect(exists(versionFile(main.folder, 3))).toBe(true);
+  });
+});
+
+describe('files', () => {
+  test('what no version refers to goes, from every folder, with its bytes counted', async () => {
+    const deletion = { file: '22222222', rows: 3, bytes: 100, checksum: 5 };
+    await landWith(main, [entry(1), entry(2, { deletion })]);
+    const used = [
+      ...[1, 2].map((id) => fragmentFile(TABLE, entry(id).file)),
+      deletionFile(TABLE, '22222222'),
+      versionFile(main.folder, 1),
+      latestFile(main.folder),
+    ];
+    const orphans = [
+      await put(fragmentFile(TABLE, '33333333'), 1),
+      // Under the name of something used, elsewhere.
+      await put(fragmentFile(TABLE, '22222222'), 2),
+      await put(deletionFile(TABLE, entry(1).file), 4),
+      await put(chunkFile(TABLE, '33333333'), 8),
+      await put(`${main.folder}/.tmp-33333333`, 16),
+      await put(stagedManifestFile(main.folder, 'abc'), 32),
+    ];
+    const others = [
+      await put(`${TABLE}/data/folder/33333333.arrow`, 64),
+      await put(`${main.folder}/notes.txt`, 64),
+      await put(`${TABLE}/notes.txt`, 64),
+    ];
+    const report = { versions: 0, files: 6, bytes: 63 };
+    expect(await run({ dryRun: true })).toEqual(report);
+    expect([...used, ...orphans, ...others].filter((file) => !exists(file))).toEqual([]);
+    expect(await run()).toEqual(report);
+    expect(orphans.filter(exists)).toEqual([]);
+    expect([...used, ...others].filter((file) => !exists(file))).toEqual([]);
+    expect(await run()).toEqual({ versions: 0, files: 0, bytes: 0 });
+  });
+
+  test('those younger than the grace stay: they may belong to a write in progress', async () => {
+    await landWith(main, [entry(1)]);
+    const young = await put(fragmentFile(TABLE, '33333333'), 10);
+    const old = await put(fragmentFile(TABLE, '44444444'), 20);
+    ages.set(young, DAY - 1).set(old, DAY);
+    expect(await run()).toEqual({ versions: 0, files: 1, bytes: 20 });
+    expect([exists(young), exists(old)]).toEqual([true, false]);
+    ages.set(young, 0);
+    expect(await run({ orphanGrace: 0 })).toEqual({ versions: 0, files: 1, bytes: 10 });
+  });
+
+  test('age is told by the disk, and by our own clock where the disk has none', async () => {
+    await landWith(main, [entry(1)]);
+    const file = await put(fragmentFile(TABLE, '33333333'), 10);
+    one.calls.putHint = () => {};
+    one.clock.time = NOW - 1;
+    expect((await run()).files).toBe(0);
+    one.clock.time = NOW;
+    expect((await run()).files).toBe(1);
+    expect(exists(file)).toBe(false);
+  });
+
+  test('fragments listed in chunks stay, and so do the chunks', async () => {
+    const many = Array.from({ length: 40 }, (_, id) => entry(id));
+    const snapshot = await landWith(main, many);
+    expect(snapshot.manifest.chunks).toHaveLength(1);
+    expect(snapshot.manifest.fragments).toHaveLength(0);
+    await put(fragmentFile(TABLE, '33333333'), 10);
+    // As a process that did not write them sees it.
+    one = testEngine({ fs: one.fs });
+    expect(await run({ orphanGrace: -(10 ** 15) })).toEqual({ versions: 0, files: 1, bytes: 10 });
+    for (const { file } of many) expect(exists(fragmentFile(TABLE, file))).toBe(true);
+    expect(exists(chunkFile(TABLE, snapshot.manifest.chunks[0]?.file ?? ''))).toBe(true);
+  });
+
+  test('of a chunk that versions share every entry counts once and for all', async () => {
+    const many = Array.from({ length: 40 }, (_, id) => entry(id));
+    const first = await landWith(main, many);
+    const list = {
+      chunks: first.manifest.chunks,
+      tail: [entry(50)],
+      totals: first.manifest.totals,
+    };
+    await put(fragmentFile(TABLE, entry(50).file), 100);
+    const totals = { ...list.totals, fragments: 41 };
+    await land(one, main, draftOf('append', { fragments: { ...list, totals } }));
+    await put(fragmentFile(TABLE, '33333333'), 10);
+    let reads = 0;
+    one.calls.get = (get, file) => {
+      if (file.includes('/chunks/')) reads += 1;
+      return get(file);
+    };
+    const other = testEngine({ fs: one.fs });
+    one = { ...one, engine: { ...other.engine, store: one.engine.store } };
+    one.engine.cache.set = () => {};
+    expect(await run()).toEqual({ versions: 0, files: 1, bytes: 10 });
+    expect(reads).toBe(1);
+    expect(exists(fragmentFile(TABLE, entry(50).file))).toBe(true);
+  });
+
+  test('what only old versions used goes with them; a dry run counts it', async () => {
+    await landWith(main, [entry(1)]);
+    const shared = await landWith(main, [entry(2)]);
+    const draft = await branchOf('draft', shared);
+    await landWith(draft, [entry(3)]);
+    await landWith(main, [entry(4)]);
+    one.clock.time += 10;
+    const report = { versions: 3, files: 2, bytes: 200 };
+    expect(await run({ olderThan: 0, dryRun: true })).toEqual(report);
+    expect(await run({ olderThan: 0 })).toEqual(report);
+    const left = [1, 2, 3, 4].filter((id) => exists(fragmentFile(TABLE, entry(id).file)));
+    expect(left).toEqual([3, 4]);
+  });
+
+  test('a branch keeps its files and loses what is left over beside its versions', async () => {
+    const draft = await branchOf('draft', await landWith(main, [entry(1)]));
+    await landWith(draft, [entry(2)]);
+    const left = await put(`${draft.folder}/.tmp-33333333`, 7);
+    expect(await run()).toEqual({ versions: 0, files: 1, bytes: 7 });
+    expect(exists(left)).toBe(false);
+    expect(exists(fragmentFile(TABLE, entry(2).file))).toBe(true);
+  });
+
+  test('what is committed while candidates are collected is used', async () => {
+    const first = await landWith(main, [entry(1)]);
+    const late = [2, 3].map((id) => fragmentFile(TABLE, entry(id).file));
+    for (const file of late) await put(file, 100);
+    await one.engine.store.createFolder('.dirspace/staging');
+    one.calls.list = async (list, folder) => {
+      const entries = await list(folder);
+      if (folder !== `${TABLE}/chunks`) return entries;
+      one.calls.list = undefined;
+      await landWith(main, [entry(2)]);
+      await landWith(await branchOf('draft', first), [entry(3)]);
+      return entries;
+    };
+    expect(await run()).toEqual({ versions: 0, files: 0, bytes: 0 });
+    expect(late.filter(exists)).toEqual(late);
+  });
+
+  test('what vanishes between the list and the look is not counted', async () => {
+    await landWith(main, [entry(1)]);
+    const gone = await put(fragmentFile(TABLE, '33333333'), 10);
+    await put(fragmentFile(TABLE, '44444444'), 20);
+    const aged = one.calls.head;
+    one.calls.head = async (look, file) => {
+      if (file === gone) await one.engine.store.delete(gone);
+      return aged?.(look, file);
+    };
+    expect(await run()).toEqual({ versions: 0, files: 1, bytes: 20 });
+  });
+
+  test('without candidates nothing is read to tell what is used', async () => {
+    const many = Array.from({ length: 40 }, (_, id) => entry(id));
+    const { manifest } = await landWith(main, many);
+    one.fs.rmSync(`${ROOT}/${TABLE}/data`, { recursive: true });
+    await one.engine.store.delete(chunkFile(TABLE, manifest.chunks[0]?.file ?? ''));
+    one = testEngine({ fs: one.fs });
+    expect(await run()).toEqual({ versions: 0, files: 0, bytes: 0 });
+  });
+
+  test('damage to what tells which files are used ends it before anything is removed', async () => {
+    await landWith(main, [entry(1)]);
+    const orphan = await put(fragmentFile(TABLE, '33333333'), 10);
+    const version = `${ROOT}/${versionFile(main.folder, 1)}`;
+    await landWith(main, [entry(2)]);
+    one.fs.writeFileSync(version, one.fs.readFileSync(version).subarray(1));
+    await expect(run()).rejects.toMatchObject({ code: 'Corrupt' });
+    expect(exists(orphan)).toBe(true);
+  });
+});

@@ -1,0 +1,63 @@
+/** The newest version as a handle finds it that remembers an older one. */
+import { expect, test } from 'vitest';
+import { latestFile } from '../src/format/paths.ts';
+import { deleteVersions } from '../src/table/delete-versions.ts';
+import { resolveHead, snapshotAt } from '../src/table/head.ts';
+import { declared, land, ROOT, testEngine } from './helpers/engines.ts';
+
+async function remembering(versions: number) {
+  const one = testEngine();
+  const two = testEngine({ fs: one.fs, firstId: 1000 });
+  const branch = await declared(one);
+  for (let version = 1; version <= versions; version++) await land(one, branch, 'create');
+  return { one, two, branch };
+}
+
+test.each([
+  // The version remembered becomes the tombstone of a run, with nothing after it, or is inside one.
+  [2, [2, 3], 4],
+  [2, [2], 4],
+  [2, [1, 2], 4],
+  [3, [2, 3, 4], 5],
+])('version %i is remembered, %j are deleted: the newest is %i', async (known, doomed, newest) => {
+  for (const hint of [true, false]) {
+    const { one, two, branch } = await remembering(known);
+    while ((await land(two, branch)).snapshot.version < newest);
+    await deleteVersions(two.engine, branch, doomed);
+    if (!hint) one.fs.unlinkSync(`${ROOT}/${latestFile(branch.folder)}`);
+    expect(await resolveHead(one.engine, branch)).toMatchObject({
+      slot: newest,
+      snapshot: { version: newest },
+    });
+    await expect(snapshotAt(one.engine, branch, known)).rejects.toMatchObject({
+      code: 'TableVersionNotFound',
+    });
+    expect((await land(one, branch)).snapshot.version).toBe(newest + 1);
+  }
+});
+
+test('a version remembered that was deleted cannot be opened by its number', async () => {
+  const { one, two, branch } = await remembering(2);
+  await land(two, branch);
+  await deleteVersions(two.engine, branch, [2]);
+  await expect(snapshotAt(one.engine, branch, 2)).rejects.toMatchObject({
+    code: 'TableVersionNotFound',
+  });
+});
+
+test('a run deleted between two looks hides nothing newer', async () => {
+  const { one, two, branch } = await remembering(2);
+  await land(two, branch);
+  await land(two, branch);
+  let deleted = false;
+  one.calls.head = async (run, file) => {
+    if (!deleted) {
+      deleted = true;
+      const before = await run(file);
+      await deleteVersions(two.engine, branch, [2, 3]);
+      return before;
+    }
+    return run(file);
+  };
+  expect(await resolveHead(one.engine, branch)).toMatchObject({ slot: 4 });
+});
