@@ -2,6 +2,7 @@
  * `RestNamespace`: a remote catalog as a Namespace. Requests and answers follow from the table of
  * operations; what a row of the table means is not known here.
  */
+import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { parseErrorBody } from '../protocol/error-body.ts';
@@ -79,6 +80,8 @@ export class RestNamespace extends Operations implements Namespace {
   constructor(options: RestOptions) {
     super();
     this.#settings = clientSettings(options);
+    // Every call under way listens to it, and there may be any number.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Ends the calls under way; they reject with Closed, as does what is called after it. */

@@ -18,9 +18,21 @@ export interface ListedRow {
 
 export const ROWS: readonly ListedRow[] = [
   {
+    row: 'T1 fault at every call',
+    seconds: 60,
+    load: async () => (await import('./faults.ts')).faults,
+  },
+  {
     row: 'T7 writers',
     seconds: 40,
     alone: true,
     load: async () => (await import('./writers.ts')).writers,
+  },
+  {
+    row: 'REST server kills',
+    seconds: 40,
+    alone: true,
+    cases: 'SIGKILLs',
+    load: async () => (await import('./server-kills.ts')).serverKills,
   },
 ];
