@@ -2,86 +2,24 @@
  * Arrow bytes that were cut, flipped, overwritten or forged: every outcome is an error of ours or
  * batches that can be read, soon and without much memory.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  BinaryView,
-  Bool,
-  type DataType,
-  DenseUnion,
-  Dictionary,
-  Field,
-  FixedSizeList,
-  Float32,
-  Int8,
-  Int16,
-  Int32,
-  Int64,
-  LargeUtf8,
-  List,
-  Map_,
-  Null,
-  type RecordBatch,
-  Schema,
-  SparseUnion,
-  Struct,
-  Table,
-  Type,
-  tableToIPC,
-  Utf8,
-  Utf8View,
-} from '../src/arrow.ts';
+import { type RecordBatch, Type } from '../src/arrow.ts';
 import { isDirspaceError } from '../src/errors.ts';
 import { openArrowBody } from '../src/format/foreign-ipc.ts';
 import { decodeLz4Frame } from '../src/format/lz4.ts';
 import { decodeZstd } from '../src/format/zstd.ts';
-import { exactColumn, randomBatch, seeded } from './helpers/arrow-samples.ts';
+import { exactColumn, seeded } from './helpers/arrow-samples.ts';
+import { damagedAtRandom, flipBit, STAMPS } from './helpers/damage.ts';
+import {
+  ipcFixture as fixture,
+  FOREIGN_SHAPES as names,
+  nullRows,
+  foreignSample as sample,
+  sharedFields,
+} from './helpers/foreign-samples.ts';
 
 const TEMPORAL: ReadonlySet<Type> = new Set([Type.Date, Type.Timestamp]);
 const DEADLINE_MS = 200;
-const fixture = (name: string): Uint8Array =>
-  new Uint8Array(readFileSync(new URL(`../fixtures/ipc/${name}`, import.meta.url)));
-const nullable = (name: string, type: DataType): Field => new Field(name, type, true);
-
-const SCHEMAS: Readonly<Record<string, readonly Field[]>> = {
-  plain: [nullable('a', new Utf8()), new Field('b', new Int32(), false, new Map([['k', 'v']]))],
-  dictionary: [
-    nullable('d', new Dictionary(new Utf8(), new Int8())),
-    nullable('e', new Dictionary(new List(nullable('item', new Int16())), new Int32())),
-  ],
-  lists: [
-    nullable('l', new List(nullable('item', new Struct([nullable('x', new Int16())])))),
-    nullable('f', new FixedSizeList(2, nullable('item', new Float32()))),
-    nullable(
-      'm',
-      new Map_(
-        new Field(
-          'entries',
-          new Struct([new Field('key', new Utf8(), false), nullable('value', new Bool())]),
-          false,
-        ) as Field<Struct>,
-      ),
-    ),
-  ],
-  unions: [
-    nullable('u', new DenseUnion([3, 7], [nullable('x', new Int16()), nullable('y', new Utf8())])),
-    nullable('s', new SparseUnion([0, 1], [nullable('x', new Int8()), nullable('y', new Bool())])),
-  ],
-  wide: [
-    nullable('v', new Utf8View()),
-    nullable('w', new BinaryView()),
-    nullable('g', new LargeUtf8()),
-    nullable('n', new Null()),
-    nullable('i', new Int64()),
-  ],
-};
-
-function sample(name: string, form: 'stream' | 'file', rows = 6): Uint8Array {
-  const schema = new Schema([...(SCHEMAS[name] as readonly Field[])]);
-  const random = seeded(name.length);
-  return tableToIPC(new Table(schema, [randomBatch(schema, rows, random)]), form);
-}
-
 interface Outcome {
   /** Rows read, or -1 after an error. */
   readonly rows: number;
@@ -133,8 +71,6 @@ async function withinMemory(work: () => Promise<void>): Promise<void> {
   expect(process.memoryUsage().rss - before).toBeLessThan(512 * 2 ** 20);
 }
 
-const names = Object.keys(SCHEMAS);
-
 describe.each([
   ['stream', names],
   // Messages are the same in files; what differs is the footer.
@@ -152,21 +88,20 @@ describe.each([
     const bytes = sample(name, form);
     await withinMemory(async () => {
       for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-        bytes[bit >> 3]! ^= 1 << (bit & 7);
+        flipBit(bytes, bit);
         const rows = await inTime(bytes, () => `${name} with bit ${bit} flipped`);
         expect([6, -1], `${name} with bit ${bit} flipped`).toContain(rows);
-        bytes[bit >> 3]! ^= 1 << (bit & 7);
+        flipBit(bytes, bit);
       }
     });
   });
 
   it.each(names)('of %s, with every word overwritten, is read or refused', async (name) => {
     const bytes = sample(name, form);
-    const stamps = [0x7fffffff, 0xffffffff, 0x80000000, 0, 0x00ffffff];
     await withinMemory(async () => {
       for (let at = 0; at + 4 <= bytes.length; at += 4) {
         const kept = bytes.slice(at, at + 4);
-        for (const stamp of stamps) {
+        for (const stamp of STAMPS) {
           new DataView(bytes.buffer, bytes.byteOffset).setUint32(at, stamp, true);
           await inTime(bytes, () => `${name} with ${stamp} at ${at}`);
         }
@@ -190,17 +125,10 @@ describe('random damage', () => {
     ['dictionary-deltas.arrows', () => fixture('dictionary-deltas.arrows'), 1_000] as const,
   ])('of %s is read or refused', async (name, make, cases) => {
     const random = seeded(SEED);
-    const whole = (below: number): number => Math.floor(random() * below);
     const bytes = make();
     await withinMemory(async () => {
       for (let each = 0; each < cases; each += 1) {
-        const damaged = bytes.slice();
-        for (let edits = 1 + whole(8); edits > 0; edits -= 1) {
-          const at = whole(damaged.length);
-          const length = Math.min(1 + whole(8), damaged.length - at);
-          if (random() < 0.3) damaged.copyWithin(at, whole(damaged.length), damaged.length - at);
-          else for (let byte = 0; byte < length; byte += 1) damaged[at + byte] = whole(256);
-        }
+        const damaged = damagedAtRandom(bytes, random);
         await inTime(damaged, () => `${name}, seed ${SEED}, case ${each}`);
       }
     });
@@ -215,86 +143,9 @@ describe('random damage', () => {
   });
 });
 
-/** A flatbuffer of tables and vectors placed by hand. */
-class Forge {
-  readonly bytes: Uint8Array;
-  readonly #view: DataView;
-  #end = 4;
-
-  constructor(size: number) {
-    this.bytes = new Uint8Array(size);
-    this.#view = new DataView(this.bytes.buffer);
-  }
-
-  root(at: number): this {
-    this.#view.setUint32(0, at, true);
-    return this;
-  }
-
-  /** A table of 4-byte members; those given as `to` are offsets to what stands there. */
-  table(members: readonly ({ to: number } | { byte: number } | undefined)[]): number {
-    const vtable = this.#end;
-    const at = vtable + 4 + members.length * 2;
-    this.#view.setUint16(vtable, 4 + members.length * 2, true);
-    this.#view.setUint16(vtable + 2, 4 + members.length * 4, true);
-    this.#view.setInt32(at, at - vtable, true);
-    for (const [index, member] of members.entries()) {
-      if (member === undefined) continue;
-      const position = at + 4 + index * 4;
-      this.#view.setUint16(vtable + 4 + index * 2, position - at, true);
-      if ('to' in member) this.#view.setInt32(position, member.to - position, true);
-      else this.#view.setUint8(position, member.byte);
-    }
-    this.#end = at + 4 + members.length * 4;
-    return at;
-  }
-
-  /** A vector of offsets, all to the same place, which may be given later. */
-  vector(length: number): { at: number; fill: (to: number) => void } {
-    const at = this.#end;
-    this.#view.setUint32(at, length, true);
-    this.#end = at + 4 + length * 4;
-    return {
-      at,
-      fill: (to) => {
-        for (let index = 0; index < length; index += 1) {
-          const position = at + 4 + index * 4;
-          this.#view.setUint32(position, to - position, true);
-        }
-      },
-    };
-  }
-}
-
 describe('forged', () => {
   it('fields that share their children are not followed without end', async () => {
-    const forge = new Forge(400_000);
-    // Offsets lead forward only, so outer tables come first and get their children afterwards.
-    const fields = forge.vector(1_000);
-    const levels = Array.from({ length: 20 }, () => forge.vector(1_000));
-    const header = forge.table([undefined, { to: fields.at }]);
-    const message = forge.table([{ byte: 4 }, { byte: 1 }, { to: header }]);
-    let below = fields;
-    for (const level of [...levels, undefined]) {
-      const type = forge.table([]);
-      const children = level === undefined ? undefined : { to: level.at };
-      const struct = level === undefined ? 1 : 13;
-      const field = forge.table([
-        undefined,
-        undefined,
-        { byte: struct },
-        { to: type },
-        undefined,
-        children,
-      ]);
-      below.fill(field);
-      if (level !== undefined) below = level;
-    }
-    forge.root(message);
-    const framed = Buffer.alloc(8 + forge.bytes.length);
-    framed.writeInt32LE(-1, 0);
-    framed.writeInt32LE(forge.bytes.length, 4);
-    framed.set(forge.bytes, 8);
+    const framed = sharedFields();
     const start = process.cpuUsage();
     await expect(openArrowBody(framed)).rejects.toThrow(/Arrow data is not valid: schema/);
     expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000);
@@ -352,16 +203,7 @@ describe('forged', () => {
   });
 
   it('rows that no bytes stand for are bounded', async () => {
-    const schema = new Schema([nullable('n', new Null())]);
-    const rows = (count: number): Uint8Array => {
-      const bytes = tableToIPC(new Table(schema, [randomBatch(schema, 3, seeded(1))]), 'stream');
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      // The length of the batch and that of its node are the two 64-bit threes.
-      for (let at = 0; at + 8 <= bytes.length; at += 4) {
-        if (view.getBigInt64(at, true) === 3n) view.setBigInt64(at, BigInt(count), true);
-      }
-      return bytes;
-    };
+    const rows = nullRows;
     expect(await inTime(rows(1_000_000), () => 'a million')).toBe(1_000_000);
     for (const count of [2 ** 24 + 1, 2 ** 31, 2 ** 45, -1]) {
       expect(await inTime(rows(count), () => `${count} rows`)).toBe(-1);

@@ -39,6 +39,7 @@ import {
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment, FragmentEncoder } from '../src/format/fragment-encoder.ts';
 import { mergeStatistics } from '../src/format/statistics.ts';
+import { typesEqual } from '../src/protocol/schema-equality.ts';
 import {
   batchOf,
   everyType,
@@ -123,6 +124,25 @@ describe('round trip', () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  test('fields of empty names, wherever they stand', () => {
+    const nameless = new Field('', new Int32(), true);
+    const types = [
+      new Int32(),
+      new List(nameless),
+      new Struct([nameless]),
+      new SparseUnion([0, 1], [nameless, new Field('b', new Int32(), true)]),
+      new Dictionary(new Struct([nameless]), new Int32()) as unknown as DataType,
+    ];
+    for (const type of types) {
+      const schema = new Schema([new Field('', type, true)]);
+      const { bytes, summary } = encodeFragment(schema, [randomBatch(schema, 4, seeded(1))]);
+      const decoded = decodeFragment(bytes, summary, 'f');
+      const [field] = decoded.footer.schema.fields;
+      expect(field?.name).toBe('');
+      expect(typesEqual(field?.type as DataType, type)).toBe(true);
+    }
   });
 
   test('metadata of schema and fields survives', () => {

@@ -9,6 +9,7 @@ import {
   type Date_,
   DateUnit,
   Dictionary,
+  Field,
   type Float,
   type Int,
   type Interval,
@@ -129,10 +130,11 @@ function parse(message: Uint8Array, file: string): StoredSchema {
   } catch (error) {
     throw corrupt(file, 'its schema cannot be parsed', error);
   }
+  for (const field of parsed.fields) checkSound(field.type, file);
+  parsed = new Schema(parsed.fields.map(named), parsed.metadata);
   const dictionaries = new Map<number, Dictionary>();
   let count = 0;
   const collect = (type: DataType): void => {
-    if (!isSound(type)) throw corrupt(file, 'its schema has a type that cannot be');
     if (type.typeId === Type.Dictionary) {
       dictionaries.set((type as Dictionary).id, type as Dictionary);
       count += 1;
@@ -144,6 +146,16 @@ function parse(message: Uint8Array, file: string): StoredSchema {
   for (const field of parsed.fields) collect(field.type);
   if (dictionaries.size !== count) throw corrupt(file, 'its dictionaries share a number');
   return { schema: stripFieldIds(parsed), fieldIds: fieldIdsOf(parsed.fields), dictionaries };
+}
+
+/** apache-arrow writes no empty names, and reads fields without a name as fields of no name. */
+const named = (field: Field): Field =>
+  new Field(field.name ?? '', mapType(field.type, named), field.nullable, field.metadata);
+
+function checkSound(type: DataType, file: string): void {
+  if (!isSound(type)) throw corrupt(file, 'its schema has a type that cannot be');
+  if (type.typeId === Type.Dictionary) checkSound((type as Dictionary).dictionary, file);
+  else for (const field of childFields(type)) checkSound(field.type, file);
 }
 
 /** Whether the parameters of a parsed type are ones that Arrow has. */
