@@ -78,9 +78,11 @@ async function expiredVersions(
   olderThan: number,
 ): Promise<number[]> {
   const newest = engine.env.now() - olderThan;
+  // Listed before it is known which is the newest: what is committed in between is not looked at.
+  const versions = await visibleVersions(engine, branch);
   const kept = await keptVersions(engine, branch);
   const expired: number[] = [];
-  for (const version of await visibleVersions(engine, branch)) {
+  for (const version of versions) {
     if (kept.has(version)) continue;
     const manifest = await readManifest(engine, branch, version);
     // Timestamps never decrease along a branch: all later versions are younger still.

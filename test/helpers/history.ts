@@ -1,0 +1,188 @@
+/**
+ * What happened to the tables of a simulated catalog, seen from the disk: every version at the
+ * moment of its publication, with the rows that it must hold by the rules of a naive table. The
+ * order of publications is the serial order that everything acknowledged has to fit.
+ */
+import { decodeVersion, type Manifest } from '../../src/format/manifest.ts';
+import type { FileSystem } from '../../src/store/file-system.ts';
+import { readFolder } from '../../src/store/file-system.ts';
+import {
+  type DiskEvents,
+  operationOf,
+  type SimulatedProcess,
+  type Simulation,
+} from './simulation.ts';
+
+/** Of each row its name, by id. */
+export type Rows = ReadonlyMap<number, string>;
+
+export interface Operation {
+  readonly number: number;
+  readonly what: string;
+  /** What the rows of the newest version become; absent for operations that publish none. */
+  readonly apply?: (rows: Rows, versions: Line) => Rows;
+}
+
+export interface Published {
+  readonly manifest: Manifest;
+  readonly rows: Rows;
+  readonly step: number;
+  readonly operation: number;
+  /** The step at which it was no longer the newest. */
+  replaced: number;
+  takenBack: boolean;
+}
+
+/** Versions of one branch, by number; kept also once they are deleted. */
+export type Line = Map<number, Published>;
+
+const VERSION = /\/versions-([^/]+)\/(\d{20})\.json$/;
+const LIVE_FILE = /\/(?:data|deletions|chunks)\/([^/]+)\.(?:arrow|json)$/;
+/** Bigger than any manifest here. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export const rowsText = (rows: Rows): string =>
+  [...rows]
+    .sort(([a], [b]) => a - b)
+    .map(([id, name]) => `${id}:${name}`)
+    .join(' ');
+
+export class History implements DiskEvents {
+  readonly operations = new Map<number, Operation>();
+  /** By the id in the name of the folder: the table's for main, the branch's own for others. */
+  readonly lines = new Map<string, Line>();
+  readonly violations: string[] = [];
+  readonly deletedFiles: string[] = [];
+  /** Folder moves, by the operation that made them. */
+  readonly moves = new Map<number, number>();
+  simulation: Simulation | undefined;
+
+  linked(by: SimulatedProcess, from: string, to: string): void {
+    const [, line, number] = VERSION.exec(to) ?? [];
+    if (line !== undefined) this.#publish(by, line, Number(number), this.#read(by, from), to);
+  }
+
+  renamed(by: SimulatedProcess, from: string, to: string): void {
+    const { base } = by.simulation;
+    if (!base.statSync(to).isDirectory()) return;
+    this.moves.set(by.operation, (this.moves.get(by.operation) ?? 0) + 1);
+    if (!from.includes('/staging/')) return;
+    for (const { name } of readFolder(base, to)) {
+      const line = /^versions-(.+)$/.exec(String(name))?.[1];
+      if (line === undefined || this.lines.has(line)) continue;
+      this.lines.set(line, new Map());
+      for (const entry of readFolder(base, `${to}/${name}`)) {
+        const file = `${to}/${name}/${entry.name}`;
+        const number = VERSION.exec(file)?.[2];
+        if (number !== undefined)
+          this.#publish(by, line, Number(number), this.#read(by, file), file);
+      }
+    }
+  }
+
+  unlinking(by: SimulatedProcess, path: string): void {
+    const [, line, number] = VERSION.exec(path) ?? [];
+    const published = line === undefined ? undefined : this.lines.get(line)?.get(Number(number));
+    if (published !== undefined && published.operation === by.operation) {
+      published.takenBack = true;
+    }
+    if (LIVE_FILE.test(path)) this.deletedFiles.push(path);
+  }
+
+  /** The last version of a branch that was not taken back. */
+  newest(line: Line): Published | undefined {
+    return [...line.values()].filter(({ takenBack }) => !takenBack).at(-1);
+  }
+
+  /** Standing versions that an operation published. */
+  publishedBy(operation: number): Published[] {
+    return [...this.lines.values()].flatMap((line) =>
+      [...line.values()].filter((one) => one.operation === operation && !one.takenBack),
+    );
+  }
+
+  /** Whether some table's newest version had these rows at a moment between the two steps. */
+  wasNewest(rows: string, from: number, to: number): boolean {
+    for (const line of this.lines.values()) {
+      for (const one of line.values()) {
+        if (one.step <= to && one.replaced >= from && rowsText(one.rows) === rows) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether some table's version of that number has these rows. */
+  isVersion(rows: string, version: number): boolean {
+    return [...this.lines.values()].some((line) => {
+      const found = line.get(version);
+      return found !== undefined && rowsText(found.rows) === rows;
+    });
+  }
+
+  #read(by: SimulatedProcess, path: string): Uint8Array {
+    const { base } = by.simulation;
+    return readAll(base, path);
+  }
+
+  #publish(
+    by: SimulatedProcess,
+    id: string,
+    number: number,
+    bytes: Uint8Array,
+    path: string,
+  ): void {
+    const document = decodeVersion(bytes, path);
+    if (!('manifest' in document)) return;
+    const { manifest } = document;
+    const line = this.lines.get(id) ?? new Map<number, Published>();
+    this.lines.set(id, line);
+    const { step } = by.simulation;
+    const violated = (what: string): void => {
+      this.violations.push(`step ${step}: ${path}: ${what}`);
+    };
+    const transaction = manifest.transaction.split('.')[1] ?? '';
+    const operation = operationOf(transaction);
+    if (manifest.version !== number) violated(`holds version ${manifest.version}`);
+    const known = line.get(number);
+    if (known !== undefined && !known.takenBack) violated('is published twice');
+    const newest = this.newest(line);
+    const copied = manifest.branch !== 'main' && newest === undefined;
+    let rows: Rows = new Map();
+    if (copied) {
+      rows = this.lines.get(manifest.table)?.get(manifest.parent?.version ?? 0)?.rows ?? rows;
+    } else {
+      const made = this.operations.get(operation);
+      const { parent } = manifest;
+      if (parent?.version !== newest?.manifest.version)
+        violated(`builds on ${parent?.version}, and the newest is ${newest?.manifest.version}`);
+      if (number !== (newest?.manifest.version ?? 0) + 1)
+        violated(`follows version ${newest?.manifest.version}`);
+      if (manifest.table !== id && manifest.branch === 'main') violated('is of another table');
+      if (made?.apply === undefined) violated(`was made by ${made?.what ?? 'nobody known'}`);
+      else rows = made.apply(newest?.rows ?? new Map(), line);
+    }
+    if (newest !== undefined) newest.replaced = step;
+    line.delete(number);
+    line.set(number, {
+      manifest,
+      rows,
+      step,
+      operation: copied ? 0 : operation,
+      replaced: Number.POSITIVE_INFINITY,
+      takenBack: false,
+    });
+  }
+}
+
+export function readAll(fs: FileSystem, path: string): Uint8Array {
+  const fd = fs.openSync(path, 'r');
+  try {
+    const { size } = fs.fstatSync(fd);
+    if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes`);
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size; ) at += fs.readSync(fd, bytes, at, size - at, at);
+    return bytes;
+  } finally {
+    fs.closeSync(fd);
+  }
+}

@@ -1,0 +1,123 @@
+/** A simulated catalog once everything has come to rest: what must hold of it then. */
+import { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { openCatalog } from '../../src/directory/open-catalog.ts';
+import { TABLE_FILE } from '../../src/format/paths.ts';
+import { decodeTable } from '../../src/format/records.ts';
+import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
+import { listBranches, mainBranch } from '../../src/table/branches.ts';
+import type { Engine } from '../../src/table/engine.ts';
+import {
+  resolveHead,
+  type TableBranch,
+  visibleSnapshot,
+  visibleVersions,
+} from '../../src/table/head.ts';
+import { scan } from '../../src/table/scan.ts';
+import { type History, readAll, rowsText } from './history.ts';
+import { idsOf, people } from './people.ts';
+
+/** Beyond all that writers use. */
+const LAST_ROW = 99_999_999;
+
+/** What is wrong with the catalog, in words. */
+export async function settledProblems(
+  fs: FileSystem,
+  root: string,
+  history: History,
+): Promise<string[]> {
+  const { catalog, store, autoCompaction } = await openCatalog({
+    root,
+    fs,
+    durability: 'relaxed',
+  });
+  const namespace = new DirectoryNamespace(catalog, store, autoCompaction);
+  const wrong = [...history.violations];
+  const { problems } = await namespace.verify({});
+  for (const { path, what } of problems) wrong.push(`verify: ${path}: ${what}`);
+  const found = new Set<string>();
+  for (const folder of tableFolders(fs, root)) {
+    const file = `${folder}/${TABLE_FILE}`;
+    const { id } = decodeTable(readAll(fs, `${root}/${file}`), file);
+    if (found.has(id)) wrong.push(`the table ${id} is there twice, also at ${folder}`);
+    found.add(id);
+    const main = mainBranch(folder, id);
+    for (const branch of [main, ...(await listBranches(catalog.engine, folder, id))]) {
+      wrong.push(...(await branchProblems(catalog.engine, branch, history)));
+    }
+  }
+  for (const [id, line] of history.lines) {
+    const first = line.values().next().value;
+    if (first?.manifest.branch === 'main' && !found.has(id))
+      wrong.push(`the table ${id} (${history.operations.get(first.operation)?.what}) is lost`);
+  }
+  for (const name of (await namespace.listAllTables({})).tables) {
+    const id = name.split('$');
+    await namespace.cleanupTable({ id, older_than_millis: 0, orphan_grace_millis: 0 });
+    const before = await idsOf(namespace, id);
+    await namespace.insertIntoTable({ id }, people(1, LAST_ROW));
+    const after = await idsOf(namespace, id);
+    if (after.join() !== [...before, LAST_ROW].join())
+      wrong.push(`${name} held ${before} and after one more row ${after}`);
+  }
+  const again = await namespace.verify({});
+  for (const { path, what } of again.problems) wrong.push(`after cleanup: ${path}: ${what}`);
+  for (const { path, kind } of again.leftovers) {
+    if (kind === 'orphan' || (kind === 'temporary' && !path.startsWith('.dirspace')))
+      wrong.push(`cleanup leaves ${kind} ${path}`);
+  }
+  await namespace.close();
+  return wrong;
+}
+
+async function branchProblems(
+  engine: Engine,
+  branch: TableBranch,
+  history: History,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const line = history.lines.get(branch.folder.slice(branch.folder.lastIndexOf('versions-') + 9));
+  if (line === undefined) return [`${branch.folder} has no history`];
+  const head = await resolveHead(engine, branch);
+  const newest = history.newest(line)?.manifest.version;
+  if (head?.snapshot.version !== newest)
+    wrong.push(
+      `${branch.folder}: version ${newest} was the newest, and is ${head?.snapshot.version}`,
+    );
+  for (const version of await visibleVersions(engine, branch)) {
+    const snapshot = await visibleSnapshot(engine, branch, version);
+    if (snapshot === undefined) continue;
+    const rows = new Map<number, string>();
+    let count = 0;
+    for await (const batch of await scan(engine, snapshot, {})) {
+      const ids = batch.getChild('id');
+      const names = batch.getChild('name');
+      count += batch.numRows;
+      for (let row = 0; row < batch.numRows; row++)
+        rows.set(Number(ids?.get(row)), String(names?.get(row)));
+    }
+    const expected = line.get(version)?.rows;
+    if (expected === undefined || rowsText(rows) !== rowsText(expected) || count !== rows.size)
+      wrong.push(
+        `${branch.folder} version ${version}: ${count} rows ${rowsText(rows)}, expected ${expected && rowsText(expected)}`,
+      );
+  }
+  return wrong;
+}
+
+/** Wherever they lie, the trash included; relative to the root. */
+function tableFolders(fs: FileSystem, root: string): string[] {
+  const found: string[] = [];
+  const visit = (folder: string): void => {
+    const entries = readFolder(fs, folder === '' ? root : `${root}/${folder}`);
+    if (entries.some(({ name }) => String(name) === TABLE_FILE)) {
+      found.push(folder);
+      return;
+    }
+    for (const entry of entries) {
+      const path = folder === '' ? String(entry.name) : `${folder}/${entry.name}`;
+      if (entry.isDirectory() && path !== '.dirspace/staging') visit(path);
+    }
+  };
+  visit('');
+  return found;
+}
