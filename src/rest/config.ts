@@ -4,13 +4,21 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { DirspaceError } from '../errors.ts';
-import type { ApiKey, AuthOptions } from './auth.ts';
+import { authOf } from './config-auth.ts';
+import {
+  flag,
+  invalid,
+  type Members,
+  mapOf,
+  object,
+  optional,
+  portNumber,
+  text,
+  texts,
+} from './config-values.ts';
 import type { DatabaseRouting } from './databases.ts';
-import { type JwtOptions, parseGrant } from './jwt.ts';
 import { type Limits, resolveLimits } from './limits.ts';
 import type { LogLevel } from './logging.ts';
-import type { Grant } from './permissions.ts';
 import type { StartOptions } from './server.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,8 +27,6 @@ export interface ServerConfig extends Omit<StartOptions, 'logger' | 'namespace' 
   /** Lines below it are not written. */
   readonly logLevel: LogLevel | 'silent';
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 const MEMBERS = [
   'root',
@@ -40,7 +46,7 @@ export async function loadConfig(
   file: string | undefined,
   env: Environment,
 ): Promise<ServerConfig> {
-  const path = file ?? env.DIRSPACE_CONFIG;
+  const path = file ?? (env.DIRSPACE_CONFIG || undefined);
   const members = path === undefined ? {} : await readConfig(path);
   const base = path === undefined ? '.' : dirname(path);
   return configOf(withEnvironment(members, env), base, env);
@@ -61,151 +67,67 @@ async function readConfig(path: string): Promise<Members> {
   }
 }
 
+/** Variables that are empty count as absent. */
 function withEnvironment(members: Members, env: Environment): Members {
-  const { DIRSPACE_ROOT, DIRSPACE_DATABASES_ROOT, DIRSPACE_HOST, DIRSPACE_PORT } = env;
-  const source =
-    DIRSPACE_ROOT !== undefined
-      ? { root: resolve(DIRSPACE_ROOT), databases: undefined, databasesRoot: undefined }
-      : DIRSPACE_DATABASES_ROOT !== undefined
-        ? { root: undefined, databases: undefined, databasesRoot: resolve(DIRSPACE_DATABASES_ROOT) }
-        : {};
+  const { DIRSPACE_ROOT: root, DIRSPACE_DATABASES_ROOT: databasesRoot } = env;
+  const none = { root: undefined, databases: undefined, databasesRoot: undefined };
+  const source = root
+    ? { ...none, root: resolve(root) }
+    : databasesRoot
+      ? { ...none, databasesRoot: resolve(databasesRoot) }
+      : {};
   return {
     ...members,
     ...source,
-    ...(DIRSPACE_HOST === undefined ? {} : { host: DIRSPACE_HOST }),
-    ...(DIRSPACE_PORT === undefined ? {} : { port: Number(DIRSPACE_PORT) }),
-    ...(env.DIRSPACE_LOG_LEVEL === undefined ? {} : { logLevel: env.DIRSPACE_LOG_LEVEL }),
-    ...(env.DIRSPACE_READ_ONLY === undefined
-      ? {}
-      : { readOnly: env.DIRSPACE_READ_ONLY === 'true' }),
+    ...(env.DIRSPACE_HOST ? { host: env.DIRSPACE_HOST } : {}),
+    ...(env.DIRSPACE_PORT ? { port: portOf(env.DIRSPACE_PORT) } : {}),
+    ...(env.DIRSPACE_LOG_LEVEL ? { logLevel: env.DIRSPACE_LOG_LEVEL } : {}),
+    ...(env.DIRSPACE_READ_ONLY ? { readOnly: flagOf(env.DIRSPACE_READ_ONLY) } : {}),
   };
+}
+
+function portOf(word: string): number {
+  if (/^\d+$/.test(word)) return portNumber(Number(word), 'DIRSPACE_PORT');
+  throw invalid(`DIRSPACE_PORT is ${JSON.stringify(word)}; expected 0 to 65535.`);
+}
+
+/** Anything else would open for writing what was meant to be read-only. */
+function flagOf(word: string): boolean {
+  if (word === 'true' || word === '1') return true;
+  if (word === 'false' || word === '0') return false;
+  throw invalid(`DIRSPACE_READ_ONLY is ${JSON.stringify(word)}; expected true or false.`);
 }
 
 /** Paths are relative to `base`. Throws InvalidInput that names the member. */
 export function configOf(members: Members, base: string, env: Environment): ServerConfig {
-  for (const name of Object.keys(members)) {
-    if (!MEMBERS.includes(name)) {
-      throw invalid(
-        `The configuration has ${JSON.stringify(name)}; it takes ${MEMBERS.join(', ')}.`,
-      );
-    }
-  }
+  object(members, 'the configuration', MEMBERS);
   const { root, databases, databasesRoot, host, port, readOnly, auth, limits, logLevel } = members;
   const path = (value: unknown, member: string): string => resolve(base, text(value, member));
-  const routing = members.databaseRouting;
-  const fromEnv = env.DIRSPACE_API_KEY;
   return {
     ...optional('root', root, path),
-    ...optional('databases', databases, (value) =>
-      Object.fromEntries(
-        Object.entries(object(value, 'databases')).map(([name, at]) => [
-          name,
-          path(at, `databases.${name}`),
-        ]),
-      ),
-    ),
+    ...optional('databases', databases, (value, member) => mapOf(value, member, path)),
     ...optional('databasesRoot', databasesRoot, path),
     ...optional('host', host, text),
     ...optional('port', port, portNumber),
     ...optional('readOnly', readOnly, flag),
     ...optional('limits', limits, (value) => resolveLimits(object(value, 'limits') as Limits)),
-    ...optional(
-      'databaseRouting',
-      routing,
-      (value) => object(value, 'databaseRouting') as DatabaseRouting,
-    ),
-    ...authOf(auth, base, env, fromEnv),
+    ...optional('databaseRouting', members.databaseRouting, routingOf),
+    ...authOf(auth, base, env),
     logLevel: level(logLevel ?? 'info'),
   };
 }
 
-function authOf(
-  auth: unknown,
-  base: string,
-  env: Environment,
-  key: string | undefined,
-): { auth?: AuthOptions } {
-  if (auth === undefined && key === undefined) return {};
-  const { apiKeys = [], jwt } = object(auth ?? {}, 'auth');
-  const keys = array(apiKeys, 'auth.apiKeys').map((entry, at) =>
-    apiKeyOf(object(entry, `auth.apiKeys[${at}]`), `auth.apiKeys[${at}]`, env),
-  );
-  if (key !== undefined) {
-    keys.push({ key, name: 'environment', grants: [{ namespace: [], permission: 'admin' }] });
-  }
+function routingOf(value: unknown, member: string): DatabaseRouting {
+  const { headers, prefixHeaders, hosts } = object(value, member, [
+    'headers',
+    'prefixHeaders',
+    'hosts',
+  ]);
   return {
-    auth: {
-      ...(keys.length === 0 ? {} : { apiKeys: keys }),
-      ...(jwt === undefined ? {} : { jwt: jwtOf(object(jwt, 'auth.jwt'), base) }),
-    },
+    ...optional('headers', headers, texts, `${member}.headers`),
+    ...optional('prefixHeaders', prefixHeaders, texts, `${member}.prefixHeaders`),
+    ...optional('hosts', hosts, (map, at) => mapOf(map, at, text), `${member}.hosts`),
   };
-}
-
-/** The key itself, its digest, or the name of the variable that holds it. */
-function apiKeyOf(
-  { key, sha256, keyEnv, name, grants }: Members,
-  member: string,
-  env: Environment,
-): ApiKey {
-  const variable = keyEnv === undefined ? undefined : text(keyEnv, `${member}.keyEnv`);
-  const value = variable === undefined ? key : env[variable];
-  if (variable !== undefined && !value) {
-    throw invalid(`${member}: the variable ${variable} is not set.`);
-  }
-  return {
-    ...optional('key', value, (found) => text(found, `${member}.key`)),
-    ...optional('sha256', sha256, (found) => text(found, `${member}.sha256`)),
-    name: text(name, `${member}.name`),
-    grants: grantsOf(grants, `${member}.grants`),
-  };
-}
-
-function jwtOf(members: Members, base: string): JwtOptions {
-  const { jwksFile, defaultGrants, ...rest } = members;
-  return {
-    ...(rest as unknown as JwtOptions),
-    ...optional('jwksFile', jwksFile, (value) => resolve(base, text(value, 'auth.jwt.jwksFile'))),
-    ...optional('defaultGrants', defaultGrants, (value) =>
-      grantsOf(value, 'auth.jwt.defaultGrants'),
-    ),
-  };
-}
-
-function grantsOf(value: unknown, member: string): Grant[] {
-  return array(value, member).map((item, at) => {
-    const grant = parseGrant(item);
-    if (grant !== undefined) return grant;
-    throw invalid(
-      `${member}[${at}] is no grant; expected as in {"namespace": "prod$search", "permission": "read"}, or "read:prod$search".`,
-    );
-  });
-}
-
-function optional<Name extends string, Value>(
-  name: Name,
-  value: unknown,
-  read: (value: unknown, member: string) => Value,
-): { [Member in Name]?: Value } {
-  return (value === undefined || value === null ? {} : { [name]: read(value, name) }) as {
-    [Member in Name]?: Value;
-  };
-}
-
-function text(value: unknown, member: string): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw invalid(`${member} is no text.`);
-}
-
-function flag(value: unknown, member: string): boolean {
-  if (typeof value === 'boolean') return value;
-  throw invalid(`${member} is neither true nor false.`);
-}
-
-function portNumber(value: unknown, member: string): number {
-  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) < 65_536) {
-    return value as number;
-  }
-  throw invalid(`${member} is ${String(value)}; expected 0 to 65535.`);
 }
 
 function level(value: unknown): ServerConfig['logLevel'] {
@@ -213,18 +135,4 @@ function level(value: unknown): ServerConfig['logLevel'] {
   const found = levels.find((candidate) => candidate === value);
   if (found !== undefined) return found;
   throw invalid(`logLevel is ${JSON.stringify(value)}; it is one of ${levels.join(', ')}.`);
-}
-
-function object(value: unknown, member: string): Members {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
-  throw invalid(`${member} is no object.`);
-}
-
-function array(value: unknown, member: string): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  throw invalid(`${member} is no list.`);
-}
-
-function invalid(message: string, cause?: unknown): DirspaceError {
-  return new DirspaceError('InvalidInput', message, cause === undefined ? {} : { cause });
 }
