@@ -69,7 +69,8 @@ export async function* catalogWorkloads({ folder }) {
       name: `create a table in a nested namespace, ${mode}`,
       goal,
       samples: 60,
-      warmups: 100,
+      block: 10,
+      warmups: 500,
       ours: (n) => own[mode].createTable(`t${n}`, ownRows, PATH),
       peer: (n) => peer.createTable(`t-${mode}-${n}`, peerRows, PATH),
     };
@@ -85,6 +86,7 @@ export async function* catalogWorkloads({ folder }) {
     name: 'open + schema + version + count',
     goal: 10,
     samples: 100,
+    block: 10,
     warmups: 200,
     ours: () => describe(own.full),
     peer: () => describe(peer),
@@ -94,6 +96,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `drop a table, ${mode}`,
       goal,
       samples: 50,
+      block: 10,
       warmups: 60,
       ours: (n) => own[mode].dropTable(`t${n + 2}`, PATH),
       peer: (n) => peer.dropTable(`t-${mode}-${n + 2}`, PATH),
@@ -104,6 +107,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `create a namespace, ${mode}`,
       goal,
       samples: 40,
+      block: 10,
       warmups: 60,
       ours: (n) => own[mode].createNamespace(['prod', `n${n}`]),
       peer: (n) => peer.createNamespace(['prod', `n-${mode}-${n}`]),
@@ -113,6 +117,7 @@ export async function* catalogWorkloads({ folder }) {
     name: 'describe a namespace',
     goal: 10,
     samples: 60,
+    block: 10,
     ours: () => own.full.describeNamespace(['prod', 'n1']),
     peer: () => peer.describeNamespace(['prod', 'n-full-1']),
   };
@@ -121,6 +126,7 @@ export async function* catalogWorkloads({ folder }) {
       name: `drop a namespace, ${mode}`,
       goal,
       samples: 40,
+      block: 10,
       warmups: 60,
       ours: (n) => own[mode].dropNamespace(['prod', `n${n}`]),
       peer: (n) => peer.dropNamespace(['prod', `n-${mode}-${n}`]),
@@ -135,6 +141,7 @@ export async function* catalogWorkloads({ folder }) {
     name: 'list 1,000 tables',
     goal: 40,
     samples: 15,
+    block: 5,
     warmups: 15,
     ours: () => own.relaxed.tableNames(),
     peer: () => peer.tableNames(),
@@ -156,7 +163,8 @@ async function* appends(own, peer, ownRows, peerRows) {
       name: `append 10 rows, versions 100 to 200, ${mode}`,
       goal,
       samples: 100,
-      warmups: 100,
+      block: 10,
+      warmups: 300,
       ours: async () => {
         const start = performance.now();
         await tables[mode].add(ownRows);
@@ -170,6 +178,7 @@ async function* appends(own, peer, ownRows, peerRows) {
       name: `append at version 600 as quick as at the first, ${mode}`,
       goal: 1 / 1.25,
       samples: 100,
+      block: 10,
       figures: await laterAppends(tables[mode], ownRows, median),
     };
   }

@@ -266,7 +266,8 @@ const chunkOf = (column: EncodedColumn, offset: number, statistics: unknown): Co
   statistics,
 });
 
-function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+/** One after the other, copied. */
+export function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
   const whole = new Uint8Array(bytes);
   let at = 0;
   for (const piece of pieces) {

@@ -25,6 +25,7 @@ import {
   type Union,
   UnionMode,
 } from '../arrow.ts';
+import { schemasEqual } from '../protocol/schema-equality.ts';
 import { changeField, childFields, mapType, strideOf } from './arrow-types.ts';
 import { ALIGNMENT } from './column-writer.ts';
 import { fieldIdsOf, stripFieldIds } from './field-ids.ts';
@@ -42,23 +43,30 @@ export interface PreparedSchema {
   readonly dictionaries: readonly Dictionary[];
 }
 
-const prepared = new WeakMap<Schema, PreparedSchema>();
+/** Schemas written last, the newest first: most programs write a few over and over. */
+const prepared: PreparedSchema[] = [];
+const MAX_PREPARED = 16;
+const IN_EVERYTHING = { metadata: true, itemNames: true };
 
-/** What a writer needs; the same object for the same schema. */
+/** What a writer needs; the same object for equal schemas while they are in use. */
 export function prepareSchema(schema: Schema): PreparedSchema {
-  let found = prepared.get(schema);
-  if (found === undefined) {
-    const dictionaries: Dictionary[] = [];
-    const fields = schema.fields.map((field) =>
-      changeField(field, { type: numbered(field.type, dictionaries) }),
-    );
-    const own = new Schema(fields, schema.metadata);
-    const message = schemaMessage(own);
-    const head = headOf(message);
-    found = { schema: own, message, head, headChecksum: crc32(head), dictionaries };
-    prepared.set(schema, found);
+  const at = prepared.findIndex((known) => schemasEqual(known.schema, schema, IN_EVERYTHING));
+  const found = prepared[at] ?? prepare(schema);
+  if (at !== 0) {
+    if (at > 0) prepared.splice(at, 1);
+    prepared.unshift(found);
+    prepared.length = Math.min(prepared.length, MAX_PREPARED);
   }
   return found;
+}
+
+function prepare(schema: Schema): PreparedSchema {
+  const dictionaries: Dictionary[] = [];
+  const fields = schema.fields.map((field) => kept(field, dictionaries));
+  const own = new Schema(fields, new Map(schema.metadata));
+  const message = schemaMessage(own);
+  const head = headOf(message);
+  return { schema: own, message, head, headChecksum: crc32(head), dictionaries };
 }
 
 function headOf(message: Uint8Array): Uint8Array {
@@ -70,10 +78,12 @@ function headOf(message: Uint8Array): Uint8Array {
   return head;
 }
 
+/** With a copy of its metadata: maps can be changed by whoever made them. */
+const kept = (field: Field, found: Dictionary[]): Field =>
+  changeField(field, { type: numbered(field.type, found), metadata: new Map(field.metadata) });
+
 function numbered(type: DataType, found: Dictionary[]): DataType {
-  if (type.typeId !== Type.Dictionary) {
-    return mapType(type, (field) => changeField(field, { type: numbered(field.type, found) }));
-  }
+  if (type.typeId !== Type.Dictionary) return mapType(type, (field) => kept(field, found));
   const { dictionary, indices, isOrdered } = type as Dictionary;
   const id = found.length;
   found.push(type as Dictionary);

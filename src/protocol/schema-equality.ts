@@ -10,6 +10,8 @@ export interface SchemaComparison {
   readonly metadata?: boolean;
   /** Set to false to accept fields that differ only in whether they may be null. */
   readonly nullability?: boolean;
+  /** Also compare the names of the fields inside lists and maps. */
+  readonly itemNames?: boolean;
 }
 
 /** Fields pairwise by name, type and nullability, in order. */
@@ -42,7 +44,7 @@ export function typesEqual(
     );
   }
   if (parameters(a) !== parameters(b)) return false;
-  const named = DataType.isStruct(a) || DataType.isUnion(a);
+  const named = comparison.itemNames === true || DataType.isStruct(a) || DataType.isUnion(a);
   return fieldsEqual(childrenOf(a), childrenOf(b), comparison, named);
 }
 

@@ -5,7 +5,7 @@
 import type { RecordBatchStream } from '../arrow.ts';
 import { withFieldIds } from '../format/field-ids.ts';
 import { decodeFooter, decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
-import { FragmentEncoder, type FragmentSummary } from '../format/fragment-encoder.ts';
+import { FragmentEncoder, type FragmentSummary, joined } from '../format/fragment-encoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { rebatch } from '../format/rebatch.ts';
@@ -159,9 +159,16 @@ class FragmentsWriter {
     const open = this.#open;
     if (open === undefined) return;
     this.#add(open, open.encoder.end());
-    await this.#flush(open);
     const summary = open.encoder.summary();
-    await this.#readBack(open.file, summary);
+    if (open.pendingBytes === open.bytes) {
+      // In memory as a whole: an encoder's mistake shows before anything is written.
+      const whole = joined(open.pending, open.bytes);
+      decodeWholeFragment(whole, summary, fragmentFile(this.#tableFolder, open.file));
+      await open.writer.write([whole]);
+    } else {
+      await this.#flush(open);
+      await this.#readBack(open.file, summary);
+    }
     this.#open = undefined;
     this.#done.push({
       file: open.file,
@@ -176,7 +183,7 @@ class FragmentsWriter {
     this.#syncs.push(open.writer.finish());
   }
 
-  /** An encoder's mistake must never be committed. */
+  /** An encoder's mistake must never be committed: what was not checked in memory is read back. */
   async #readBack(file: string, summary: FragmentSummary): Promise<void> {
     const path = fragmentFile(this.#tableFolder, file);
     const reader = await this.#engine.store.open(path);
