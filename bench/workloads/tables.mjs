@@ -108,7 +108,9 @@ export async function* tableWorkloads({ folder }) {
     ['limit 10', 15, (q) => q.limit(10)],
   ];
   for (const [name, goal, build] of reads) {
-    yield { name, goal, samples: 11, warmups: name === 'limit 10' ? 100 : 2, ...query(build) };
+    const small = name === 'limit 10';
+    const repeats = small ? { samples: 60, warmups: 300, block: 10 } : { samples: 11, warmups: 2 };
+    yield { name, goal, ...repeats, ...query(build) };
   }
   for (const [name, filter] of [
     ['count with a filter on x', 'x > 0.99'],
@@ -124,8 +126,8 @@ export async function* tableWorkloads({ folder }) {
     };
   }
   for (const [count, goal, samples] of [
-    [1, 20, 41],
-    [100, 5, 21],
+    [1, 20, 60],
+    [100, 5, 60],
     [10_000, 1.5, 11],
   ]) {
     const pick = random(count);
@@ -136,7 +138,7 @@ export async function* tableWorkloads({ folder }) {
       name: `take ${count} random rows`,
       goal,
       samples,
-      warmups: count < 1_000 ? 100 : 2,
+      ...(count < 1_000 ? { warmups: 300, block: 10 } : { warmups: 2 }),
       ours: async (n) => (await tables.own.takeOffsets(offsets[n % 64]).toArrow()).numRows,
       peer: async (n) => (await tables.peer.takeOffsets(offsets[n % 64]).toArrow()).numRows,
     };

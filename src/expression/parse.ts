@@ -1,8 +1,9 @@
 /**
- * SQL text -> expression tree, by PostgreSQL's own grammar. The only importer of libpg-query, which
- * is loaded on first use, once per process. It knows no schema.
+ * SQL text -> expression tree, by PostgreSQL's own grammar but for the simplest forms. The only
+ * importer of libpg-query, which is loaded on first use, once per process. It knows no schema.
  */
 import { lowerExpression, type PgNode, record } from './lower.ts';
+import { parseSimple } from './parse-simple.ts';
 import { type ScannedSql, scanSql } from './scan.ts';
 import { refuse } from './sql-error.ts';
 import type { Expression } from './tree.ts';
@@ -27,6 +28,11 @@ const AFTER = '\n)';
  */
 export async function parseExpression(sql: string): Promise<Expression> {
   const scanned = scanSql(sql);
+  return parseSimple(scanned.tokens) ?? parseByGrammar(scanned);
+}
+
+/** Any expression; `parseExpression` comes here with what is not simple. */
+export async function parseByGrammar(scanned: ScannedSql): Promise<Expression> {
   grammar ??= loadGrammar().catch((error: unknown) => {
     grammar = undefined;
     throw error;

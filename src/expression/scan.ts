@@ -20,6 +20,8 @@ const MAX_TOKENS = 60_000;
 const LONG_LIST = 16;
 
 export interface ScannedSql {
+  /** Of the user's text. */
+  readonly tokens: readonly Token[];
   /** What the grammar is given. */
   readonly text: string;
   /** Literal lists taken out; `$1` stands for the first. */
@@ -76,7 +78,7 @@ export function scanSql(sql: string): ScannedSql {
   }
   depth.finish();
   const { text, origin } = writer.finish();
-  return { text, lists, lenientCasts, origin };
+  return { tokens, text, lists, lenientCasts, origin };
 }
 
 /** True where `[` begins a list, not a subscript. */
