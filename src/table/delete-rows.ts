@@ -112,6 +112,8 @@ export interface DeletionEdits {
   readonly replaced: ReadonlyMap<number, FragmentEntry>;
   readonly removed: ReadonlySet<number>;
   readonly deletedRows: number;
+  /** Resolves once all deletion files are on disk for good. */
+  readonly durable: Promise<unknown>;
 }
 
 /** Writes the deletion files that take these offsets out of the snapshot's fragments. */
@@ -122,6 +124,7 @@ export async function deleteOffsets(
 ): Promise<DeletionEdits> {
   const replaced = new Map<number, FragmentEntry>();
   const removed = new Set<number>();
+  const files = new DeletionFiles(engine, base);
   let count = 0;
   for (const entry of await base.fragments()) {
     const wanted = offsets.get(entry.id);
@@ -131,24 +134,42 @@ export async function deleteOffsets(
     if (after.length === before.length) continue;
     count += after.length - before.length;
     if (after.length === entry.rows) removed.add(entry.id);
-    else replaced.set(entry.id, await withDeletions(engine, base, entry, after));
+    else replaced.set(entry.id, { ...entry, deletion: await files.write(after, entry.rows) });
   }
-  return { replaced, removed, deletedRows: count };
+  return { replaced, removed, deletedRows: count, durable: files.durable() };
 }
 
-async function withDeletions(
-  engine: Engine,
-  base: Snapshot,
-  entry: FragmentEntry,
-  offsets: Uint32Array,
-): Promise<FragmentEntry> {
-  const file = engine.env.uuid();
-  const bytes = encodeDeletions(offsets, entry.rows);
-  const folder = base.branch.tableFolder;
-  await writeObject(engine.store, deletionFile(folder, file), bytes);
-  await engine.store.syncFolders([`${folder}/deletions`]);
-  const deletion = { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
-  return { ...entry, deletion };
+/** Files written at once: each holds a descriptor until it is on disk. */
+const AT_ONCE = 16;
+
+class DeletionFiles {
+  readonly #engine: Engine;
+  readonly #folder: string;
+  readonly #writes: Promise<void>[] = [];
+
+  constructor(engine: Engine, base: Snapshot) {
+    this.#engine = engine;
+    this.#folder = base.branch.tableFolder;
+  }
+
+  async write(offsets: Uint32Array, rows: number): Promise<FragmentEntry['deletion']> {
+    const file = this.#engine.env.uuid();
+    const bytes = encodeDeletions(offsets, rows);
+    await this.#writes.at(-AT_ONCE);
+    const write = writeObject(this.#engine.store, deletionFile(this.#folder, file), bytes);
+    // Whoever awaits `durable` sees the error; until then it must not count as unhandled.
+    write.catch(() => {});
+    this.#writes.push(write);
+    return { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
+  }
+
+  durable(): Promise<unknown> {
+    if (this.#writes.length === 0) return Promise.resolve();
+    const named = this.#engine.store.syncFolders([`${this.#folder}/deletions`]);
+    const durable = Promise.all([...this.#writes, named]);
+    durable.catch(() => {});
+    return durable;
+  }
 }
 
 /** Sorted and unique; offsets past the fragment's rows are dropped. */
@@ -157,8 +178,19 @@ function union(
   added: readonly number[] | Uint32Array,
   rows: number,
 ): Uint32Array {
-  const valid = Uint32Array.from(added).filter((offset) => offset < rows);
-  return unionDeletions(before, valid.sort());
+  const sorted = isAscending(added)
+    ? Uint32Array.from(added)
+    : Uint32Array.from(new Set(added)).sort();
+  const valid = sorted.findIndex((offset) => offset >= rows);
+  return unionDeletions(before, valid < 0 ? sorted : sorted.subarray(0, valid));
+}
+
+/** Without repeats. */
+function isAscending(values: readonly number[] | Uint32Array): boolean {
+  for (let at = 1; at < values.length; at++) {
+    if ((values[at - 1] as number) >= (values[at] as number)) return false;
+  }
+  return true;
 }
 
 async function draftOf(engine: Engine, base: Snapshot, edits: DeletionEdits): Promise<Draft> {
@@ -181,5 +213,6 @@ async function draftOf(engine: Engine, base: Snapshot, edits: DeletionEdits): Pr
       fragmentListOf(manifest),
       edits,
     ),
+    after: edits.durable,
   };
 }

@@ -8,13 +8,13 @@ import { recordBatch } from '../format/arrow-data.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
-import { matchingRows, readSelected, selectedCount } from './batch-rows.ts';
+import { type BatchPlace, matchingRows, readSelected, selectedCount } from './batch-rows.ts';
 import type { Committed, Draft } from './commit.ts';
 import { deleteOffsets, joined } from './delete-rows.ts';
 import type { Engine } from './engine.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
-import { places } from './scan.ts';
+import { pipelined } from './scan.ts';
 import { planScan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type Written, writeFragments } from './write.ts';
@@ -76,14 +76,16 @@ async function changeRows(
   const names = neededColumns(base, assignments);
   const plan = await planScan(engine, base, { columns: names, filter: request.filter, signal });
   const gone = new RowOffsets();
+  const found = async (place: BatchPlace) => {
+    const selection = await matchingRows(plan, place);
+    const rows = selectedCount(selection, place.rows);
+    const read = rows === 0 ? [] : await readSelected(plan, place, selection);
+    return { place, selection, rows, read };
+  };
   async function* batches(): AsyncGenerator<RecordBatch> {
-    for await (const place of places(plan)) {
-      signal?.throwIfAborted();
-      const selection = await matchingRows(plan, place);
-      const rows = selectedCount(selection, place.rows);
+    for await (const { place, selection, rows, read } of pipelined(plan, found)) {
       if (rows === 0) continue;
       gone.add(place.entry.id, place.first, selection, rows);
-      const read = await readSelected(plan, place, selection);
       const columns = new Map(plan.columns.map(({ name }, at) => [name, read[at] as never]));
       yield recordBatch(base.schema, assignedColumns(base, assignments, columns, rows), rows);
     }
@@ -127,6 +129,9 @@ export async function replacingDraft(
   const { manifest } = base;
   const edits = await deleteOffsets(engine, base, gone);
   files.addDeletions(edits);
+  const durable = Promise.all([written.durable, edits.durable]);
+  // Whoever awaits it sees the error; until then it must not count as unhandled.
+  durable.catch(() => {});
   const firstId = manifest.nextFragmentId;
   const added = written.fragments.map((fragment, at) => ({ ...fragment, id: firstId + at }));
   const folder = base.branch.tableFolder;
@@ -144,6 +149,6 @@ export async function replacingDraft(
     nextFragmentId: firstId + added.length,
     metadata: manifest.metadata,
     fragments: await editFragments(engine, folder, fragmentListOf(manifest), { ...edits, added }),
-    after: written.durable,
+    after: durable,
   };
 }
