@@ -39,7 +39,9 @@ export async function dropNamespaceFolder(
     });
   }
   const trash = await prepareTrash(catalog, 'namespace', id);
-  return (await catalog.store.moveFolder(place, trash)) === 'moved' ? 'dropped' : 'missing';
+  if ((await catalog.store.moveFolder(place, trash)) === 'moved') return 'dropped';
+  await emptyTrash(catalog, trash);
+  return 'missing';
 }
 
 export interface Replacement {
@@ -107,6 +109,7 @@ async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
   if (await isFolderEmpty(catalog, intent.trash)) return 'dropped';
   // Something was created in it between the look and the move: it must not be lost.
   await bringBack(catalog, intent.trash, intent.place);
+  if (!(await hasBegun(catalog, intent))) await emptyTrash(catalog, intent.trash);
   return 'not empty';
 }
 

@@ -4,7 +4,6 @@
  * can be repeated, also beside a process that is still at it.
  */
 import {
-  asObject,
   corrupt,
   encodeChecksummed,
   member,
@@ -84,7 +83,7 @@ const PRIVATE = /^\.dirspace\/(trash|staging|detached)\/[0-9a-f-]{8,64}(\.table)
 
 /** @throws Corrupt, also for folders that no intent is ever about */
 export function decodeIntent(bytes: Uint8Array, file: string): Intent {
-  const document = asObject(parseChecksummed(bytes, file).document, file, 'the intent');
+  const { document } = parseChecksummed(bytes, file);
   const kind = stringMember(document, 'kind', file);
   const place = stringMember(document, 'place', file);
   const trash = stringMember(document, 'trash', file);
