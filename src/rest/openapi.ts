@@ -142,8 +142,10 @@ function answer(operation: AnyOperation, row: OperationRow): Json {
 
 function errors(row: OperationRow): Json {
   const statuses = new Set<number>([...EVERYWHERE, ...row.errors]);
-  if (row.body !== 'none') for (const status of WITH_BODY) statuses.add(status);
-  if (row.permission !== 'read') statuses.add(409);
+  // Bodies that are not asked for are checked too.
+  if (row.method === 'POST') for (const status of WITH_BODY) statuses.add(status);
+  // A table without data yet cannot be read, which is a conflict.
+  if (row.permission !== 'read' || row.path.includes('/table/{id}/')) statuses.add(409);
   return Object.fromEntries(
     [...statuses]
       .sort((left, right) => left - right)
