@@ -207,8 +207,8 @@ describe('what is left of them', () => {
 
 describe('in this order', () => {
   test('marks, tags, the tombstone, the others from low to high, then the names', async () => {
-    await fill(6);
-    await deleteVersions(one.engine, branch, [2]);
+    await fill(8);
+    await deleteVersions(one.engine, branch, [2, 7]);
     const steps: string[] = [];
     const name = (path: string): string =>
       path
