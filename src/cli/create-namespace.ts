@@ -1,4 +1,5 @@
 /** `dirspace create-namespace`. */
+import { isDirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parsePath, showPath } from './ids.ts';
@@ -20,7 +21,12 @@ export const createNamespace: Command = {
     const parents = call.options.flag('parents');
     if (parents) await createParents(call.connection, path);
     const mode = parents ? 'exist_ok' : 'create';
-    const created = await call.connection.createNamespace(path, { mode, properties });
+    const created = await call.connection
+      .createNamespace(path, { mode, properties })
+      .catch((error) => {
+        if (isDirspaceError(error, 'NamespaceNotFound')) error.message += ' --parents does it too.';
+        throw error;
+      });
     return { json: { id: path, ...created }, note: `Created the namespace ${showPath(path)}.` };
   },
 };

@@ -31,10 +31,11 @@ export const importFile: Command = {
     const data = readRows(argument(call, 0));
     const id = [...namespace, name];
     if (call.options.flag('parents')) await createParents(call.connection, [...id]);
-    const table =
+    const table = await inFile(argument(call, 0), () =>
       mode === 'append'
-        ? await append(call, name, namespace, data)
-        : await create(call, name, namespace, data, mode);
+        ? append(call, name, namespace, data)
+        : create(call, name, namespace, data, mode),
+    );
     const [version, rows] = [await table.version(), await table.countRows()];
     return {
       json: { id, version, rows },
@@ -42,6 +43,18 @@ export const importFile: Command = {
     };
   },
 };
+
+/** Says which file it was whose bytes or rows are wrong. */
+async function inFile<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isDirspaceError(error, 'InvalidInput') || isDirspaceError(error, 'TableSchemaValidation')) {
+      error.message = `${file}: ${error.message} Nothing was imported.`;
+    }
+    throw error;
+  }
+}
 
 async function append(
   { connection }: Call,
@@ -65,10 +78,11 @@ async function create(
     return await connection.createTable(name, data, namespace, { mode });
   } catch (error) {
     if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0) {
-      error.message += ' Give --parents to create it.';
+      error.message += ' --parents does it too.';
     }
     if (isDirspaceError(error, 'TableAlreadyExists')) {
-      error.message += ' Give --mode append or --mode overwrite to change it.';
+      const id = showPath([...namespace, name]);
+      error.message = `There is a table ${id} already. Give --mode append to add the rows, or --mode overwrite to replace those it has.`;
     }
     throw error;
   }

@@ -20,16 +20,21 @@ export const ls: Command = {
     const path = parsePath(text);
     if (!options.flag('recursive')) {
       const listing = await list(connection, path);
-      return { json: listing, text: lines(listing).join('\n') };
+      const shown = lines(listing).join('\n');
+      return { json: listing, text: shown, ...emptyNote(shown, path) };
     }
     const listings: Listing[] = [];
     await descend(connection, path, listings);
     const below = (name: string, at: Listing): string =>
       [...at.path.slice(path.length), name].join('/');
     const names = listings.flatMap((at) => lines(at).map((line) => below(line, at)));
-    return { json: { path, listings }, text: names.sort().join('\n') };
+    const shown = names.sort().join('\n');
+    return { json: { path, listings }, text: shown, ...emptyNote(shown, path) };
   },
 };
+
+const emptyNote = (shown: string, path: readonly string[]): { note?: string } =>
+  shown === '' ? { note: `There are no namespaces and no tables in ${showPath(path)}.` } : {};
 
 const lines = ({ namespaces, tables }: Listing): string[] => [
   ...namespaces.map((name) => `${name}/`),

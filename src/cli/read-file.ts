@@ -1,5 +1,5 @@
 /** Files as data of a table, read as they are needed. Knows no table. */
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataInput } from '../sdk/data.ts';
@@ -11,7 +11,12 @@ const LINES = ['.ndjson', '.jsonl'];
 
 /** Rows are read as they are pulled. Throws UsageError for a file that is missing or unknown. */
 export function readRows(file: string): DataInput {
-  if (!existsSync(file)) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
+  if (found.isDirectory()) throw new UsageError(`${JSON.stringify(file)} is a folder, not a file.`);
+  if (found.isFile() && found.size === 0) {
+    throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.`);
+  }
   const kind = extname(file).toLowerCase();
   if (ARROW.includes(kind)) return createReadStream(file, { highWaterMark: 1 << 20 });
   if (LINES.includes(kind)) return jsonLines(file);

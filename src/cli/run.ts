@@ -2,7 +2,8 @@
  * One call of the CLI, from its arguments to its exit code. Sees the process through what it is
  * given only.
  */
-import { isDirspaceError } from '../errors.ts';
+import { existsSync } from 'node:fs';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import { VERSION } from '../version.ts';
 import { type Options, type Surroundings, UsageError } from './command.ts';
@@ -39,6 +40,8 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   }
 }
 
+const SERVER = /^https?:\/\//i;
+
 /** A directory, or a server where the place is its address. */
 async function open(
   options: Options,
@@ -50,7 +53,15 @@ async function open(
   const place = given[0] ?? (env.DIRSPACE_URI || '.');
   // Help and wrong usage answer without loading the engine.
   const { connect, connectNamespace } = await import('../sdk/connect.ts');
-  if (!/^https?:/i.test(place)) return connect(place, { readOnly });
+  if (!SERVER.test(place)) {
+    if (options.text('uri') === place && !/^file:/i.test(place)) {
+      throw new UsageError(
+        `--uri is ${JSON.stringify(place)}; an address begins with http:// or https://. Give --root for a directory.`,
+      );
+    }
+    if (readOnly) requireFolder(place);
+    return connect(place, { readOnly });
+  }
   const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
   const properties = {
     uri: place,
@@ -59,6 +70,15 @@ async function open(
     ...(database ? { 'headers.x-service-database': database } : {}),
   };
   return connectNamespace('rest', properties, { readOnly });
+}
+
+/** Reading what is not there would show an empty catalog where a path was misspelt. */
+function requireFolder(place: string): void {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(place) || existsSync(place)) return;
+  throw new DirspaceError(
+    'NamespaceNotFound',
+    `There is no catalog at ${JSON.stringify(place)}: the folder does not exist. Check --root; import and create-namespace make a new one.`,
+  );
 }
 
 function problem(error: unknown): string {

@@ -101,7 +101,7 @@ export async function requireNamespace(catalog: Catalog, id: ObjectPath): Promis
 export function missingNamespace(id: ObjectPath): never {
   throw new DirspaceError(
     'NamespaceNotFound',
-    `There is no namespace ${showId(id)}. Create it first, parents before children.`,
+    `There is no namespace ${showId(id)}. List the namespaces to see what is there; one is created after those it is in.`,
     { details: { id } },
   );
 }

@@ -173,10 +173,10 @@ async function moveInto(
   from: string,
   place: string,
 ): Promise<void> {
-  if (from === place) throw tableExists(id);
+  if (from === place) throw nameTaken(id);
   if (id.length === 1) await catalog.store.createFolder('data');
   const outcome = await catalog.store.moveFolder(from, place);
-  if (outcome === 'taken') throw tableExists(id);
+  if (outcome === 'taken') throw nameTaken(id);
   if (outcome === 'missing') {
     if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
     throw new DirspaceError('TableNotFound', 'The table was moved or dropped by somebody else.');
@@ -188,6 +188,13 @@ async function moveInto(
     throw error;
   }
 }
+
+const nameTaken = (id: ObjectPath): DirspaceError =>
+  new DirspaceError(
+    'TableAlreadyExists',
+    `There is a table ${showId(id)} already. Choose another name, or drop or rename that table first.`,
+    { details: { id } },
+  );
 
 async function moveAway(catalog: Catalog, table: Table, place: string): Promise<void> {
   if ((await catalog.store.moveFolder(table.folder, place)) === 'moved') return;

@@ -179,10 +179,10 @@ async function nextMessage(
       throw invalid(what, 'bytes follow the end of the stream');
     return undefined;
   }
-  if (bytes < 0) throw invalid(what, `its length is ${bytes}`);
-  if (what === 'schema' && bytes > MAX_SCHEMA_BYTES) {
+  if (what === 'schema' && (bytes < 0 || bytes > MAX_SCHEMA_BYTES)) {
     throw invalid(what, 'the data does not begin as an Arrow stream or file does');
   }
+  if (bytes < 0) throw invalid(what, `its length is ${bytes}`);
   const message = readMessage(await exactly(source, bytes, limits, what), what);
   return { message, body: await exactly(source, message.bodyBytes, limits, what) };
 }

@@ -27,6 +27,7 @@ import {
 } from './connection-options.ts';
 import { type DataInput, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
+import { CREATE_OPTIONS, checkOptionNames, OPEN_OPTIONS } from './option-names.ts';
 import { pages } from './pages.ts';
 import { copy, isThere, page } from './requests.ts';
 import type { SchemaInput } from './schema-like.ts';
@@ -138,6 +139,7 @@ export class Connection extends CatalogHandle {
     namespacePath?: readonly string[],
     options: OpenTableOptions = {},
   ): Promise<Table> {
+    checkOptionNames(options, OPEN_OPTIONS);
     return Table.open(this.home, tableId(name, namespacePath), options, options);
   }
 
@@ -243,6 +245,7 @@ export class Connection extends CatalogHandle {
 
   async #createTable(id: string[], data: DataInput, options: CreateTableOptions): Promise<Table> {
     this.home.lifetime.enter(options);
+    checkOptionNames(options, CREATE_OPTIONS);
     const { schema, vectorColumns, signal, properties, storageOptions } = options;
     const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
     const request = defined({

@@ -146,8 +146,14 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
 
 const isNames = (columns: SelectColumns): columns is readonly string[] => Array.isArray(columns);
 
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : String(value);
+
 /** Throws InvalidInput for what is no safe integer of at least `least`. */
 export function checkCount(name: string, value: number, least = 0): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new DirspaceError('InvalidInput', `${name} is ${value}; it is an integer >= ${least}.`);
+  throw new DirspaceError(
+    'InvalidInput',
+    `${name} is ${shown(value)}; it is an integer >= ${least}.`,
+  );
 }

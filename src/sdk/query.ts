@@ -50,10 +50,7 @@ export class FilteredQuery extends QueryBase {
 
   orderBy(ordering: ColumnOrdering | readonly ColumnOrdering[]): this {
     const keys = isOrderings(ordering) ? ordering : [ordering];
-    this.request.order_by = keys.map(
-      ({ columnName, ascending, nullsFirst }): OrderBy =>
-        defined({ column_name: columnName, ascending, nulls_first: nullsFirst }),
-    );
+    this.request.order_by = keys.map(orderKey);
     return this;
   }
 
@@ -69,6 +66,18 @@ export class FilteredQuery extends QueryBase {
     this.request.fast_search = true;
     return this;
   }
+}
+
+function orderKey(ordering: ColumnOrdering): OrderBy {
+  const { columnName, ascending, nullsFirst } = ordering ?? {};
+  const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+  if (typeof columnName !== 'string' || !isFlag(ascending) || !isFlag(nullsFirst)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `orderBy takes objects such as {columnName: "age", ascending: false, nullsFirst: true}, and was given ${JSON.stringify(ordering)}.`,
+    );
+  }
+  return defined({ column_name: columnName, ascending, nulls_first: nullsFirst });
 }
 
 const isOrderings = (
@@ -167,6 +176,12 @@ export class VectorQuery extends FilteredQuery {
 }
 
 function numbers(vector: Vector): number[] {
+  if (typeof vector !== 'object' || vector === null) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The query vector is an array of numbers; it was given as ${typeof vector}.`,
+    );
+  }
   const list = Array.from(vector as ArrayLike<number>, Number);
   const bad = list.findIndex((value) => !Number.isFinite(value));
   if (list.length > 0 && bad < 0) return list;

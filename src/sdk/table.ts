@@ -21,6 +21,7 @@ import { defined } from './defined.ts';
 import { ownOr } from './fall-back.ts';
 import { asBytes } from './js-values.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
+import { ADD_OPTIONS, checkOptionNames } from './option-names.ts';
 import { rowNumbers } from './query.ts';
 import type { SchemaInput } from './schema-like.ts';
 import {
@@ -106,6 +107,7 @@ export class Table extends TableView {
   /** Adds rows as one new version, or none of them. */
   async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
     const target = this.#writable(options);
+    checkOptionNames(options, ADD_OPTIONS);
     const { mode, signal } = options;
     const own = mode === 'overwrite' && hasSchema(data);
     const schema = options.schema ?? (own ? undefined : await this.schema(options));
@@ -126,6 +128,12 @@ export class Table extends TableView {
   /** Deletes the rows that fit an SQL predicate. */
   async delete(predicate: string, options?: CallOptions): Promise<DeleteResult> {
     const target = this.#writable(options);
+    if (typeof predicate !== 'string') {
+      throw new DirspaceError(
+        'InvalidInput',
+        `delete takes an SQL predicate, such as "age > 40", and was given ${typeof predicate}; "true" deletes every row.`,
+      );
+    }
     const request = { ...onBranch(target), predicate };
     return deleteResult(await this.home.catalog.deleteFromTable(request, options));
   }
@@ -229,11 +237,7 @@ export class Table extends TableView {
     const { catalog, env } = this.home;
     if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
     const { cleanupOlderThan, dryRun, deleteUnverified, compaction, onProgress } = options;
-    const age =
-      cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - cleanupOlderThan.getTime();
-    if (Number.isNaN(age)) {
-      throw new DirspaceError('InvalidInput', 'cleanupOlderThan is an invalid Date.');
-    }
+    const age = cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - timeOf(cleanupOlderThan);
     const request = defined({
       ...onBranch(target),
       compact:
@@ -313,6 +317,14 @@ export class Table extends TableView {
       { details: { id: pinned.id, version: pinned.version } },
     );
   }
+}
+
+/** Milliseconds since the epoch. @throws InvalidInput unless it is a valid Date */
+function timeOf(value: Date): number {
+  const time = value instanceof Date ? value.getTime() : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  const found = value instanceof Date ? 'an invalid Date' : JSON.stringify(value);
+  throw new DirspaceError('InvalidInput', `cleanupOlderThan is ${found}; it is a Date.`);
 }
 
 /** True for data that carries its own schema. */

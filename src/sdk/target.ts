@@ -70,7 +70,10 @@ export function pathOf(path: readonly string[], member = 'namespacePath'): strin
 
 export function tableId(name: string, namespacePath: readonly string[] = []): string[] {
   if (typeof name !== 'string') {
-    throw new DirspaceError('InvalidInput', `A table's name is a string, not a ${typeof name}.`);
+    throw new DirspaceError(
+      'InvalidInput',
+      `A table's name is a string; it was given as ${typeof name}.`,
+    );
   }
   return [...pathOf(namespacePath), name];
 }

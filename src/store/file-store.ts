@@ -287,9 +287,21 @@ function canonicalRoot(fs: FileSystem, options: FileStoreOptions): string {
     if (!readOnly && !fs.existsSync(absolute)) {
       makeRoot(fs, absolute, options.durability !== 'relaxed');
     }
-    return canonicalPath(fs, absolute);
+    const root = canonicalPath(fs, absolute);
+    if (fs.statSync(root).isDirectory()) return root;
+    throw new DirspaceError(
+      'InvalidInput',
+      `cannot open the catalog \`${options.root}\`: it is a file. Name a folder; one that is not there is made.`,
+    );
   } catch (error) {
-    if (readOnly && errnoOf(error) === 'ENOENT') return absolute;
+    if (errnoOf(error) === 'ENOENT') {
+      if (readOnly) return absolute;
+      throw new DirspaceError(
+        'InvalidInput',
+        `cannot open the catalog \`${options.root}\`: it is not there, and no folder can be made in its place`,
+        { cause: error },
+      );
+    }
     throw storeError(error, 'open the catalog', options.root);
   }
 }
@@ -299,9 +311,18 @@ function makeRoot(fs: FileSystem, root: string, durable: boolean): void {
   const missing = [root];
   while (!fs.existsSync(dirname(missing[0] as string)))
     missing.unshift(dirname(missing[0] as string));
-  fs.mkdirSync(root, { recursive: true, mode: 0o700 });
+  // One by one: where nothing can be made, such as /proc, Node's recursive call never ends.
+  for (const folder of missing) makeRootFolder(fs, folder);
   if (!durable) return;
   for (const folder of missing) flushFolderSync(fs, dirname(folder));
+}
+
+function makeRootFolder(fs: FileSystem, folder: string): void {
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  }
 }
 
 const scratches = new WeakMap<object, Uint8Array>();

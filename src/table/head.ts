@@ -80,6 +80,10 @@ export async function snapshotAt(
   branch: TableBranch,
   version: number,
 ): Promise<Snapshot> {
+  if (!Number.isSafeInteger(version)) {
+    const found = typeof version === 'string' ? JSON.stringify(version) : String(version);
+    throw new DirspaceError('InvalidInput', `The version is ${found}; it is a whole number.`);
+  }
   const known = engine.heads.get<Head>(branch.folder)?.snapshot;
   const found =
     known?.version === version && (await isStillThere(engine, known))

@@ -1,0 +1,35 @@
+/**
+ * Names of options that were nearly right. Programs that move over bring options that mean nothing
+ * here, and these pass; but a misspelt `version` must not open the newest one.
+ */
+import { DirspaceError } from '../errors.ts';
+import { nearest } from './known-names.ts';
+
+/** @throws InvalidInput for a name that comes near to one of `known` without being it */
+export function checkOptionNames(options: object | undefined, known: readonly string[]): void {
+  if (options === undefined) return;
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    const meant = nearest(name, known);
+    if (meant === undefined) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no option ${JSON.stringify(name)}; did you mean "${meant}"? There is ${known.join(', ')}.`,
+      { details: { option: name } },
+    );
+  }
+}
+
+export const OPEN_OPTIONS = ['version', 'tag', 'branch', 'asOf', 'signal'] as const;
+
+export const CREATE_OPTIONS = [
+  'mode',
+  'existOk',
+  'schema',
+  'vectorColumns',
+  'properties',
+  'storageOptions',
+  'signal',
+] as const;
+
+export const ADD_OPTIONS = ['mode', 'schema', 'signal'] as const;
