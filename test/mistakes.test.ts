@@ -250,25 +250,22 @@ describe('on the command line', () => {
     ['--root cat drop nope', 'notFound', 'There is no table nope'],
   ];
 
-  test.each(mistakes)(
-    'dirspace %s',
-    async (line: string, exit: keyof typeof EXIT, ...said: readonly string[]) => {
-      const places = new Set(['nowhere', 'cat', 'newer', 'other', ...readdirSync(folder)]);
-      const isFile = (word: string): boolean => places.has(word) || word.endsWith('.arrow');
-      const args = line.split(' ').map((word) => (isFile(word) ? at(word) : word));
-      const { code, out, error } = await callCli(args);
-      expect({ code, out }).toEqual({ code: EXIT[exit], out: '' });
-      expect(error).toMatch(/^dirspace: /);
-      expect(error).not.toMatch(/\n\s+at /);
-      for (const part of said) expect(error).toContain(part);
-      expect(existsSync(at('nowhere'))).toBe(false);
-      expect(JSON.parse((await callCli(['--root', at('cat'), 'ls', '--json'])).out)).toEqual({
-        path: [],
-        namespaces: [],
-        tables: ['user'],
-      });
-    },
-  );
+  test.each(mistakes)('dirspace %s', async (line, exit, ...said) => {
+    const places = new Set(['nowhere', 'cat', 'newer', 'other', ...readdirSync(folder)]);
+    const isFile = (word: string): boolean => places.has(word) || word.endsWith('.arrow');
+    const args = line.split(' ').map((word) => (isFile(word) ? at(word) : word));
+    const { code, out, error } = await callCli(args);
+    expect({ code, out }).toEqual({ code: EXIT[exit as keyof typeof EXIT], out: '' });
+    expect(error).toMatch(/^dirspace: /);
+    expect(error).not.toMatch(/\n\s+at /);
+    for (const part of said) expect(error).toContain(part);
+    expect(existsSync(at('nowhere'))).toBe(false);
+    expect(JSON.parse((await callCli(['--root', at('cat'), 'ls', '--json'])).out)).toEqual({
+      path: [],
+      namespaces: [],
+      tables: ['user'],
+    });
+  });
 
   test('a folder of other things is an empty catalog, and is left as it is', async () => {
     const { code, out, error } = await callCli(['--root', at('other'), 'ls']);
