@@ -133,5 +133,5 @@ export function fileIdMember(object: JsonObject, name: string, file: string): st
 
 function describe(value: unknown): string {
   if (value === undefined) return 'missing';
-  return (JSON.stringify(value) ?? typeof value).slice(0, 60);
+  return JSON.stringify(value).slice(0, 60);
 }
