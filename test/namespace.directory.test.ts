@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { systemEnv } from '../src/env.ts';
+import { EVERY_OPERATION_NAMES, methodName } from '../src/protocol/every-operation.ts';
 import { directorySubject, filesOf, memoryFs } from './helpers/catalogs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 import { expectError, idsOf, people } from './suites/namespace/context.ts';
 import { ODD_NAMES } from './suites/namespace/namespaces.ts';
+import { CALLS } from './suites/namespace/traits.ts';
 import { namespaceSuite } from './suites/namespace-suite.ts';
 
 namespaceSuite('memfs', { make: () => directorySubject('memory') });
@@ -17,6 +19,15 @@ namespaceSuite('memfs, managed versioning', {
 namespaceSuite('disk, full durability', { make: () => directorySubject('disk') });
 namespaceSuite('disk, relaxed', {
   make: () => directorySubject('disk', { durability: 'relaxed' }),
+});
+
+test('the traits are tried on every operation that the engine has', async () => {
+  const namespace = await openDirectoryNamespace({ root: '/c', fs: memoryFs() });
+  const methods = namespace as unknown as Record<string, (request: object) => Promise<unknown>>;
+  for (const operation of EVERY_OPERATION_NAMES) {
+    const name = methodName(operation);
+    if (!Object.hasOwn(CALLS, name)) await expectError(methods[name]?.({}) as never, 'Unsupported');
+  }
 });
 
 describe('roots', () => {
