@@ -56,6 +56,30 @@ describe('components', () => {
     expect(failure(() => checkPath(['a', ''])).message).toContain('Component 2, "", is empty');
   });
 
+  it('cuts what it names after 80 letters, and details after 256', () => {
+    const rule = 'a component has one or more letters (a-z), digits, "_", "-" or "."';
+    for (const [length, shown] of [
+      [79, ` ${'a'.repeat(79)}`],
+      [80, ` ${'a'.repeat(79)}...`],
+      [300, ` ${'a'.repeat(79)}...`],
+    ] as const) {
+      const error = failure(() => checkComponent(` ${'a'.repeat(length)}`, 4));
+      expect(error.message).toBe(`Component 5, "${shown}", has " " at offset 0; ${rule}.`);
+      expect(error.details).toEqual({
+        component: ` ${'a'.repeat(Math.min(length, 255))}`,
+        position: 4,
+        offset: 0,
+      });
+    }
+    expect(failure(() => checkComponent('', 1))).toMatchObject({
+      message: `Component 2, "", is empty; ${rule}.`,
+      details: { component: '', position: 1 },
+    });
+    expect(failure(() => checkComponent('a\u{1f600}')).message).toContain(
+      'has "\u{1f600}" at offset 1',
+    );
+  });
+
   it('keeps messages short, whatever it is given', () => {
     expect(failure(() => checkComponent(' '.repeat(100_000))).message.length).toBeLessThan(300);
   });
@@ -89,11 +113,21 @@ describe('string ids', () => {
 
   it('rejects a component that contains the delimiter', () => {
     const error = failure(() => formatId(['a', 'b.c'], '.'));
-    expect(error.message).toContain('Component 2, "b.c", contains the delimiter "."');
+    expect(error.message).toContain(
+      'Component 2, "b.c", contains the delimiter "."; use another one.',
+    );
+    expect(error.details).toEqual({ path: ['a', 'b.c'], delimiter: '.', position: 1 });
+    expect(failure(() => formatId(['b.c', 'a'], '.')).message).toContain(
+      'Component 1, "b.c", contains the delimiter "."',
+    );
   });
 
   it('rejects a delimiter that appears where components meet', () => {
-    expect(failure(() => formatId(['ba', 'ab'], 'aa')).message).toContain('another path');
+    const error = failure(() => formatId(['ba', 'ab'], 'aa'));
+    expect(error.message).toBe(
+      'The delimiter "aa" makes "baaaab" read as another path; use another one.',
+    );
+    expect(error.details).toEqual({ path: ['ba', 'ab'], delimiter: 'aa', position: -1 });
   });
 
   it('parses what it formats, and formats what it parses, for every short id', () => {
@@ -171,5 +205,7 @@ describe('paths', () => {
     expect(equalPaths(['a'], ['a', 'b'])).toBe(false);
     expect(equalPaths(['a', 'b'], ['a'])).toBe(false);
     expect(equalPaths(['a', 'b'], ['b', 'a'])).toBe(false);
+    expect(equalPaths(['a', 'b'], ['a', 'c'])).toBe(false);
+    expect(equalPaths([], [])).toBe(true);
   });
 });

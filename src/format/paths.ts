@@ -31,6 +31,9 @@ const LONGEST_RESERVED = 'conout'.length;
 const escapeAt = (text: string, index: number): string =>
   `${text.slice(0, index)}%${text.charCodeAt(index).toString(16)}${text.slice(index + 1)}`;
 
+const decodeEscapes = (text: string): string =>
+  text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
 export type FolderKind = 'namespace' | 'table';
 
 /** Maps components to folder names for one root; capitals are escaped where the disk folds case. */
@@ -47,25 +50,27 @@ export class NameCodec {
    * @throws InvalidInput when the name would be too long on disk
    */
   encode(component: string, kind: FolderKind, atRoot: boolean): string {
+    const name = this.#folderName(component, kind, atRoot);
+    if (name.length <= MAX_NAME_BYTES) return name;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The ${kind} name ${component.slice(0, 40)}... needs ${name.length} bytes on disk; at most ${MAX_NAME_BYTES} are allowed. Choose a shorter name.`,
+    );
+  }
+
+  #folderName(component: string, kind: FolderKind, atRoot: boolean): string {
     let name = component;
     if (name.endsWith('.')) name = escapeAt(name, name.length - 1);
     if (kind === 'namespace' && name.endsWith(TABLE_SUFFIX)) {
       name = escapeAt(name, name.length - TABLE_SUFFIX.length);
     }
-    const base = name.split('.', 1)[0] ?? '';
+    const [base] = name.split('.', 1) as [string];
     const reserved = kind === 'namespace' && atRoot && name === ROOT_TABLES;
     if (name.startsWith('.') || DEVICE.test(base) || reserved) name = escapeAt(name, 0);
     if (this.foldsCase) {
       name = name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
     }
-    if (kind === 'table') name += TABLE_SUFFIX;
-    if (name.length > MAX_NAME_BYTES) {
-      throw new DirspaceError(
-        'InvalidInput',
-        `The ${kind} name ${component.slice(0, 40)}... needs ${name.length} bytes on disk; at most ${MAX_NAME_BYTES} are allowed. Choose a shorter name.`,
-      );
-    }
-    return name;
+    return kind === 'table' ? name + TABLE_SUFFIX : name;
   }
 
   /** What a folder of a namespace is, or undefined when it is not the engine's. */
@@ -75,13 +80,9 @@ export class NameCodec {
     // Names that no rule touches, so that long lists need not encode each name again.
     if (bare.length > LONGEST_RESERVED && PLAIN.test(bare)) return { kind, name: bare };
     if (kind === 'table' && PLAIN.test(bare) && !DEVICE.test(bare)) return { kind, name: bare };
-    const name = bare.includes('%')
-      ? bare.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-      : bare;
-    if (!/^[A-Za-z0-9_.-]+$/.test(name)) return undefined;
-    if (name.length > MAX_NAME_BYTES || this.encode(name, kind, atRoot) !== folder)
-      return undefined;
-    return { kind, name };
+    const name = decodeEscapes(bare);
+    if (folder.length > MAX_NAME_BYTES || !/^[A-Za-z0-9_.-]+$/.test(name)) return undefined;
+    return this.#folderName(name, kind, atRoot) === folder ? { kind, name } : undefined;
   }
 
   /** The folder of a namespace; the root namespace is the root itself, ''. */
@@ -97,7 +98,7 @@ export class NameCodec {
   /** The folder of the table `id`, whose last part is its name. */
   tableFolder(id: readonly string[]): string {
     const namespace = id.slice(0, -1);
-    const name = this.encode(id[id.length - 1] ?? '', 'table', namespace.length === 0);
+    const name = this.encode(id.at(-1) as string, 'table', namespace.length === 0);
     return `${this.tablesFolder(namespace)}/${name}`;
   }
 }
@@ -113,7 +114,7 @@ export const joinPath = (folder: string, name: string): string =>
 
 /** The files of one branch of one incarnation of a table. `main` lives in the table folder itself. */
 export function versionsFolder(table: string, incarnation: string, branch: string): string {
-  const home = branch === MAIN_BRANCH ? table : `${branchFolder(table, branch)}`;
+  const home = branch === MAIN_BRANCH ? table : branchFolder(table, branch);
   return `${home}/versions-${incarnation}`;
 }
 
@@ -128,14 +129,13 @@ export const tagFile = (table: string, tag: string): string =>
   `${tagsFolder(table)}/${encodeRef(tag)}.json`;
 
 export const versionFile = (folder: string, version: number): string =>
-  `${folder}/${version.toString().padStart(VERSION_DIGITS, '0')}.json`;
+  `${folder}/${digits(version)}.json`;
 export const latestFile = (folder: string): string => `${folder}/latest.json`;
 
 const VERSION_NAME = /^([0-9]{20})\.json$/;
 /** The version a file name stands for, or undefined for any other file. */
 export function parseVersionFile(name: string): number | undefined {
-  const digits = VERSION_NAME.exec(name)?.[1];
-  const version = digits === undefined ? Number.NaN : Number(digits);
+  const version = Number(VERSION_NAME.exec(name)?.[1]);
   return Number.isSafeInteger(version) ? version : undefined;
 }
 
@@ -187,8 +187,6 @@ export function encodeRef(name: string): string {
 
 /** The inverse of encodeRef, undefined for names it never makes. */
 export function decodeRef(encoded: string): string | undefined {
-  const name = encoded.replace(ESCAPE, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  const name = decodeEscapes(encoded);
   return REF_NAME.test(name) && encodeRef(name) === encoded ? name : undefined;
 }

@@ -27,7 +27,7 @@ export function checkComponent(component: string, position = 0): string {
     throw new DirspaceError('InvalidInput', `${subject} is empty; ${RULE}.`, { details });
   }
   const offset = component.search(ILLEGAL);
-  const found = quoted(String.fromCodePoint(component.codePointAt(offset) ?? 0));
+  const found = quoted(String.fromCodePoint(component.codePointAt(offset) as number));
   throw new DirspaceError('InvalidInput', `${subject} has ${found} at offset ${offset}; ${RULE}.`, {
     details: { ...details, offset },
   });
@@ -35,9 +35,7 @@ export function checkComponent(component: string, position = 0): string {
 
 /** Passes a path of legal components through. */
 export function checkPath<Path extends ObjectPath>(path: Path): Path {
-  for (let position = 0; position < path.length; position++) {
-    checkComponent(path[position] as string, position);
-  }
+  for (const [position, component] of path.entries()) checkComponent(component, position);
   return path;
 }
 
