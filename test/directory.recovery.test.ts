@@ -174,6 +174,18 @@ describe('an intent to drop an empty namespace', () => {
     expect(tree().filter((path) => path.startsWith('.dirspace'))).toEqual([]);
   });
 
+  test('purged at this very moment: its parents are not made again for nothing', async () => {
+    namespace(TRASH);
+    write(`${TRASH}/u.table/.table.json`);
+    leave({ ...dropping, place: 'a/b' });
+    one.calls.moveFolder = (run, from, to) => {
+      one.fs.rmSync(`${ROOT}/${TRASH}`, { recursive: true });
+      return run(from, to);
+    };
+    await finishIntents(one.catalog);
+    expect(tree()).toEqual([]);
+  });
+
   test('emptied between the look and the bringing back: joins nothing', async () => {
     namespace('prod');
     namespace(TRASH);

@@ -58,8 +58,8 @@ export async function replaceFolder(catalog: Catalog, replacement: Replacement):
   const trash = await prepareTrash(catalog, kind, id);
   const intent: Intent = { kind: 'replace', place, trash, staging };
   const outcome = await runIntent(catalog, intent, async () => {
-    const away = await catalog.store.moveFolder(place, trash);
-    return away === 'missing' ? putInPlace(catalog, intent) : finish(catalog, intent);
+    await catalog.store.moveFolder(place, trash);
+    return putInPlace(catalog, intent);
   });
   if (outcome === 'dropped') return;
   await discardStaging(catalog, staging);
@@ -138,7 +138,7 @@ async function bringBack(catalog: Catalog, trash: string, place: string): Promis
 }
 
 async function bringBackParents(catalog: Catalog, folder: string): Promise<void> {
-  if (folder === '' || (await catalog.store.enter(folder))) return;
+  if (await catalog.store.enter(folder)) return;
   await bringBackParents(catalog, parentFolder(folder));
   await catalog.store.createFolder(folder);
   const marker = encodeNamespace({ id: catalog.env.uuid(), properties: {} });
