@@ -1,13 +1,17 @@
 /** Reading and changing data: 1,000,000 rows x (id, x, category, text), 100,000 vectors of 128. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import * as lancedb from '@lancedb/lancedb';
 import * as peerArrow from 'apache-arrow';
 import { connect } from '../../dist/index.js';
 import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
 import { random } from './random.mjs';
+import { DIMENSION, READS, ROWS } from './reads.mjs';
+import { settle } from './settle.mjs';
 
-const ROWS = 1_000_000;
 const VECTORS = 100_000;
-const DIMENSION = 128;
+/** Processes whose first read is timed; the median counts. */
+const PROCESSES = 3;
 
 /** Columns as plain buffers, so that both releases of Arrow wrap the same ones. */
 function tabular(rows, firstId = 0) {
@@ -68,6 +72,15 @@ function vectorTable(arrow, values) {
   return new Table(schema, [new RecordBatch(schema, data)]);
 }
 
+/** Milliseconds of a read in a process that has read nothing before. */
+function firstRead(side, folder, name) {
+  const script = fileURLToPath(new URL('./first-read.mjs', import.meta.url));
+  const times = Array.from({ length: PROCESSES }, () =>
+    Number(execFileSync(process.execPath, [script, side, folder, name])),
+  );
+  return times.toSorted((a, b) => a - b)[PROCESSES >> 1];
+}
+
 export async function* tableWorkloads({ folder }) {
   const own = await connect({ uri: folder('own') });
   const peer = await lancedb.connectNamespace('dir', { root: folder('other') });
@@ -94,78 +107,23 @@ export async function* tableWorkloads({ folder }) {
   // Opened anew: nothing that was written is cached.
   const reader = await connect({ uri: folder('own') });
   const tables = { own: await reader.openTable('w0'), peer: await peer.openTable('w0') };
-  const query = (build) => ({
-    ours: async () => (await build(tables.own.query()).toArrow()).numRows,
-    peer: async () => (await build(tables.peer.query()).toArrow()).numRows,
-  });
-  const reads = [
-    ['scan of one column', 20, (q) => q.select(['x'])],
-    ['full scan to Arrow', 5, (q) => q],
-    ['filter 1 %', 4, (q) => q.where('x > 0.99')],
-    ['filter 50 %', 2.5, (q) => q.where('x > 0.5')],
-    ['filter id between, 1,000 rows', 15, (q) => q.where('id BETWEEN 500000 AND 500999')],
-    ["filter category = 'k03'", 2, (q) => q.where("category = 'k03'")],
-    ['limit 10', 15, (q) => q.limit(10)],
-  ];
-  for (const [name, goal, build] of reads) {
-    const small = name === 'limit 10';
-    const repeats = small ? { samples: 60, warmups: 300, block: 10 } : { samples: 11, warmups: 2 };
-    yield { name, goal, ...repeats, ...query(build) };
-  }
-  for (const [name, filter] of [
-    ['count with a filter on x', 'x > 0.99'],
-    ['count with a filter on category', "category = 'k03'"],
-  ]) {
+  const near = { own: await reader.openTable('v0'), peer: await peer.openTable('v0') };
+  for (const { name, goal, table, samples, warmups, block, run } of READS) {
+    const side = table === 'w' ? tables : near;
     yield {
       name,
-      goal: 1.5,
-      samples: 11,
-      warmups: 5,
-      ours: () => tables.own.countRows(filter),
-      peer: () => tables.peer.countRows(filter),
-    };
-  }
-  for (const [count, goal, samples] of [
-    [1, 20, 60],
-    [100, 5, 60],
-    [10_000, 1.5, 11],
-  ]) {
-    const pick = random(count);
-    const offsets = Array.from({ length: 64 }, () => [
-      ...new Set(Array.from({ length: count }, () => Math.floor(pick() * ROWS))),
-    ]);
-    yield {
-      name: `take ${count} random rows`,
       goal,
       samples,
-      ...(count < 1_000 ? { warmups: 300, block: 10 } : { warmups: 2 }),
-      ours: async (n) => (await tables.own.takeOffsets(offsets[n % 64]).toArrow()).numRows,
-      peer: async (n) => (await tables.peer.takeOffsets(offsets[n % 64]).toArrow()).numRows,
+      warmups,
+      block,
+      ours: (n) => run(side.own, n),
+      peer: (n) => run(side.peer, n),
+      firsts: () => ({
+        first_ms: firstRead('ours', folder('own'), name),
+        peer_first_ms: firstRead('peer', folder('other'), name),
+      }),
     };
   }
-  const near = { own: await reader.openTable('v0'), peer: await peer.openTable('v0') };
-  const seek = random(11);
-  const queries = Array.from({ length: 16 }, () => Array.from({ length: DIMENSION }, () => seek()));
-  yield {
-    name: 'exact top 10 of 100,000 x 128',
-    goal: 8,
-    samples: 15,
-    warmups: 5,
-    ours: async (n) =>
-      (
-        await near.own
-          .vectorSearch(queries[n % 16])
-          .limit(10)
-          .toArrow()
-      ).numRows,
-    peer: async (n) =>
-      (
-        await near.peer
-          .vectorSearch(queries[n % 16])
-          .limit(10)
-          .toArrow()
-      ).numRows,
-  };
   yield* changes(own, peer, data);
   yield* smallFragments(own, peer);
 }
@@ -183,6 +141,7 @@ async function* changes(own, peer, data) {
   };
   const samples = 7;
   const tables = await fresh('c', samples);
+  settle();
   yield {
     name: 'delete 1 %',
     goal: 1.2,
@@ -227,6 +186,7 @@ async function* smallFragments(own, peer) {
     }
     tables.push(pair);
   }
+  settle();
   yield {
     name: 'scan of 1,000 fragments of 10 rows',
     goal: 4,
