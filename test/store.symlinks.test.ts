@@ -81,6 +81,21 @@ describe.each(Object.entries(places))('links inside the root: %s', (_name, place
     untouched();
   });
 
+  test('reads refuse a link in the place of the folder they read from', () => {
+    fs.writeFileSync(`${outside}/folder/x.arrow`, 'secret');
+    for (const [path, link] of [
+      ['ns/t.table/data/x.arrow', 'ns/t.table/data'],
+      ['ns/link/secret', 'ns/link'],
+    ] as const) {
+      const refused = expect.objectContaining({
+        code: 'InvalidInput',
+        message: expect.stringContaining(`\`${link}\` is a symbolic link`),
+      });
+      expect(() => store.get(path)).toThrow(refused);
+      expect(() => store.open(path)).toThrow(refused);
+    }
+  });
+
   test('a link is never a folder to move, remove or make', async () => {
     await expect(store.deleteFolder('ns/link')).rejects.toMatchObject({ code: 'InvalidInput' });
     await expect(store.moveFolder('ns/link', 'x')).rejects.toMatchObject({ code: 'InvalidInput' });

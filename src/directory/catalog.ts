@@ -80,7 +80,7 @@ export async function findNamespace(
   const folder = catalog.engine.names.namespaceFolder(id);
   if (!(await catalog.store.enter(folder))) return undefined;
   const file = joinPath(folder, NAMESPACE_FILE);
-  const bytes = await catalog.store.get(file);
+  const bytes = await catalog.store.get(file, true);
   return bytes === undefined ? undefined : decodeNamespace(bytes, file);
 }
 
@@ -118,7 +118,7 @@ export async function readTableRecord(
 ): Promise<TableRecord | undefined> {
   if (!(await catalog.store.enter(folder))) return undefined;
   const file = joinPath(folder, TABLE_FILE);
-  const bytes = await catalog.store.get(file);
+  const bytes = await catalog.store.get(file, true);
   if (bytes === undefined) return undefined;
   // Read every time, as the table may be another one by now; decoded only when it is.
   const key = `record ${folder}`;

@@ -93,7 +93,7 @@ export class FileStore implements Store {
 
   /**
    * True when the folder is there and no link stands in its chain below the root, false when it
-   * is missing; '' is the root. Reads check only their last part: call this once an operation.
+   * is missing; '' is the root. Reads check the last two parts: call this once an operation.
    */
   enter(folder: string): boolean {
     return enterFolder(this.#disk, folder);
@@ -110,8 +110,8 @@ export class FileStore implements Store {
   }
 
   /** A miss costs ten times what `head` needs to find it: ask that first where one is likely. */
-  get(path: string): Awaitable<Uint8Array | undefined> {
-    const fd = this.#openToRead(path);
+  get(path: string, entered = false): Awaitable<Uint8Array | undefined> {
+    const fd = this.#openToRead(path, entered);
     if (fd === undefined) return undefined;
     const { fs } = this;
     const scratch = this.#scratch;
@@ -143,7 +143,7 @@ export class FileStore implements Store {
   }
 
   open(path: string): ObjectReader | undefined {
-    const fd = this.#openToRead(path);
+    const fd = this.#openToRead(path, false);
     return fd === undefined ? undefined : this.#reader(path, fd);
   }
 
@@ -239,8 +239,12 @@ export class FileStore implements Store {
     return folders.deleteFolder(this.#disk, folder);
   }
 
-  #openToRead(path: string): number | undefined {
+  #openToRead(path: string, entered: boolean): number | undefined {
     const absolute = absolutePath(this.#disk, path);
+    const folder = parentOf(path);
+    if (!entered && folder !== '' && lookAt(this.#disk, folder)?.isSymbolicLink()) {
+      throw symbolicLink(folder);
+    }
     try {
       return this.fs.openSync(absolute, this.#disk.flags.read);
     } catch (error) {

@@ -29,8 +29,13 @@ export interface ObjectWriter {
 }
 
 export interface ReadableStore {
-  get(path: string): Awaitable<Uint8Array | undefined>;
+  /**
+   * Refuses a link, also in the place of the object's own folder; of the chain above it `enter`
+   * makes sure, once an operation. `entered`: that was done for the object's folder just now.
+   */
+  get(path: string, entered?: boolean): Awaitable<Uint8Array | undefined>;
   head(path: string): Awaitable<{ readonly size: number; readonly modified: number } | undefined>;
+  /** Refuses what `get` refuses. */
   open(path: string): Awaitable<ObjectReader | undefined>;
   /** Entries in no particular order; undefined when there is no such folder. */
   list(folder: string): Awaitable<Entry[] | undefined>;

@@ -39,8 +39,9 @@ export async function findBranch(
   incarnation: string,
   branch: string,
 ): Promise<FoundBranch | undefined> {
+  if (!(await engine.store.enter(branchFolder(tableFolder, branch)))) return undefined;
   const file = branchFile(tableFolder, branch);
-  const bytes = await engine.store.get(file);
+  const bytes = await engine.store.get(file, true);
   if (bytes === undefined) return undefined;
   const record = decodeBranch(bytes, file);
   // Made for a table that was dropped and recreated meanwhile: not a branch of this one.
