@@ -136,10 +136,13 @@ async function stageTable(
   const branch = mainBranch(folder, record.id);
   const transaction = newTransaction(engine, branch);
   const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
+  // Makes the staging folder, which the other files go into.
+  const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
+  const unmade = recorded.then(
+    () => undefined,
+    (reason: unknown) => ({ reason }),
+  );
   try {
-    // Makes the staging folder, which the other files go into.
-    const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
-    recorded.catch(() => {});
     const written = await writeFragments(engine, folder, stream, tree, options.signal);
     const draft = await replaced(engine, branch, undefined, {
       kind: 'create',
@@ -160,8 +163,10 @@ async function stageTable(
     await Promise.all([written.durable, recorded, published, named]);
     return { folder, record, transaction };
   } catch (error) {
+    const first = await unmade;
     await store.deleteFolder(folder);
-    throw error;
+    // Where there is no folder, nothing else can be written: that is no news.
+    throw first === undefined ? error : first.reason;
   }
 }
 
