@@ -6,10 +6,10 @@ import { isDirspaceError } from '../src/errors.ts';
 import { seeded } from './helpers/arrow-samples.ts';
 import { filesOf, memoryFs } from './helpers/catalogs.ts';
 import { compiledModule } from './helpers/compiled.ts';
+import { stage } from './helpers/staged-version.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 import { visibleState } from './helpers/visible-state.ts';
 import { idsOf, people, range } from './suites/namespace/context.ts';
-import { stage } from './suites/namespace/managed.ts';
 
 type Catalog = Awaited<ReturnType<typeof openDirectoryNamespace>>;
 

@@ -2,6 +2,7 @@
  * Removing old versions and the files nothing refers to any more. Keeps the newest version of every
  * branch, whatever tags name, and files young enough to belong to a write in progress.
  */
+import { DirspaceError } from '../errors.ts';
 import type { Manifest } from '../format/manifest.ts';
 import {
   chunkFile,
@@ -9,6 +10,7 @@ import {
   fragmentFile,
   isStagedManifest,
   isTemporary,
+  versionFile,
 } from '../format/paths.ts';
 import { listBranches, mainBranch } from './branches.ts';
 import { deleteVersions, keptVersions } from './delete-versions.ts';
@@ -39,19 +41,19 @@ export async function cleanup(
   incarnation: string,
   options: CleanupOptions,
 ): Promise<CleanupReport> {
+  /** Versions whose deletion is only imagined: those that were deleted are not seen any more. */
   const doomed = new Map<string, ReadonlySet<number>>();
   let versions = 0;
   const branches = await allBranches(engine, tableFolder, incarnation);
   for (const branch of branches) {
     const expired = await expiredVersions(engine, branch, options.olderThan);
-    versions += expired.length;
-    doomed.set(branch.folder, new Set(expired));
-    if (!options.dryRun) await deleteVersions(engine, branch, expired);
+    if (options.dryRun) doomed.set(branch.folder, new Set(expired));
+    versions += options.dryRun ? expired.length : await deleteVersions(engine, branch, expired);
   }
   const candidates = await oldFiles(engine, tableFolder, branches, options.orphanGrace);
   // The references are collected after the candidates: what was committed up to now is among them.
   if (candidates.size === 0) return { versions, files: 0, bytes: 0 };
-  const used = await referencedFiles(engine, tableFolder, incarnation, doomed);
+  const used = await referencedFiles(engine, tableFolder, incarnation, branches, doomed);
   const orphans = [...candidates].filter(([file]) => !used.has(file));
   let bytes = 0;
   for (const [file, size] of orphans) {
@@ -83,7 +85,7 @@ async function expiredVersions(
   const kept = await keptVersions(engine, branch);
   const expired: number[] = [];
   for (const version of versions) {
-    if (kept.has(version)) continue;
+    if (kept.has(version) || version === versions.at(-1)) continue;
     const manifest = await readManifest(engine, branch, version);
     // Timestamps never decrease along a branch: all later versions are younger still.
     if (manifest !== undefined && manifest.timestamp > newest) break;
@@ -126,23 +128,43 @@ async function fileSystemTime(engine: Engine): Promise<number> {
   return head?.modified ?? engine.env.now();
 }
 
-/** Every file that a version which stays refers to. */
+/**
+ * Every file that a version which stays refers to. What cannot be found is looked for twice: a file
+ * system that denies a version once must not cost the version its files.
+ */
 async function referencedFiles(
   engine: Engine,
   tableFolder: string,
   incarnation: string,
+  known: readonly TableBranch[],
   doomed: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<ReadonlySet<string>> {
   const used = new Set<string>();
-  for (const branch of await allBranches(engine, tableFolder, incarnation)) {
+  const branches = await allBranches(engine, tableFolder, incarnation);
+  const folders = new Set(branches.map(({ folder }) => folder));
+  const deleted = known.filter(({ folder }) => !folders.has(folder));
+  for (const branch of [...branches, ...deleted]) {
+    if ((await engine.store.list(branch.folder)) === undefined) {
+      if (folders.has(branch.folder)) throw unfound(branch.folder);
+      continue;
+    }
     for (const version of await visibleVersions(engine, branch)) {
       if (doomed.get(branch.folder)?.has(version) === true) continue;
       const manifest = await readManifest(engine, branch, version);
       if (manifest !== undefined) await collectFiles(engine, tableFolder, manifest, used);
+      else if ((await visibleVersions(engine, branch)).includes(version))
+        throw unfound(versionFile(branch.folder, version));
     }
   }
   return used;
 }
+
+const unfound = (path: string): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    `${path} is listed and cannot be found, so it is not known which files it needs. No file was removed; try again.`,
+    { details: { path } },
+  );
 
 async function collectFiles(
   engine: Engine,

@@ -40,7 +40,7 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   let slot =
     known?.slot ?? (await hintedSlot(engine, branch)) ?? (await highestListed(engine, branch));
   if (slot === undefined) return noVersion(engine, branch);
-  for (let gone = 0; ; ) {
+  for (let gone = 0, unfound = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
     // Looked at after its successor was missed, as a deleted run loses its first version first.
     const unchanged = known?.slot === slot && known.snapshot.version === slot;
@@ -64,6 +64,9 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
     }
     // The version vanished between the probe and the read: cleanup went by.
     if (listed === undefined) return noVersion(engine, branch);
+    if (listed === slot && unfound === slot)
+      throw corrupt(versionFile(branch.folder, slot), 'it is listed and cannot be found');
+    unfound = slot;
     slot = listed;
   }
 }

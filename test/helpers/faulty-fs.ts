@@ -43,10 +43,13 @@ export class FaultyFs {
   fired = false;
   #fault: Fault | undefined;
   #failing = new Set<string>();
+  readonly #kill: (() => void) | undefined;
   #killed = false;
   #count = 0;
 
-  constructor(base: FileSystem) {
+  /** `kill` ends the process for real, where there is one of its own. */
+  constructor(base: FileSystem, kill?: () => void) {
+    this.#kill = kill;
     const made: Record<string, unknown> = { constants: base.constants };
     const calls = base as unknown as Record<string, Call>;
     for (const name of SYNCHRONOUS) {
@@ -82,6 +85,7 @@ export class FaultyFs {
 
   #failure(fault: Fault, name: string): Error {
     if (fault.kind === 'kill') {
+      this.#kill?.();
       this.#killed = true;
       return new Killed(`killed at ${name}`);
     }
@@ -96,7 +100,11 @@ export class FaultyFs {
       if (name !== 'writeSync') return run(args);
       return run([args[0], args[1], args[2], Math.ceil((args[3] as number) / 2), args[4]]);
     }
-    if (fault.after) run(args);
+    if (fault.after) {
+      const answer = run(args);
+      // The file was made, but an open that fails hands out no descriptor.
+      if (name === 'openSync') calls.closeSync?.(answer);
+    }
     const failure = this.#failure(fault, name);
     // It swallows whatever goes wrong.
     if (name === 'existsSync' && fault.kind !== 'kill') return false;

@@ -1,0 +1,153 @@
+/** Every kind of change of a catalog, as the proofs against faults and kills make it. */
+import type { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import type { CatalogFiles } from '../suites/namespace/context.ts';
+import { people, rowIdsOf } from './people.ts';
+import { type Staged, stage } from './staged-version.ts';
+
+export interface Scene {
+  readonly catalog: DirectoryNamespace;
+  readonly files: CatalogFiles;
+  /** What `prepare` left for `run`. */
+  staged: Staged[];
+}
+
+export interface CrashOperation {
+  run(scene: Scene): Promise<unknown>;
+  /** Tables and the like that it needs besides what `setUp` makes for all. */
+  setUp?(catalog: DirectoryNamespace): Promise<unknown>;
+  /** Done before the faults begin, right before the operation; nobody sees what it leaves. */
+  prepare?(scene: Scene): Promise<unknown>;
+  /** An error other than CommitStateUnknown means that nothing changed. */
+  readonly exact?: true;
+  /** Commits in a way of its own where versions are managed. */
+  readonly managed?: true;
+}
+
+const t = ['n', 't'];
+const BATCHED = ['b1', 'b2', 'b3'];
+const OLD = ['n', 'aged'];
+
+/** What every operation finds: namespaces, a table with a tag and a branch, and a dropped one. */
+export async function setUp(catalog: DirectoryNamespace): Promise<void> {
+  for (const name of ['n', 'm', 'empty']) await catalog.createNamespace({ id: [name] });
+  await catalog.createTable({ id: t }, people(3));
+  await catalog.insertIntoTable({ id: t }, people(2, 3));
+  await catalog.createTableTag({ id: t, tag: 'old', version: 1 });
+  await catalog.createTableBranch({ id: t, name: 'side', from_version: 1 });
+  await catalog.declareTable({ id: ['n', 'declared'] });
+  await catalog.createTable({ id: ['n', 'dropped'] }, people(1));
+  await catalog.dropTable({ id: ['n', 'dropped'] });
+}
+
+export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
+  'create table': {
+    run: ({ catalog }) => catalog.createTable({ id: ['n', 'new'] }, people(3)),
+  },
+  'fill a declared table': {
+    run: ({ catalog }) =>
+      catalog.createTable({ id: ['n', 'declared'], properties: { filled: 'yes' } }, people(3)),
+    exact: true,
+  },
+  'declare table': { run: ({ catalog }) => catalog.declareTable({ id: ['n', 'new'] }) },
+  append: {
+    run: ({ catalog }) => catalog.insertIntoTable({ id: t }, people(2, 50)),
+    exact: true,
+    managed: true,
+  },
+  overwrite: {
+    run: ({ catalog }) =>
+      catalog.createTable(
+        { id: t, mode: 'overwrite', properties: { overwritten: 'yes' } },
+        people(2, 50),
+      ),
+    exact: true,
+  },
+  'delete rows': {
+    run: async ({ catalog }) => {
+      const ids = await rowIdsOf(catalog, t);
+      await catalog.deleteRows({ id: t, row_ids: [ids.get(0) ?? 0n, ids.get(3) ?? 0n] });
+    },
+    exact: true,
+  },
+  'delete by a predicate': {
+    run: ({ catalog }) => catalog.deleteFromTable({ id: t, predicate: 'id % 2 = 0' }),
+    exact: true,
+  },
+  update: {
+    run: ({ catalog }) =>
+      catalog.updateTable({ id: t, predicate: 'id >= 2', updates: [['id', 'id + 100']] }),
+    exact: true,
+  },
+  merge: {
+    run: ({ catalog }) =>
+      catalog.mergeInsertIntoTable(
+        {
+          id: t,
+          on: 'id',
+          when_matched_update_all: true,
+          when_not_matched_insert_all: true,
+          when_not_matched_by_source_delete: true,
+          when_not_matched_by_source_delete_filt: 'id = 0',
+        },
+        people(4, 3),
+      ),
+    exact: true,
+  },
+  compact: { run: ({ catalog }) => catalog.optimizeTable({ id: t }), exact: true },
+  'remove old versions': {
+    setUp: async (catalog) => {
+      await catalog.createTable({ id: OLD }, people(2));
+      await catalog.createTable({ id: OLD, mode: 'overwrite' }, people(2, 10));
+    },
+    run: ({ catalog }) =>
+      catalog.cleanupTable({ id: OLD, older_than_millis: 0, orphan_grace_millis: 0 }),
+  },
+  rename: {
+    run: ({ catalog }) =>
+      catalog.renameTable({ id: t, new_table_name: 'u', new_namespace_id: ['m'] }),
+  },
+  drop: { run: ({ catalog }) => catalog.dropTable({ id: t }) },
+  undrop: { run: ({ catalog }) => catalog.undropTable({ id: ['n', 'dropped'] }) },
+  'create namespace': {
+    run: ({ catalog }) => catalog.createNamespace({ id: ['n', 'new'], properties: { a: 'b' } }),
+  },
+  'drop namespace': { run: ({ catalog }) => catalog.dropNamespace({ id: ['empty'] }) },
+  'drop namespace, cascade': {
+    run: ({ catalog }) => catalog.dropNamespace({ id: ['n'], behavior: 'cascade' }),
+  },
+  'overwrite namespace': {
+    run: ({ catalog }) =>
+      catalog.createNamespace({ id: ['n'], mode: 'overwrite', properties: { new: 'yes' } }),
+  },
+  'change properties': {
+    run: ({ catalog }) => catalog.updateNamespaceProperties({ id: ['n'], properties: { x: 'y' } }),
+  },
+  'create versions of three tables': {
+    setUp: async (catalog) => {
+      for (const name of BATCHED) {
+        await catalog.createTable({ id: [name] }, people(1));
+        await catalog.insertIntoTable({ id: [name] }, people(1, 1));
+      }
+    },
+    prepare: async (scene) => {
+      const { catalog: namespace, files } = scene;
+      for (const name of BATCHED) scene.staged.push(await stage({ namespace, files }, [name]));
+    },
+    run: ({ catalog, staged }) => catalog.batchCreateTableVersions({ entries: staged }),
+    exact: true,
+    managed: true,
+  },
+  'create tag': {
+    run: ({ catalog }) => catalog.createTableTag({ id: t, tag: 'new', version: 1 }),
+  },
+  'update tag': {
+    run: ({ catalog }) => catalog.updateTableTag({ id: t, tag: 'old', version: 2 }),
+  },
+  'create branch': {
+    run: ({ catalog }) => catalog.createTableBranch({ id: t, name: 'new', from_version: 1 }),
+  },
+  'delete branch': {
+    run: ({ catalog }) => catalog.deleteTableBranch({ id: t, name: 'side' }),
+  },
+  restore: { run: ({ catalog }) => catalog.restoreTable({ id: t, version: 1 }), exact: true },
+};

@@ -1,0 +1,223 @@
+/**
+ * One operation on one small catalog with one fault, and what must hold afterwards: the state is the
+ * old one or the new one, the catalog verifies, and the next write works.
+ */
+
+import type { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { type Env, systemEnv } from '../../src/env.ts';
+import { isDirspaceError } from '../../src/errors.ts';
+import type { FileSystem } from '../../src/store/file-store.ts';
+import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import { filesOf } from './catalog-files.ts';
+import { type CrashOperation, type Scene, setUp } from './crash-operations.ts';
+import { type Fault, FaultyFs } from './faulty-fs.ts';
+import { memoryFs, type TestFs } from './memory-fs.ts';
+import { idsOf, people } from './people.ts';
+import { visibleState } from './visible-state.ts';
+
+const ROOT = '/c';
+
+/** How far sleeping moves the clock beyond what was asked: who tries in vain gives up soon. */
+const OVERSLEEP = 20;
+
+/** A clock that sleeping moves on, so that nobody waits. */
+export function hastyEnv(): Env {
+  let now = Date.now();
+  return {
+    ...systemEnv,
+    now: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      now += Math.ceil(ms) * OVERSLEEP;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+export interface Opening {
+  readonly root?: string;
+  readonly managed?: boolean;
+  readonly durability?: 'full' | 'relaxed';
+}
+
+const open = (
+  fs: FileSystem,
+  { root = ROOT, managed = false, durability = 'relaxed' }: Opening = {},
+): Promise<DirectoryNamespace> =>
+  openDirectoryNamespace({ root, fs, env: hastyEnv(), managedVersioning: managed, durability });
+
+/** Every path of a catalog with its bytes; folders, which come first, have none. */
+export type Tree = readonly (readonly [path: string, bytes: Uint8Array | undefined])[];
+
+/** What an operation starts from, and the two states that it may leave. */
+export interface CrashCase {
+  readonly name: string;
+  readonly operation: CrashOperation;
+  readonly managed: boolean;
+  readonly tree: Tree;
+  readonly before: string;
+  readonly after: string;
+  /** Calls of the file system that the operation makes when all goes well. */
+  readonly calls: number;
+}
+
+export async function crashCase(
+  name: string,
+  operation: CrashOperation,
+  managed = false,
+): Promise<CrashCase> {
+  const fs = memoryFs();
+  const catalog = await open(strictFileSystem(fs), { managed });
+  await setUp(catalog);
+  await operation.setUp?.(catalog);
+  const files = filesOf(fs, ROOT);
+  const tree = files
+    .all()
+    .map((path) => [path, path.endsWith('/') ? undefined : files.read(path)] as const);
+  const before = await stateIn(grow(tree), managed);
+  const clean = await runWithFault({ name, operation, managed, tree }, undefined);
+  if (clean.error !== undefined) throw clean.error;
+  const after = text(await visibleState(await open(clean.healthy, { managed })));
+  if (before === after) throw new Error(`${name} changes nothing`);
+  return { name, operation, managed, tree, before, after, calls: clean.calls };
+}
+
+const stateIn = async (fs: TestFs, managed: boolean): Promise<string> =>
+  text(await visibleState(await open(strictFileSystem(fs), { managed })));
+
+/** A tree on any file system; `root` must be there. */
+export function plant(fs: typeof import('node:fs'), root: string, tree: Tree): void {
+  for (const [path, bytes] of tree) {
+    if (bytes === undefined) fs.mkdirSync(`${root}/${path}`);
+    else fs.writeFileSync(`${root}/${path}`, bytes);
+  }
+}
+
+function grow(tree: Tree): TestFs {
+  const fs = memoryFs();
+  fs.mkdirSync(ROOT);
+  plant(fs, ROOT, tree);
+  return fs;
+}
+
+export interface FaultRun {
+  readonly fired: boolean;
+  readonly calls: number;
+  readonly error: unknown;
+  /** The handle that the operation ran on. */
+  readonly catalog: DirectoryNamespace;
+  readonly healthy: FileSystem;
+}
+
+/** Opens, prepares, and runs the operation with faults from its first call on. */
+export async function runOperation(
+  operation: CrashOperation,
+  catalog: DirectoryNamespace,
+  files: Scene['files'],
+  arm: () => void,
+): Promise<unknown> {
+  const scene: Scene = { catalog, files, staged: [] };
+  await operation.prepare?.(scene);
+  arm();
+  try {
+    await operation.run(scene);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+async function runWithFault(
+  { operation, managed, tree }: Pick<CrashCase, 'name' | 'operation' | 'managed' | 'tree'>,
+  fault: Fault | undefined,
+): Promise<FaultRun> {
+  const fs = grow(tree);
+  const healthy = strictFileSystem(fs);
+  const faulty = new FaultyFs(healthy);
+  const catalog = await open(faulty.fs, { managed, durability: 'full' });
+  const files = filesOf(fs, ROOT);
+  const error = await runOperation(operation, catalog, files, () => faulty.arm(fault));
+  const { fired, log } = faulty;
+  if (fault?.kind !== 'kill') faulty.arm();
+  return { fired, calls: log.length, error, catalog, healthy };
+}
+
+const text = (value: unknown): string => JSON.stringify(value);
+
+/** What works on every catalog, whatever happened to it before. @throws where it does not */
+export async function writeOnceMore(catalog: DirectoryNamespace, turn: number): Promise<void> {
+  await catalog.createNamespace({ id: ['after'] });
+  await catalog.createTable({ id: ['after', 't'] }, people(1));
+  const { tables } = await catalog.listAllTables({});
+  for (const [at, key] of tables.entries()) {
+    // Which table is written to changes from case to case; now and then it is all of them.
+    if (turn % 8 !== 0 && turn % tables.length !== at) continue;
+    const id = key.split('$');
+    const { is_only_declared } = await catalog.describeTable({ id, check_declared: true });
+    const before = is_only_declared ? [] : await idsOf(catalog, id);
+    if (is_only_declared) await catalog.createTable({ id }, people(1, 900));
+    else await catalog.insertIntoTable({ id }, people(1, 900));
+    const found = await idsOf(catalog, id);
+    if (found.join() !== [...before, 900].join()) {
+      throw new Error(`${key} has ${found} after an append to ${before}`);
+    }
+  }
+}
+
+/** @throws with what verify finds, the same code as `dirspace verify` */
+export async function verified(catalog: DirectoryNamespace): Promise<void> {
+  const { problems } = await catalog.verify({});
+  if (problems.length > 0) throw new Error(`verify finds ${text(problems)}`);
+}
+
+export interface Reopening {
+  readonly root?: string;
+  /** Chooses what is written to afterwards. */
+  readonly turn: number;
+  readonly allowed: readonly string[];
+}
+
+/** Opens the catalog anew and checks all of it; the state found. @throws at whatever is wrong */
+export async function checkReopened(
+  fs: FileSystem,
+  { before, managed }: CrashCase,
+  { root = ROOT, turn, allowed }: Reopening,
+): Promise<string> {
+  const again = await open(fs, { root, managed });
+  const state = text(await visibleState(again));
+  if (!allowed.includes(state)) throw new Error(`it leaves ${state}, was ${before}`);
+  await writeOnceMore(again, turn);
+  await verified(again);
+  await again.close();
+  return state;
+}
+
+/** Kills the operation at a call. @throws at whatever is wrong afterwards; false past the last call */
+export async function surviveKill(each: CrashCase, at: number): Promise<boolean> {
+  const run = await runWithFault(each, { at, kind: 'kill' });
+  const { before, after } = each;
+  const allowed = run.error === undefined ? [after] : [before, after];
+  await checkReopened(run.healthy, each, { turn: at, allowed });
+  return run.fired;
+}
+
+/** Lets a call of the operation fail. @throws at whatever is wrong afterwards; false past the last */
+export async function surviveFault(each: CrashCase, fault: Fault): Promise<boolean> {
+  const { error, catalog, healthy, fired } = await runWithFault(each, fault);
+  if (error !== undefined && !isDirspaceError(error)) throw error;
+  const here = text(await visibleState(catalog));
+  const plain = isDirspaceError(error) && error.code !== 'CommitStateUnknown';
+  const { before, after, operation } = each;
+  const allowed =
+    error === undefined ? [after] : plain && operation.exact ? [before] : [before, after];
+  try {
+    const state = await checkReopened(healthy, each, { turn: fault.at, allowed });
+    // What fails for good keeps an interrupted replacement from being finished here and now.
+    if (here !== state && fault.persistent !== true)
+      throw new Error(`here ${here}, reopened ${state}`);
+  } catch (wrong) {
+    throw new Error(`${String(error)}: ${String(wrong)}`, { cause: wrong });
+  }
+  return fired;
+}
