@@ -11,7 +11,8 @@ import type {
 } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { TableBranch } from '../table/head.ts';
-import { type MergeClauses, mergeRows } from '../table/merge.ts';
+import { mergeRows } from '../table/merge.ts';
+import type { MergeClauses } from '../table/merge-attempt.ts';
 import { readSource } from '../table/merge-source.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { updateRows } from '../table/update.ts';

@@ -3,9 +3,8 @@
  * never looks at names or at the text.
  */
 import type { DataType } from '../arrow.ts';
-import { DataType as ArrowType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { type Bound, type BoundColumn, canFail, childrenOf } from './bound.ts';
+import { type Bound, canFail } from './bound.ts';
 import { castColumn } from './cast.ts';
 import {
   type Column,
@@ -16,16 +15,17 @@ import {
   reader,
   TRUE,
   truthColumn,
-  UNKNOWN,
   type Value,
   validityOf,
 } from './column.ts';
+import { memberOf, truthOf } from './column-parts.ts';
+import { onlyDictionary } from './dictionary-trees.ts';
 import { evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
 import { compareWithConstant, inRange } from './evaluate-compare.ts';
 import { compareColumns } from './evaluate-compare-columns.ts';
 import { isAmong } from './evaluate-in.ts';
 import { evaluateLike } from './evaluate-like.ts';
-import { dictionaryFrame, type Frame, NarrowFrame, NO_COLUMNS, withValidity } from './frame.ts';
+import { dictionaryFrame, type Frame, NarrowFrame, NO_COLUMNS } from './frame.ts';
 import { gather } from './gather.ts';
 import { familyOf } from './types.ts';
 
@@ -113,21 +113,6 @@ export function evaluate(bound: Bound, frame: Frame): Column {
     case 'member':
       return memberOf(evaluate(bound.arg, frame), bound.index, bound.type);
   }
-}
-
-/** Truth values of a boolean column. */
-export function truthOf(column: Column): Uint8Array {
-  if (column.form === 'truth') return column.values;
-  const out = new Uint8Array(column.length);
-  if (column.form === 'constant') {
-    return out.fill(column.value === null ? UNKNOWN : column.value === true ? TRUE : FALSE);
-  }
-  const read = reader(column);
-  for (let i = 0; i < out.length; i++) {
-    const value = read(i);
-    out[i] = value === true ? TRUE : value === false ? FALSE : UNKNOWN;
-  }
-  return out;
 }
 
 /** Kinds whose truth values are a fresh array, which may be written to. */
@@ -274,20 +259,6 @@ function evaluateCoalesce(args: readonly Bound[], frame: Frame, type: DataType):
   return columnOf(type, values);
 }
 
-function memberOf(column: Column, index: number, type: DataType): Column {
-  if (column.form === 'struct') {
-    const child = column.children[index];
-    if (child !== undefined) return withValidity(child, column.valid);
-  }
-  const name = (column.type.children?.[index] as { name: string } | undefined)?.name ?? '';
-  const read = reader(column);
-  const values = Array.from({ length: column.length }, (_, row) => {
-    const value = read(row) as Record<string, Value> | null;
-    return value === null ? null : (value[name] ?? null);
-  });
-  return columnOf(type, values);
-}
-
 /**
  * A tree over one dictionary column is evaluated once for every entry. Entries no row uses may make
  * it fail; then the rows are gone through after all.
@@ -311,32 +282,4 @@ function overDictionary(bound: Bound, frame: Frame): Column | null {
       : { ...values, type: bound.type },
     parts.rows,
   );
-}
-
-const onlyColumns = new WeakMap<Bound, BoundColumn | null>();
-
-/** The one column below `bound`, where there is only one and it is a dictionary. */
-function onlyDictionary(bound: Bound): BoundColumn | null {
-  let found = onlyColumns.get(bound);
-  if (found === undefined) {
-    const columns = leavesOf(bound);
-    const [first] = columns;
-    const same = columns.every(
-      (leaf) => leaf.kind === 'column' && first?.kind === 'column' && leaf.index === first.index,
-    );
-    found =
-      same &&
-      first?.kind === 'column' &&
-      first.path.length === 0 &&
-      ArrowType.isDictionary(first.type)
-        ? first
-        : null;
-    onlyColumns.set(bound, found);
-  }
-  return found;
-}
-
-function leavesOf(bound: Bound): Bound[] {
-  if (bound.kind === 'column' || bound.kind === 'virtual') return [bound];
-  return childrenOf(bound).flatMap(leavesOf);
 }

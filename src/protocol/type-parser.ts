@@ -9,16 +9,11 @@ import {
   DataType,
   Date_,
   DateUnit,
-  Decimal,
   Dictionary,
-  Duration,
   Field,
-  FixedSizeBinary,
   FixedSizeList,
   Float,
   Int,
-  Interval,
-  type IntervalUnit,
   LargeBinary,
   LargeList,
   LargeUtf8,
@@ -27,29 +22,26 @@ import {
   Null,
   Precision,
   Struct,
-  Time,
-  Timestamp,
-  type TimeUnit,
   Union,
   UnionMode,
   Utf8,
   Utf8View,
 } from '../arrow.ts';
+import { DECIMAL_DIGITS, type Refuse } from './type-names.ts';
 import {
-  checkDecimal,
-  checkTime,
-  DECIMAL_DIGITS,
-  INTERVAL_UNITS,
-  MAX_INT32,
-  type Refuse,
-  TIME_UNITS,
-} from './type-names.ts';
-
-/** The two members that stand beside a name: child fields, and the length of fixed-size types. */
-export interface TypeShape {
-  readonly fields?: readonly Field[] | undefined;
-  readonly length?: number | undefined;
-}
+  cut,
+  decimal,
+  duration,
+  fixedLength,
+  fixedSizeBinary,
+  integer,
+  interval,
+  noParameters,
+  type TypeShape,
+  takeNothing,
+  time,
+  timestamp,
+} from './type-parameters.ts';
 
 const MAX_NAME_LENGTH = 1_024;
 const MAX_TYPE_ID = 127;
@@ -109,22 +101,8 @@ const PARAMETRIC: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ['time32', (rest, shape, refuse) => time(32, rest, shape, refuse)],
   ['time64', (rest, shape, refuse) => time(64, rest, shape, refuse)],
   ['timestamp', timestamp],
-  [
-    'duration',
-    (rest, shape, refuse) => {
-      takeNothing('duration', shape, refuse);
-      return new Duration(unit(rest, refuse));
-    },
-  ],
-  [
-    'interval',
-    (rest, shape, refuse) => {
-      takeNothing('interval', shape, refuse);
-      const found = (INTERVAL_UNITS as readonly string[]).indexOf(rest ?? '');
-      if (found < 0) refuse(`an interval needs its kind, one of ${INTERVAL_UNITS.join(', ')}`);
-      return new Interval(found as IntervalUnit);
-    },
-  ],
+  ['duration', duration],
+  ['interval', interval],
   ...[...DECIMAL_DIGITS.keys()].map((bits): readonly [string, Parser] => [
     `decimal${bits}`,
     (rest, shape, refuse) => decimal(bits, rest, shape, refuse),
@@ -157,40 +135,6 @@ const PARAMETRIC: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ['dictionary', dictionary],
   ['dict', lanceDictionary],
 ]);
-
-function time(bits: 32 | 64, rest: string | undefined, shape: TypeShape, refuse: Refuse): DataType {
-  takeNothing(`time${bits}`, shape, refuse);
-  const found = unit(rest, refuse);
-  checkTime(bits, found, refuse);
-  return new Time(found, bits);
-}
-
-function timestamp(rest: string | undefined, shape: TypeShape, refuse: Refuse): DataType {
-  takeNothing('timestamp', shape, refuse);
-  // Only the first colon parts: zones such as +05:30 hold colons of their own.
-  const [unitName, zone] = cut(rest ?? '');
-  return new Timestamp(unit(unitName, refuse), zone === '' || zone === '-' ? undefined : zone);
-}
-
-function decimal(
-  bits: number,
-  rest: string | undefined,
-  shape: TypeShape,
-  refuse: Refuse,
-): DataType {
-  takeNothing('decimal', shape, refuse);
-  const match = /^(\d{1,3}):(-?\d{1,10})$/.exec(rest ?? '');
-  if (match === null)
-    return refuse('a decimal needs its precision and scale, as in decimal128:38:10');
-  const [precision, scale] = [Number(match[1]), Number(match[2])];
-  checkDecimal(bits, precision, scale, refuse);
-  return new Decimal(scale, precision, bits);
-}
-
-function fixedSizeBinary(rest: string | undefined, shape: TypeShape, refuse: Refuse): DataType {
-  takeNothing('fixed_size_binary', { ...shape, length: undefined }, refuse);
-  return new FixedSizeBinary(fixedLength('fixed_size_binary', rest ?? shape.length, refuse));
-}
 
 function fixedSizeList(rest: string | undefined, shape: TypeShape, refuse: Refuse): DataType {
   if (rest === undefined) {
@@ -273,21 +217,6 @@ function encoded(
   );
 }
 
-function unit(name: string | undefined, refuse: Refuse): TimeUnit {
-  const found = (TIME_UNITS as readonly string[]).indexOf(name ?? '');
-  if (found < 0) refuse(`expected a unit of time, one of ${TIME_UNITS.join(', ')}`);
-  return found as TimeUnit;
-}
-
-function takeNothing(name: string, shape: TypeShape, refuse: Refuse): void {
-  if (shape.fields !== undefined && shape.fields.length > 0) refuse(`${name} takes no "fields"`);
-  if (shape.length !== undefined) refuse(`${name} takes no "length"`);
-}
-
-function noParameters(name: string, rest: string | undefined, refuse: Refuse): void {
-  if (rest !== undefined) refuse(`${name} takes no parameters after a colon`);
-}
-
 function children(name: string, shape: TypeShape, refuse: Refuse): Field[] {
   if (shape.length !== undefined) refuse(`a ${name} takes no "length"`);
   if (shape.fields === undefined) return refuse(`a ${name} needs "fields"`);
@@ -304,21 +233,4 @@ function onlyChild(
   const [child, ...others] = children(name, shape, refuse);
   if (child === undefined || others.length > 0) return refuse(`a ${name} has exactly one field`);
   return child;
-}
-
-function fixedLength(name: string, value: string | number | undefined, refuse: Refuse): number {
-  const length = typeof value === 'string' ? integer(value) : value;
-  if (length === undefined || !Number.isInteger(length) || length < 0 || length > MAX_INT32) {
-    return refuse(`a ${name} needs a "length" that is an integer from 0 to ${MAX_INT32}`);
-  }
-  return length;
-}
-
-/** A decimal number of digits alone, or NaN. */
-const integer = (text: string): number => (/^\d{1,10}$/.test(text) ? Number(text) : Number.NaN);
-
-/** What stands before and after the first colon. */
-function cut(text: string): [string, string | undefined] {
-  const colon = text.indexOf(':');
-  return colon < 0 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1)];
 }

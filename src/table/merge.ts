@@ -1,40 +1,18 @@
 /**
  * Merging rows into a table by key: matched rows are replaced, new ones added, rows that did not
- * come deleted, as asked for, all in one version. Target rows are streamed past an index over the
- * source rows, which are in memory.
+ * come deleted, as asked for, all in one version.
  */
-import { type Data, type RecordBatch, recordBatchStream, type Vector } from '../arrow.ts';
+import { recordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { nullColumn, recordBatch } from '../format/arrow-data.ts';
-import { liveRows } from '../format/fragment-entry.ts';
-import { gather } from '../format/gather.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { commitWithFiles } from './attempt.ts';
-import { type BatchPlace, matchingRows, readFields, type Selection } from './batch-rows.ts';
 import type { Committed } from './commit.ts';
 import type { Engine } from './engine.ts';
-import type { IdentifiedField } from './field-ids.ts';
-import { findField, leafOf } from './field-paths.ts';
 import type { TableBranch } from './head.ts';
-import { indexKeys, type KeyIndex, showKey } from './key-index.ts';
-import { KeyRange } from './key-range.ts';
-import { compileCondition, type PairCondition } from './merge-condition.ts';
-import { type SourceColumns, type SourceRows, sourceColumns, wholeColumn } from './merge-source.ts';
-import { fragmentPlaces } from './scan.ts';
-import { planScan, type ScanPlan } from './scan-plan.ts';
-import type { Snapshot } from './snapshot.ts';
-import { RowOffsets, replacingDraft } from './update.ts';
+import { MergeAttempt, type MergeClauses } from './merge-attempt.ts';
+import type { SourceRows } from './merge-source.ts';
+import { replacingDraft } from './update.ts';
 import { writeFragments } from './write.ts';
-
-export interface MergeClauses {
-  /** Key columns. Null keys match nothing. */
-  readonly on: readonly string[];
-  /** Matched rows take the values that came; columns that did not come keep theirs. */
-  readonly updateMatched?: { readonly condition?: string | undefined } | undefined;
-  readonly insertNew?: boolean | undefined;
-  /** Rows of the table whose key did not come are deleted. */
-  readonly deleteMissing?: { readonly filter?: string | undefined } | undefined;
-}
 
 export interface RowsMerged extends Committed {
   readonly insertedRows: number;
@@ -57,7 +35,7 @@ export async function mergeRows(
   let counts = { insertedRows: 0, updatedRows: 0, deletedRows: 0 };
   const committed = await commitWithFiles(engine, branch, options, async (base, files) => {
     if (base === undefined) throw emptyTable();
-    const merge = await Merge.begin(engine, base, clauses, source, options.signal);
+    const merge = await MergeAttempt.begin(engine, base, clauses, source, options.signal);
     const stream = recordBatchStream(base.schema, merge.batches());
     const folder = base.branch.tableFolder;
     const written = await writeFragments(engine, folder, stream, base.fields, options.signal);
@@ -90,260 +68,4 @@ function checkClauses({ on, updateMatched, insertNew, deleteMissing }: MergeClau
       'The merge says nothing of what to do: ask for when_matched_update_all, when_not_matched_insert_all or when_not_matched_by_source_delete.',
     );
   }
-}
-
-/** Rows written at once. */
-const OUT_ROWS = 65_536;
-
-interface MergeParts {
-  readonly plan: ScanPlan;
-  readonly keys: readonly IdentifiedField[];
-  readonly clauses: MergeClauses;
-  readonly source: SourceColumns;
-  readonly sourceRows: number;
-  readonly keyData: readonly Data[];
-  readonly condition: PairCondition | undefined;
-  readonly deletePlan: ScanPlan | undefined;
-}
-
-/** One attempt, on one version. */
-class Merge {
-  readonly counts = { insertedRows: 0, updatedRows: 0, deletedRows: 0 };
-  readonly gone: RowOffsets = new RowOffsets();
-  readonly #parts: MergeParts;
-  readonly #index: KeyIndex;
-  readonly #range: KeyRange;
-  /** By the first source row of each key: whether the table has it, whether it came twice. */
-  readonly #met: Uint8Array;
-  readonly #repeated: Uint8Array;
-
-  private constructor(parts: MergeParts) {
-    this.#parts = parts;
-    const { keyData, sourceRows, keys, plan } = parts;
-    this.#index = indexKeys(keyData, sourceRows);
-    this.#range = new KeyRange(keys, keyData, plan.snapshot.file);
-    this.#met = new Uint8Array(sourceRows);
-    this.#repeated = new Uint8Array(sourceRows);
-    const { firsts } = this.#index;
-    for (let row = 0; row < sourceRows; row++) {
-      const first = firsts[row] as number;
-      if (first >= 0 && first !== row) this.#repeated[first] = 1;
-    }
-  }
-
-  static async begin(
-    engine: Engine,
-    base: Snapshot,
-    clauses: MergeClauses,
-    rows: SourceRows,
-    signal: AbortSignal | undefined,
-  ): Promise<Merge> {
-    const keys = clauses.on.map((name) => keyField(base, name));
-    const names = keys.map(({ field }) => field.name);
-    const source = sourceColumns(rows, base.fields, clauses.insertNew !== true);
-    for (const name of names) {
-      if (source.has(name) || rows.rows === 0) continue;
-      throw new DirspaceError(
-        'TableSchemaValidation',
-        `The data does not have the key column ${JSON.stringify(name)}. Nothing was written.`,
-        { details: { column: name } },
-      );
-    }
-    const keyData = keys.map(({ field }) => {
-      const column = source.get(field.name);
-      return column === undefined ? nullColumn(field.type, 0) : wholeColumn(column);
-    });
-    const { condition: sql } = clauses.updateMatched ?? {};
-    const came = base.schema.fields.filter(
-      ({ name }) => source.has(name) || rows.schema.fields.some((field) => field.name === name),
-    );
-    const { filter } = clauses.deleteMissing ?? {};
-    return new Merge({
-      plan: await planScan(engine, base, { columns: names, signal }),
-      keys,
-      clauses,
-      source,
-      sourceRows: rows.rows,
-      keyData,
-      condition:
-        sql === undefined ? undefined : await compileCondition(sql, base.schema.fields, came),
-      deletePlan:
-        filter === undefined
-          ? undefined
-          : await planScan(engine, base, { columns: [], filter, signal }),
-    });
-  }
-
-  /** What is to be written; at its end `counts` and `gone` are complete. */
-  async *batches(): AsyncGenerator<RecordBatch> {
-    const { plan, clauses } = this.#parts;
-    let position = 0;
-    for (const entry of await plan.snapshot.fragments()) {
-      plan.signal?.throwIfAborted();
-      const first = position;
-      position += liveRows(entry);
-      const here = this.#range.mayBeInFragment(entry);
-      if (!here && clauses.deleteMissing === undefined) continue;
-      for await (const place of fragmentPlaces(plan, entry, first)) {
-        const updated = await this.#mergePlace(place, here);
-        if (updated !== undefined) yield updated;
-      }
-    }
-    if (clauses.insertNew === true) yield* this.#inserted();
-  }
-
-  async #mergePlace(place: BatchPlace, mayMatch: boolean): Promise<RecordBatch | undefined> {
-    const { clauses, plan } = this.#parts;
-    const live = place.deleted?.keptBetween(place.first, place.rows);
-    const here =
-      mayMatch && this.#range.mayBeInBatch(place.entry, place.reader.footer, place.index);
-    let matches: Int32Array | undefined;
-    if (here) {
-      const columns = await readFields(
-        plan,
-        place,
-        clauses.on.map((_, at) => this.#keyName(at)),
-        undefined,
-      );
-      matches = this.#index.match(columns, place.rows);
-    }
-    const pairs = matches === undefined ? NO_PAIRS : this.#pairs(matches, live);
-    if (clauses.deleteMissing !== undefined) await this.#deleteMissing(place, live, matches);
-    if (clauses.updateMatched === undefined || pairs.targets.length === 0) return undefined;
-    return this.#updated(place, pairs);
-  }
-
-  #keyName(at: number): string {
-    return (this.#parts.keys[at] as IdentifiedField).field.name;
-  }
-
-  /** Live rows of a batch with the source rows of the same key. */
-  #pairs(matches: Int32Array, live: Selection): Pairs {
-    const update = this.#parts.clauses.updateMatched !== undefined;
-    const count = live === undefined ? matches.length : live.length;
-    const targets = new Uint32Array(Math.min(count, PAIRS_AT_FIRST));
-    let pairs: Pairs = { targets, sources: new Uint32Array(targets.length) };
-    let found = 0;
-    for (let at = 0; at < count; at++) {
-      const row = live === undefined ? at : (live[at] as number);
-      const source = matches[row] as number;
-      if (source < 0) continue;
-      if (update && this.#repeated[source] === 1) throw this.#ambiguous(source);
-      this.#met[source] = 1;
-      if (found === pairs.targets.length) pairs = grown(pairs, count);
-      pairs.targets[found] = row;
-      pairs.sources[found++] = source;
-    }
-    return {
-      targets: pairs.targets.subarray(0, found),
-      sources: pairs.sources.subarray(0, found),
-    };
-  }
-
-  #ambiguous(first: number): DirspaceError {
-    const { keys, keyData } = this.#parts;
-    const names = keys.map(({ field }) => field.name);
-    const key = showKey(names, keyData, first);
-    const second = this.#index.firsts.findIndex((other, row) => other === first && row !== first);
-    return new DirspaceError(
-      'InvalidInput',
-      `Rows ${first} and ${second} of the data have the same key (${key}), and the table has a row with it: which of them it becomes is not said. Nothing was changed; send one row for each key.`,
-      { details: { key } },
-    );
-  }
-
-  async #deleteMissing(
-    place: BatchPlace,
-    live: Selection,
-    matches: Int32Array | undefined,
-  ): Promise<void> {
-    const { deletePlan } = this.#parts;
-    const candidates = deletePlan === undefined ? live : await matchingRows(deletePlan, place);
-    const count = candidates === undefined ? place.rows : candidates.length;
-    const missing = new Uint32Array(count);
-    let found = 0;
-    for (let at = 0; at < count; at++) {
-      const row = candidates === undefined ? at : (candidates[at] as number);
-      if (matches === undefined || (matches[row] as number) < 0) missing[found++] = row;
-    }
-    if (found === 0) return;
-    this.counts.deletedRows += found;
-    this.gone.add(place.entry.id, place.first, missing.subarray(0, found), found);
-  }
-
-  async #updated(place: BatchPlace, all: Pairs): Promise<RecordBatch | undefined> {
-    const { plan, source, condition } = this.#parts;
-    const { targets, sources } =
-      condition === undefined ? all : await this.#fulfilling(condition, place, all);
-    const rows = targets.length;
-    if (rows === 0) return undefined;
-    this.counts.updatedRows += rows;
-    this.gone.add(place.entry.id, place.first, targets, rows);
-    const { schema } = plan.snapshot;
-    const kept = schema.fields.map(({ name }) => name).filter((name) => !source.has(name));
-    const carried = await readFields(plan, place, kept, targets);
-    const columns = schema.fields.map(({ name }) => {
-      const column = source.get(name);
-      return column === undefined ? (carried[kept.indexOf(name)] as Data) : gather(column, sources);
-    });
-    return recordBatch(schema, columns, rows);
-  }
-
-  async #fulfilling(condition: PairCondition, place: BatchPlace, pairs: Pairs): Promise<Pairs> {
-    const { plan, source } = this.#parts;
-    const target = await readFields(plan, place, condition.target, pairs.targets);
-    const came = condition.source.map((name) => gather(source.get(name) as Vector, pairs.sources));
-    const chosen = condition.select(target, came, pairs.targets.length);
-    const pick = (rows: Uint32Array): Uint32Array => chosen.map((pair) => rows[pair] as number);
-    return { targets: pick(pairs.targets), sources: pick(pairs.sources) };
-  }
-
-  /** Source rows whose key the table does not have, in their order. */
-  *#inserted(): Generator<RecordBatch> {
-    const { plan, source, sourceRows } = this.#parts;
-    const { firsts } = this.#index;
-    const rows = new Uint32Array(sourceRows);
-    let count = 0;
-    for (let row = 0; row < sourceRows; row++) {
-      const first = firsts[row] as number;
-      if (first < 0 || this.#met[first] === 0) rows[count++] = row;
-    }
-    this.counts.insertedRows = count;
-    const { schema } = plan.snapshot;
-    for (let from = 0; from < count; from += OUT_ROWS) {
-      const part = rows.subarray(from, Math.min(count, from + OUT_ROWS));
-      const columns = schema.fields.map(({ name, type }) => {
-        const column = source.get(name);
-        return column === undefined ? nullColumn(type, part.length) : gather(column, part);
-      });
-      yield recordBatch(schema, columns, part.length);
-    }
-  }
-}
-
-interface Pairs {
-  /** Rows of the batch, ascending. */
-  readonly targets: Uint32Array;
-  readonly sources: Uint32Array;
-}
-
-const PAIRS_AT_FIRST = 1024;
-
-function grown({ targets, sources }: Pairs, rows: number): Pairs {
-  const larger = { targets: new Uint32Array(rows), sources: new Uint32Array(rows) };
-  larger.targets.set(targets);
-  larger.sources.set(sources);
-  return larger;
-}
-
-const NO_PAIRS: Pairs = { targets: new Uint32Array(0), sources: new Uint32Array(0) };
-
-/** @throws TableColumnNotFound, InvalidInput for a field of a struct */
-function keyField(base: Snapshot, name: string): IdentifiedField {
-  const place = findField(base.fields, name);
-  if (place.chain.length === 1) return leafOf(place);
-  throw new DirspaceError(
-    'InvalidInput',
-    `${JSON.stringify(name)} is a field of a struct; the keys of a merge are columns of their own.`,
-  );
 }
