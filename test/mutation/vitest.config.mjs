@@ -1,0 +1,20 @@
+/** The tests of the five parts, or of the one that PART names, and the coverage they must have. */
+import { defineConfig } from 'vitest/config';
+import { PARTS } from './parts.mjs';
+
+const named = process.env.PART;
+const parts = named === undefined ? Object.values(PARTS) : [PARTS[named]];
+
+export default defineConfig({
+  test: {
+    include: parts.flatMap(({ tests }) => tests),
+    testTimeout: 60_000,
+    maxWorkers: 2,
+    coverage: {
+      provider: 'v8',
+      include: parts.flatMap(({ sources }) => sources),
+      reporter: ['text'],
+      thresholds: { branches: 100 },
+    },
+  },
+});
