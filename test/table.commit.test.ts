@@ -5,7 +5,7 @@
 import { expect, test, vi } from 'vitest';
 import { parseChecksummed } from '../src/format/json.ts';
 import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/manifest.ts';
-import { latestFile, versionFile } from '../src/format/paths.ts';
+import { deletedRunFile, latestFile, versionFile } from '../src/format/paths.ts';
 import { batchDecision, decideBatch } from '../src/table/batch.ts';
 import {
   commit,
@@ -655,7 +655,7 @@ test('a base that cannot be looked at leaves the commit unknown', async () => {
   });
 });
 
-test('what stands is told by the size of its base', async () => {
+test('what stands is told by its base, and by the deleted run that its number is in', async () => {
   const { one, branch } = await both();
   const { snapshot } = await land(one, branch, 'create');
   const next = await land(one, branch);
@@ -663,6 +663,15 @@ test('what stands is told by the size of its base', async () => {
   expect(await stands(one.engine, file, next.snapshot.manifest, undefined)).toBe(true);
   expect(await stands(one.engine, file, next.snapshot.manifest, snapshot)).toBe(true);
   await one.engine.store.put(snapshot.file, encodeTombstone({ deletedThrough: 1 }));
+  const mark = (last: number): string => deletedRunFile(branch.folder, 1, last);
+  await one.engine.store.put(mark(1), Buffer.from('{}'));
+  // Cleanup removed its base because it is the newest.
+  expect(await stands(one.engine, file, next.snapshot.manifest, snapshot)).toBe(true);
+  const third = await land(one, branch);
+  await one.engine.store.put(mark(2), Buffer.from('{}'));
+  // Or both, after a third one was built on it.
+  expect(await stands(one.engine, file, next.snapshot.manifest, snapshot)).toBe(true);
+  await one.engine.store.delete(third.snapshot.file);
   expect(await stands(one.engine, file, next.snapshot.manifest, snapshot)).toBe(false);
   expect(await one.engine.store.head(file)).toBeUndefined();
   expect(await stands(one.engine, file, next.snapshot.manifest, snapshot)).toBe(true);

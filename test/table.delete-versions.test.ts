@@ -241,6 +241,7 @@ describe('in this order', () => {
       `list ${folder}`,
       'mark deleted-2-5',
       'list tags',
+      `list ${folder}`,
       'put 2',
       'delete 3',
       'delete 4',

@@ -24,6 +24,7 @@ import type { CallOptions } from '../protocol/namespace.ts';
 import { append, emptyTable, overwrite } from '../table/append.ts';
 import { deleteRowsById, deleteWhere } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
+import { withHold } from '../table/holds.ts';
 import { replaceSchemaMetadata, restore } from '../table/revise.ts';
 import { countMatches } from '../table/scan.ts';
 import { planScan } from '../table/scan-plan.ts';
@@ -132,17 +133,11 @@ export async function restoreTable(
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
   const branch = await requireBranch(catalog, table, request.branch);
-  // Cleanup takes the same lock: what is being restored is not removed meanwhile.
-  return catalog.engine.withLock(`${table.folder} cleanup`, async () => {
-    const source = await snapshotAt(catalog.engine, branch, request.version);
-    const { transaction } = await restore(
-      catalog.engine,
-      branch,
-      source,
-      writeOptions(branch, options),
-    );
-    return transaction === undefined ? {} : { transaction_id: transaction };
-  });
+  const source = await snapshotAt(catalog.engine, branch, request.version);
+  const { transaction } = await withHold(catalog.engine, branch, source.version, () =>
+    restore(catalog.engine, branch, source, writeOptions(branch, options)),
+  );
+  return transaction === undefined ? {} : { transaction_id: transaction };
 }
 
 export async function updateTableSchemaMetadata(

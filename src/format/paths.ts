@@ -169,6 +169,16 @@ export const isStagedManifest = (name: string): boolean => STAGED_NAME.test(name
 /** Temporary files of a write in progress; never part of anything. */
 export const isTemporary = (name: string): boolean => name.startsWith('.tmp-');
 
+/** Beside the versions of a branch: keeps one from being deleted while something is made of it. */
+export const holdFile = (folder: string, version: number, id: string): string =>
+  `${folder}/.tmp-hold-${version}-${id}`;
+const HOLD_NAME = /^\.tmp-hold-(\d{1,16})-/;
+/** The version that a hold keeps. */
+export function parseHold(name: string): number | undefined {
+  const found = HOLD_NAME.exec(name);
+  return found === null ? undefined : Number(found[1]);
+}
+
 const REF_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$/;
 
 /**

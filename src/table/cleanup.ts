@@ -145,7 +145,9 @@ async function referencedFiles(
   const deleted = known.filter(({ folder }) => !folders.has(folder));
   for (const branch of [...branches, ...deleted]) {
     if ((await engine.store.list(branch.folder)) === undefined) {
-      if (folders.has(branch.folder)) throw unfound(branch.folder);
+      // A branch that is not listed any more was deleted just now.
+      const again = await allBranches(engine, tableFolder, incarnation);
+      if (again.some(({ folder }) => folder === branch.folder)) throw unfound(branch.folder);
       continue;
     }
     for (const version of await visibleVersions(engine, branch)) {

@@ -3,8 +3,13 @@
  * publish it under the next number, and start over from the new newest if somebody was faster.
  */
 import { DirspaceError } from '../errors.ts';
-import { encodeManifest, type Manifest, type OperationKind } from '../format/manifest.ts';
-import { versionFile } from '../format/paths.ts';
+import {
+  decodeVersion,
+  encodeManifest,
+  type Manifest,
+  type OperationKind,
+} from '../format/manifest.ts';
+import { parseDeletedRun, versionFile } from '../format/paths.ts';
 import { batchDecision, decideBatch } from './batch.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
@@ -197,8 +202,8 @@ async function publish(
 }
 
 /**
- * Takes a version just published back if its base is gone: deleted while we built on it, so that
- * the number we took may lie in a deleted run, where nobody would ever look for it.
+ * Takes a version just published back if its number was freed: others went on past it and cleanup
+ * deleted the run that it lies in, base and all, where nobody would ever look for it.
  * @throws CommitStateUnknown
  */
 export async function stands(
@@ -209,6 +214,7 @@ export async function stands(
 ): Promise<boolean> {
   try {
     if (base === undefined || (await isStillThere(engine, base))) return true;
+    if (!(await wasFreed(engine, base.branch, file, manifest.version))) return true;
     // Not there to be deleted: the table was moved or dropped after the commit, with it inside.
     return !(await engine.store.delete(file));
   } catch (error) {
@@ -218,6 +224,25 @@ export async function stands(
       { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
     );
   }
+}
+
+/** Whether a version whose base was deleted took a number that had been deleted too. */
+async function wasFreed(
+  engine: Engine,
+  branch: TableBranch,
+  file: string,
+  version: number,
+): Promise<boolean> {
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const runs = entries.flatMap(({ name }) => parseDeletedRun(name) ?? []);
+  // Cleanup may have removed the base because this very version is the newest now.
+  if (!runs.some(({ first, last }) => first <= version && version <= last)) return false;
+  // Or both, because others have built on it since: it was the real one while it was there.
+  const bytes = await engine.store.get(file);
+  const own = bytes === undefined ? undefined : decodeVersion(bytes, file);
+  if (own === undefined || !('manifest' in own)) return false;
+  const next = await readManifest(engine, branch, version + 1);
+  return next?.parent?.checksum !== own.checksum;
 }
 
 /** After any error the version's file tells whether the commit took place. */

@@ -1,16 +1,16 @@
 /**
- * Deleting versions for good. A run is marked first, which hides it from lists, and the tags are
- * read once more: whoever creates a tag looks for marks afterwards, so one of the two sees the
- * other. Then its first
- * version becomes a tombstone, which keeps its number taken and leads readers past the run; then
- * the others are removed in ascending order, so that a writer whose base is still there knows that
- * the number after it was never freed. Each step can be repeated.
+ * Deleting versions for good. A run is marked first, which hides it from lists, and the tags and
+ * holds are read once more: whoever creates one looks for marks afterwards, so one of the two sees
+ * the other. Then its first version becomes a tombstone, which keeps its number taken and leads
+ * readers past the run; then the others are removed in ascending order, so that a writer whose base
+ * is still there knows that the number after it was never freed. Each step can be repeated.
  */
 import { DirspaceError } from '../errors.ts';
 import { encodeTombstone } from '../format/manifest.ts';
 import { deletedRunFile, parseDeletedRun, type VersionRun, versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
 import { resolveHead, type TableBranch, visibleVersions } from './head.ts';
+import { heldVersions } from './holds.ts';
 import { listTags } from './tags.ts';
 
 /** From `start_version` to before `end_version`; an end of -1 takes in the newest. */
@@ -53,10 +53,16 @@ export async function planDeletion(
 
 const NEWEST = 'it is the newest, which a table always keeps';
 
-const adviceFor = (reason: string, version: number): string =>
-  reason === NEWEST
-    ? `End the range at ${version}, which is exclusive, to delete the older ones; an end_version of -1 takes in the newest.`
+const HELD = 'it is being restored';
+
+function adviceFor(reason: string, version: number): string {
+  if (reason === NEWEST) {
+    return `End the range at ${version}, which is exclusive, to delete the older ones; an end_version of -1 takes in the newest.`;
+  }
+  return reason === HELD
+    ? 'Leave the version out, or try again later.'
     : 'Delete the tag first, or leave the version out.';
+}
 
 /** Versions of the branch that nothing may delete, with the reason. */
 export async function keptVersions(
@@ -70,13 +76,11 @@ export async function keptVersions(
       kept.set(version, NEWEST);
     }
   }
-  for (const [version, tag] of await taggedVersions(engine, branch)) {
-    kept.set(version, `the tag ${tag} names it`);
-  }
+  for (const [version, reason] of await neededVersions(engine, branch)) kept.set(version, reason);
   return kept;
 }
 
-/** Deletes them, save those that got a tag meanwhile; returns how many. */
+/** Deletes them, save those that got a tag or a hold meanwhile; returns how many. */
 export async function deleteVersions(
   engine: Engine,
   branch: TableBranch,
@@ -114,8 +118,8 @@ async function markRuns(
     for (const run of runs) {
       await engine.store.putIfAbsent(markOf(branch, run), Buffer.from('{}\n'));
     }
-    const tagged = await taggedVersions(engine, branch);
-    const free = versions.filter((version) => !tagged.has(version));
+    const needed = await neededVersions(engine, branch);
+    const free = versions.filter((version) => !needed.has(version));
     if (free.length === versions.length) return { runs, versions };
     for (const run of runs) {
       if (!known.has(markOf(branch, run))) await engine.store.delete(markOf(branch, run));
@@ -127,16 +131,17 @@ async function markRuns(
 const markOf = (branch: TableBranch, { first, last }: VersionRun): string =>
   deletedRunFile(branch.folder, first, last);
 
-/** Versions of the branch that tags name, with one such tag each. */
-async function taggedVersions(
+/** Versions of the branch that tags name or that are held, with the reason. */
+async function neededVersions(
   engine: Engine,
   branch: TableBranch,
 ): Promise<ReadonlyMap<number, string>> {
-  const tagged = new Map<number, string>();
+  const needed = new Map<number, string>();
   for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
-    if (record.branch === branch.branch) tagged.set(record.version, tag);
+    if (record.branch === branch.branch) needed.set(record.version, `the tag ${tag} names it`);
   }
-  return tagged;
+  for (const version of await heldVersions(engine, branch)) needed.set(version, HELD);
+  return needed;
 }
 
 /** The runs that the versions make, each joined with the older runs that it touches. */

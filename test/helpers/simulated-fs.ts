@@ -85,6 +85,8 @@ function later(process: SimulatedProcess, done: Done, work: () => unknown): void
 function perform(process: SimulatedProcess, name: string, args: unknown[], run: Call): unknown {
   const { simulation } = process;
   const fate = draw(process, name);
+  // Only locks are made by this call: the engine's own folders are not.
+  if (name === 'mkdir' && simulation.faults.lockless === true) throw failure('EACCES', name);
   const path = typeof args[0] === 'string' ? args[0] : '';
   const second = typeof args[1] === 'string' ? args[1] : '';
   let told = '';
@@ -125,6 +127,8 @@ function doom(process: SimulatedProcess, name: string, kind: 'fail' | 'die'): Er
     if (simulation.faults.powerCutAt !== undefined) simulation.powerIsOff = true;
     return new Killed(`killed at ${name}`);
   }
-  const code = simulation.pick(...ERRORS);
-  return Object.assign(new Error(`${code}: injected into ${name}`), { code });
+  return failure(simulation.pick(...ERRORS), name);
 }
+
+const failure = (code: string, name: string): Error =>
+  Object.assign(new Error(`${code}: injected into ${name}`), { code });

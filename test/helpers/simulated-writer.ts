@@ -26,6 +26,7 @@ export async function rowsOf(
   namespace: Namespace,
   id: string[],
   selection: Selection = {},
+  pause: () => Promise<void> = async () => {},
 ): Promise<Map<number, string>> {
   const rows = new Map<number, string>();
   const stream = await namespace.queryTable({ id, k: Number.MAX_SAFE_INTEGER, ...selection });
@@ -37,6 +38,7 @@ export async function rowsOf(
       if (rows.has(key)) throw new Error(`row ${key} of ${id} is there twice`);
       rows.set(key, String(names?.get(row)));
     }
+    await pause();
   }
   return rows;
 }
@@ -254,11 +256,12 @@ export class SimulatedWriter {
     };
   }
 
-  read(id: string[], selection: Selection = {}): Attempt {
+  /** @param pause between batches */
+  read(id: string[], selection: Selection = {}, pause?: () => Promise<void>): Attempt {
     const { version } = selection;
     return {
       what: `read ${id} ${version ?? ''}`,
-      run: (catalog) => rowsOf(catalog, id, selection),
+      run: (catalog) => rowsOf(catalog, id, selection, pause),
       check: (rows: Rows, from, to) => {
         const text = rowsText(rows);
         const known =

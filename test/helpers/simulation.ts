@@ -29,6 +29,8 @@ export interface Faults {
   /** Chances that a call of the file system fails, and that it is the last one of its process. */
   readonly errors?: number;
   readonly kills?: number;
+  /** No lock is ever to be had: all work goes on without. */
+  readonly lockless?: boolean;
   /** The call, counted over all processes, at which the power goes. */
   readonly powerCutAt?: number;
 }

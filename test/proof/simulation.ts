@@ -28,7 +28,7 @@ export interface Run {
 }
 
 function faultsOf(seed: number): Faults {
-  if (seed % 3 === 0) return {};
+  if (seed % 3 === 0) return { lockless: seed % 2 === 0 };
   if (seed % 3 === 1) return { kills: 1 / 1500 };
   return { errors: 1 / 500, kills: 1 / 4000 };
 }
