@@ -1,13 +1,10 @@
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { recordBatchStream, tableFromArrays } from '../src/arrow.ts';
-import {
-  type DirectoryNamespace,
-  openDirectoryNamespace,
-} from '../src/directory/directory-namespace.ts';
-import type { CatalogEvent } from '../src/protocol/extensions.ts';
+import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import type { FileSystem } from '../src/store/file-system.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
+import { Watched } from './helpers/watched.ts';
 
 const rows = () => {
   const table = tableFromArrays({ n: Int32Array.of(1, 2, 3) });
@@ -15,63 +12,6 @@ const rows = () => {
 };
 
 const all = { k: 10, vector: { single_vector: [] } };
-
-/** Short forms, so that lists of events read well. */
-function short(event: CatalogEvent): string {
-  if ('namespace' in event) return `${event.type} ${event.namespace.join('/')}`;
-  const name = event.table.join('/');
-  switch (event.type) {
-    case 'version_committed':
-      return `${event.type} ${name} ${event.branch} ${event.version}`;
-    case 'table_renamed':
-      return `${event.type} ${event.from.join('/')} -> ${name}`;
-    case 'tag_created':
-    case 'tag_updated':
-      return `${event.type} ${name} ${event.tag}=${event.version}`;
-    case 'tag_deleted':
-      return `${event.type} ${name} ${event.tag}`;
-    case 'branch_created':
-    case 'branch_deleted':
-      return `${event.type} ${name} ${event.branch}`;
-    default:
-      return `${event.type} ${name}`;
-  }
-}
-
-class Watched {
-  readonly seen: string[] = [];
-  readonly #ending = new AbortController();
-  readonly #done: Promise<void>;
-  #changed: () => void = () => {};
-
-  readonly ready: Promise<void>;
-
-  constructor(catalog: DirectoryNamespace, id?: string[]) {
-    const request = id === undefined ? {} : { id };
-    const events = catalog.watch(request, { signal: this.#ending.signal });
-    this.ready = events.ready;
-    this.#done = (async () => {
-      for await (const event of events) {
-        this.seen.push(short(event));
-        this.#changed();
-      }
-    })();
-  }
-
-  /** Resolves once every event listed has come; the test's time limit ends a wait in vain. */
-  async until(...expected: string[]): Promise<void> {
-    while (!expected.every((event) => this.seen.includes(event))) {
-      await new Promise<void>((resolve) => {
-        this.#changed = resolve;
-      });
-    }
-  }
-
-  async end(): Promise<void> {
-    this.#ending.abort();
-    await this.#done;
-  }
-}
 
 const kinds: [string, () => { root: string; fs?: FileSystem }][] = [
   ['the real file system', () => ({ root: temporaryFolder() })],
