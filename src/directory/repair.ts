@@ -7,7 +7,7 @@ import { encodeChecksummed } from '../format/json.ts';
 import { joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
 import type { RepairAction, RepairRequest, RepairResponse } from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
-import type { VerifiedBranch } from '../table/verify.ts';
+import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { writeObject } from '../table/write-object.ts';
 import { beginWrite, type Catalog } from './catalog.ts';
 import { type Inspection, inspectCatalog } from './verify.ts';

@@ -22,8 +22,9 @@ import type {
 } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
-import { type Findings, type VerifiedBranch, verifyTable } from '../table/verify.ts';
+import { type Findings, verifyTable } from '../table/verify.ts';
 import { problemIn } from '../table/verify-files.ts';
+import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
 
 /** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */

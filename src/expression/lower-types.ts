@@ -2,7 +2,7 @@
  * Type names of the grammar -> ours (`pg_catalog.int4` is `int`, `interval` fields by name).
  * It knows names only; which Arrow type a name means is said in type-names.ts.
  */
-import type { PgNode } from './lower.ts';
+import type { PgNode } from './pg-node.ts';
 import type { TypeName } from './tree.ts';
 
 const PLAIN: Readonly<Record<string, string>> = {

@@ -2,8 +2,9 @@
  * SQL text -> expression tree, by PostgreSQL's own grammar but for the simplest forms. The only
  * importer of libpg-query, which is loaded on first use, once per process. It knows no schema.
  */
-import { lowerExpression, type PgNode, record } from './lower.ts';
+import { lowerExpression } from './lower.ts';
 import { parseSimple } from './parse-simple.ts';
+import { type PgNode, record } from './pg-node.ts';
 import { type ScannedSql, scanSql } from './scan.ts';
 import { refuse } from './sql-error.ts';
 import type { Expression } from './tree.ts';

@@ -2,7 +2,6 @@
  * Checking one table: each version of each branch, the chain they form, all that they refer to, and
  * what else lies in the table's folder. Reports damage and never throws because of it.
  */
-import { liveRows } from '../format/fragment-entry.ts';
 import { decodeVersion, type Manifest } from '../format/manifest.ts';
 import {
   branchesFolder,
@@ -24,13 +23,19 @@ import {
 } from '../format/paths.ts';
 import { decodeBranch, decodeTag, type TagRecord } from '../format/records.ts';
 import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../protocol/extensions.ts';
-import { batchDecision } from './batch.ts';
 import { mainBranch } from './branches.ts';
 import { ByteCache } from './cache.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { Snapshot } from './snapshot.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
+import {
+  checkChain,
+  checkManifest,
+  checksumKey,
+  type VerifiedBranch,
+  type VerifiedVersion,
+} from './verify-manifest.ts';
 
 /** What was found so far; shared by all that look. */
 export interface Findings {
@@ -45,20 +50,6 @@ export interface Findings {
     fragments: number;
     bytes: number;
   };
-}
-
-export interface VerifiedVersion {
-  readonly version: number;
-  readonly path: string;
-  /** What is wrong with the manifest or with anything it refers to; the first of it. */
-  readonly damage: string | undefined;
-  readonly manifest: Manifest | undefined;
-}
-
-export interface VerifiedBranch {
-  readonly branch: TableBranch;
-  /** Ascending; without tombstones and deleted runs. */
-  readonly versions: readonly VerifiedVersion[];
 }
 
 const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
@@ -114,7 +105,11 @@ class TableVerifier {
     for (const { branch, first } of await this.#branches()) {
       branches.push(await this.#branch(branch, first));
     }
-    for (const branch of branches) this.#parents(branch);
+    for (const branch of branches) {
+      for (const { path, what } of checkChain(branch, this.#checksums)) {
+        this.#problem(path, 'manifest', what);
+      }
+    }
     await this.#tags(branches);
     await this.#strays();
     for (const path of objects) {
@@ -280,7 +275,7 @@ class TableVerifier {
       if (!('manifest' in document))
         throw new Error('It is the mark of a deleted run that is gone.');
       manifest = document.manifest;
-      this.#checksums.set(`${branch.branch} ${version}`, document.checksum);
+      this.#checksums.set(checksumKey(branch.branch, version), document.checksum);
       const snapshot = new Snapshot(
         this.#engine,
         branch,
@@ -288,90 +283,19 @@ class TableVerifier {
         document.checksum,
         bytes.length,
       );
-      for (const what of await this.#contents(snapshot, version)) {
-        this.#problem(path, 'manifest', what);
-      }
+      const { wrong, damaged } = await checkManifest(
+        this.#engine,
+        this.#files,
+        snapshot,
+        version,
+        this.#signal,
+      );
+      this.#findings.problems.push(...damaged);
+      for (const what of wrong) this.#problem(path, 'manifest', what);
     });
     if (problem !== undefined) this.#problem(path, 'manifest', problem);
     const damage = this.#findings.problems[before]?.what;
     return { version, path, damage, manifest };
-  }
-
-  /** What is wrong with the manifest itself; damaged files are noted on the way. */
-  async #contents(snapshot: Snapshot, version: number): Promise<string[]> {
-    const { manifest, branch } = snapshot;
-    const wrong: string[] = [];
-    const expect = (holds: boolean, what: string): void => {
-      if (!holds) wrong.push(what);
-    };
-    expect(manifest.version === version, `It is the manifest of version ${manifest.version}.`);
-    expect(manifest.table === this.#incarnation, 'It is a manifest of another table.');
-    expect(manifest.branch === branch.branch, `It is a manifest of branch ${manifest.branch}.`);
-    // Both throw when they do not fit together.
-    expect(snapshot.fields.length === snapshot.schema.fields.length, 'Its fields lack ids.');
-    const ids = manifest.fieldIds;
-    expect(new Set(ids).size === ids.length, 'Two of its fields have one id.');
-    expect(Math.max(-1, ...ids) < manifest.nextFieldId, 'A field has an id not given out yet.');
-    if (manifest.batch !== undefined) await batchDecision(this.#engine, manifest.batch);
-    const { entries, problems } = await this.#files.entries(manifest);
-    const totals = { rows: 0, deletedRows: 0, bytes: 0, fragments: entries.length };
-    const seen = new Set<number>();
-    for (const entry of entries) {
-      this.#signal?.throwIfAborted();
-      totals.rows += entry.rows;
-      totals.deletedRows += entry.rows - liveRows(entry);
-      totals.bytes += entry.bytes + (entry.deletion?.bytes ?? 0);
-      expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
-      expect(entry.id < manifest.nextFragmentId, `Fragment ${entry.id} is not given out yet.`);
-      seen.add(entry.id);
-      problems.push(...(await this.#files.fragment(entry)));
-    }
-    this.#findings.problems.push(...problems.map((problem) => this.#named(problem, snapshot)));
-    if (problems.some(({ kind }) => kind === 'chunk')) return wrong;
-    for (const [name, value] of Object.entries(totals)) {
-      const said = manifest.totals[name as keyof typeof totals];
-      expect(said === value, `Its total of ${name} is ${said}, its fragments have ${value}.`);
-    }
-    return wrong;
-  }
-
-  #named(problem: VerifyProblem, { branch, version }: Snapshot): VerifyProblem {
-    return { ...problem, what: `${problem.what} (version ${version} of ${branch.branch})` };
-  }
-
-  /** Versions form a chain: each names the one it was built on and its checksum. */
-  #parents({ branch, versions }: VerifiedBranch): void {
-    let timestamp = 0;
-    for (const { version, path, manifest } of versions) {
-      if (manifest === undefined) continue;
-      const { parent } = manifest;
-      if (manifest.timestamp < timestamp) {
-        this.#problem(path, 'manifest', 'Its timestamp is before that of an older version.');
-      }
-      timestamp = Math.max(timestamp, manifest.timestamp);
-      if (parent === undefined) {
-        if (version !== 1) this.#problem(path, 'manifest', 'It names no parent.');
-        continue;
-      }
-      // A branch begins with a copy of its parent's version, which may be gone by now.
-      const copied = parent.branch !== branch.branch;
-      if (copied ? parent.version > version : parent.version >= version) {
-        this.#problem(path, 'manifest', `Its parent is version ${parent.version}.`);
-      }
-      const known = this.#checksums.get(`${parent.branch} ${parent.version}`);
-      if (known !== undefined && known !== parent.checksum && !this.#isRemade(parent.branch)) {
-        this.#problem(
-          path,
-          'manifest',
-          `Its parent, version ${parent.version} of ${parent.branch}, is not the one it was built on.`,
-        );
-      }
-    }
-  }
-
-  /** A branch may be deleted and made again under one name: its versions are others then. */
-  #isRemade(branch: string): boolean {
-    return branch !== MAIN_BRANCH;
   }
 
   async #tags(branches: readonly VerifiedBranch[]): Promise<void> {

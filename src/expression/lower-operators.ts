@@ -1,0 +1,124 @@
+/** Operators of PostgreSQL's parse tree -> our tree: comparison, arithmetic, IN, LIKE, BETWEEN. */
+import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
+import type { BinaryOperator, Expression } from './tree.ts';
+
+const OPERATORS = new Set<string>(['=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '%', '||']);
+
+export function lowerOperator(node: PgNode, lowering: Lowering): Expression {
+  const at = lowering.at(node);
+  const op = wordsOf(node.name).join('.');
+  const left = node.lexpr;
+  const right = node.rexpr;
+  switch (node.kind) {
+    case 'AEXPR_OP':
+      return plainOperator(op, left, right, node, lowering);
+    case 'AEXPR_OP_ANY':
+      if (op !== '=') lowering.refuse(node, `${op} ANY is not supported; only = ANY is`);
+      return {
+        kind: 'call',
+        name: 'array_has',
+        args: [lowering.child(right), lowering.child(left)],
+        ...at,
+      };
+    case 'AEXPR_DISTINCT':
+    case 'AEXPR_NOT_DISTINCT': {
+      const negated = node.kind === 'AEXPR_NOT_DISTINCT';
+      return {
+        kind: 'distinct',
+        left: lowering.child(left),
+        right: lowering.child(right),
+        negated,
+        ...at,
+      };
+    }
+    case 'AEXPR_NULLIF':
+      return {
+        kind: 'call',
+        name: 'nullif',
+        args: [lowering.child(left), lowering.child(right)],
+        ...at,
+      };
+    case 'AEXPR_IN': {
+      const negated = op === '<>';
+      return {
+        kind: 'in',
+        arg: lowering.child(left),
+        items: items(right, lowering),
+        negated,
+        ...at,
+      };
+    }
+    case 'AEXPR_LIKE':
+    case 'AEXPR_ILIKE':
+      return like(node, op, lowering);
+    case 'AEXPR_BETWEEN':
+    case 'AEXPR_NOT_BETWEEN': {
+      const [low, high] = list(record(record(right).List).items);
+      return {
+        kind: 'between',
+        arg: lowering.child(left),
+        low: lowering.child(low),
+        high: lowering.child(high),
+        negated: node.kind === 'AEXPR_NOT_BETWEEN',
+        ...at,
+      };
+    }
+    default:
+      return lowering.refuse(node, `${op.toUpperCase()} (${String(node.kind)}) is not supported`);
+  }
+}
+
+function plainOperator(
+  op: string,
+  left: unknown,
+  right: unknown,
+  node: PgNode,
+  lowering: Lowering,
+): Expression {
+  const at = lowering.at(node);
+  if (left === undefined) {
+    if (op === '-') return { kind: 'negate', arg: lowering.child(right), ...at };
+    if (op === '+') return lowering.child(right);
+  } else if (OPERATORS.has(op)) {
+    const [l, r] = [lowering.child(left), lowering.child(right)];
+    return { kind: 'binary', op: op as BinaryOperator, left: l, right: r, ...at };
+  } else if (op === '~' || op === '~*' || op === '!~' || op === '!~*') {
+    const args: Expression[] = [lowering.child(left), lowering.child(right)];
+    if (op.endsWith('*')) args.push({ kind: 'string', value: 'i' });
+    const call: Expression = { kind: 'call', name: 'regexp_like', args, ...at };
+    return op.startsWith('!') ? { kind: 'not', arg: call, ...at } : call;
+  }
+  return lowering.refuse(node, `The operator ${op} is not supported`);
+}
+
+function items(value: unknown, lowering: Lowering): readonly Expression[] {
+  const items = list(record(record(value).List).items);
+  const parameter = items.length === 1 ? record(record(items[0]).ParamRef).number : undefined;
+  if (typeof parameter === 'number') return lowering.context.lists[parameter - 1] ?? [];
+  return items.map((item) => lowering.expression(item));
+}
+
+function like(node: PgNode, op: string, lowering: Lowering): Expression {
+  const right = record(node.rexpr);
+  const call = record(right.FuncCall);
+  const name = wordsOf(call.funcname);
+  const escaped = name.at(-1) === 'like_escape' && name[0] === 'pg_catalog';
+  const [pattern, escaping] = escaped ? list(call.args) : [right, undefined];
+  let character: string | undefined;
+  if (escaping !== undefined) {
+    const found = lowering.expression(escaping);
+    if (found.kind !== 'string' || [...found.value].length !== 1) {
+      lowering.refuse(node, 'ESCAPE takes a string of one character');
+    }
+    character = found.value;
+  }
+  return {
+    kind: 'like',
+    arg: lowering.child(node.lexpr),
+    pattern: lowering.child(pattern),
+    insensitive: op.endsWith('*'),
+    negated: op.startsWith('!'),
+    ...(character === undefined ? {} : { escape: character }),
+    ...lowering.at(node),
+  };
+}
