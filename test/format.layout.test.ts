@@ -90,7 +90,13 @@ test('the files of a table', () => {
 });
 
 test('parents and children', () => {
-  expect(['', 'a', 'a/b', 'a/b/c', '/a'].map(paths.parentFolder)).toEqual(['', '', 'a', 'a/b', '']);
+  expect(['', 'abc', 'a/b', 'a/b/c', '/a'].map(paths.parentFolder)).toEqual([
+    '',
+    '',
+    'a',
+    'a/b',
+    '',
+  ]);
   expect(paths.joinPath('', 'b')).toBe('b');
   expect(paths.joinPath('a', 'b')).toBe('a/b');
 });
@@ -235,6 +241,18 @@ describe('files', () => {
       false,
     ]);
   });
+});
+
+test('holds', () => {
+  expect(paths.holdFile('f', 7, 'abc')).toBe('f/.tmp-hold-7-abc');
+  for (const version of [1, 12, Number.MAX_SAFE_INTEGER]) {
+    const name = paths.holdFile('f', version, 'abc').slice(2);
+    expect(paths.parseHold(name)).toBe(version);
+    expect(paths.isTemporary(name)).toBe(true);
+  }
+  for (const name of ['.tmp-7-abc', 'x.tmp-hold-7-abc', '.tmp-hold-x-abc', '.tmp-hold-7']) {
+    expect(paths.parseHold(name)).toBeUndefined();
+  }
 });
 
 describe('tags and branches', () => {

@@ -10,8 +10,9 @@ import {
   stagedManifestFile,
   versionFile,
 } from '../src/format/paths.ts';
-import { createBranch, findBranch } from '../src/table/branches.ts';
+import { createBranch, deleteBranch, findBranch } from '../src/table/branches.ts';
 import { type CleanupOptions, cleanup, DEFAULT_ORPHAN_GRACE } from '../src/table/cleanup.ts';
+import { deleteVersions } from '../src/table/delete-versions.ts';
 import { EMPTY_FRAGMENTS, editFragments } from '../src/table/fragment-list.ts';
 import { listedVersions, type TableBranch, visibleVersions } from '../src/table/head.ts';
 import { createTag } from '../src/table/tags.ts';
@@ -40,6 +41,7 @@ let ages: Map<string, number>;
 
 beforeEach(async () => {
   one = testEngine();
+  await one.catalog.prepareRoot();
   main = await declared(one);
   ages = new Map();
   one.calls.head = async (run, file) => {
@@ -78,7 +80,6 @@ async function landWith(branch: TableBranch, fragments: readonly Fragment[]) {
 }
 
 async function branchOf(name: string, from: Awaited<ReturnType<typeof landWith>>) {
-  await one.engine.store.createFolder('.dirspace/staging');
   await createBranch(one.engine, name, from);
   return (await findBranch(one.engine, TABLE, INCARNATION, name)) as TableBranch;
 }
@@ -261,7 +262,6 @@ describe('files', () => {
     const first = await landWith(main, [entry(1)]);
     const late = [2, 3].map((id) => fragmentFile(TABLE, entry(id).file));
     for (const file of late) await put(file, 100);
-    await one.engine.store.createFolder('.dirspace/staging');
     one.calls.list = async (list, folder) => {
       const entries = await list(folder);
       if (folder !== `${TABLE}/chunks`) return entries;
@@ -293,6 +293,97 @@ describe('files', () => {
     await one.engine.store.delete(chunkFile(TABLE, manifest.chunks[0]?.file ?? ''));
     one = testEngine({ fs: one.fs });
     expect(await run()).toEqual({ versions: 0, files: 0, bytes: 0 });
+  });
+
+  test('a version that is listed and cannot be found costs nothing its files', async () => {
+    await landWith(main, [entry(1)]);
+    await landWith(main, [entry(2)]);
+    const orphan = await put(fragmentFile(TABLE, '33333333'), 10);
+    const first = versionFile(main.folder, 1);
+    one.calls.get = (get, file) => (file === first ? undefined : get(file));
+    await expect(run()).rejects.toMatchObject({
+      code: 'ServiceUnavailable',
+      message: `${first} is listed and cannot be found, so it is not known which files it needs. No file was removed; try again.`,
+      details: { path: first },
+    });
+    expect(exists(orphan)).toBe(true);
+    one.calls.get = undefined;
+    expect((await run()).files).toBe(1);
+    expect(exists(fragmentFile(TABLE, entry(1).file))).toBe(true);
+  });
+
+  test('a version that is deleted while its references are collected has none', async () => {
+    await landWith(main, [entry(1)]);
+    await landWith(main, [entry(2)]);
+    const first = versionFile(main.folder, 1);
+    let looks = 0;
+    one.calls.get = async (get, file) => {
+      // The first look is for what has expired.
+      if (file !== first || ++looks === 1) return get(file);
+      await deleteVersions(testEngine({ fs: one.fs }).engine, main, [1]);
+      return undefined;
+    };
+    expect(await run()).toEqual({ versions: 0, files: 1, bytes: 100 });
+    expect(exists(fragmentFile(TABLE, entry(1).file))).toBe(false);
+    expect(exists(fragmentFile(TABLE, entry(2).file))).toBe(true);
+  });
+
+  describe('of a branch', () => {
+    let draft: TableBranch;
+    beforeEach(async () => {
+      draft = await branchOf('draft', await landWith(main, [entry(1)]));
+      await landWith(draft, [entry(2)]);
+      await put(fragmentFile(TABLE, '33333333'), 10);
+    });
+    /** Runs when candidates were collected, before references are. */
+    const afterCandidates = (then: () => unknown): void => {
+      let last = '';
+      one.calls.list = async (list, folder) => {
+        const entries = await list(folder);
+        // Candidates are in the folders of data first, and then beside the versions of each branch.
+        if (folder === `${TABLE}/chunks`) last = draft.folder;
+        if (folder !== last) return entries;
+        one.calls.list = undefined;
+        await then();
+        return entries;
+      };
+    };
+
+    test('whose folder is denied', async () => {
+      afterCandidates(() => {
+        one.calls.list = (list, folder) => (folder === draft.folder ? undefined : list(folder));
+      });
+      await expect(run()).rejects.toMatchObject({
+        code: 'ServiceUnavailable',
+        details: { path: draft.folder },
+      });
+      expect(exists(fragmentFile(TABLE, '33333333'))).toBe(true);
+    });
+
+    test('that is deleted meanwhile', async () => {
+      afterCandidates(() => deleteBranch(testEngine({ fs: one.fs }).engine, TABLE, 'draft'));
+      expect(await run()).toEqual({ versions: 0, files: 2, bytes: 110 });
+      expect(exists(fragmentFile(TABLE, entry(2).file))).toBe(false);
+    });
+
+    test('that is deleted while it is looked at', async () => {
+      afterCandidates(() => {
+        one.calls.list = async (list, folder) => {
+          if (folder !== draft.folder) return list(folder);
+          await deleteBranch(testEngine({ fs: one.fs }).engine, TABLE, 'draft');
+          return list(folder);
+        };
+      });
+      expect(await run()).toEqual({ versions: 0, files: 2, bytes: 110 });
+    });
+
+    test('whose record is denied, and its folder is not: what it uses stays', async () => {
+      afterCandidates(() => {
+        one.calls.get = (get, file) => (file.endsWith('/branch.json') ? undefined : get(file));
+      });
+      expect(await run()).toEqual({ versions: 0, files: 1, bytes: 10 });
+      expect(exists(fragmentFile(TABLE, entry(2).file))).toBe(true);
+    });
   });
 
   test('damage to what tells which files are used ends it before anything is removed', async () => {

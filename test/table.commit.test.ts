@@ -677,6 +677,60 @@ test('what stands is told by its base, and by the deleted run that its number is
   expect(await stands(one.engine, file, next.snapshot.manifest, snapshot)).toBe(true);
 });
 
+test.each([
+  // A base that is gone, and what else is there: marks of deleted runs, and the next version.
+  ['no run', [], 'follows', true],
+  ['a run before it', [[1, 1]], 'stranger', true],
+  ['a run after it', [[3, 4]], 'stranger', true],
+  ['a run that ends with it', [[1, 2]], 'stranger', false],
+  ['a run that begins with it', [[2, 4]], 'stranger', false],
+  [
+    'a run around it, one of many',
+    [
+      [7, 9],
+      [1, 3],
+    ],
+    'stranger',
+    false,
+  ],
+  ['a run, and a tombstone after it', [[1, 2]], 'tombstone', false],
+  ['a run, and nothing after it', [[1, 2]], 'nothing', false],
+  ['a run, and the one built on it', [[1, 2]], 'follows', true],
+] as const)('version 2 with %s: %j, %s', async (_, runs, next, expected) => {
+  const { one, two, branch } = await both();
+  const { snapshot } = await land(one, branch, 'create');
+  const { manifest, file } = (await land(one, branch)).snapshot;
+  await one.engine.store.delete(snapshot.file);
+  const third = versionFile(branch.folder, 3);
+  if (next === 'follows') await land(two, branch);
+  if (next === 'tombstone') {
+    await one.engine.store.put(third, encodeTombstone({ deletedThrough: 3 }));
+  }
+  if (next === 'stranger') {
+    const at = { slot: 2, snapshot };
+    const stranger = nextManifest(one.engine, branch, draftOf('append'), at, 'another');
+    await one.engine.store.put(third, encodeManifest(stranger).bytes);
+  }
+  for (const [first, last] of runs) {
+    await one.engine.store.put(deletedRunFile(branch.folder, first, last), Buffer.from('{}\n'));
+  }
+  expect(await stands(one.engine, file, manifest, snapshot)).toBe(expected);
+  expect((await one.engine.store.head(file)) !== undefined).toBe(expected);
+});
+
+test('a version that is itself deleted by now, with its base, was there', async () => {
+  const { one, branch } = await both();
+  const { snapshot } = await land(one, branch, 'create');
+  const { manifest, file } = (await land(one, branch)).snapshot;
+  await one.engine.store.delete(snapshot.file);
+  await one.engine.store.put(deletedRunFile(branch.folder, 1, 2), Buffer.from('{}\n'));
+  await one.engine.store.put(file, encodeTombstone({ deletedThrough: 2 }));
+  expect(await stands(one.engine, file, manifest, snapshot)).toBe(true);
+  expect(await one.engine.store.head(file)).toBeDefined();
+  await one.engine.store.delete(file);
+  expect(await stands(one.engine, file, manifest, snapshot)).toBe(true);
+});
+
 test('an undecided batch is waited for, then aborted, and its number is not used again', async () => {
   const { one, two, branch } = await both();
   const first = (await land(one, branch, 'create')).snapshot;

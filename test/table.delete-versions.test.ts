@@ -5,6 +5,7 @@ import { deletedRunFile, versionFile } from '../src/format/paths.ts';
 import { nextManifest } from '../src/table/commit.ts';
 import { deleteVersions, keptVersions, planDeletion } from '../src/table/delete-versions.ts';
 import { resolveHead, type TableBranch, visibleVersions } from '../src/table/head.ts';
+import { heldVersions, withHold } from '../src/table/holds.ts';
 import { createTag, deleteTag } from '../src/table/tags.ts';
 import {
   declared,
@@ -137,6 +138,63 @@ describe('what may be named', () => {
     await expect(planDeletion(one.engine, branch, [range(1, 4)])).rejects.toMatchObject({
       details: { version: 2 },
     });
+  });
+});
+
+describe('a hold', () => {
+  const held = () => keptVersions(one.engine, branch).then((kept) => kept.get(1));
+
+  test('keeps its version while the work is done, and no longer', async () => {
+    await fill(3);
+    const done = await withHold(one.engine, branch, 1, async () => {
+      expect(await heldVersions(one.engine, branch)).toEqual([1]);
+      expect(await held()).toBe('it is being restored');
+      await expect(planDeletion(one.engine, branch, [range(1, 3)])).rejects.toMatchObject({
+        code: 'InvalidTableState',
+        message:
+          'Version 1 cannot be deleted: it is being restored. No version was deleted. Leave the version out, or try again later.',
+      });
+      expect(await deleteVersions(one.engine, branch, [1, 2])).toBe(1);
+      return 'done';
+    });
+    expect(done).toBe('done');
+    expect(onDisk()).toBe('1 2-2 3 [2-2]');
+    expect(await heldVersions(one.engine, branch)).toEqual([]);
+    expect(await held()).toBeUndefined();
+  });
+
+  test('that comes after the mark finds its version gone', async () => {
+    await fill(3);
+    await deleteVersions(one.engine, branch, [1]);
+    const late = withHold(one.engine, branch, 1, async () => {
+      throw new Error('worked on');
+    });
+    await expect(late).rejects.toMatchObject({
+      code: 'TableVersionNotFound',
+      message:
+        'Version 1 of branch main was deleted at that very moment. List the versions to see what is there.',
+      details: { version: 1, branch: 'main' },
+    });
+    expect(await heldVersions(one.engine, branch)).toEqual([]);
+  });
+
+  test('ends with its work, whose error passes; that of its own file does not', async () => {
+    await fill(3);
+    const failure = new Error('failed');
+    const failed = withHold(one.engine, branch, 1, async () => {
+      throw failure;
+    });
+    await expect(failed).rejects.toBe(failure);
+    expect(await heldVersions(one.engine, branch)).toEqual([]);
+    one.calls.delete = () => {
+      throw new Error('no disk');
+    };
+    expect(await withHold(one.engine, branch, 1, async () => 7)).toBe(7);
+    expect(await heldVersions(one.engine, branch)).toEqual([1]);
+  });
+
+  test('is none where there is no folder', async () => {
+    expect(await heldVersions(one.engine, { ...branch, folder: 'data/none' })).toEqual([]);
   });
 });
 

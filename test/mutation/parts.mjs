@@ -23,7 +23,12 @@ export const PARTS = {
   },
   /** What removes versions, files and dropped tables for good. */
   cleanup: {
-    sources: ['src/table/cleanup.ts', 'src/table/delete-versions.ts', 'src/directory/trash.ts'],
+    sources: [
+      'src/table/cleanup.ts',
+      'src/table/delete-versions.ts',
+      'src/table/holds.ts',
+      'src/directory/trash.ts',
+    ],
     tests: [
       'test/table.cleanup.test.ts',
       'test/table.delete-versions.test.ts',
