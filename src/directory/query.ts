@@ -15,8 +15,10 @@ import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { analyzePlan, explainPlan } from '../table/explain.ts';
 import { type OrderKey, orderedScan } from '../table/order.ts';
 import { scan } from '../table/scan.ts';
+import { ScanCounters } from '../table/scan-counters.ts';
 import { planScan, type ScanRequest } from '../table/scan-plan.ts';
-import { searchVectors } from '../table/search.ts';
+import { searchVectors, vectorColumn, withoutDistance } from '../table/search.ts';
+import type { Snapshot } from '../table/snapshot.ts';
 import { rowIdsAt, takeRows } from '../table/take.ts';
 import type { Catalog } from './catalog.ts';
 import { requestedSnapshot } from './rows.ts';
@@ -29,24 +31,32 @@ export async function queryTable(
 ): Promise<RecordBatchStream> {
   refuseUnanswered(request);
   const snapshot = await requestedSnapshot(catalog, request);
+  return answerOf(catalog, snapshot, request, scanRequest(request, options));
+}
+
+async function answerOf(
+  { engine }: Catalog,
+  snapshot: Snapshot,
+  request: QueryTableRequest,
+  wanted: ScanRequest,
+): Promise<RecordBatchStream> {
   const keys = orderKeys(request);
-  const wanted = scanRequest(request, options);
   const vectors = queryVectors(request);
   if (vectors.length > 0) {
     refuseBoth(keys);
-    return searchVectors(catalog.engine, snapshot, {
+    return searchVectors(engine, snapshot, {
       ...wanted,
       vectors,
       vectorColumn: request.vector_column,
-      metric: parseMode(request.distance_type, METRICS, 'distance_type'),
+      metric: metricOf(request),
       prefilter: request.prefilter ?? true,
       lowerBound: request.lower_bound,
       upperBound: request.upper_bound,
     });
   }
   return keys.length > 0
-    ? orderedScan(catalog.engine, snapshot, wanted, keys)
-    : scan(catalog.engine, snapshot, wanted);
+    ? orderedScan(engine, snapshot, wanted, keys)
+    : scan(engine, snapshot, wanted);
 }
 
 /** Rows named one by one, in the order asked for. */
@@ -84,8 +94,7 @@ export async function explainTableQueryPlan(
   if (request.branch !== undefined) query.branch = request.branch;
   refuseUnanswered(query);
   const snapshot = await requestedSnapshot(catalog, query);
-  const plan = await planScan(catalog.engine, snapshot, scanRequest(query, {}));
-  return { plan: await explainPlan(plan, orderKeys(query), request.verbose ?? false) };
+  return { plan: await explained(catalog, snapshot, query, request.verbose ?? false) };
 }
 
 export async function analyzeTableQueryPlan(
@@ -95,8 +104,36 @@ export async function analyzeTableQueryPlan(
 ): Promise<AnalyzeTableQueryPlanResponse> {
   refuseUnanswered(request);
   const snapshot = await requestedSnapshot(catalog, request);
-  const plan = await planScan(catalog.engine, snapshot, scanRequest(request, options));
-  return { analysis: await analyzePlan(plan, orderKeys(request), () => catalog.env.now()) };
+  const plan = await explained(catalog, snapshot, request, true);
+  const counters = new ScanCounters();
+  const now = (): number => catalog.env.now();
+  const wanted = { ...scanRequest(request, options), counters };
+  const run = (): Promise<RecordBatchStream> => answerOf(catalog, snapshot, request, wanted);
+  return { analysis: await analyzePlan(plan, run, counters, now) };
+}
+
+async function explained(
+  { engine }: Catalog,
+  snapshot: Snapshot,
+  query: QueryTableRequest,
+  verbose: boolean,
+): Promise<string> {
+  const orderBy = orderKeys(query);
+  const vectors = queryVectors(query);
+  const wanted = scanRequest(query, {});
+  if (vectors.length === 0) {
+    return explainPlan(await planScan(engine, snapshot, wanted), { orderBy }, verbose);
+  }
+  refuseBoth(orderBy);
+  const nearest = {
+    column: vectorColumn(snapshot, query.vector_column).field.name,
+    metric: metricOf(query),
+    vectors: vectors.length,
+    prefilter: query.prefilter ?? true,
+  };
+  const columns = withoutDistance(wanted.columns);
+  const plan = await planScan(engine, snapshot, { ...wanted, columns });
+  return explainPlan(plan, { orderBy, nearest }, verbose);
 }
 
 function scanRequest(request: QueryTableRequest, options: CallOptions): ScanRequest {
@@ -127,6 +164,9 @@ const orderKeys = (request: QueryTableRequest): OrderKey[] =>
   }));
 
 const METRICS = ['l2', 'cosine', 'dot', 'hamming'] as const;
+
+const metricOf = (request: QueryTableRequest): (typeof METRICS)[number] =>
+  parseMode(request.distance_type, METRICS, 'distance_type');
 
 function queryVectors(request: QueryTableRequest): readonly (readonly number[])[] {
   const { single_vector: single, multi_vector: multi } = request.vector ?? {};

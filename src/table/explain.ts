@@ -1,19 +1,32 @@
 /** Plans in words: what a query will do, and what it did. */
-import { columnsOf } from '../format/arrow-data.ts';
+import type { RecordBatchStream } from '../arrow.ts';
 import { liveRows } from '../format/fragment-entry.ts';
 import { namesRowsOf } from './named-rows.ts';
 import type { OrderKey } from './order.ts';
 import { pruneFragment } from './pruning.ts';
-import { scanStream } from './scan.ts';
+import type { ScanCounters } from './scan-counters.ts';
 import type { ScanPlan } from './scan-plan.ts';
+
+/** What a query does beside scanning. */
+export interface PlanSteps {
+  readonly orderBy: readonly OrderKey[];
+  readonly nearest?: {
+    readonly column: string;
+    readonly metric: string;
+    readonly vectors: number;
+    readonly prefilter: boolean;
+  };
+}
 
 /** One line a step, the last one first, as query engines print them. */
 export async function explainPlan(
   plan: ScanPlan,
-  orderBy: readonly OrderKey[],
+  { orderBy, nearest }: PlanSteps,
   verbose: boolean,
 ): Promise<string> {
   const { snapshot, predicate } = plan;
+  const filter = predicate === undefined ? [] : [`Filter: ${predicate.toSql()}`];
+  const prefilter = nearest?.prefilter ?? true;
   const names = plan.columns.map((column) =>
     column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
   );
@@ -27,13 +40,19 @@ export async function explainPlan(
       `Order: ${column} ${ascending ? 'ascending' : 'descending'}, nulls ${nullsFirst ? 'first' : 'last'}`,
     );
   }
-  if (predicate !== undefined) lines.push(`Filter: ${predicate.toSql()}`);
+  if (!prefilter) lines.push(...filter);
+  if (nearest !== undefined) {
+    const { column, metric, vectors } = nearest;
+    lines.push(`Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}`);
+  }
+  if (prefilter) lines.push(...filter);
   const fragments = await snapshot.fragments();
   let pruned = 0;
   let position = 0;
   for (const entry of fragments) {
     const skipped =
       predicate !== undefined &&
+      prefilter &&
       (!namesRowsOf(plan, entry, position) || pruneFragment(predicate, snapshot, entry) === 'none');
     if (skipped) pruned += 1;
     position += liveRows(entry);
@@ -43,6 +62,7 @@ export async function explainPlan(
   );
   if (verbose) {
     const read = new Set(predicate?.columns ?? []);
+    if (nearest !== undefined) read.add(nearest.column);
     for (const column of plan.columns) {
       if (column.kind === 'field') read.add(column.field.field.name);
       if (column.kind === 'value') for (const name of column.expression.columns) read.add(name);
@@ -52,24 +72,20 @@ export async function explainPlan(
   return lines.map((line, depth) => `${'  '.repeat(depth)}${line}`).join('\n');
 }
 
-/** Runs the scan and tells what it read. */
+/** Runs a query to its end, and tells what it read. */
 export async function analyzePlan(
-  plan: ScanPlan,
-  orderBy: readonly OrderKey[],
+  explained: string,
+  run: () => Promise<RecordBatchStream>,
+  counters: ScanCounters,
   now: () => number,
 ): Promise<string> {
-  const explained = await explainPlan(plan, orderBy, true);
   const start = now();
-  let rows = 0;
-  let columns = 0;
-  for await (const batch of scanStream(plan)) {
-    rows += batch.numRows;
-    columns = columnsOf(batch).length;
-  }
-  const { counters } = plan;
+  const rows = await run();
+  let count = 0;
+  for await (const batch of rows) count += batch.numRows;
   const figures = [
-    `rows ${rows}`,
-    `columns ${columns}`,
+    `rows ${count}`,
+    `columns ${rows.schema.fields.length}`,
     `fragments ${counters.fragments}, pruned ${counters.fragmentsPruned}`,
     `batches ${counters.batches}, pruned ${counters.batchesPruned}`,
     `bytes read ${counters.bytesRead}`,

@@ -35,6 +35,7 @@ export async function orderedScan(
   const keyPlan = await planScan(engine, snapshot, {
     columns: [...new Set([...names, ROW_ID])],
     filter: request.filter,
+    counters: request.counters,
     signal: request.signal,
   });
   return {

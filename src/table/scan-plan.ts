@@ -18,6 +18,8 @@ export interface ScanRequest {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
   readonly withRowId?: boolean | undefined;
+  /** Those of a query that consists of several scans. */
+  readonly counters?: ScanCounters | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -60,7 +62,7 @@ export async function planScan(
     limit: request.limit ?? Number.MAX_SAFE_INTEGER,
     offset: request.offset ?? 0,
     keep: isWorthKeeping(engine, snapshot, columns, predicate),
-    counters: new ScanCounters(),
+    counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
   };
 }

@@ -81,6 +81,7 @@ async function nearest(
   const candidates = await planScan(engine, snapshot, {
     columns: [field.name],
     filter,
+    counters: request.counters,
     signal: request.signal,
   });
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
@@ -117,19 +118,21 @@ async function nearest(
     return firstRowId + BigInt(match.position - start);
   });
   if (request.prefilter || request.filter === undefined) return { matches, rowIds };
-  return postfiltered(engine, snapshot, request.filter, { matches, rowIds });
+  return postfiltered(engine, snapshot, request, request.filter, { matches, rowIds });
 }
 
 /** Those of the nearest rows that match. */
 async function postfiltered(
   engine: Engine,
   snapshot: Snapshot,
+  { counters }: SearchRequest,
   filter: string,
   found: Found,
 ): Promise<Found> {
   const { predicate } = await planScan(engine, snapshot, { columns: [], filter });
   if (predicate === undefined) return found;
-  const plan = await planScan(engine, snapshot, { columns: [...predicate.columns, ROW_ID] });
+  const columns = [...predicate.columns, ROW_ID];
+  const plan = await planScan(engine, snapshot, { columns, counters });
   const { batch, found: taken } = await takeRows(plan, found.rowIds);
   const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
   const kept = predicate.select(batch, { rowIds });
@@ -140,7 +143,7 @@ async function postfiltered(
 }
 
 /** @throws InvalidInput, TableColumnNotFound naming the columns that would do */
-function vectorColumn(snapshot: Snapshot, name: string | undefined): IdentifiedField {
+export function vectorColumn(snapshot: Snapshot, name: string | undefined): IdentifiedField {
   const able = snapshot.fields.filter(({ field }) => elementTypeNamed(field.type) !== undefined);
   const names = able.map(({ field }) => field.name).join(', ') || 'none';
   if (name === undefined) {
@@ -205,7 +208,7 @@ function vectorsOf(data: Data, rows: number, dimension: number): VectorBatch {
 }
 
 /** The distance is always there, so asking for it by name changes nothing. */
-function withoutDistance(columns: ColumnRequest | undefined): ColumnRequest | undefined {
+export function withoutDistance(columns: ColumnRequest | undefined): ColumnRequest | undefined {
   return Array.isArray(columns)
     ? columns.filter((name) => name !== DISTANCE && name !== QUERY_INDEX)
     : columns;
