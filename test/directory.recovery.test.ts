@@ -13,8 +13,8 @@ import {
 import { type Intent, pendingIntents } from '../src/directory/intents.ts';
 import { encodeChecksummed } from '../src/format/json.ts';
 import { decodeNamespace, decodeTrash, encodeNamespace } from '../src/format/records.ts';
+import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
-import { filesOf } from './helpers/memory-fs.ts';
 
 const ID = '00000000-0000-4000-8000-00000000aaaa';
 const TRASH = `.dirspace/trash/${ID}`;

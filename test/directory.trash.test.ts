@@ -16,8 +16,8 @@ import {
   encodeTrash,
   type TrashRecord,
 } from '../src/format/records.ts';
+import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
-import { filesOf } from './helpers/memory-fs.ts';
 
 const TRASH = '.dirspace/trash';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseByGrammar } from '../src/expression/parse.ts';
 import { parseSimple } from '../src/expression/parse-simple.ts';
 import { scanSql } from '../src/expression/scan.ts';
-import { seeded } from './helpers/random-expression.ts';
+import { seededChoices } from './helpers/random-expression.ts';
 
 const simple = (sql: string) => parseSimple(scanSql(sql).tokens);
 const byGrammar = (sql: string) => parseByGrammar(scanSql(sql));
@@ -54,7 +54,7 @@ test('random sequences of tokens', async () => {
     `x Y "q" \`b\` = <> != < <= > >= == and or AND not NOT between in is null ( ) , - + 1 0 25 3.5 ` +
     `'s' 'it''s' user date time name left value true select interval end offset 12345678901234567890 .5 1. * || . :: like`;
   const words = parts.split(' ');
-  const random = seeded(20_261_121).next;
+  const random = seededChoices(20_261_121).next;
   const pick = () => words[Math.floor(random() * words.length)] as string;
   const column = () => ['x', 'Y', '"q"', '`b`', 'name', 'user', 'left'][Math.floor(random() * 7)];
   const literal = () => ['1', '-2', "'s'", '3.5', '- 4', 'x'][Math.floor(random() * 6)];

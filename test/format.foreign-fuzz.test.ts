@@ -8,7 +8,7 @@ import { isDirspaceError } from '../src/errors.ts';
 import { openArrowBody } from '../src/format/foreign-ipc.ts';
 import { decodeLz4Frame } from '../src/format/lz4.ts';
 import { decodeZstd } from '../src/format/zstd.ts';
-import { exactColumn, seeded } from './helpers/arrow-samples.ts';
+import { exactColumn } from './helpers/arrow-samples.ts';
 import { damagedAtRandom, flipBit, STAMPS } from './helpers/damage.ts';
 import {
   ipcFixture as fixture,
@@ -17,6 +17,7 @@ import {
   foreignSample as sample,
   sharedFields,
 } from './helpers/foreign-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const TEMPORAL: ReadonlySet<Type> = new Set([Type.Date, Type.Timestamp]);
 const DEADLINE_MS = 200;

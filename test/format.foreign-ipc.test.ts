@@ -17,8 +17,9 @@ import { decodeLz4Frame } from '../src/format/lz4.ts';
 import { decodeZstd } from '../src/format/zstd.ts';
 import { schemaToJson } from '../src/protocol/schema.ts';
 import { schemasEqual } from '../src/protocol/schema-equality.ts';
-import { everyType, exactValues, randomBatch, seeded } from './helpers/arrow-samples.ts';
+import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { arbitrarySchema } from './helpers/arrow-types.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const fixture = (name: string): Uint8Array =>
   readFileSync(new URL(`../fixtures/ipc/${name}`, import.meta.url));

@@ -12,7 +12,8 @@ import {
   dictionaryRanges,
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment, type FragmentSummary } from '../src/format/fragment-encoder.ts';
-import { everyType, exactValues, randomBatch, seeded } from './helpers/arrow-samples.ts';
+import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const schema = new Schema(
   [

@@ -48,8 +48,8 @@ import {
   nestedTypes,
   randomBatch,
   randomData,
-  seeded,
 } from './helpers/arrow-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 function roundTrip(schema: Schema, batches: readonly RecordBatch[]): readonly RecordBatch[] {
   const { bytes, summary } = encodeFragment(schema, batches);

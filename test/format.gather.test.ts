@@ -13,8 +13,8 @@ import {
   exactValues,
   randomBatch,
   randomData,
-  seeded,
 } from './helpers/arrow-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const schema = everyType();
 const seeds = fc.integer();

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { recordBatchStream } from '../src/arrow.ts';
 import { batchBytes } from '../src/format/arrow-data.ts';
 import { rebatch, splitBatch } from '../src/format/rebatch.ts';
-import { everyType, exactValues, randomBatch, seeded } from './helpers/arrow-samples.ts';
+import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const schema = everyType();
 

@@ -12,13 +12,8 @@ import {
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment } from '../src/format/fragment-encoder.ts';
 import { readRows, runReader } from '../src/format/sparse-rows.ts';
-import {
-  everyType,
-  exactColumn,
-  exactValues,
-  randomBatch,
-  seeded,
-} from './helpers/arrow-samples.ts';
+import { everyType, exactColumn, exactValues, randomBatch } from './helpers/arrow-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const schema = everyType();
 const all = schema.fields.map((_, column) => column);

@@ -35,7 +35,8 @@ import {
   mergeStatistics,
   type StatisticValue,
 } from '../src/format/statistics.ts';
-import { everyType, exactColumn, randomData, seeded } from './helpers/arrow-samples.ts';
+import { everyType, exactColumn, randomData } from './helpers/arrow-samples.ts';
+import { seeded } from './helpers/seeded.ts';
 
 /** A value as statistics give it, out of the exact form of the samples. */
 function comparable(type: DataType, value: unknown): StatisticValue | undefined {

@@ -4,17 +4,7 @@ import { systemEnv } from '../src/env.ts';
 import { type Durability, openFileStore } from '../src/store/file-store.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { PowerLossFs } from './helpers/power-loss-fs.ts';
-
-/** A small seeded generator (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { seeded } from './helpers/seeded.ts';
 
 const body = (version: number): Uint8Array => new Uint8Array(500 + version).fill(version);
 

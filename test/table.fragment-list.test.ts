@@ -8,8 +8,8 @@ import { ByteCache } from '../src/table/cache.ts';
 import { DEFAULT_LIMITS, type Engine } from '../src/table/engine.ts';
 import { EMPTY_FRAGMENTS, editFragments, type FragmentList } from '../src/table/fragment-list.ts';
 import { readChunk } from '../src/table/snapshot.ts';
-import { seeded } from './helpers/arrow-samples.ts';
 import { memoryFs } from './helpers/catalogs.ts';
+import { seeded } from './helpers/seeded.ts';
 
 async function engineFor(): Promise<Engine> {
   const store = openFileStore({ root: '/c', fs: memoryFs(), durability: 'relaxed' });

@@ -4,7 +4,8 @@ import { type ElementType, MAX_DIMENSION, type Metric } from '../src/vector/elem
 import { halfValues, nearestHalf } from '../src/vector/halves.ts';
 import { distances } from '../src/vector/search.ts';
 import { loadSimdKernels } from '../src/vector/simd-kernels.ts';
-import { halfOf, naiveDistance, numbersOf, randomValues, seeded } from './helpers/naive-vectors.ts';
+import { halfOf, naiveDistance, numbersOf, randomValues } from './helpers/naive-vectors.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const TYPES: ElementType[] = ['float16', 'float32', 'float64', 'uint8'];
 const METRICS: Metric[] = ['l2', 'cosine', 'dot', 'hamming'];

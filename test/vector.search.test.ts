@@ -9,7 +9,8 @@ import {
   type SearchOptions,
   type VectorBatch,
 } from '../src/vector/search.ts';
-import { numbersOf, randomValues, seeded } from './helpers/naive-vectors.ts';
+import { numbersOf, randomValues } from './helpers/naive-vectors.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const BOTH = ['simd', 'plain'] as const;
 const base = { metric: 'l2', dimension: 1, elementType: 'float32', k: 10 } as const;

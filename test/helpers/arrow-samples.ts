@@ -58,16 +58,7 @@ import {
   Vector,
 } from '../../src/arrow.ts';
 
-/** A small generator of numbers, the same for the same seed. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+export { seeded } from './seeded.ts';
 
 const nullable = (name: string, type: DataType): Field => new Field(name, type, true);
 

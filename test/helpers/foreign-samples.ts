@@ -25,7 +25,8 @@ import {
   Utf8,
   Utf8View,
 } from '../../src/arrow.ts';
-import { randomBatch, seeded } from './arrow-samples.ts';
+import { randomBatch } from './arrow-samples.ts';
+import { seeded } from './seeded.ts';
 
 /** The fixtures stand at the root of the project, wherever this file was compiled to. */
 function fixturesAt(from: URL): URL {

@@ -4,17 +4,6 @@
  */
 import type { ElementType, Metric, VectorValues } from '../../src/vector/elements.ts';
 
-/** A small generator with a seed, the same everywhere: numbers from 0 up to 1. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** What a half's bits stand for, by way of the definition. */
 export function halfOf(bits: number): number {
   const sign = bits >> 15 === 1 ? -1 : 1;

@@ -1,4 +1,5 @@
 /** Random rows with nulls and random expressions over them, from a seed that a test prints. */
+
 import {
   Bool,
   type DataType,
@@ -16,6 +17,7 @@ import {
   vectorFromArray,
 } from '../../src/arrow.ts';
 import type { Plain, Row } from './naive-expression.ts';
+import { seeded } from './seeded.ts';
 
 export interface Random {
   next(): number;
@@ -23,15 +25,9 @@ export interface Random {
   pick<T>(list: readonly T[]): T;
 }
 
-/** Mulberry32. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
+/** The same choices for the same seed. */
+export function seededChoices(seed: number): Random {
+  const next = seeded(seed);
   const int = (below: number): number => Math.floor(next() * below);
   return { next, int, pick: (list) => list[int(list.length)] as never };
 }

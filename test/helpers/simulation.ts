@@ -11,9 +11,9 @@ import {
 import { type OpenOptions, openCatalog } from '../../src/directory/open-catalog.ts';
 import type { Env } from '../../src/env.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
-import { seeded } from './arrow-samples.ts';
 import { memoryFs } from './memory-fs.ts';
 import { people } from './people.ts';
+import { seeded } from './seeded.ts';
 import { simulatedFs } from './simulated-fs.ts';
 
 /** What happened on the disk, told right after it did. Paths are absolute. */
@@ -45,6 +45,8 @@ async function loadAll(): Promise<void> {
   const catalog = await openDirectoryNamespace({ root: '/c', fs: memoryFs() });
   await catalog.createTable({ id: ['t'] }, people(3));
   await catalog.deleteFromTable({ id: ['t'], predicate: 'id = 1' });
+  await catalog.updateTable({ id: ['t'], predicate: 'id = 2', updates: [['name', "'new'"]] });
+  await catalog.listAllTables({});
   await catalog.cleanupTable({ id: ['t'], older_than_millis: 0 });
   await catalog.close();
 }

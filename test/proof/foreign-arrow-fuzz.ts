@@ -8,7 +8,7 @@ import { openDirectoryNamespace } from '../../src/directory/directory-namespace.
 import { openArrowBody } from '../../src/format/foreign-ipc.ts';
 import { type Connection, connect } from '../../src/index.ts';
 import { createServer, type Server } from '../../src/server.ts';
-import { exactValues, seeded } from '../helpers/arrow-samples.ts';
+import { exactValues } from '../helpers/arrow-samples.ts';
 import { damagedAtRandom, STAMPS, stamped, withFlippedBit } from '../helpers/damage.ts';
 import {
   FOREIGN_SHAPES,
@@ -18,6 +18,7 @@ import {
   sharedFields,
 } from '../helpers/foreign-samples.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { breathe, inRounds, refusal, Slowest } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 

@@ -17,10 +17,11 @@ import {
 } from '../../src/format/fragment-decoder.ts';
 import { decodeVersion, type Manifest } from '../../src/format/manifest.ts';
 import { deletionFile, fragmentFile, versionFile, versionsFolder } from '../../src/format/paths.ts';
-import { everyType, exactValues, randomBatch, seeded } from '../helpers/arrow-samples.ts';
+import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { collectBatches } from '../helpers/batches.ts';
 import { damagedAtRandom, flipBit, STAMPS, stamped } from '../helpers/damage.ts';
 import { memoryFs, type TestFs } from '../helpers/memory-fs.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { breathe, inRounds, refusal, Slowest } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 

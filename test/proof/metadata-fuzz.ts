@@ -1,8 +1,8 @@
 /** T14: metadata files cut, flipped and forged: what was written, or a typed error, in time. */
 import { isDeepStrictEqual } from 'node:util';
-import { seeded } from '../helpers/arrow-samples.ts';
 import { checksummedText, flipBit, rechecksummed } from '../helpers/damage.ts';
 import { METADATA_SAMPLES, type MetadataSample } from '../helpers/metadata-samples.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { inRounds, refusal } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 

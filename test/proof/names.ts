@@ -1,8 +1,8 @@
 /** T18: names on disk: reversible, never two of one folder, usable or refused, none leaves its place. */
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { decodeRef, encodeRef, NameCodec } from '../../src/format/paths.ts';
-import { seeded } from '../helpers/arrow-samples.ts';
 import { SPECIAL_NAMES, shortNames } from '../helpers/names.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { inFolder } from './processes.ts';
 import { inRounds, refusal } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';

@@ -27,10 +27,10 @@ import {
   nestedTypes,
   randomBatch,
   randomData,
-  seeded,
 } from '../helpers/arrow-samples.ts';
 import { memoryFs, type TestFs } from '../helpers/memory-fs.ts';
 import { randomRows } from '../helpers/random-rows.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { breathe, inRounds, refusal } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
