@@ -19,7 +19,7 @@ export const corrupt = (file: string, what: string, cause?: unknown): DirspaceEr
   new DirspaceError(
     'Corrupt',
     `The file ${file} is damaged: ${what}. Run verify on the catalog to see what else is affected.`,
-    { details: { file }, ...(cause === undefined ? {} : { cause }) },
+    { details: { file }, cause },
   );
 
 /** Parses one JSON object. @throws Corrupt naming `file` */
@@ -48,7 +48,7 @@ export function encodeChecksummedText(text: string): { bytes: Uint8Array; checks
   const tail = `,${text.slice(1)}\n`;
   const body = Buffer.from(`${HEAD}00000000"${tail}`);
   const checksum = hex8(crc32(body.subarray(HEAD_BYTES - 1)));
-  body.write(checksum, HEAD.length, 'latin1');
+  body.write(checksum, HEAD.length);
   return { bytes: body, checksum };
 }
 
