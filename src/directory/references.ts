@@ -32,6 +32,7 @@ import {
   visibleSnapshot,
   visibleVersions,
 } from '../table/head.ts';
+import { tableLeft } from '../table/incarnation.ts';
 import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
 import {
   beginWrite,
@@ -206,6 +207,8 @@ async function isKept(
 ): Promise<boolean> {
   const branch = await branchOf(catalog, table, record.branch);
   if (branch === undefined) return false;
+  // Without its folder nothing is known of the version, and nothing may be taken back for it.
+  if ((await catalog.engine.store.list(branch.folder)) === undefined) throw tableLeft();
   return (await visibleVersions(catalog.engine, branch)).includes(record.version);
 }
 

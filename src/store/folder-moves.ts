@@ -91,7 +91,12 @@ export async function moveFolder(
     disk.fs.renameSync(source, target);
   } catch (error) {
     // A network file system may lose the answer to a rename that it did.
-    if (!isSameFolder(disk, to, stat)) return refusal(error, from, to);
+    if (!isSameFolder(disk, to, stat)) {
+      const outcome = refusal(error, from, to);
+      const standsThere = isSameFolder(disk, from, stat) && enterFolder(disk, targetParent);
+      if (outcome === 'missing' && standsThere) throw storeError(error, 'move', from);
+      return outcome;
+    }
   }
   disk.changed(sourceParent);
   disk.changed(targetParent);

@@ -19,6 +19,8 @@ export interface CrashOperation {
   prepare?(scene: Scene): Promise<unknown>;
   /** An error other than CommitStateUnknown means that nothing changed. */
   readonly exact?: true;
+  /** May find nothing to do and say so, where the disk denies what there is. */
+  readonly optional?: true;
   /** Commits in a way of its own where versions are managed. */
   readonly managed?: true;
 }
@@ -101,6 +103,7 @@ export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
     },
     run: ({ catalog }) =>
       catalog.cleanupTable({ id: OLD, older_than_millis: 0, orphan_grace_millis: 0 }),
+    optional: true,
   },
   rename: {
     run: ({ catalog }) =>

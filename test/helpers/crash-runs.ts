@@ -209,8 +209,8 @@ export async function surviveFault(each: CrashCase, fault: Fault): Promise<boole
   const here = text(await visibleState(catalog));
   const plain = isDirspaceError(error) && error.code !== 'CommitStateUnknown';
   const { before, after, operation } = each;
-  const allowed =
-    error === undefined ? [after] : plain && operation.exact ? [before] : [before, after];
+  const sure = error === undefined && !(operation.optional && fault.kind === 'ENOENT');
+  const allowed = sure ? [after] : plain && operation.exact ? [before] : [before, after];
   try {
     const state = await checkReopened(healthy, each, { turn: fault.at, allowed });
     // What fails for good keeps an interrupted replacement from being finished here and now.

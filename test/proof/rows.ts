@@ -23,6 +23,26 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./faults.ts')).faults,
   },
   {
+    row: 'T2 kill at every call',
+    seconds: 60,
+    alone: true,
+    cases: 'SIGKILLs',
+    load: async () => (await import('./kill-calls.ts')).killCalls,
+  },
+  {
+    row: 'T3 system calls',
+    seconds: 25,
+    alone: true,
+    load: async () => (await import('./traced-kills.ts')).tracedKills,
+  },
+  {
+    row: 'T4 random kills',
+    seconds: 80,
+    alone: true,
+    cases: 'SIGKILLs',
+    load: async () => (await import('./kills.ts')).kills,
+  },
+  {
     row: 'T7 writers',
     seconds: 40,
     alone: true,
