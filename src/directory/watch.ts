@@ -17,8 +17,8 @@ import {
 
 /** Hints that come within this time are looked into together, in milliseconds. */
 const SETTLE = 15;
-/** Looks around without any hint this often, in milliseconds. */
-const SAFETY_NET = 5_000;
+/** Looks around without any hint this often, in milliseconds: an event is told within 5 seconds. */
+const SAFETY_NET = 4_000;
 
 /**
  * What happens from the moment `ready` resolves on is told. Iteration and `ready` reject with

@@ -5,6 +5,7 @@
  * it holds. Each instance goes deaf when a folder is replaced under its name, when the root goes
  * away, or when the system runs out of watches; then a fresh one takes its place.
  */
+import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { FSWatcher } from 'chokidar';
@@ -17,6 +18,8 @@ const DEPTH = 64;
 const POLL_MS = 500;
 /** Time for the system's events about one name to arrive before it is looked at. */
 const SETTLE_MS = 50;
+/** By then even a late watch is set. */
+const LATE_MS = 1000;
 /** Between two fresh starts: a start reads every folder under the root. */
 const RESTART_MS = 1000;
 
@@ -45,6 +48,8 @@ export class DiskWatch {
 
   constructor(options: DiskWatchOptions) {
     this.#options = options;
+    // Every pause listens to it, and a busy catalog has many at once.
+    setMaxListeners(0, this.#closing.signal);
     this.#polling = options.polling;
     this.ready = this.#start();
     // Reported through onError too; nobody has to await it.
@@ -110,8 +115,9 @@ export class DiskWatch {
     if (!this.#live) return;
     this.#change(dirname(folder));
     this.#change(folder);
-    // Its own watch is set only after this event: what is made in between shows up here.
-    this.#later(() => this.#change(folder));
+    // Its own watch is set only after this event, on a busy machine long after it: what is made in
+    // between shows up here.
+    for (const ms of [SETTLE_MS, LATE_MS]) this.#later(() => this.#change(folder), ms);
   }
 
   #removed(folder: string): void {
@@ -192,8 +198,8 @@ export class DiskWatch {
     if (this.#live && !this.#options.hidden(folder)) this.#options.onChange(folder);
   }
 
-  #later(action: () => void): void {
-    void this.#pause(SETTLE_MS).then(() => {
+  #later(action: () => void, ms = SETTLE_MS): void {
+    void this.#pause(ms).then(() => {
       if (!this.#closed) action();
     });
   }

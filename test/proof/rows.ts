@@ -49,6 +49,72 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./writers.ts')).writers,
   },
   {
+    row: 'T9 negative controls',
+    seconds: 10,
+    load: async () => (await import('./controls.ts')).controls,
+  },
+  {
+    row: 'T20 full disk',
+    seconds: 15,
+    load: async () => (await import('./full-disk.ts')).fullDisk,
+  },
+  {
+    row: 'T13 watching',
+    seconds: 20,
+    alone: true,
+    load: async () => (await import('./watching.ts')).watching,
+  },
+  {
+    row: 'T14 manifest fuzz',
+    seconds: 8,
+    cases: 'fuzzed inputs',
+    load: async () => (await import('./metadata-fuzz.ts')).metadataFuzz,
+  },
+  {
+    row: 'T15 fragment fuzz',
+    seconds: 25,
+    cases: 'fuzzed inputs',
+    load: async () => (await import('./fragment-fuzz.ts')).fragmentFuzz,
+  },
+  {
+    row: 'T16 foreign Arrow fuzz',
+    seconds: 45,
+    cases: 'fuzzed inputs',
+    load: async () => (await import('./foreign-arrow-fuzz.ts')).foreignArrowFuzz,
+  },
+  {
+    row: 'T17 round trips',
+    seconds: 25,
+    load: async () => (await import('./round-trip.ts')).roundTrip,
+  },
+  {
+    row: 'T18 names',
+    seconds: 7,
+    load: async () => (await import('./names.ts')).names,
+  },
+  {
+    row: 'T19 links and hostile paths',
+    seconds: 35,
+    load: async () => (await import('./hostile-places.ts')).hostilePlaces,
+  },
+  {
+    row: 'T22 strict file system',
+    seconds: 8,
+    load: async () => (await import('./strict-fs.ts')).strictFs,
+  },
+  {
+    row: 'T23 leaks',
+    seconds: 15,
+    alone: true,
+    load: async () => (await import('./leaks.ts')).leaks,
+  },
+  {
+    row: 'T24 performance floor',
+    seconds: 25,
+    alone: true,
+    load: async () => (await import('./floor.ts')).floor,
+  },
+  {
     row: 'REST server kills',
     seconds: 40,
     alone: true,

@@ -261,7 +261,9 @@ const churn: Case = {
           new_namespace_id: ['ns'],
           new_table_name: 'x',
         });
+        await breathe();
         await scene.other.dropNamespace({ id: ['ns'], behavior: 'Cascade' });
+        await breathe();
       }
     })();
     const writer = await open(root);
@@ -269,6 +271,7 @@ const churn: Case = {
     for (; version <= CHURNS[size] + 1; version++) {
       await writer.insertIntoTable({ id: ['t'] }, people(1));
       scene.owe(committed('t', version));
+      await breathe();
     }
     await churning;
     const latest = await scene.settle(violated);
