@@ -694,6 +694,7 @@ test.each([
     false,
   ],
   ['a run, and a tombstone after it', [[1, 2]], 'tombstone', false],
+  ['a run, and one built on nothing after it', [[1, 2]], 'first', false],
   ['a run, and nothing after it', [[1, 2]], 'nothing', false],
   ['a run, and the one built on it', [[1, 2]], 'follows', true],
 ] as const)('version 2 with %s: %j, %s', async (_, runs, next, expected) => {
@@ -706,8 +707,8 @@ test.each([
   if (next === 'tombstone') {
     await one.engine.store.put(third, encodeTombstone({ deletedThrough: 3 }));
   }
-  if (next === 'stranger') {
-    const at = { slot: 2, snapshot };
+  if (next === 'stranger' || next === 'first') {
+    const at = { slot: 2, snapshot: next === 'first' ? undefined : snapshot };
     const stranger = nextManifest(one.engine, branch, draftOf('append'), at, 'another');
     await one.engine.store.put(third, encodeManifest(stranger).bytes);
   }

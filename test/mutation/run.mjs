@@ -66,16 +66,19 @@ function mutate(part, source) {
   const seconds = Math.round((Date.now() - started) / 1000);
   const noticed = valid.length - unnoticed.length;
   const score = ((100 * noticed) / valid.length).toFixed(1);
-  console.log(`${source}: ${noticed} of ${valid.length} mutants, ${score} %, ${seconds} s`);
+  const hung = valid.filter((mutant) => mutant.status === 'Timeout').length;
+  console.log(
+    `${source}: ${noticed} of ${valid.length} mutants, ${score} %, ${hung} by hanging, ${seconds} s`,
+  );
   const lines = text.split('\n');
   for (const { location, mutatorName, replacement, status: outcome } of unnoticed) {
     const line = lines[location.start.line - 1].trim();
-    const reason = EQUIVALENT[source]?.find(
-      (known) => line.includes(known.line) && known.mutator === mutatorName,
-    )?.reason;
-    const change = `${line} => ${(replacement ?? '').replace(/\s+/g, ' ').slice(0, 80)}`;
-    const why = reason === undefined ? outcome : `equivalent, ${reason}`;
-    console.log(`  ${location.start.line}: ${change} (${mutatorName}; ${why})`);
+    const becomes = (replacement ?? '').replace(/\s+/g, ' ');
+    const known = EQUIVALENT[source]?.find((each) => line.includes(each.in) && each.to === becomes);
+    const why = known === undefined ? outcome : `equivalent: ${known.because}`;
+    console.log(
+      `  ${location.start.line}: ${line} => ${becomes.slice(0, 80)} (${mutatorName}; ${why})`,
+    );
   }
   return { mutants: valid.length, noticed };
 }
