@@ -11,6 +11,7 @@ export const PARTS = {
   /** What is written ahead of operations of several steps, and what an opener does about it. */
   recovery: {
     sources: [
+      'src/directory/open-catalog.ts',
       'src/directory/intents.ts',
       'src/directory/journal.ts',
       'src/directory/drop-namespace.ts',
@@ -19,6 +20,7 @@ export const PARTS = {
       'test/directory.recovery.test.ts',
       'test/directory.intents.test.ts',
       'test/directory.journal.test.ts',
+      'test/directory.open.test.ts',
     ],
   },
   /** What removes versions, files and dropped tables for good. */
