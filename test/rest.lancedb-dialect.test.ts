@@ -1,6 +1,9 @@
 /** What LanceDB's remote client sends and needs, request by request; the rest is in test/interop. */
 import { describe, expect, test } from 'vitest';
+import { Field, FixedSizeList, Float32, recordBatchStream, Schema } from '../src/arrow.ts';
 import { DirspaceError, type ErrorCode } from '../src/errors.ts';
+import { openArrowBody } from '../src/format/foreign-ipc.ts';
+import { connectNamespace } from '../src/sdk/connect.ts';
 import {
   type Answered,
   ARROW,
@@ -165,11 +168,48 @@ describe('answers', () => {
       version: 1,
       schema: { fields: [{ name: 'id', nullable: expect.any(Boolean), type: { type: 'int32' } }] },
     });
-    expect(headers.get('phalanx-version')).toMatch(/^\d+\.\d+\.\d+$/);
+    // Clients send several vectors at once from 0.2.0 on, structured text queries from 0.3.0 on.
+    expect(headers.get('phalanx-version')).toBe('0.2.0');
     expect((await send(pair, '/v1/table/t/count_rows/', { version: null })).json).toBe(3);
     const listed = await ask(pair, 'GET', '/v1/table/?limit=10', undefined, remote);
     expect(listed.json).toEqual({ tables: ['t'] });
   });
+  test('of several vectors, rows tell which one they are near to', async () => {
+    const pair = await restPair({ root: temporaryFolder() });
+    const item = new Field('item', new Float32(), true);
+    const schema = new Schema([new Field('v', new FixedSizeList(2, item), true)]);
+    const { client } = pair;
+    await client.createTable({ id: ['t'] }, recordBatchStream(schema, []));
+    const db = await connectNamespace('rest', { uri: pair.base }, { fetch: pair.fetch as never });
+    await (await db.openTable('t')).add([{ v: [0, 0] }, { v: [9, 9] }]);
+    const response = await pair.fetch(`${pair.base}/v1/table/t/query/`, {
+      method: 'POST',
+      headers: { ...remote, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        vector: [
+          [9, 9],
+          [0, 1],
+        ],
+        k: 1,
+        prefilter: true,
+      }),
+    });
+    const rows = await openArrowBody(new Uint8Array(await response.arrayBuffer()));
+    const found: unknown[] = [];
+    for await (const batch of rows) {
+      const [index, distance] = ['query_index', '_distance'].map((name) => batch.getChild(name));
+      for (let row = 0; row < batch.numRows; row++) {
+        found.push([index?.get(row), distance?.get(row)]);
+      }
+      expect(String(index?.type)).toBe('Int32');
+    }
+    expect(found).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+    await db.close();
+  });
+
   test('tags are a bare map, in camel case', async () => {
     const tags = { a: { version: 1, manifestSize: 2 } };
     const pair = await restPair({ namespace: stubNamespace({ listTableTags: () => ({ tags }) }) });

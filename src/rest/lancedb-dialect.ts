@@ -15,8 +15,11 @@ import type { Dialect, RequestHead } from './dialect.ts';
 import { lancedbError } from './lancedb-errors.ts';
 import { plainQuery } from './lancedb-queries.ts';
 
-/** What the clients may rely on: several vectors in one query and all above it are not announced. */
-const SERVER_VERSION = { 'phalanx-version': '0.1.0' };
+/**
+ * What the clients may rely on: 0.2.0 takes several vectors in one query. Structured text queries
+ * (0.3.0), inserts in parts (0.4.0) and blobs (0.5.0) are not there.
+ */
+const SERVER_VERSION = { 'phalanx-version': '0.2.0' };
 
 export const lancedbDialect: Dialect = {
   name: 'lancedb',

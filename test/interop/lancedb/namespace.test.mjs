@@ -1,35 +1,94 @@
 /**
- * The client's other mode, `connectNamespace('rest')`: the catalog is the server's, but the client
- * opens tables itself, in its own format, so the rows of others are out of its reach.
+ * The client's other mode, `connectNamespace('rest')`: the catalog is the server's, and the client
+ * keeps the rows of tables itself, in its own format, at the places the catalog gives. To the
+ * server they are declared tables; the server's own tables the client cannot open.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectNamespace } from '@lancedb/lancedb';
-import { connectRemote, DATA, startServe } from './harness.mjs';
+import * as arrow from 'apache-arrow';
+import { compareCatalogs, connectRemote, DATA, failure, objects, startServe } from './harness.mjs';
 
-test('namespaces and tables can be listed, described, renamed and dropped', async () => {
+compareCatalogs('namespaces: create, list, describe and drop', async (db) => {
+  await db.createNamespace(['a'], { properties: { owner: 'me' } });
+  await db.createNamespace(['a', 'b']);
+  const found = [
+    (await db.listNamespaces([])).namespaces,
+    (await db.listNamespaces(['a'])).namespaces,
+    (await db.describeNamespace(['a'])).properties.owner,
+    await failure(() => db.createNamespace(['a'])),
+    await failure(() => db.describeNamespace(['missing'])),
+    (await failure(() => db.dropNamespace(['a']))) === 'succeeds',
+  ];
+  await db.dropNamespace(['a', 'b']);
+  await db.dropNamespace(['a']);
+  return [...found, (await db.listNamespaces([])).namespaces];
+});
+
+compareCatalogs('tables: create, open, write, overwrite and drop', async (db) => {
+  const table = await db.createTable('t', DATA);
+  await table.add(DATA.slice(1));
+  const opened = await db.openTable('t');
+  const found = [
+    table.name,
+    await opened.countRows(),
+    await failure(() => db.createTable('t', DATA)),
+    await (await db.createTable('t', DATA, { existOk: true })).countRows(),
+    await (await db.createTable('t', DATA.slice(1), { mode: 'overwrite' })).countRows(),
+    await failure(() => db.openTable('missing')),
+  ];
+  const schema = new arrow.Schema([new arrow.Field('a', new arrow.Int32(), true)]);
+  found.push(await (await db.createEmptyTable('e', schema)).countRows());
+  found.push(await db.tableNames(), (await db.listTables([])).tables);
+  await db.dropTable('e');
+  return [...found, await db.tableNames(), await failure(() => db.dropTable('e'))];
+});
+
+compareCatalogs('tables in namespaces', async (db) => {
+  await db.createNamespace(['a']);
+  await db.createNamespace(['a', 'b']);
+  const table = await db.createTable('t', DATA, ['a', 'b']);
+  return [
+    await table.countRows(),
+    await db.tableNames(['a', 'b']),
+    await db.tableNames(),
+    objects(await (await db.openTable('t', ['a', 'b'])).query().toArray()),
+    (await failure(() => db.dropNamespace(['a', 'b']))) === 'succeeds',
+  ];
+});
+
+compareCatalogs('dropAllTables', async (db) => {
+  for (const name of ['a', 'b']) await db.createTable(name, DATA);
+  await db.dropAllTables();
+  return db.tableNames();
+});
+
+test('a renamed table keeps its rows; namespaces that may be there already', async () => {
   const server = await startServe();
   try {
     const db = await connectNamespace('rest', { uri: server.url });
-    await db.createNamespace(['a'], { properties: { owner: 'me' } });
-    await db.createNamespace(['a', 'b']);
-    assert.deepEqual((await db.listNamespaces([])).namespaces, ['a']);
-    assert.deepEqual((await db.listNamespaces(['a'])).namespaces, ['b']);
-    assert.equal((await db.describeNamespace(['a'])).properties.owner, 'me');
-    await assert.rejects(db.createNamespace(['a']), /exists/i);
-    await assert.rejects(db.describeNamespace(['missing']), /not ?found|no namespace/i);
+    await db.createNamespace(['a']);
+    await db.createNamespace(['a'], { mode: 'exist_ok' });
+    await db.createTable('t', DATA);
+    await db.renameTable('t', 'u');
+    assert.deepEqual(await db.tableNames(), ['u']);
+    assert.equal(await (await db.openTable('u')).countRows(), DATA.length);
+  } finally {
+    await server.stop();
+  }
+});
 
+test("the server's own tables are listed and dropped, but not opened", async () => {
+  const server = await startServe();
+  try {
+    const db = await connectNamespace('rest', { uri: server.url });
     const remote = await connectRemote(server.url);
+    await db.createNamespace(['a']);
     await remote.createTable('t', DATA, ['a']);
     assert.deepEqual(await db.tableNames(['a']), ['t']);
     await assert.rejects(db.openTable('t', ['a']));
-    await assert.rejects(db.openTable('missing', ['a']), /not found/i);
     await db.dropTable('t', ['a']);
     assert.deepEqual(await remote.tableNames(['a']), []);
-
-    await db.dropNamespace(['a', 'b']);
-    await db.dropNamespace(['a']);
-    assert.deepEqual((await db.listNamespaces([])).namespaces, []);
   } finally {
     await server.stop();
   }

@@ -161,21 +161,78 @@ compare('orderBy', async (db) => {
   return objects(await query.orderBy({ columnName: 'id', ascending: false }).toArray());
 });
 
-compare(
-  'explainPlan answers a text',
-  async (db) => typeof (await (await made(db)).query().limit(1).explainPlan()),
-);
-
-compare('vectorSearch', async (db) => {
+async function vectors(db) {
   const field = new arrow.Field('item', new arrow.Float32(), true);
   const schema = new arrow.Schema([
     new arrow.Field('id', new arrow.Int32(), true),
     new arrow.Field('v', new arrow.FixedSizeList(2, field), true),
   ]);
   const table = await db.createEmptyTable('vectors', schema);
-  await table.add(DATA.map(({ id, v }) => ({ id, v })));
-  return (await table.vectorSearch([1, 2]).limit(2).toArray()).map((row) => [
-    row.id,
-    row._distance,
-  ]);
+  await table.add(Array.from({ length: 12 }, (_, id) => ({ id, v: [id / 2, (id * 5) % 7] })));
+  return table;
+}
+
+const nearest = async (query) =>
+  (await query.toArray()).map((row) => [row.id, row._distance, row.query_index ?? null]);
+
+compare('plans of a scan and of a vector search are texts', async (db) => {
+  const table = await vectors(db);
+  const search = table.vectorSearch([1, 2]).limit(1);
+  const plans = [
+    await table.query().where('id > 1').limit(1).explainPlan(),
+    await table.query().explainPlan(true),
+    await table.query().where('id > 1').analyzePlan(),
+    await search.explainPlan(),
+    await search.analyzePlan(),
+  ];
+  return plans.map((plan) => [typeof plan, plan.length > 20]);
+});
+
+compare('a plan of a query with an error in it', async (db) => {
+  const table = await vectors(db);
+  const query = () => table.query().where('nothing > 1');
+  return [await failure(() => query().explainPlan()), await failure(() => query().analyzePlan())];
+});
+
+compare('vectorSearch', async (db) => nearest((await vectors(db)).vectorSearch([1, 2]).limit(3)));
+
+for (const metric of ['l2', 'cosine', 'dot']) {
+  compare(`vectorSearch by ${metric}`, async (db) => {
+    const found = await nearest(
+      (await vectors(db)).vectorSearch([1, 2]).distanceType(metric).limit(5),
+    );
+    // The last digits depend on the order of the sums.
+    return found.map(([id, distance]) => [id, distance.toFixed(4)]);
+  });
+}
+
+compare('vectorSearch with a predicate before and after', async (db) => {
+  const search = (await vectors(db)).vectorSearch([1, 2]).where('id > 4').limit(4);
+  return [await nearest(search), await nearest(search.postfilter())];
+});
+
+compare('vectorSearch with an offset, some columns, and bounds', async (db) => {
+  const table = await vectors(db);
+  const search = () => table.vectorSearch([1, 2]).limit(3);
+  return [
+    await nearest(search().offset(1)),
+    objects(await search().select(['id', '_distance']).toArray()),
+    await nearest(search().distanceRange(1, 10)),
+    await nearest(search().withRowId()),
+  ];
+});
+
+compare('vectorSearch for several vectors at once', async (db) => {
+  const found = await nearest(
+    (await vectors(db)).vectorSearch([1, 2]).addQueryVector([5, 0]).limit(2),
+  );
+  return found.sort((a, b) => a[2] - b[2] || a[1] - b[1]);
+});
+
+compare('vectorSearch that cannot be', async (db) => {
+  const table = await vectors(db);
+  return [
+    await failure(() => table.vectorSearch([1, 2, 3]).toArray()),
+    await failure(() => table.vectorSearch([1, 2]).column('id').toArray()),
+  ];
 });

@@ -1,0 +1,65 @@
+/**
+ * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
+ * lancedb` or `python`. Says so and ends well where they cannot be installed. Needs the built
+ * package: npm run build.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [name] = process.argv.slice(2);
+const folder = join(import.meta.dirname, name ?? '');
+
+/** The output where the command failed, or could not be started. */
+function failure(command, args, options = {}) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    ...options,
+  });
+  return status === 0 ? undefined : (error?.message ?? `${stdout ?? ''}${stderr ?? ''}`);
+}
+
+function skip(what, why) {
+  const reason = why.trim().split('\n').at(-1);
+  console.log(`SKIPPED: ${what}: ${reason}`);
+  process.exit(0);
+}
+
+/** Runs the tests, which print their counts. */
+function run(command, args) {
+  const { status } = spawnSync(command, args, { cwd: folder, stdio: 'inherit' });
+  process.exit(status ?? 1);
+}
+
+function lancedb() {
+  const install = ['install', '--no-audit', '--no-fund', '--no-package-lock'];
+  const failed = failure('npm', install);
+  if (failed !== undefined) skip('the LanceDB client cannot be installed', failed);
+  run(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=spec']);
+}
+
+function python() {
+  const base = ['python3', 'python'].find(
+    (one) =>
+      failure(one, ['-c', 'import sys, venv; assert sys.version_info >= (3, 10)']) === undefined,
+  );
+  if (base === undefined) skip('the Python clients', 'there is no Python of 3.10 or newer here');
+  const venv = join(folder, '.venv');
+  const bin = join(venv, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  if (!existsSync(bin)) {
+    const failed = failure(base, ['-m', 'venv', venv]);
+    if (failed !== undefined) skip('no virtual environment can be made', failed);
+  }
+  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  const failed = failure(bin, [...install, '-r', 'requirements.txt']);
+  if (failed !== undefined) skip('the Python clients cannot be installed', failed);
+  run(bin, ['-m', 'unittest', '-v']);
+}
+
+const suites = { lancedb, python };
+if (suites[name] === undefined) {
+  console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
+  process.exit(2);
+}
+suites[name]();
