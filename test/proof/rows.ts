@@ -59,6 +59,37 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./full-disk.ts')).fullDisk,
   },
   {
+    row: 'T5 power loss',
+    seconds: 40,
+    load: async () => (await import('./power-loss.ts')).powerLoss,
+  },
+  {
+    row: 'T8 conflicts',
+    seconds: 25,
+    load: async () => (await import('./conflicts.ts')).conflicts,
+  },
+  {
+    row: 'T10 simulation',
+    seconds: 100,
+    load: async () => (await import('./simulation.ts')).simulation,
+  },
+  {
+    row: 'T11 locks',
+    seconds: 25,
+    alone: true,
+    load: async () => (await import('./locks.ts')).locks,
+  },
+  {
+    row: 'T12 drop and rename races',
+    seconds: 25,
+    load: async () => (await import('./incarnations.ts')).incarnations,
+  },
+  {
+    row: 'T21 cleanup',
+    seconds: 40,
+    load: async () => (await import('./cleanup-safety.ts')).cleanupSafety,
+  },
+  {
     row: 'T13 watching',
     seconds: 20,
     alone: true,

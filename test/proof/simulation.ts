@@ -12,9 +12,10 @@ import type { ProofRow } from './row.ts';
 import { eachSeed } from './seeds.ts';
 
 const ROOT = '/c';
-const OPERATIONS = 200;
+/** Of one seed. */
+const OPERATIONS = { ci: 100, short: 100, nightly: 200 } as const;
 /** Between rounds nothing is under way, and days go by. */
-const ROUND = 50;
+const ROUNDS = 4;
 const DAY = 24 * 3_600_000;
 /** Every so many seeds are run twice. */
 const TWICE = 10;
@@ -55,7 +56,7 @@ function nextAttempt(writer: SimulatedWriter): Attempt {
   return writer.read(id, { version: 1 + simulation.below(20) });
 }
 
-export async function simulate(seed: number): Promise<Run> {
+export async function simulate(seed: number, operations: number): Promise<Run> {
   const base = strictFileSystem(memoryFs());
   const history = new History();
   const simulation = new Simulation(seed, base, faultsOf(seed), history);
@@ -82,10 +83,11 @@ export async function simulate(seed: number): Promise<Run> {
     const skew = index === 1 ? DAY * (simulation.random() - 0.5) : 0;
     writers.push(new SimulatedWriter(simulation, history, options, counter, skew));
   }
-  for (let until = ROUND; until <= OPERATIONS; until += ROUND) {
+  for (let round = 1; round <= ROUNDS; round++) {
     await simulation.run(
       writers.map((writer) => async () => {
-        while (counter.next <= until) await writer.attempt(nextAttempt(writer));
+        while (counter.next <= (operations * round) / ROUNDS)
+          await writer.attempt(nextAttempt(writer));
       }),
     );
     // What was left behind grows old enough to be removed, beside new work.
@@ -112,14 +114,14 @@ export const simulation: ProofRow = {
     let twice = 0;
     const outcomes = new Map<string, number>();
     const cases = await eachSeed(context, { ci: 30, short: 500 }, async (seed) => {
-      const run = await simulate(seed);
+      const run = await simulate(seed, OPERATIONS[context.size]);
       operations += run.operations;
       calls += run.calls;
       for (const [outcome, times] of run.outcomes)
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + times);
       if (seed % TWICE !== 0) return run.wrong;
       twice++;
-      const { trace } = await simulate(seed);
+      const { trace } = await simulate(seed, OPERATIONS[context.size]);
       if (trace === run.trace) return run.wrong;
       return [...run.wrong, `its traces are ${run.trace} and ${trace}`];
     });
