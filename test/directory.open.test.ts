@@ -1,4 +1,5 @@
 /** Opening a catalog: what is set up and when, what is read of it, and what a crash left is finished. */
+import nodeFs from 'node:fs';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type OpenOptions, openCatalog } from '../src/directory/open-catalog.ts';
 import { systemEnv } from '../src/env.ts';
@@ -20,6 +21,7 @@ import {
 } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { memoryFs, type TestFs } from './helpers/memory-fs.ts';
+import { temporaryFolder } from './helpers/temporary.ts';
 
 const FORMAT = `${ROOT}/.dirspace/format.json`;
 const ID = '00000000-0000-4000-8000-00000000aaaa';
@@ -65,6 +67,14 @@ describe('a new root', () => {
     ]);
     expect(formatOf()).toEqual({ foldsCase: false, properties: {} });
     expect(catalog.engine.names.foldsCase).toBe(false);
+  });
+
+  test('is on the disk where no file system is given', async () => {
+    const root = `${temporaryFolder()}/new`;
+    const { catalog } = await openCatalog({ root });
+    await catalog.prepareRoot();
+    expect(nodeFs.existsSync(`${root}/.dirspace/format.json`)).toBe(true);
+    expect(catalog.root).toBe(root);
   });
 
   test('is not made by who only reads, nor by a call that was ended before', async () => {
