@@ -15,7 +15,7 @@ import {
 import { listBranches, mainBranch } from './branches.ts';
 import { deleteVersions, keptVersions } from './delete-versions.ts';
 import type { Engine } from './engine.ts';
-import { readManifest, type TableBranch, visibleVersions } from './head.ts';
+import { readManifest, type TableBranch, visibleVersions, visibleVersionsOf } from './head.ts';
 import { readChunk } from './snapshot.ts';
 
 export interface CleanupOptions {
@@ -120,7 +120,8 @@ async function oldFiles(
   return found;
 }
 
-async function fileSystemTime(engine: Engine): Promise<number> {
+/** What the file system's own clock says, in milliseconds; ours may be wrong. */
+export async function fileSystemTime(engine: Engine): Promise<number> {
   const file = `.dirspace/clock-${engine.env.uuid()}`;
   await engine.store.putHint(file, Buffer.from('now'));
   const head = await engine.store.head(file);
@@ -144,17 +145,20 @@ async function referencedFiles(
   const folders = new Set(branches.map(({ folder }) => folder));
   const deleted = known.filter(({ folder }) => !folders.has(folder));
   for (const branch of [...branches, ...deleted]) {
-    if ((await engine.store.list(branch.folder)) === undefined) {
-      // A branch that is not listed any more was deleted just now.
+    const versions = await visibleVersionsOf(engine, branch);
+    if (versions === undefined) {
+      // A branch that is not listed any more was deleted just now, if anything can be listed.
       const again = await allBranches(engine, tableFolder, incarnation);
-      if (again.some(({ folder }) => folder === branch.folder)) throw unfound(branch.folder);
+      const main = await engine.store.list(mainBranch(tableFolder, incarnation).folder);
+      if (main === undefined || again.some(({ folder }) => folder === branch.folder))
+        throw unfound(branch.folder);
       continue;
     }
-    for (const version of await visibleVersions(engine, branch)) {
+    for (const version of versions) {
       if (doomed.get(branch.folder)?.has(version) === true) continue;
       const manifest = await readManifest(engine, branch, version);
       if (manifest !== undefined) await collectFiles(engine, tableFolder, manifest, used);
-      else if ((await visibleVersions(engine, branch)).includes(version))
+      else if ((await visibleVersionsOf(engine, branch))?.includes(version) !== false)
         throw unfound(versionFile(branch.folder, version));
     }
   }

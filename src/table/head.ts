@@ -147,7 +147,16 @@ export async function listedVersions(engine: Engine, branch: TableBranch): Promi
 
 /** Version numbers that were not deleted, ascending. Versions of open batches are among them. */
 export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  const entries = (await engine.store.list(branch.folder)) ?? [];
+  return (await visibleVersionsOf(engine, branch)) ?? [];
+}
+
+/** The same, and undefined where there is no such folder: for those who delete what is not listed. */
+export async function visibleVersionsOf(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<number[] | undefined> {
+  const entries = await engine.store.list(branch.folder);
+  if (entries === undefined) return undefined;
   const runs = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
   const versions = entries.flatMap((entry) => parseVersionFile(entry.name) ?? []);
   return versions

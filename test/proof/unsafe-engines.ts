@@ -1,0 +1,37 @@
+/** Engines that lack one of the things that make them safe. Nothing but the controls can ask for one. */
+import { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { openCatalog } from '../../src/directory/open-catalog.ts';
+import { type Env, systemEnv } from '../../src/env.ts';
+import type { FileSystem } from '../../src/store/file-system.ts';
+import { trustFileSystem } from '../../src/store/strict-fs.ts';
+
+/** Publishing a version replaces the one that has the name. */
+export const renamesInsteadOfLinks = (fs: FileSystem): FileSystem =>
+  trustFileSystem({
+    ...fs,
+    linkSync: (from, to) => {
+      // Only of versions: the root would be refused if its probe noticed.
+      if (to.endsWith('.json')) fs.renameSync(from, to);
+      else fs.linkSync(from, to);
+    },
+  });
+
+/** What was told to be on the disk is in memory only. */
+export const flushesNothing = (fs: FileSystem): FileSystem =>
+  trustFileSystem({
+    ...fs,
+    fsync: (_, done) => queueMicrotask(done),
+    fdatasync: (_, done) => queueMicrotask(done),
+    fsyncSync: () => {},
+  });
+
+/** Every table of the catalog has the same incarnation. */
+export async function withoutIncarnations(
+  root: string,
+  fs: FileSystem,
+): Promise<DirectoryNamespace> {
+  const { catalog, store } = await openCatalog({ root, fs });
+  const env: Env = { ...systemEnv, uuid: () => '00000000-0000-4000-8000-000000000000' };
+  // Tables take their ids from here; what they hold, from the engine's own source.
+  return new DirectoryNamespace({ ...catalog, env }, store);
+}
