@@ -50,9 +50,32 @@ describe('in the SDK', () => {
       () => db.openTable('user', [], { version: '1' } as Loose),
       'InvalidInput',
       '"1"',
-      'whole number',
+      'integer',
     ],
     'a version that has a fraction': [() => users.checkout(1.5), 'InvalidInput', '1.5'],
+    'properties that are numbers are not written down': [
+      () => db.createTable('other', [{ a: 1 }], [], { properties: { a: 5 } } as Loose),
+      'InvalidInput',
+      'properties.a is 5',
+      'string',
+    ],
+    'metadata that is a number is not written down': [
+      () => users.updateSchemaMetadata({ a: 5 } as Loose),
+      'InvalidInput',
+      'metadata.a is 5',
+      'string',
+    ],
+    'an id that is text': [
+      () => db.namespace.describeTable({ id: 'user' } as Loose),
+      'InvalidInput',
+      'id is "user"',
+      'an array',
+    ],
+    'a request without what it needs': [
+      () => db.namespace.renameTable({ id: ['user'] } as Loose),
+      'InvalidInput',
+      'new_table_name is missing',
+    ],
     'a missing name': [() => (db as Loose).openTable(), 'InvalidInput', 'undefined'],
     'a path that is text': [
       () => db.openTable('user', 'prod' as Loose),
