@@ -53,6 +53,11 @@ export const EQUIVALENT = {
       to: '""',
       because: 'what was moved is gone from staging, which is looked at next',
     },
+    {
+      in: "outcome === 'missing' &&",
+      to: 'true',
+      because: 'where the place is taken its parents are there, and it is taken again',
+    },
     { in: "outcome !== 'taken'", to: 'false', because: 'what was moved has no children left' },
   ],
   'src/table/cleanup.ts': [
