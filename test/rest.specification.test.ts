@@ -71,124 +71,6 @@ describe('namespace identifier in REST paths', () => {
   });
 });
 
-describe('describe request', () => {
-  test('all members are optional, and so is the body', async () => {
-    expect((await describeUser({})).status).toBe(200);
-    expect((await ask(real, 'POST', '/v1/table/prod$user/describe')).status).toBe(200);
-    expect((await describeUser(null)).status).toBe(200);
-  });
-  test('identity and context are accepted', async () => {
-    const identity = { api_key: 'k', auth_token: 't' };
-    expect((await describeUser({ identity, context: { a: 'b' } })).status).toBe(200);
-  });
-  test('without a version the latest is described', async () => {
-    expect((await describeUser({ load_detailed_metadata: true })).json.version).toBe(2);
-  });
-  test('version selects a version', async () => {
-    expect((await describeUser({ version: 1 }, '?load_detailed_metadata=true')).json.version).toBe(
-      1,
-    );
-  });
-  test.each([-1, 1.5, '1', true])('version %j is refused, naming the member', async (version) => {
-    const answer = await describeUser({ version });
-    expect(answer).toMatchObject({ status: 400, json: { code: 13 } });
-    expect(answer.json.detail).toContain('version');
-  });
-  test.each([0, 99])('version %j names nothing', async (version) => {
-    expect(await describeUser({ version })).toMatchObject({ status: 404, json: { code: 11 } });
-  });
-  test('tag selects the version it names', async () => {
-    expect((await describeUser({ tag: 'first', load_detailed_metadata: true })).json.version).toBe(
-      1,
-    );
-    expect(await describeUser({ tag: 'none' })).toMatchObject({ status: 404, json: { code: 8 } });
-  });
-  test.each([{ version: 1 }, { branch: 'dev' }])('tag beside %j is refused', async (other) => {
-    expect(await describeUser({ tag: 'first', ...other })).toMatchObject({ status: 400 });
-  });
-  test('branch selects a branch; the default is main', async () => {
-    expect((await describeUser({ branch: 'dev' })).status).toBe(200);
-    expect((await describeUser({ branch: 'main' })).status).toBe(200);
-    expect(await describeUser({ branch: 'none' })).toMatchObject({
-      status: 404,
-      json: { code: 22 },
-    });
-  });
-  test.each(['with_table_uri', 'load_detailed_metadata', 'check_declared'])(
-    '%s is taken from the query and from the body',
-    async (member) => {
-      const path = '/v1/table/t/describe';
-      expect(await heard('POST', `${path}?${member}=true`, {})).toEqual({
-        id: ['t'],
-        [member]: true,
-      });
-      expect(await heard('POST', path, { [member]: true })).toEqual({ id: ['t'], [member]: true });
-      const wrong = await ask(real, 'POST', `/v1/table/prod$user/describe?${member}=yes`, {});
-      expect(wrong).toMatchObject({ status: 400, json: { code: 13 } });
-    },
-  );
-  test('the client sends with_table_uri, load_detailed_metadata and check_declared in the query', async () => {
-    const sent: [string, unknown][] = [];
-    const client = new RestNamespace({
-      uri: 'http://x/base/',
-      fetch: async (url, init) => {
-        sent.push([url, JSON.parse(String(init.body))]);
-        return new Response('{}');
-      },
-    });
-    await client.describeTable({
-      id: ['a', 'b'],
-      with_table_uri: true,
-      load_detailed_metadata: false,
-      check_declared: true,
-      vend_credentials: true,
-    });
-    expect(sent).toEqual([
-      [
-        'http://x/base/v1/table/a%24b/describe?with_table_uri=true&load_detailed_metadata=false&check_declared=true',
-        { vend_credentials: true },
-      ],
-    ]);
-  });
-});
-
-describe('describe response', () => {
-  const detailed = ['table', 'namespace', 'version', 'schema', 'stats', 'metadata'];
-  test('only location is needed when detailed metadata is not loaded', async () => {
-    const { json } = await describeUser({});
-    expect(json.location).toMatch(/user\.table$/);
-    for (const member of detailed) expect(json).not.toHaveProperty(member);
-  });
-  test('load_detailed_metadata populates table, namespace, version, schema, stats and metadata', async () => {
-    const { json } = await describeUser({}, '?load_detailed_metadata=true');
-    expect(json).toMatchObject({
-      table: 'user',
-      namespace: ['prod'],
-      version: 2,
-      stats: { num_deleted_rows: 0, num_fragments: 2 },
-      metadata: {},
-      is_only_declared: false,
-    });
-    expect(json.schema.fields).toEqual([
-      { name: 'id', nullable: expect.any(Boolean), type: { type: 'int32' } },
-    ]);
-  });
-  test('table_uri is there only when with_table_uri is true', async () => {
-    expect((await describeUser({})).json).not.toHaveProperty('table_uri');
-    expect((await describeUser({}, '?with_table_uri=true')).json.table_uri).toMatch(/^file:\/\//);
-  });
-  test('properties are those of the table', async () => {
-    expect((await describeUser({})).json.properties).toEqual({ kind: 'x' });
-  });
-  test('is_only_declared tells declared from stored, and is absent where it was not checked', async () => {
-    const declared = (query: string): ReturnType<typeof ask> =>
-      ask(real, 'POST', `/v1/table/prod$declared/describe${query}`, {});
-    expect((await declared('?check_declared=true')).json.is_only_declared).toBe(true);
-    expect((await describeUser({ check_declared: true })).json.is_only_declared).toBe(false);
-    expect((await declared('')).json.is_only_declared ?? null).toBeNull();
-  });
-});
-
 describe('errors', () => {
   const table: [number, string, string, ErrorCode][] = [
     [400, '/errors/bad-request', 'Malformed request', 'InvalidInput'],
@@ -258,7 +140,7 @@ describe('errors', () => {
 });
 
 describe('headers', () => {
-  async function sent(properties: Record<string, string>, context = {}): Promise<Headers> {
+  async function sent(properties: Record<string, string>): Promise<Headers> {
     const { connectNamespace } = await import('../src/sdk/connect.ts');
     let headers = new Headers();
     const connection = await connectNamespace(
@@ -272,7 +154,6 @@ describe('headers', () => {
       },
     );
     await connection.tableNames();
-    void context;
     return headers;
   }
   test('every headers. property is forwarded with the prefix removed', async () => {
@@ -315,6 +196,20 @@ describe('headers', () => {
       id: ['t'],
       context: { plain: 'p' },
     });
+  });
+});
+
+describe('request ids', () => {
+  test("every answer has one: the caller's where it is a plain one, a new one otherwise", async () => {
+    const idOf = async (path: string, headers: Record<string, string>): Promise<string | null> =>
+      (await ask(real, 'GET', path, undefined, headers)).headers.get('x-request-id');
+    for (const path of ['/v1/table', '/v1/nothing', '/health', '/v1/namespace/missing/list']) {
+      expect(await idOf(path, { 'x-request-id': 'mine-1.2_3' })).toBe('mine-1.2_3');
+      const made = await idOf(path, {});
+      expect(made).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await idOf(path, { 'x-request-id': 'a b' })).not.toBe('a b');
+      expect(await idOf(path, { 'x-request-id': 'x'.repeat(129) })).toMatch(/^[0-9a-f-]{36}$/);
+    }
   });
 });
 
