@@ -1,5 +1,6 @@
 /** Many processes append to one table: every version is there, every row in it once. */
 import { connect } from '../../src/index.ts';
+import { mixedChanges } from './mixed-writers.ts';
 import { Child, inFolder } from './processes.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
@@ -29,6 +30,9 @@ export const writers: ProofRow = {
       cases += total;
       notes.push(`${Math.round(total / seconds)} versions/s ${durability}`);
     }
+    const mixed = await inFolder((root) => mixedChanges(context, root));
+    cases += mixed.cases;
+    notes.push(`${mixed.cases} mixed changes (${mixed.clashes} clashes with an overwrite)`);
     return { cases, note: notes.join(', ') };
   },
 };
@@ -73,6 +77,8 @@ async function appends(
   }
   if (rows.length !== total + 1 || new Set(rows).size !== rows.length)
     violated(`${rows.length} rows, ${new Set(rows).size} different, instead of ${total + 1}`);
+  const { problems } = (await connection.namespace.verify?.({})) ?? { problems: [] };
+  if (problems.length > 0) violated(`verify finds ${JSON.stringify(problems)}`);
   await connection.close();
   return { total, seconds };
 }
