@@ -132,6 +132,37 @@ describe('versions', () => {
     expect(left).toEqual([1, 2, 3, 5]);
   });
 
+  test('what was the newest when it was looked at stays, whatever is committed then', async () => {
+    for (let version = 1; version <= 3; version++) await land(one, main, 'append');
+    one.clock.time += 10;
+    one.calls.list = async (list, folder) => {
+      const entries = await list(folder);
+      if (folder !== main.folder) return entries;
+      one.calls.list = undefined;
+      await land(one, main, 'append');
+      return entries;
+    };
+    expect((await run({ olderThan: 0 })).versions).toBe(2);
+    expect(await visibleVersions(one.engine, main)).toEqual([3, 4]);
+  });
+
+  test('one that gets a tag while it is deleted stays, with its files', async () => {
+    for (const id of [1, 2, 3]) await landWith(main, [entry(id)]);
+    one.clock.time += 10;
+    one.calls.putIfAbsent = async (create, file, bytes, after) => {
+      if (!file.includes('/deleted-')) return create(file, bytes, after);
+      one.calls.putIfAbsent = undefined;
+      const done = await create(file, bytes, after);
+      const record = { table: INCARNATION, branch: 'main', version: 2 };
+      await createTag(one.engine, TABLE, 'launch', record);
+      return done;
+    };
+    expect(await run({ olderThan: 0 })).toEqual({ versions: 1, files: 1, bytes: 100 });
+    expect(await visibleVersions(one.engine, main)).toEqual([2, 3]);
+    const left = [1, 2, 3].filter((id) => exists(fragmentFile(TABLE, entry(id).file)));
+    expect(left).toEqual([2, 3]);
+  });
+
   test('a tombstone whose mark was lost is no version, and hides none', async () => {
     for (let version = 1; version <= 3; version++) await land(one, main, 'append');
     await one.engine.store.put(versionFile(main.folder, 1), encodeTombstone({ deletedThrough: 1 }));
