@@ -4,6 +4,7 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
+import { systemEnv } from '../src/env.ts';
 import { isDirspaceError } from '../src/errors.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
@@ -116,4 +117,63 @@ test('what is restored while cleanup runs is there, or the caller is told', asyn
     };
   await atEveryCall(overwriting, restore, cleanup, look(0));
   await atEveryCall(overwriting, cleanup, restore, look(1));
+});
+
+test('a table that an aborted batch declared and somebody filled stays', async () => {
+  const declare = (name: string) => ({ declare_table: { id: [name] } });
+  for (let at = 1; ; at++) {
+    const options = { root: '/c', fs: memoryFs(), durability: 'relaxed' } as const;
+    const other = await openDirectoryNamespace(options);
+    await other.createTable({ id: t }, people(1));
+    const batch = await InterruptedCatalog.open(options);
+    let moves = 0;
+    let filled = 'not yet';
+    // Takes the name that the batch is about to declare, and fills what it declared before.
+    batch.interrupt(
+      (call) => call === 'moveFolder' && ++moves === 2,
+      async () => {
+        await other.createTable({ id: ['y'] }, people(1));
+        batch.interrupt(everyCall(at), async () => {
+          filled = await code(other.createTable({ id: ['x'] }, people(2)));
+        });
+      },
+    );
+    const operations = [declare('x'), declare('y')];
+    const outcome = await code(batch.namespace.batchCommitTables({ operations }));
+    if (filled === 'not yet') {
+      expect(at).toBeGreaterThan(8);
+      break;
+    }
+    const where = `call ${at}: ${outcome}, ${filled}`;
+    expect(outcome, where).toBe('TableAlreadyExists');
+    const fresh = await openDirectoryNamespace(options);
+    if (filled === 'ok') expect(await idsOf(fresh, ['x']), where).toEqual([0, 1]);
+    else expect(filled, where).toBe('TableNotFound');
+    expect((await fresh.verify({})).problems, where).toEqual([]);
+  }
+});
+
+test('what a crash left in staging is removed once it is old', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({ root: '/c', fs });
+  await catalog.createTable({ id: t }, people(1));
+  const day = 24 * 3_600_000;
+  const leave = (name: string, age: number): void => {
+    const folder = `/c/.dirspace/staging/${name}`;
+    fs.mkdirSync(`${folder}/data`, { recursive: true });
+    fs.writeFileSync(`${folder}/.table.json`, 'x');
+    fs.utimesSync(`${folder}/.table.json`, new Date(0), new Date(0));
+    fs.writeFileSync(`${folder}/data/a.arrow`, 'x');
+    const moment = new Date(Date.now() - age);
+    fs.utimesSync(`${folder}/data/a.arrow`, moment, moment);
+  };
+  leave('00000000-old', 8 * day);
+  leave('00000000-young', 6 * day);
+  fs.mkdirSync('/c/.dirspace/staging/00000000-empty');
+  await openDirectoryNamespace({ root: '/c', fs, readOnly: true });
+  expect(fs.readdirSync('/c/.dirspace/staging')).toHaveLength(3);
+  // A clock that is far ahead does not count.
+  const env = { ...systemEnv, now: () => Date.now() + 30 * day };
+  await openDirectoryNamespace({ root: '/c', fs, env });
+  expect(fs.readdirSync('/c/.dirspace/staging')).toEqual(['00000000-empty', '00000000-young']);
 });

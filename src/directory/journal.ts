@@ -12,7 +12,7 @@ import {
   stringMember,
 } from '../format/json.ts';
 import { refuseNewer } from '../format/manifest.ts';
-import { joinPath, TRANSACTIONS_FOLDER } from '../format/paths.ts';
+import { DETACHED_FOLDER, joinPath, TRANSACTIONS_FOLDER } from '../format/paths.ts';
 import { batchDecision, decideBatch } from '../table/batch.ts';
 import { mainBranch } from '../table/branches.ts';
 import { deleteVersions } from '../table/delete-versions.ts';
@@ -96,9 +96,14 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   if (record?.id !== incarnation) return;
   const branch = mainBranch(folder, incarnation);
   if ((await listedVersions(catalog.engine, branch)).length > 0) return;
-  const trash = `.dirspace/trash/${catalog.env.uuid()}`;
-  await catalog.store.moveFolder(folder, trash);
-  await catalog.store.deleteFolder(trash);
+  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  if ((await catalog.store.moveFolder(folder, place)) !== 'moved') return;
+  // Nobody can write into it there, so only now is it certain what was moved.
+  const moved = await readTableRecord(catalog, place);
+  const versions = await listedVersions(catalog.engine, mainBranch(place, incarnation));
+  if (moved?.id === incarnation && versions.length === 0) await catalog.store.deleteFolder(place);
+  // If its name is taken again by then, it stays where it can be registered from.
+  else await catalog.store.moveFolder(place, folder);
 }
 
 /** Called when a catalog is opened for writing. */

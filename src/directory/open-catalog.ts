@@ -29,6 +29,7 @@ import type { Catalog, CredentialVendor } from './catalog.ts';
 import { finishIntents } from './drop-namespace.ts';
 import { finishJournals } from './journal.ts';
 import { publishManaged } from './managed-commit.ts';
+import { sweepStaging } from './staging.ts';
 
 export interface OpenOptions {
   /** Path of the root folder; made if it is missing, unless readOnly. */
@@ -118,6 +119,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     if (known !== undefined) {
       await finishIntents(catalog);
       await finishJournals(catalog);
+      await sweepStaging(catalog);
     }
   }
   return { catalog, store, autoCompaction };

@@ -10,6 +10,7 @@ import {
   fragmentFile,
   isStagedManifest,
   isTemporary,
+  tagsFolder,
   versionFile,
 } from '../format/paths.ts';
 import { listBranches, mainBranch } from './branches.ts';
@@ -117,6 +118,8 @@ async function oldFiles(
   for (const { folder } of branches) {
     await collect(folder, (name) => isTemporary(name) || isStagedManifest(name));
   }
+  // A writer whose table is moved away cannot remove its temporary file.
+  for (const folder of [tableFolder, tagsFolder(tableFolder)]) await collect(folder, isTemporary);
   return found;
 }
 
