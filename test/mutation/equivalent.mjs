@@ -92,6 +92,7 @@ export const EQUIVALENT = {
     { in: 'cut < 0', to: 'cut <= 0', because: 'what is before a slash in front is empty' },
   ],
   'src/format/manifest.ts': [
+    { in: 'const KNOWN_FEATURES', to: '["Stryker was here"]', because: 'nobody names it' },
     { in: 'features.filter(', to: 'features', because: 'this release knows no feature yet' },
   ],
   'src/format/json.ts': [
