@@ -162,6 +162,14 @@ test('numbers that are no counts are named, also where they are ids', () => {
   expect(() => decodeVersion(checksummedText(text), 'm')).toThrow(/fields of a fragment/);
 });
 
+test('a decision that is none of the two is damage', () => {
+  const decision = METADATA_SAMPLES.find(({ kind }) => kind === 'decision');
+  const decode = (text: string): unknown => decision?.decode(checksummedText(text));
+  expect(decode('{"format":1,"outcome":"aborted"}')).toBe('aborted');
+  expect(() => decode('{"format":1,"outcome":"maybe"}')).toThrow(/its outcome is maybe/);
+  expect(codeOf(() => decode('{"format":2,"outcome":"aborted"}'))).toBe('UnsupportedFormat');
+});
+
 test('format.json comes back, and random bytes are typed errors', () => {
   const record = { foldsCase: true, properties: { managed_versioning: 'true' } };
   expect(decodeFormat(encodeFormat(record), 'f')).toEqual(record);
