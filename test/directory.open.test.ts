@@ -51,10 +51,13 @@ describe('a new root', () => {
       false,
     ]);
     expect([catalog.vendor, autoCompaction, catalog.store]).toEqual([undefined, undefined, store]);
+    expect(catalog.engine.names.foldsCase).toBe(false);
     const probe = vi.spyOn(store, 'probe');
     await Promise.all([catalog.prepareRoot(), catalog.prepareRoot()]);
+    const make = vi.spyOn(store, 'createFolder');
     await catalog.prepareRoot();
     expect(probe).toHaveBeenCalledTimes(1);
+    expect(make).not.toHaveBeenCalled();
     expect(tree()).toEqual([
       '.dirspace/',
       '.dirspace/detached/',
@@ -156,13 +159,18 @@ describe('a root that is there', () => {
       expect(catalog.managedVersioning).toBe(managed);
       expect(formatOf()).toEqual(before);
       const put = vi.spyOn(store, 'put');
+      const probe = vi.spyOn(store, 'probe');
       await catalog.prepareRoot();
+      expect(probe).not.toHaveBeenCalled();
       expect(formatOf()).toEqual({ foldsCase: true, properties });
       const same = JSON.stringify(before.properties) === JSON.stringify(properties);
       expect(put).toHaveBeenCalledTimes(same ? 0 : 1);
     }
     fs.unlinkSync(FORMAT);
-    await (await open({ managedVersioning: true })).catalog.prepareRoot();
+    const { catalog, store } = await open({ managedVersioning: true });
+    const put = vi.spyOn(store, 'put');
+    await catalog.prepareRoot();
+    expect(put).not.toHaveBeenCalled();
     expect(formatOf()).toEqual({ foldsCase: false, properties: { managed_versioning: 'true' } });
   });
 });
