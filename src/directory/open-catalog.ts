@@ -24,6 +24,7 @@ import { ByteCache } from '../table/cache.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { Queue } from '../table/queue.ts';
+import { Scratch } from '../table/scratch.ts';
 import { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 import type { Catalog, CredentialVendor } from './catalog.ts';
 import { finishIntents } from './drop-namespace.ts';
@@ -98,6 +99,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     cache: new ByteCache(cacheBytes / 2),
     heads: new ByteCache(cacheBytes / 2),
     buffers: new ByteCache(options.bufferBytes ?? DEFAULT_BUFFER_BYTES),
+    scratch: new Scratch(),
     queue: new Queue(),
     publish,
     committed: (snapshot) => autoCompaction?.notice(engine, snapshot),

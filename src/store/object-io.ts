@@ -34,10 +34,10 @@ export class FileReader implements ObjectReader {
     this.size = size;
   }
 
-  read(offset: number, length: number): Awaitable<Uint8Array> {
+  read(offset: number, length: number, into?: Uint8Array): Awaitable<Uint8Array> {
     this.#check(offset, length);
-    if (length > SMALL) return this.#readLarge(offset, length);
-    const bytes = new Uint8Array(length);
+    if (length > SMALL) return this.#readLarge(offset, length, into);
+    const bytes = into?.subarray(0, length) ?? new Uint8Array(length);
     try {
       let at = 0;
       while (at < length) {
@@ -57,9 +57,14 @@ export class FileReader implements ObjectReader {
     if (this.#underWay === 0) closeQuietly(this.#disk.fs, this.#fd);
   }
 
-  async #readLarge(offset: number, length: number): Promise<Uint8Array> {
+  async #readLarge(
+    offset: number,
+    length: number,
+    into: Uint8Array | undefined,
+  ): Promise<Uint8Array> {
     // Unzeroed memory is safe: nothing of it is returned unless all of it was read.
-    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
+    const bytes =
+      into?.subarray(0, length) ?? new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
     this.#underWay++;
     try {
       let at = 0;

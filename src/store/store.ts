@@ -14,8 +14,11 @@ export interface Entry {
 
 export interface ObjectReader {
   readonly size: number;
-  /** Exactly `length` bytes, 8-byte aligned in memory; throws Corrupt past the end. */
-  read(offset: number, length: number): Awaitable<Uint8Array>;
+  /**
+   * Exactly `length` bytes, 8-byte aligned in memory; throws Corrupt past the end. They are read
+   * into the beginning of `into` where that is given.
+   */
+  read(offset: number, length: number, into?: Uint8Array): Awaitable<Uint8Array>;
   close(): void;
 }
 

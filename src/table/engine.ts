@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { ByteCache } from './cache.ts';
 import type { TableBranch } from './head.ts';
 import type { Queue } from './queue.ts';
+import type { Scratch } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Publishes the encoded manifest of `version`; false when that version exists already. */
@@ -24,6 +25,7 @@ export interface Engine {
   readonly cache: ByteCache;
   /** Columns of fragments read and verified before. */
   readonly buffers: ByteCache;
+  readonly scratch: Scratch;
   /** The newest version last seen, by versions folder: a starting point, checked on every use. */
   readonly heads: ByteCache;
   /** Lets writers of one process take turns instead of racing each other to the same version. */

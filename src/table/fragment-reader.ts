@@ -2,8 +2,9 @@
  * Reading columns of one fragment's batches: only the byte ranges asked for, each verified. What
  * was read and verified may stay in memory; fragments never change.
  */
-import type { Data } from '../arrow.ts';
+import type { Data, DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { childFields, layoutOf } from '../format/arrow-types.ts';
 import type { Dictionaries } from '../format/column-reader.ts';
 import {
   type ByteRange,
@@ -115,9 +116,28 @@ export class FragmentReader {
     const read =
       rows.length <= Math.max(64, total * SPARSE_SHARE)
         ? await this.#sparse(batch, missing, rows)
-        : (await this.columns(batch, missing)).map((column) => gatherData(column, rows));
+        : await this.#picked(batch, missing, rows);
     for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = read[at];
     return found as Data[];
+  }
+
+  async #picked(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+    if (this.#keep || !columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
+      return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
+    }
+    const ranges = columnRanges(this.footer, batch, columns);
+    const dictionaries = await this.#dictionariesOf(columns);
+    const memory = this.#engine.scratch.take(spaceFor(ranges));
+    // After an error a read may still be under way into it, so it is not given back.
+    const chunks = await this.#read(ranges, memory);
+    const whole = decodeColumns(this.footer, batch, columns, chunks, { dictionaries });
+    const picked = whole.map((column) => gatherData(column, rows));
+    this.#engine.scratch.give(memory);
+    return picked;
+  }
+
+  #typeOf(column: number): DataType {
+    return this.footer.schema.fields[column]?.type as DataType;
   }
 
   /** Keeps the file open until the function returned is called, also past close(). */
@@ -170,17 +190,20 @@ export class FragmentReader {
     return loading;
   }
 
-  /** Neighbouring ranges are read in one piece. */
-  async #read(ranges: readonly ByteRange[]): Promise<Uint8Array[]> {
+  /** Neighbouring ranges are read in one piece, into `memory` if it is given. */
+  async #read(ranges: readonly ByteRange[], memory?: Uint8Array): Promise<Uint8Array[]> {
     this.#object ??= await openObject(this.#engine, this.#snapshot, this.#entry);
     const pieces: { start: number; from: number; to: number; bytes: Awaitable<Uint8Array> }[] = [];
+    let used = 0;
     for (let from = 0; from < ranges.length; ) {
       const start = ranges[from]?.offset ?? 0;
       let end = start;
       let to = from;
       for (; to < ranges.length && ranges[to]?.offset === end; to++) end += ranges[to]?.length ?? 0;
       this.bytesRead += end - start;
-      pieces.push({ start, from, to, bytes: this.#object.read(start, end - start) });
+      const bytes = this.#object.read(start, end - start, memory?.subarray(used));
+      used += alignedTo8(end - start);
+      pieces.push({ start, from, to, bytes });
       from = to;
     }
     const chunks: Uint8Array[] = [];
@@ -195,6 +218,20 @@ export class FragmentReader {
 }
 
 const NO_DICTIONARIES: Dictionaries = new Map();
+
+const alignedTo8 = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+
+const spaceFor = (ranges: readonly ByteRange[]): number =>
+  ranges.reduce((bytes, { length }) => bytes + alignedTo8(length), 0);
+
+/** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
+function isCopiedWhole(type: DataType): boolean {
+  const layout = layoutOf(type);
+  const children = childFields(type).map((field) => field.type);
+  if (layout === 'struct') return children.every(isCopiedWhole);
+  if (layout === 'fixed-list') return children.every((child) => layoutOf(child) === 'fixed');
+  return layout !== 'view' && layout !== 'list' && layout !== 'union';
+}
 
 /** Up to this size a file is read whole at once: less work than opening it and reading parts. */
 const WHOLE_BYTES = 16 * 1024;
@@ -224,7 +261,12 @@ function wholeObject(
 /** Offsets were checked against the size, which is the entry's. */
 const inMemory = (bytes: Uint8Array): ObjectReader => ({
   size: bytes.length,
-  read: (offset, length) => bytes.subarray(offset, offset + length),
+  read: (offset, length, into) => {
+    const found = bytes.subarray(offset, offset + length);
+    if (into === undefined) return found;
+    into.set(found);
+    return into.subarray(0, length);
+  },
   close: () => {},
 });
 

@@ -20,6 +20,8 @@ export interface ScanRequest {
   readonly withRowId?: boolean | undefined;
   /** Those of a query that consists of several scans. */
   readonly counters?: ScanCounters | undefined;
+  /** Set to false where what is read is not expected to be read again. */
+  readonly keep?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,7 +63,7 @@ export async function planScan(
     rowOffsets: predicate?.rowOffsetSet() ?? undefined,
     limit: request.limit ?? Number.MAX_SAFE_INTEGER,
     offset: request.offset ?? 0,
-    keep: isWorthKeeping(engine, snapshot, columns, predicate),
+    keep: request.keep !== false && isWorthKeeping(engine, snapshot, columns, predicate),
     counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
   };

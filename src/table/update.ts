@@ -74,7 +74,12 @@ async function changeRows(
 ): Promise<ChangedRows> {
   const assignments = await compileAssignments(base, request.updates);
   const names = neededColumns(base, assignments);
-  const plan = await planScan(engine, base, { columns: names, filter: request.filter, signal });
+  const plan = await planScan(engine, base, {
+    columns: names,
+    filter: request.filter,
+    keep: false,
+    signal,
+  });
   const gone = new RowOffsets();
   const found = async (place: BatchPlace) => {
     const selection = await matchingRows(plan, place);

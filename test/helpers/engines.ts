@@ -17,6 +17,7 @@ import { DEFAULT_LIMITS, type Engine, type Limits } from '../../src/table/engine
 import { EMPTY_FRAGMENTS } from '../../src/table/fragment-list.ts';
 import type { TableBranch } from '../../src/table/head.ts';
 import { Queue } from '../../src/table/queue.ts';
+import { Scratch } from '../../src/table/scratch.ts';
 import type { Snapshot } from '../../src/table/snapshot.ts';
 import { memoryFs, type TestFs } from './memory-fs.ts';
 
@@ -107,6 +108,7 @@ export function testEngine(
     cache: new ByteCache(1e6),
     heads: new ByteCache(1e6),
     buffers: new ByteCache(1e6),
+    scratch: new Scratch(),
     queue: new Queue(),
     publish: (branch, version, bytes, _, after) =>
       store.putIfAbsent(versionFile(branch.folder, version), bytes, after),
