@@ -24,7 +24,7 @@ import type { ProofContext, ProofRow } from './row.ts';
 
 const CASES = { ci: 2_000, short: 42_000, nightly: 42_000 };
 /** One case of so many goes through the server: a request costs more than a call. */
-const SERVED = 6;
+const SERVED = 10;
 /** Tables that are taken fill a file system in memory; then a new one takes its place. */
 const RENEWED = 300;
 /** Milliseconds for each MB, and for what is smaller. */

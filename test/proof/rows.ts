@@ -24,7 +24,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T2 kill at every call',
-    seconds: 60,
+    seconds: 100,
     alone: true,
     cases: 'SIGKILLs',
     load: async () => (await import('./kill-calls.ts')).killCalls,
@@ -37,7 +37,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T4 random kills',
-    seconds: 80,
+    seconds: 95,
     alone: true,
     cases: 'SIGKILLs',
     load: async () => (await import('./kills.ts')).kills,
@@ -109,7 +109,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T16 foreign Arrow fuzz',
-    seconds: 45,
+    seconds: 60,
     cases: 'fuzzed inputs',
     load: async () => (await import('./foreign-arrow-fuzz.ts')).foreignArrowFuzz,
   },
