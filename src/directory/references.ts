@@ -182,8 +182,14 @@ export async function deleteTableBranch(
       { details: { branch: request.name, tag } },
     );
   }
-  await deleteBranch(catalog.engine, table.folder, request.name);
-  return {};
+  if (await deleteBranch(catalog.engine, table.folder, request.name)) return {};
+  // Somebody else may have deleted it a moment before; what is still there was not deleted at all.
+  if ((await branchOf(catalog, table, request.name)) === undefined) return {};
+  throw new DirspaceError(
+    'ServiceUnavailable',
+    `The branch ${request.name} is there, but its folder cannot be found to be moved away. Nothing was changed; try again.`,
+    { details: { branch: request.name } },
+  );
 }
 
 async function tagRecord(

@@ -7,4 +7,30 @@ export interface CorpusEntry {
   readonly found: string;
 }
 
-export const CORPUS: readonly CorpusEntry[] = [];
+export const CORPUS: readonly CorpusEntry[] = [
+  {
+    row: 'T1 fault at every call',
+    seed: 2_148_003_767,
+    found: 'cleanup removed the files of a version that the disk denied once',
+  },
+  {
+    row: 'T1 fault at every call',
+    seed: 2_148_005_776,
+    found: 'cleanup removed all files of a table whose versions could not be listed',
+  },
+  {
+    row: 'T1 fault at every call',
+    seed: 2_147_655_659,
+    found: 'a version that is listed and cannot be opened kept a writer busy for ever',
+  },
+  {
+    row: 'T1 fault at every call',
+    seed: 2_148_556_679,
+    found: 'an update of a tag removed it when versions could not be listed',
+  },
+  {
+    row: 'T1 fault at every call',
+    seed: 2_148_655_666,
+    found: 'a branch that could not be moved was acknowledged as deleted',
+  },
+];

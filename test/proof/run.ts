@@ -46,7 +46,7 @@ const minutes = options.minutes === undefined ? Number.POSITIVE_INFINITY : numbe
 const jobs = Math.max(1, number('jobs'));
 /** Seconds that one run of a row may take beyond its share of a nightly run. */
 const limit =
-  options.limit === undefined ? { ci: 180, short: 420, nightly: 900 }[size] : number('limit');
+  options.limit === undefined ? { ci: 180, short: 900, nightly: 900 }[size] : number('limit');
 const module = (path: string): string => new URL(path, import.meta.url).href;
 const rowsModule = options.rows ? pathToFileURL(resolve(options.rows)).href : module('rows.js');
 const corpusModule = options.rows === undefined ? module('corpus.js') : rowsModule;
