@@ -51,6 +51,8 @@ export class History implements DiskEvents {
   readonly operations = new Map<number, Operation>();
   /** By the id in the name of the folder: the table's for main, the branch's own for others. */
   readonly lines = new Map<string, Line>();
+  /** Operations that answered without an error. */
+  readonly acknowledged = new Set<number>();
   readonly violations: string[] = [];
   readonly deletedFiles: string[] = [];
   /** Folder moves, by the operation that made them. */

@@ -47,7 +47,9 @@ export async function settledProblems(
   }
   for (const [id, line] of history.lines) {
     const first = line.values().next().value;
-    if (first?.manifest.branch === 'main' && !found.has(id))
+    // A creation that failed may have been in place for a moment.
+    const counts = [...line.values()].some(({ operation }) => history.acknowledged.has(operation));
+    if (counts && first?.manifest.branch === 'main' && !found.has(id))
       wrong.push(`the table ${id} (${history.operations.get(first.operation)?.what}) is lost`);
   }
   for (const name of (await namespace.listAllTables({})).tables) {

@@ -99,6 +99,7 @@ export class SimulatedWriter {
     if (process.dead) outcome = 'died';
     simulation.note(`${number} ${what} ${outcome}\n`);
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    if (outcome === 'ok') history.acknowledged.add(number);
     if (outcome === 'ok') this.#checkAnswer(attempt, number, answer, from);
     else if (outcome !== 'died' && outcome !== 'CommitStateUnknown') {
       const published = attempt.exact === true ? history.publishedBy(number).length : 0;
