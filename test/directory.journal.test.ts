@@ -151,6 +151,52 @@ describe('one journal', () => {
   });
 });
 
+describe('a declared table that is taken back, beside somebody else', () => {
+  beforeEach(async () => {
+    await writeJournal(one.catalog, journal);
+    await decideBatch(one.engine, BATCH, 'aborted');
+  });
+  const detached = (): string[] => one.fs.readdirSync(`${ROOT}/.dirspace/detached`) as string[];
+  /** Runs right before the table is moved away. */
+  const meanwhile = (meddle: () => Promise<unknown>): void => {
+    one.calls.moveFolder = async (run, from, to) => {
+      one.calls.moveFolder = undefined;
+      await meddle();
+      return run(from, to);
+    };
+  };
+  const two = () => testEngine({ fs: one.fs, firstId: 900 });
+
+  test('who moved it away: nothing is left to do', async () => {
+    meanwhile(async () =>
+      one.fs.renameSync(`${ROOT}/${made.tableFolder}`, `${ROOT}/data/new.table`),
+    );
+    await finishJournal(one.catalog, journal);
+    expect(await state()).toEqual({ ...BEFORE, made: false, journal: false });
+    expect([exists('data/new.table'), detached()]).toEqual([true, []]);
+  });
+
+  test('who gave it data: it goes back', async () => {
+    meanwhile(() => land(two(), made, 'create'));
+    await finishJournal(one.catalog, journal);
+    expect(await state()).toEqual({ ...BEFORE, journal: false });
+    expect(await listedVersions(two().engine, made)).toEqual([1]);
+    expect(detached()).toEqual([]);
+  });
+
+  test('who put another one in its place: that goes back', async () => {
+    meanwhile(async () => {
+      one.fs.rmSync(`${ROOT}/${made.tableFolder}`, { recursive: true });
+      await declared(two(), made.tableFolder, '22222222-0000');
+    });
+    await finishJournal(one.catalog, journal);
+    expect(await state()).toEqual({ ...BEFORE, journal: false });
+    const record = one.fs.readFileSync(`${ROOT}/${made.tableFolder}/.table.json`, 'utf8');
+    expect(record).toContain('22222222-0000');
+    expect(detached()).toEqual([]);
+  });
+});
+
 describe('journals that an opener finds', () => {
   test('none where there is no folder for them', async () => {
     one.fs.rmSync(`${ROOT}/.dirspace/transactions`, { recursive: true });
