@@ -31,7 +31,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T3 system calls',
-    seconds: 25,
+    seconds: 45,
     alone: true,
     load: async () => (await import('./traced-kills.ts')).tracedKills,
   },
