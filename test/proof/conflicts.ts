@@ -9,6 +9,7 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
+import { type Env, systemEnv } from '../../src/env.ts';
 import { isDirspaceError } from '../../src/errors.ts';
 import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
 import { strictFileSystem } from '../../src/store/strict-fs.ts';
@@ -195,9 +196,21 @@ interface Met {
   readonly problems: readonly string[];
 }
 
+/** A clock that sleeping moves on: who waits for a lock that is held all the while waits in vain. */
+function hastyEnv(): Env {
+  let slept = 0;
+  return {
+    ...systemEnv,
+    now: () => Date.now() + slept,
+    sleep: async (ms) => {
+      slept += Math.ceil(ms);
+    },
+  };
+}
+
 async function meet(fs: FileSystem, mine: Change, theirs: Change, moment: Moment): Promise<Met> {
   const own = await InterruptedCatalog.open({ ...OPTIONS, fs });
-  const other = await openDirectoryNamespace({ ...OPTIONS, fs });
+  const other = await openDirectoryNamespace({ ...OPTIONS, fs, env: hastyEnv() });
   own.interrupt(moment, () => theirs.run(other));
   let outcome = 'ok';
   try {
