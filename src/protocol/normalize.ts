@@ -181,9 +181,44 @@ function compileInteger({ minimum, format }: JsonSchema): Check {
   };
 }
 
+/**
+ * How many items at the front pass as they are. Vectors and lists of row ids are long and hold
+ * nothing else, and one loop over them takes a tenth of the time of a check for each.
+ */
+type Front = (items: readonly unknown[]) => number;
+
+const NO_FRONT: Front = () => 0;
+
+const finiteNumbers: Front = (items) => {
+  let at = 0;
+  while (at < items.length) {
+    const item = items[at];
+    if (typeof item !== 'number' || item - item !== 0) break;
+    at++;
+  }
+  return at;
+};
+
+/** Negative ones are not counted, though they may pass: they are rare, and this is fastest. */
+const wideIntegers: Front = (items) => {
+  let at = 0;
+  while (at < items.length) {
+    const item = items[at];
+    if (typeof item !== 'bigint' || BigInt.asUintN(64, item) !== item) break;
+    at++;
+  }
+  return at;
+};
+
+function frontOf({ type, format }: JsonSchema): Front {
+  if (type === 'number') return finiteNumbers;
+  return type === 'string' && format === 'int64' ? wideIntegers : NO_FRONT;
+}
+
 function compileArray({ items, minItems = 0, maxItems = Infinity }: JsonSchema): Check {
   if (items === undefined) throw new DirspaceError('Internal', 'An array model without items.');
   const check = compile(items);
+  const front = frontOf(items);
   const expected =
     minItems === maxItems
       ? `an array of ${minItems}`
@@ -194,7 +229,7 @@ function compileArray({ items, minItems = 0, maxItems = Infinity }: JsonSchema):
     if (!Array.isArray(value)) return mismatch(expected, value);
     if (value.length < minItems || value.length > maxItems) return mismatch(expected, value);
     let result: unknown[] = value;
-    for (let at = 0; at < value.length; at++) {
+    for (let at = front(value); at < value.length; at++) {
       const item = check(value[at], depth);
       if (item === value[at]) continue;
       if (item instanceof Mismatch) return item.within(at);
