@@ -77,6 +77,31 @@ test('a healthy catalog has no problem, also after cleanup and with everything i
   await expect(catalog.verify({ id: ['x'] })).rejects.toMatchObject({ code: 'NamespaceNotFound' });
 });
 
+test('what another engine put into a declared table is no damage, and repair leaves it', async () => {
+  const { fs, files, catalog } = await make();
+  const theirs = [
+    'data/0101-a.lance',
+    '_versions/1.manifest',
+    '_transactions/0-1.txn',
+    '_deletions/0-1.arrow',
+    '_latest.manifest',
+  ].map((path) => `n/declared.table/${path}`);
+  for (const path of theirs) {
+    fs.mkdirSync(`${ROOT}/${path}`.replace(/\/[^/]*$/, ''), { recursive: true });
+    files.write(path, new Uint8Array([1, 2, 3]));
+  }
+  const before = files.all();
+  expect((await catalog.verify({})).problems).toEqual([]);
+  const repaired = await catalog.repair({ apply: true });
+  expect(repaired).toEqual({ applied: true, actions: [], left: [] });
+  expect(files.all()).toEqual(before);
+  // In a table with data of ours the same is what nobody can account for.
+  fs.mkdirSync(`${ROOT}/${FOLDER}/_versions`);
+  expect((await catalog.verify({})).problems).toMatchObject([
+    { path: `${FOLDER}/_versions`, kind: 'unknown' },
+  ]);
+});
+
 /** Files whose every byte is covered: all but the hint, which nobody relies on. */
 const isCovered = (path: string): boolean =>
   !path.endsWith('/') && !path.endsWith('latest.json') && !path.startsWith('.dirspace/trash/');

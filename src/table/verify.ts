@@ -59,6 +59,18 @@ const OBJECT_FOLDERS: Readonly<Record<string, 'arrow' | 'json'>> = {
   chunks: 'json',
 };
 
+interface Entry {
+  readonly name: string;
+  readonly kind: string;
+  readonly path: string;
+}
+
+const isTemporaryFile = ({ name, kind }: Entry): boolean => kind === 'file' && isTemporary(name);
+
+/** Made by this engine; versions of another incarnation are those of a record that was swapped. */
+const isOurs = (entry: Entry): boolean =>
+  isTemporaryFile(entry) || entry.name.startsWith('versions-');
+
 export async function verifyTable(
   shared: Engine,
   tableFolder: string,
@@ -81,6 +93,8 @@ class TableVerifier {
   readonly #signal: AbortSignal | undefined;
   /** Checksums of manifests, by branch and version. */
   readonly #checksums = new Map<string, string>();
+  /** What lies beside and among the table's files; whether it may is known only at the end. */
+  readonly #beside: Entry[] = [];
 
   constructor(
     engine: Engine,
@@ -112,6 +126,9 @@ class TableVerifier {
     }
     await this.#tags(branches);
     await this.#strays();
+    // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
+    const declared = branches.every(({ versions }) => versions.length === 0);
+    for (const entry of this.#beside) if (!declared || isOurs(entry)) this.#stray(entry);
     for (const path of objects) {
       if (!this.#files.referenced.has(path)) this.#leftover(path, 'orphan');
     }
@@ -129,7 +146,7 @@ class TableVerifier {
     this.#findings.leftovers.push({ path, kind });
   }
 
-  async #list(folder: string): Promise<{ name: string; kind: string; path: string }[]> {
+  async #list(folder: string): Promise<Entry[]> {
     let entries: { name: string; kind: string }[] = [];
     const problem = await problemIn(async () => {
       entries = (await this.#engine.store.list(folder)) ?? [];
@@ -141,8 +158,9 @@ class TableVerifier {
   }
 
   /** Notes what should not be there, and what a write in progress left. */
-  #stray({ name, kind, path }: { name: string; kind: string; path: string }): void {
-    if (kind === 'file' && isTemporary(name)) this.#leftover(path, 'temporary');
+  #stray(entry: Entry): void {
+    const { path } = entry;
+    if (isTemporaryFile(entry)) this.#leftover(path, 'temporary');
     else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
   }
 
@@ -152,7 +170,7 @@ class TableVerifier {
       for (const entry of await this.#list(joinPath(this.#folder, folder))) {
         const known = OBJECT_NAME.exec(entry.name)?.[1] === ending && entry.kind === 'file';
         if (known) found.push(entry.path);
-        else this.#stray(entry);
+        else this.#beside.push(entry);
       }
     }
     return found;
@@ -164,7 +182,7 @@ class TableVerifier {
     for (const entry of await this.#list(this.#folder)) {
       const { name, kind } = entry;
       if (kind === 'file' ? name === TABLE_FILE : kind === 'folder' && known.has(name)) continue;
-      this.#stray(entry);
+      this.#beside.push(entry);
     }
   }
 
