@@ -151,8 +151,15 @@ function send(reply: FastifyReply, { status, headers, body }: HttpAnswer): Fasti
     void finishAfterBody(raw, reply.raw, { status, headers: all, body });
     return reply;
   }
+  if (typeof body === 'string') {
+    // Past the framework: there are no hooks between it and a text that is ready.
+    reply.hijack();
+    const length = Buffer.byteLength(body);
+    reply.raw.writeHead(status, { ...headers, 'content-length': length }).end(body);
+    return reply;
+  }
   reply.code(status).headers(headers);
-  return reply.send(typeof body === 'string' ? body : Readable.from(body, { objectMode: true }));
+  return reply.send(Readable.from(body, { objectMode: true }));
 }
 
 function stringHeaders(reply: FastifyReply): Record<string, string> {

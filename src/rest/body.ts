@@ -55,7 +55,7 @@ export async function readJson(
     throw unsupportedType(request, JSON_TYPE);
   }
   checkLength(request, limit);
-  const bytes = await readWhole(request, limit, progress.signal);
+  const bytes = await readWhole(request, limit, progress);
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -65,7 +65,7 @@ export async function readJson(
   }
 }
 
-function readWhole(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
+function readWhole(request: IncomingMessage, limit: number, progress: Progress): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -74,7 +74,7 @@ function readWhole(request: IncomingMessage, limit: number, signal: AbortSignal)
       request.off('end', onEnd);
       request.off('error', onError);
       request.off('close', onClose);
-      signal.removeEventListener('abort', onAbort);
+      forget();
       finish();
     };
     const onData = (piece: Buffer): void => {
@@ -85,14 +85,14 @@ function readWhole(request: IncomingMessage, limit: number, signal: AbortSignal)
     const onEnd = (): void =>
       settle(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
     const onError = (error: Error): void => settle(() => reject(brokenOff(error)));
-    const onAbort = (): void => settle(() => reject(signal.reason));
+    const onAbort = (reason: unknown): void => settle(() => reject(reason));
     const onClose = (): void => settle(() => reject(brokenOff(undefined)));
     request.on('data', onData);
     request.on('end', onEnd);
     request.on('error', onError);
     request.on('close', onClose);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
+    let forget = (): void => {};
+    forget = progress.onAbort(onAbort);
   });
 }
 

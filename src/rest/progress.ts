@@ -10,6 +10,8 @@ export class Progress {
   readonly #timeoutMs: number;
   readonly #onTimeout: () => unknown;
   readonly #unlink: (() => void)[] = [];
+  /** Called once when the work is ended. Cheaper than listeners of the signal: every request has some. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
   #timer: NodeJS.Timeout | undefined;
 
   /** `reason` makes what the signal is aborted with when nothing moved for `timeoutMs` (0: ever). */
@@ -51,6 +53,18 @@ export class Progress {
   abort(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
+    for (const tell of this.#waiting) tell(this.signal.reason);
+    this.#waiting.clear();
+  }
+
+  /** `tell` is called with the reason when the signal is aborted, unless what is answered is called before. */
+  onAbort(tell: (reason: unknown) => void): () => void {
+    if (this.signal.aborted) {
+      tell(this.signal.reason);
+      return () => {};
+    }
+    this.#waiting.add(tell);
+    return () => this.#waiting.delete(tell);
   }
 
   /** Lets go of timer and callers; the signal stays as it is. */
@@ -60,21 +74,19 @@ export class Progress {
   }
 
   /** Settles as `work` does, or rejects with the signal's reason as soon as that is aborted. */
-  async race<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this;
-    if (signal.aborted) {
-      work.catch(() => {});
-      throw signal.reason;
-    }
-    let stop: (() => void) | undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const settled = this.onAbort(reject);
+      work.then(
+        (value) => {
+          settled();
+          resolve(value);
+        },
+        (error: unknown) => {
+          settled();
+          reject(error);
+        },
+      );
     });
-    try {
-      return await Promise.race([work, aborted]);
-    } finally {
-      if (stop !== undefined) signal.removeEventListener('abort', stop);
-    }
   }
 }
