@@ -138,6 +138,47 @@ describe('what is sent again', () => {
   });
 });
 
+describe('a connection that fails says whether there ever was one', () => {
+  const failure = (cause: unknown): Error => new TypeError('fetch failed', { cause });
+  const errno = (code: string, syscall: string): Error =>
+    Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
+  const each = (...errors: Error[]): Error =>
+    Object.assign(new AggregateError(errors), { code: (errors[0] as { code?: string }).code });
+  test.each([
+    ['ECONNREFUSED', refused()],
+    ['ETIMEDOUT', failure(errno('ETIMEDOUT', 'connect'))],
+    ['ENOTFOUND', failure(errno('ENOTFOUND', 'getaddrinfo'))],
+    ['ETIMEDOUT', failure(each(errno('ETIMEDOUT', 'connect'), errno('EACCES', 'connect')))],
+    ['CERT_HAS_EXPIRED', failure(Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }))],
+    ['bad port', failure(new Error('bad port'))],
+  ])('%s: nothing was sent', async (reason, step) => {
+    const { client } = scripted([step]);
+    await expect(client.restoreTable({ id: ['t'], version: 1 })).rejects.toMatchObject({
+      code: 'ServiceUnavailable',
+      message: `Could not connect to http://x for RestoreTable (${reason}).`,
+      cause: step,
+    });
+  });
+  test.each([
+    ['a reset', reset()],
+    ['a late one', failure(errno('ETIMEDOUT', 'read'))],
+    ['one of two', failure(each(errno('ECONNREFUSED', 'connect'), errno('ECONNRESET', 'read')))],
+  ])('%s: the outcome is not known', async (_, step) => {
+    const { client } = scripted([step]);
+    await expect(client.restoreTable({ id: ['t'], version: 1 })).rejects.toMatchObject({
+      code: 'CommitStateUnknown',
+      message: 'The connection to http://x was lost during RestoreTable.',
+    });
+  });
+  test.each(['http://127.0.0.1:1', 'http://nowhere.invalid'])('for real: %s', async (uri) => {
+    const client = new RestNamespace({ uri, retries: 0 });
+    await expect(client.listTables({ id: [] })).rejects.toMatchObject({
+      code: 'ServiceUnavailable',
+      message: expect.stringContaining(`Could not connect to ${uri} for ListTables (`),
+    });
+  });
+});
+
 describe('waiting', () => {
   test('doubles, with full jitter', async () => {
     const { client, slept } = scripted([busy()], { retries: 4 });

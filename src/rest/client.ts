@@ -26,7 +26,7 @@ import { openAnswer, readText, SendableBody } from './client-body.ts';
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
 import { addressOf, callHeaders, contextOf } from './client-request.ts';
 import { Progress } from './progress.ts';
-import { isRefused, RETRIED_STATUSES, retryDelay } from './retry.ts';
+import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
 import { respellIds } from './table-ids.ts';
 
 type AnyRequest = Model<RequestModel<AnyOperation>> & {
@@ -227,11 +227,12 @@ export class RestNamespace extends Operations implements Namespace {
 
   #lost({ operation, row, repeatable }: Sending, { cause }: LostConnection): DirspaceError {
     const { origin } = new URL(this.#settings.base);
-    const refused = isRefused(cause);
-    const message = refused
-      ? `The server at ${origin} cannot be reached.`
-      : `The connection to ${origin} was lost during ${operation}.`;
-    const code = refused ? 'ServiceUnavailable' : outcome(row, repeatable);
+    const refusal = refusalOf(cause);
+    const message =
+      refusal === undefined
+        ? `The connection to ${origin} was lost during ${operation}.`
+        : `Could not connect to ${origin} for ${operation} (${refusal}).`;
+    const code = refusal === undefined ? outcome(row, repeatable) : 'ServiceUnavailable';
     return new DirspaceError(code, message, { cause, details: { operation } });
   }
 

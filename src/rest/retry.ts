@@ -41,15 +41,40 @@ const REFUSED = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
 ]);
 
-/** Whether a failure of `fetch` says that nothing was sent. */
-export function isRefused(error: unknown): boolean {
+/** What a socket does before it is one. */
+const CONNECTING = new Set(['connect', 'getaddrinfo']);
+
+/** Why nothing was sent, where a failure of `fetch` says so: the platform's code or words. */
+export function refusalOf(error: unknown): string | undefined {
   for (let depth = 0, at = error; depth < 4 && typeof at === 'object' && at !== null; depth++) {
-    const { code, cause, errors } = at as { code?: unknown; cause?: unknown; errors?: unknown };
-    if (typeof code === 'string') return REFUSED.has(code);
-    if (Array.isArray(errors) && errors.length > 0) return errors.every(isRefused);
+    const { code, syscall, message, cause, errors } = at as Partial<FetchFailure>;
+    // One for each address of a host.
+    if (Array.isArray(errors) && errors.length > 0) {
+      return errors.map(refusalOf).reduce((one, other) => other && one);
+    }
+    if (typeof code === 'string') {
+      return REFUSED.has(code) || CONNECTING.has(String(syscall)) ? code : undefined;
+    }
+    // A port that `fetch` lets nobody use has no code.
+    if (message === 'bad port') return message;
     at = cause;
   }
-  return false;
+  return undefined;
+}
+
+interface FetchFailure {
+  readonly code: unknown;
+  readonly syscall: unknown;
+  readonly message: unknown;
+  readonly cause: unknown;
+  readonly errors: unknown;
 }
