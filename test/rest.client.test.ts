@@ -1,7 +1,7 @@
 /** The client on its own: what it sends again, how long it waits, what failures mean to it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type ErrorCode, isDirspaceError } from '../src/errors.ts';
 import { RestNamespace } from '../src/rest/client.ts';
 import type { RestOptions } from '../src/rest/client-options.ts';
@@ -210,6 +210,55 @@ describe('time', () => {
     const { client } = scripted([never], { timeoutMs: 20 });
     expect(await code(client.describeTable({ id: ['t'] }))).toBe('ServiceUnavailable');
     expect(await code(client.restoreTable({ id: ['t'], version: 1 }))).toBe('CommitStateUnknown');
+  });
+  test('what may take long has no limit but one that is given', async () => {
+    const limited = scripted([never], { timeoutMs: 20 });
+    const request = { id: ['t'], older_than_millis: 0 };
+    expect(await code(limited.client.verify({}))).toBe('ServiceUnavailable');
+    expect(await code(limited.client.cleanupTable(request))).toBe('CommitStateUnknown');
+    vi.useFakeTimers();
+    try {
+      const { client } = scripted([never], { retries: 0 });
+      const { optimizeTable, cleanupTable, verify, repair } = client;
+      const long = [
+        optimizeTable.call(client, { id: ['t'] }),
+        cleanupTable.call(client, request),
+        verify.call(client, {}),
+        repair.call(client, {}),
+      ].map(code);
+      const short = code(client.describeTable({ id: ['t'] }));
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      expect(await short).toBe('ServiceUnavailable');
+      await client.close();
+      expect(await Promise.all(long)).toEqual(['Closed', 'Closed', 'Closed', 'Closed']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+  test('the platform does not end what has no limit', async () => {
+    const key = Symbol.for('undici.globalDispatcher.1');
+    const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    new Headers();
+    const platform = globalThis as unknown as Record<symbol, { dispatch: Dispatch } | undefined>;
+    type Dispatch = (options: object, handler: unknown) => boolean;
+    const before = platform[key];
+    const seen: object[] = [];
+    platform[key] = {
+      dispatch: (options, handler) => {
+        seen.push(options);
+        return before?.dispatch(options, handler) ?? false;
+      },
+    };
+    try {
+      const client = new RestNamespace({ uri: `http://127.0.0.1:${port}` });
+      await client.namespaceExists({ id: ['n'] });
+    } finally {
+      platform[key] = before;
+      server.close();
+    }
+    expect(seen).toMatchObject([{ headersTimeout: 0, bodyTimeout: 0 }]);
   });
   test('a signal ends a call with its reason, before and during it', async () => {
     const { client, sent } = scripted([never]);

@@ -1,4 +1,6 @@
 /** Overload, time, size, callers that leave, writes that are sent again, and stopping. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallOptions } from '../src/protocol/namespace.ts';
@@ -108,6 +110,56 @@ describe('time', () => {
     await expect(pair.client.restoreTable({ id: ['a'], version: 1 })).rejects.toMatchObject({
       code: 'CommitStateUnknown',
     });
+  });
+  test.each(['inject', 'socket'] as const)(
+    'what may take long is not cut, and ends with its caller: %s',
+    async (wire) => {
+      const gate = held({ removed: 0 });
+      const waits = stubNamespace({ describeTable: gate.method });
+      const verify = Object.assign(waits, { verify: gate.method });
+      const limits = { requestTimeoutMs: 30 };
+      const pair = await restPair({ namespace: verify, limits }, { wire, retries: 0 });
+      const controller = new AbortController();
+      const left = pair.client.verify({}, { signal: controller.signal });
+      const kept = ask(pair, 'POST', '/v1/dirspace/namespace/$/verify', {});
+      await vi.waitFor(() => expect(gate.waiting()).toBe(2));
+      // Requests with a limit come and go meanwhile.
+      for (let round = 0; round < 3; round++) {
+        expect((await ask(pair, 'POST', '/v1/table/a/describe', {})).status).toBe(503);
+      }
+      expect(gate.waiting()).toBe(2);
+      const reason = new Error('enough');
+      controller.abort(reason);
+      await expect(left).rejects.toBe(reason);
+      await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+      gate.release();
+      expect((await kept).status).toBe(200);
+    },
+  );
+  test('a socket that waits for what takes long stays open, and has its limit back after', async () => {
+    const gate = held({});
+    const limits = (): (number | undefined)[] => sockets.map(({ timeout }) => timeout);
+    const sockets: Socket[] = [];
+    const seen = (channel: unknown): void => {
+      sockets.push((channel as { socket: Socket }).socket);
+    };
+    subscribe('http.server.request.start', seen);
+    try {
+      const namespace = Object.assign(stubNamespace(), { verify: gate.method });
+      const pair = await restPair(
+        { namespace, limits: { requestTimeoutMs: 70_000 } },
+        { wire: 'socket' },
+      );
+      const work = ask(pair, 'POST', '/v1/dirspace/namespace/$/verify', {});
+      await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+      expect(limits()).toEqual([0]);
+      gate.release();
+      expect((await work).status).toBe(200);
+      // Kept for the next request, which has five seconds to come; or as long as any other.
+      await vi.waitFor(() => expect(limits()[0]).toBeGreaterThan(0));
+    } finally {
+      unsubscribe('http.server.request.start', seen);
+    }
   });
   test.each(['inject', 'socket'] as const)(
     'a caller that leaves aborts the signal: %s',

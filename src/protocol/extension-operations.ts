@@ -18,13 +18,20 @@ export const EXTENSION_OPERATIONS = {
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',
   }),
-  OptimizeTable: json('/v1/dirspace/table/{id}/optimize', 'write', 'Join small fragments'),
-  CleanupTable: json('/v1/dirspace/table/{id}/cleanup', 'write', 'Remove old versions'),
+  OptimizeTable: json('/v1/dirspace/table/{id}/optimize', 'write', 'Join small fragments', {
+    long: true,
+  }),
+  CleanupTable: json('/v1/dirspace/table/{id}/cleanup', 'write', 'Remove old versions', {
+    long: true,
+  }),
   Verify: json('/v1/dirspace/namespace/{id}/verify', 'admin', 'Check every byte and reference', {
     changes: false,
     repeatable: true,
+    long: true,
   }),
-  Repair: json('/v1/dirspace/namespace/{id}/repair', 'admin', 'Quarantine what is damaged'),
+  Repair: json('/v1/dirspace/namespace/{id}/repair', 'admin', 'Quarantine what is damaged', {
+    long: true,
+  }),
   PurgeTrash: json('/v1/dirspace/trash/purge', 'admin', 'Remove for good what was dropped', {
     errors: [],
   }),

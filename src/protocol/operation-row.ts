@@ -50,6 +50,8 @@ export interface OperationRow<
   readonly changes: boolean;
   /** True where sending the request twice does what sending it once does. */
   readonly repeatable: boolean;
+  /** May take hours, with no sign of life before its answer; no clock ends it while it is wanted. */
+  readonly long: boolean;
   readonly summary: string;
 }
 
@@ -63,6 +65,7 @@ interface RowOptions<Answer extends AnswerKind> {
   readonly errors?: readonly number[];
   readonly changes?: false;
   readonly repeatable?: true;
+  readonly long?: true;
 }
 
 type RowOf<Body extends BodyKind> = <Answer extends AnswerKind = 'json'>(
@@ -90,6 +93,7 @@ const rowOf =
     permission,
     changes: permission !== 'read',
     repeatable: permission === 'read',
+    long: false,
     summary,
     ...options,
   });

@@ -2,6 +2,7 @@
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
+import { platformFetch } from './platform-fetch.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -14,7 +15,10 @@ export interface RestOptions {
   readonly delimiter?: string;
   /** Sends the requests; the one of the platform if absent. */
   readonly fetch?: Fetch;
-  /** How long an attempt may go without any progress; 60,000 if absent, 0 for no limit. */
+  /**
+   * How long an attempt may go without any progress; 0 for no limit. If absent it is 60,000, and
+   * none for optimizing, cleaning up, verifying and repairing.
+   */
   readonly timeoutMs?: number;
   /** How often a request that may be repeated is sent again; 4 if absent. */
   readonly retries?: number;
@@ -32,6 +36,8 @@ export interface ClientSettings {
   readonly delimiter: string;
   readonly fetch: Fetch;
   readonly timeoutMs: number;
+  /** The same for operations that may take long. */
+  readonly longTimeoutMs: number;
   readonly retries: number;
   readonly readOnly: boolean;
   readonly env: Env;
@@ -48,8 +54,9 @@ export function clientSettings(options: RestOptions): ClientSettings {
     base: baseAddress(options.uri),
     headers: Object.entries(options.headers ?? {}).map(([name, value]) => checkHeader(name, value)),
     delimiter,
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: options.fetch ?? platformFetch,
     timeoutMs,
+    longTimeoutMs: options.timeoutMs ?? 0,
     retries,
     readOnly: options.readOnly ?? false,
     env: options.env ?? systemEnv,

@@ -141,7 +141,8 @@ export class RestNamespace extends Operations implements Namespace {
 
   /** The first answer that is not "come again"; repeats what is safe to repeat. */
   async #send(sending: Sending, { signal }: CallOptions): Promise<Received> {
-    const { env, retries, timeoutMs } = this.#settings;
+    const { env, retries } = this.#settings;
+    const timeoutMs = this.#timeout(sending);
     const callers = [this.#closing.signal, this.#settings.signal, signal].filter(
       (caller) => caller !== undefined,
     );
@@ -219,9 +220,13 @@ export class RestNamespace extends Operations implements Namespace {
     return { ...spelled, context: { ...spelled.context, ...contextOf(response.headers) } };
   }
 
-  #late({ operation, row, repeatable }: Sending): DirspaceError {
-    const { timeoutMs } = this.#settings;
-    const message = `${operation} went without progress for ${timeoutMs} ms.`;
+  #timeout({ row }: Sending): number {
+    return row.long ? this.#settings.longTimeoutMs : this.#settings.timeoutMs;
+  }
+
+  #late(sending: Sending): DirspaceError {
+    const { operation, row, repeatable } = sending;
+    const message = `${operation} went without progress for ${this.#timeout(sending)} ms.`;
     return new DirspaceError(outcome(row, repeatable), message, { details: { operation } });
   }
 

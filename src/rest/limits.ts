@@ -18,7 +18,10 @@ export interface Limits {
   readonly maxJsonBytes?: number;
   /** Bytes of an Arrow body; 64 GiB if absent. */
   readonly maxArrowBytes?: number;
-  /** How long a request may take to its answer, or go without progress; 120,000 if absent. */
+  /**
+   * How long a request may take to its answer, or go without progress; 120,000 if absent. Optimizing,
+   * cleaning up, verifying and repairing take as long as they take, until the caller leaves.
+   */
   readonly requestTimeoutMs?: number;
   /** How long stopping waits for requests under way; 10,000 if absent. */
   readonly drainTimeoutMs?: number;

@@ -3,6 +3,7 @@
  * its log line will say. Knows no route and no framework.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from '../protocol/every-operation.ts';
 import type { QueryValues } from '../protocol/exchange.ts';
@@ -61,6 +62,21 @@ export class RequestState {
     this.#holds++;
     const drop = (): void => this.drop();
     work.then(drop, drop);
+  }
+
+  /** Work that may take as long as it takes: no clock ends it, but a caller who leaves does. */
+  async untimed<T>(work: () => Promise<T>): Promise<T> {
+    // The requests of `fetch` have no socket that keeps a clock.
+    const { socket } = this.raw as { readonly socket: Partial<Socket> };
+    const { timeout = 0 } = socket;
+    this.progress.pause();
+    socket.setTimeout?.(0);
+    try {
+      return await work();
+    } finally {
+      socket.setTimeout?.(timeout);
+      this.progress.resume();
+    }
   }
 
   /** The answer has been sent, or there is nobody to send it to. */

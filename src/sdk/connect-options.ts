@@ -26,7 +26,10 @@ export interface ConnectOptions {
   readonly bufferBytes?: number;
   /** Sends the requests of a remote catalog; the one of the platform if absent. */
   readonly fetch?: Fetch;
-  /** How long a remote catalog may go without any progress; 60,000 if absent, 0 for no limit. */
+  /**
+   * How long a remote catalog may go without any progress; 0 for no limit. If absent it is 60,000,
+   * and none for `optimize`, and for verifying and repairing.
+   */
   readonly timeoutMs?: number;
   /** How often a request that may be repeated is sent again; 4 if absent. */
   readonly retries?: number;
