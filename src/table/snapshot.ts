@@ -1,5 +1,5 @@
 /** One version of one branch, immutable: the only way into a table's data. */
-import type { Field, Schema } from '../arrow.ts';
+import type { Schema } from '../arrow.ts';
 import { decodeChunk } from '../format/chunk.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { corrupt } from '../format/json.ts';
@@ -10,6 +10,15 @@ import type { Engine } from './engine.ts';
 import { fieldTree, type IdentifiedField } from './field-ids.ts';
 import type { TableBranch } from './head.ts';
 
+interface ParsedSchema {
+  readonly schema: Schema;
+  readonly fieldIds: readonly number[];
+  readonly fields: readonly IdentifiedField[];
+}
+
+/** By the JSON form, which a version that leaves the schema alone takes over from its base. */
+const parsedSchemas = new WeakMap<Manifest['schema'], ParsedSchema>();
+
 export class Snapshot {
   readonly branch: TableBranch;
   readonly manifest: Manifest;
@@ -18,8 +27,6 @@ export class Snapshot {
   /** Size of the manifest in bytes. */
   readonly manifestBytes: number;
   readonly #engine: Engine;
-  #schema: Schema | undefined;
-  #fields: readonly IdentifiedField[] | undefined;
   #fragments: readonly FragmentEntry[] | undefined;
 
   constructor(
@@ -46,14 +53,22 @@ export class Snapshot {
   }
 
   get schema(): Schema {
-    this.#schema ??= schemaFromJson(this.manifest.schema);
-    return this.#schema;
+    return this.#parsed().schema;
   }
 
   /** The schema's fields with their ids. */
   get fields(): readonly IdentifiedField[] {
-    this.#fields ??= fieldTree(this.schema.fields as Field[], this.manifest.fieldIds, this.file);
-    return this.#fields;
+    return this.#parsed().fields;
+  }
+
+  #parsed(): ParsedSchema {
+    const { schema: json, fieldIds } = this.manifest;
+    const known = parsedSchemas.get(json);
+    if (known?.fieldIds === fieldIds) return known;
+    const schema = schemaFromJson(json);
+    const parsed = { schema, fieldIds, fields: fieldTree(schema.fields, fieldIds, this.file) };
+    parsedSchemas.set(json, parsed);
+    return parsed;
   }
 
   get rowCount(): number {
