@@ -69,10 +69,20 @@ export {
   registerNamespace,
 } from './sdk/implementations.ts';
 export {
+  type FtsOptions,
+  type HnswPqOptions,
+  type HnswSqOptions,
+  Index,
+  type IvfFlatOptions,
+  type IvfPqOptions,
+  type IvfRqOptions,
+} from './sdk/index-config.ts';
+export {
   MergeInsertBuilder,
   type MergeResult,
   type WriteExecutionOptions,
 } from './sdk/merge-insert.ts';
+export type { CompactionOptions, OptimizeOptions } from './sdk/optimize.ts';
 export { checkProperties, type Properties, type PropertyRules } from './sdk/properties.ts';
 export {
   type ColumnOrdering,
@@ -86,12 +96,8 @@ export type { QueryExecutionOptions, SelectColumns } from './sdk/query-base.ts';
 export { batchRows, type Row } from './sdk/rows.ts';
 export type { SchemaInput } from './sdk/schema-like.ts';
 export type { IntoSql } from './sdk/sql-literal.ts';
-export {
-  type AddDataOptions,
-  type CompactionOptions,
-  type OptimizeOptions,
-  Table,
-} from './sdk/table.ts';
+export { type AddDataOptions, Table } from './sdk/table.ts';
+export type { IndexConfig, IndexOptions, IndexStatistics } from './sdk/table-indexes.ts';
 export type {
   AddResult,
   DeleteResult,

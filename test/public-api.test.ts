@@ -10,6 +10,7 @@ test('what the package exports', () => {
       "DEFAULT_DELIMITER",
       "DirspaceError",
       "ERROR_KINDS",
+      "Index",
       "MergeInsertBuilder",
       "Query",
       "Table",

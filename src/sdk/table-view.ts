@@ -173,6 +173,18 @@ export class TableView implements Disposable, AsyncDisposable {
     return this.#pin;
   }
 
+  /** What a change is made to. @throws InvalidInput where a version is checked out */
+  protected writable(options?: CallOptions): TableTarget {
+    this.lifetime.enter(options);
+    const pinned = this.#pin;
+    if (pinned === undefined) return this.newest;
+    throw new DirspaceError(
+      'InvalidInput',
+      `${this.display()} is checked out and cannot be changed; call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
+      { details: { id: pinned.id, version: pinned.version } },
+    );
+  }
+
   protected get target(): TableTarget {
     return this.#pin ?? this.newest;
   }

@@ -3,7 +3,6 @@
  * goes through the operations of the protocol, so it is the same on every catalog.
  */
 import { DirspaceError } from '../errors.ts';
-import type { OptimizeProgress } from '../protocol/extensions.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { isArrowLike } from './arrow-like.ts';
 import { isSchemaLike } from './arrow-like-types.ts';
@@ -21,9 +20,11 @@ import { defined } from './defined.ts';
 import { ownOr } from './fall-back.ts';
 import { asBytes } from './js-values.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
+import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
 import { ADD_OPTIONS, checkOptionNames } from './option-names.ts';
 import { rowNumbers } from './query.ts';
 import type { SchemaInput } from './schema-like.ts';
+import { TableIndexes } from './table-indexes.ts';
 import {
   type AddResult,
   addResult,
@@ -37,9 +38,8 @@ import {
   type WriteResult,
   writeResult,
 } from './table-results.ts';
-import { TableView } from './table-view.ts';
 import { Tags } from './tags.ts';
-import { branchMember, type Home, onBranch, type TableTarget } from './target.ts';
+import { branchMember, type Home, onBranch } from './target.ts';
 import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
 import {
   followsNewest,
@@ -57,34 +57,8 @@ export interface AddDataOptions extends CallOptions {
   readonly schema?: SchemaInput;
 }
 
-export interface OptimizeOptions extends CallOptions {
-  /** Versions committed before this go; older than seven days if absent. */
-  readonly cleanupOlderThan?: Date;
-  /** Says what would go and removes nothing. */
-  readonly dryRun?: boolean;
-  /** Removes files of unfinished writes however young; no other writer may be at work. */
-  readonly deleteUnverified?: boolean;
-  /** What fragments should be like; `false` leaves them as they are. */
-  readonly compaction?: CompactionOptions | false;
-  /** Called as compaction gets on. */
-  readonly onProgress?: (progress: {
-    readonly rowsDone: number;
-    readonly rowsTotal: number;
-  }) => void;
-}
-
-export interface CompactionOptions {
-  /** Rows of a fragment, at most; about a million if absent. */
-  readonly targetRows?: number;
-  readonly targetBytes?: number;
-  /** From 0 to 1: a fragment of which more rows are deleted is rewritten; 0.1 if absent. */
-  readonly maxDeletedShare?: number;
-}
-
-const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
-
-/** Reads and writes; what is read is said at `TableView`. */
-export class Table extends TableView {
+/** Reads and writes; what is read is said at `TableView`, indexes at `TableIndexes`. */
+export class Table extends TableIndexes {
   /** Opens a table at a version, and so finds out that both are there. */
   static async open(
     home: Home,
@@ -106,7 +80,7 @@ export class Table extends TableView {
 
   /** Adds rows as one new version, or none of them. */
   async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     checkOptionNames(options, ADD_OPTIONS);
     const { mode, signal } = options;
     const own = mode === 'overwrite' && hasSchema(data);
@@ -120,14 +94,14 @@ export class Table extends TableView {
     input: UpdateInput,
     options: UpdateOptions & CallOptions = {},
   ): Promise<UpdateResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const request = { ...onBranch(target), ...updatesOf(input, options) };
     return updateResult(await this.home.catalog.updateTable(request, options));
   }
 
   /** Deletes the rows that fit an SQL predicate. */
   async delete(predicate: string, options?: CallOptions): Promise<DeleteResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     if (typeof predicate !== 'string') {
       throw new DirspaceError(
         'InvalidInput',
@@ -143,7 +117,7 @@ export class Table extends TableView {
     rowIds: readonly (bigint | number)[],
     options?: CallOptions,
   ): Promise<DeleteResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const row_ids = rowNumbers(rowIds, 'row id');
     const { catalog } = this.home;
     const own = catalog.deleteRows?.({ ...onBranch(target), row_ids }, options);
@@ -157,7 +131,7 @@ export class Table extends TableView {
   mergeInsert(on: string | readonly string[]): MergeInsertBuilder {
     this.lifetime.enter();
     return new MergeInsertBuilder(on, async (merge, data, options) => {
-      const target = this.#writable(options);
+      const target = this.writable(options);
       const schema = await this.schema(options);
       const rows = await toRecordBatchStream(data, { schema, signal: options.signal });
       const request = { ...onBranch(target), ...merge };
@@ -233,36 +207,11 @@ export class Table extends TableView {
    * only they need; versions with tags stay. Row ids change.
    */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const { catalog, env } = this.home;
     if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
-    const { cleanupOlderThan, dryRun, deleteUnverified, compaction, onProgress } = options;
-    const age = cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - timeOf(cleanupOlderThan);
-    const request = defined({
-      ...onBranch(target),
-      compact:
-        typeof compaction === 'object'
-          ? defined({
-              target_rows: compaction.targetRows,
-              target_bytes: compaction.targetBytes,
-              max_deleted_share: compaction.maxDeletedShare,
-            })
-          : compaction,
-      cleanup_older_than_millis: Math.max(0, age),
-      dry_run: dryRun,
-      orphan_grace_millis: deleteUnverified === true ? 0 : undefined,
-    });
-    const answer = await catalog.optimizeTable(
-      request,
-      defined({
-        signal: options.signal,
-        on_progress:
-          onProgress === undefined
-            ? undefined
-            : ({ rows_done, rows_total }: OptimizeProgress) =>
-                onProgress({ rowsDone: rows_done, rowsTotal: rows_total }),
-      }),
-    );
+    const request = { ...onBranch(target), ...optimizeMembers(options, env) };
+    const answer = await catalog.optimizeTable(request, optimizeCall(options));
     return optimizeStats(answer);
   }
 
@@ -271,7 +220,7 @@ export class Table extends TableView {
     metadata: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<Record<string, string>> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const request = { ...onBranch(target), metadata: { ...metadata } };
     const answer = await this.home.catalog.updateTableSchemaMetadata(request, options);
     return answer.metadata ?? {};
@@ -281,13 +230,13 @@ export class Table extends TableView {
     updates: readonly FieldMetadataUpdate[],
     options?: CallOptions,
   ): Promise<WriteResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const request = { ...onBranch(target), updates: updates.map(fieldMetadata) };
     return writeResult(await this.home.catalog.updateFieldMetadata(request, options));
   }
 
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const request = { ...onBranch(target), new_columns: newColumns(columns) };
     return writeResult(await this.home.catalog.alterTableAddColumns(request, options));
   }
@@ -296,35 +245,16 @@ export class Table extends TableView {
     alterations: readonly ColumnAlteration[],
     options?: CallOptions,
   ): Promise<WriteResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const request = { ...onBranch(target), alterations: alterations.map(alteration) };
     return writeResult(await this.home.catalog.alterTableAlterColumns(request, options));
   }
 
   async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
-    const target = this.#writable(options);
+    const target = this.writable(options);
     const request = { ...onBranch(target), columns: columns.slice() };
     return writeResult(await this.home.catalog.alterTableDropColumns(request, options));
   }
-
-  #writable(options?: CallOptions): TableTarget {
-    this.lifetime.enter(options);
-    const { pinned } = this;
-    if (pinned === undefined) return this.newest;
-    throw new DirspaceError(
-      'InvalidInput',
-      `${this.display()} is checked out and cannot be changed; call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
-      { details: { id: pinned.id, version: pinned.version } },
-    );
-  }
-}
-
-/** Milliseconds since the epoch. @throws InvalidInput unless it is a valid Date */
-function timeOf(value: Date): number {
-  const time = value instanceof Date ? value.getTime() : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  const found = value instanceof Date ? 'an invalid Date' : JSON.stringify(value);
-  throw new DirspaceError('InvalidInput', `cleanupOlderThan is ${found}; it is a Date.`);
 }
 
 /** True for data that carries its own schema. */

@@ -1,0 +1,76 @@
+/** Options of `Table.optimize`, and the members of the request they stand for. Calls nothing. */
+import type { Env } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import type {
+  OptimizeCallOptions,
+  OptimizeProgress,
+  OptimizeTableRequest,
+} from '../protocol/extensions.ts';
+import type { CallOptions } from '../protocol/namespace.ts';
+import { defined } from './defined.ts';
+
+export interface OptimizeOptions extends CallOptions {
+  /** Versions committed before this go; older than seven days if absent. */
+  readonly cleanupOlderThan?: Date;
+  /** Says what would go and removes nothing. */
+  readonly dryRun?: boolean;
+  /** Removes files of unfinished writes however young; no other writer may be at work. */
+  readonly deleteUnverified?: boolean;
+  /** What fragments should be like; `false` leaves them as they are. */
+  readonly compaction?: CompactionOptions | false;
+  /** Called as compaction gets on. */
+  readonly onProgress?: (progress: {
+    readonly rowsDone: number;
+    readonly rowsTotal: number;
+  }) => void;
+}
+
+export interface CompactionOptions {
+  /** Rows of a fragment, at most; about a million if absent. */
+  readonly targetRows?: number;
+  readonly targetBytes?: number;
+  /** From 0 to 1: a fragment of which more rows are deleted is rewritten; 0.1 if absent. */
+  readonly maxDeletedShare?: number;
+}
+
+const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
+
+/** @throws InvalidInput unless `cleanupOlderThan` is a valid Date */
+export function optimizeMembers(
+  { cleanupOlderThan, dryRun, deleteUnverified, compaction }: OptimizeOptions,
+  env: Env,
+): Omit<OptimizeTableRequest, 'id' | 'branch'> {
+  const age = cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - timeOf(cleanupOlderThan);
+  return defined({
+    compact:
+      typeof compaction === 'object'
+        ? defined({
+            target_rows: compaction.targetRows,
+            target_bytes: compaction.targetBytes,
+            max_deleted_share: compaction.maxDeletedShare,
+          })
+        : compaction,
+    cleanup_older_than_millis: Math.max(0, age),
+    dry_run: dryRun,
+    orphan_grace_millis: deleteUnverified === true ? 0 : undefined,
+  });
+}
+
+export function optimizeCall({ signal, onProgress }: OptimizeOptions): OptimizeCallOptions {
+  return defined({
+    signal,
+    on_progress:
+      onProgress === undefined
+        ? undefined
+        : ({ rows_done, rows_total }: OptimizeProgress) =>
+            onProgress({ rowsDone: rows_done, rowsTotal: rows_total }),
+  });
+}
+
+/** Milliseconds since the epoch. */
+function timeOf(value: Date): number {
+  const time = value instanceof Date ? value.getTime() : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  const found = value instanceof Date ? 'an invalid Date' : JSON.stringify(value);
+  throw new DirspaceError('InvalidInput', `cleanupOlderThan is ${found}; it is a Date.`);
+}
