@@ -70,6 +70,12 @@ const TABLE: Calls<Table> = {
   addColumns: (t, o) => t.addColumns([], o),
   alterColumns: (t, o) => t.alterColumns([], o),
   dropColumns: (t, o) => t.dropColumns([], o),
+  createIndex: (t, o) => t.createIndex('id', o),
+  listIndices: (t, o) => t.listIndices(o),
+  indexStats: (t, o) => t.indexStats('x', o),
+  dropIndex: (t, o) => t.dropIndex('x', o),
+  waitForIndex: (t, o) => t.waitForIndex(['x'], 1, o),
+  prewarmIndex: (t, o) => t.prewarmIndex('x', o),
 };
 
 /** Methods that run a query made before. */
@@ -104,7 +110,7 @@ const EXEMPT = new Set([
   ...['select', 'withRowId', 'where', 'filter', 'limit', 'offset', 'orderBy'],
   ...['fullTextSearch', 'fastSearch', 'nearestTo', 'nearestToText'],
   // Steps of the class and its base, which are called by those above.
-  ...['probe', 'pin', 'follow', 'enter', 'answer'],
+  ...['probe', 'pin', 'follow', 'writable', 'enter', 'answer'],
 ]);
 
 function methodsOf(prototype: object): string[] {
