@@ -9,8 +9,11 @@ export interface Env {
   uuid(): string;
   /** Uniform in [0, 1). */
   random(): number;
-  /** Resolves after `ms`; rejects with the signal's reason. Never keeps the process alive. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves after `ms`; rejects with the signal's reason. With `background` nobody's work waits for
+   * it, and it does not keep the process alive.
+   */
+  sleep(ms: number, signal?: AbortSignal, background?: boolean): Promise<void>;
 }
 
 /** The same environment with a clock of whole milliseconds: stored times are integers. */
@@ -22,14 +25,14 @@ export const wholeMillis = (env: Env): Env => ({
   },
   uuid: () => env.uuid(),
   random: () => env.random(),
-  sleep: (ms, signal) => env.sleep(ms, signal),
+  sleep: (ms, signal, background) => env.sleep(ms, signal, background),
 });
 
 export const systemEnv: Env = {
   now: Date.now,
   uuid: randomUUID,
   random: Math.random,
-  sleep: (ms, signal) =>
+  sleep: (ms, signal, background = false) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const abort = (): void => {
@@ -40,6 +43,7 @@ export const systemEnv: Env = {
         signal?.removeEventListener('abort', abort);
         resolve();
       }, ms);
+      if (background) timer.unref();
       signal?.addEventListener('abort', abort, { once: true });
     }),
 };

@@ -138,7 +138,7 @@ class CatalogWatcher {
 
   async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.#catalog.env.sleep(milliseconds, signal);
+      await this.#catalog.env.sleep(milliseconds, signal, true);
     } catch {
       // Aborted: whoever waits looks at the signal.
     }

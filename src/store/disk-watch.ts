@@ -205,7 +205,7 @@ export class DiskWatch {
   }
 
   #pause(ms: number): Promise<void> {
-    return this.#options.env.sleep(ms, this.#closing.signal).catch(() => {});
+    return this.#options.env.sleep(ms, this.#closing.signal, true).catch(() => {});
   }
 }
 
