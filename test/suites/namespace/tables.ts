@@ -242,6 +242,63 @@ export function tablesPart(options: SuiteOptions): void {
       await expectError(ns().listTables({ id: [], limit: 0 }), 'InvalidInput');
     });
 
+    test('lists of tables: a token survives concurrent change', async () => {
+      await ns().createNamespace({ id: ['n'] });
+      const path = (name: string): string[] => ['n', name];
+      for (const name of ['b', 'd', 'f', 'h']) await ns().declareTable({ id: path(name) });
+      const first = await ns().listTables({ id: ['n'], limit: 2 });
+      // The entry the token tells of goes, one comes before it, one comes and one goes after it.
+      await ns().dropTable({ id: path('d') });
+      await ns().declareTable({ id: path('a') });
+      await ns().declareTable({ id: path('g') });
+      await ns().renameTable({ id: path('h'), new_table_name: 'c' });
+      await ns().createTable({ id: path('f') }, people(1));
+      const rest = await ns().listTables({ id: ['n'], page_token: first.page_token ?? '' });
+      expect([first.tables, rest.tables]).toEqual([
+        ['b', 'd'],
+        ['f', 'g'],
+      ]);
+    });
+
+    test('list all: a token survives concurrent change, of whole namespaces too', async () => {
+      for (const id of [['k'], ['m'], ['m', 'x'], ['p']]) await ns().createNamespace({ id });
+      const kept = [['a'], ['m-'], ['p', 't'], ['z']];
+      const gone = [
+        ['k', 't'],
+        ['m', 't'],
+        ['m', 'x', 't'],
+      ];
+      for (const id of [...kept, ...gone]) await ns().declareTable({ id });
+      const pages: string[][] = [];
+      let page_token: string | undefined;
+      const next = async (): Promise<void> => {
+        const page = await ns().listAllTables({ limit: 2, ...(page_token && { page_token }) });
+        pages.push(page.tables);
+        page_token = page.page_token;
+      };
+      await next();
+      // Where the token stands, and all around it.
+      await ns().dropTable({ id: ['k', 't'] });
+      await ns().dropNamespace({ id: ['k'] });
+      await ns().declareTable({ id: ['0'] });
+      await next();
+      await ns().dropTable({ id: ['m', 't'] });
+      await ns().dropTable({ id: ['m', 'x', 't'] });
+      await ns().dropNamespace({ id: ['m', 'x'] });
+      await ns().dropNamespace({ id: ['m'] });
+      // A table by the name of the namespace that the token tells of: it comes before what was in it.
+      await ns().declareTable({ id: ['m'] });
+      await ns().createNamespace({ id: ['n'] });
+      await ns().declareTable({ id: ['n', 't'] });
+      while (page_token !== undefined) await next();
+      expect(pages).toEqual([
+        ['a', 'k$t'],
+        ['m$t', 'm$x$t'],
+        ['m-', 'n$t'],
+        ['p$t', 'z'],
+      ]);
+    });
+
     test('list all has the full ids of every namespace, sorted, in pages', async () => {
       for (const id of [['n'], ['n', 'm'], ['n-'], ['n.x']]) await ns().createNamespace({ id });
       const ids = [['z'], ['a'], ['n', 't'], ['n', 'm', 't'], ['n-', 't'], ['n.x', 't'], ['n0']];

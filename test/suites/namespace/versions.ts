@@ -138,6 +138,24 @@ export function versionsPart(options: SuiteOptions): void {
       expect(Object.keys(rest.tags)).toEqual(['c']);
     });
 
+    test('tags: a token survives concurrent change', async () => {
+      await fill(2);
+      for (const tag of ['b', 'd', 'f', 'h']) await ns().createTableTag({ id, tag, version: 1 });
+      const first = await ns().listTableTags({ id, limit: 2 });
+      await ns().deleteTableTag({ id, tag: 'd' });
+      await ns().deleteTableTag({ id, tag: 'h' });
+      await ns().createTableTag({ id, tag: 'a', version: 1 });
+      await ns().createTableTag({ id, tag: 'g', version: 1 });
+      await ns().updateTableTag({ id, tag: 'f', version: 2 });
+      const rest = await ns().listTableTags({ id, page_token: first.page_token ?? '' });
+      expect([first.tags, rest.tags].map(Object.keys)).toEqual([
+        ['b', 'd'],
+        ['f', 'g'],
+      ]);
+      expect(rest.tags).toMatchObject({ f: { version: 2 }, g: { version: 1 } });
+      expect(rest.page_token).toBeUndefined();
+    });
+
     test('branches: from any version of any branch; numbers continue', async () => {
       await fill(3);
       await ns().createTableBranch({ id, name: 'newest' });
@@ -224,6 +242,23 @@ export function versionsPart(options: SuiteOptions): void {
       expect(Object.keys(first.branches)).toEqual(['a', 'b']);
       const rest = await ns().listTableBranches({ id, page_token: first.page_token ?? '' });
       expect(Object.keys(rest.branches)).toEqual(['c']);
+    });
+
+    test('branches: a token survives concurrent change', async () => {
+      await fill(1);
+      for (const name of ['b', 'd', 'f', 'h']) await ns().createTableBranch({ id, name });
+      const first = await ns().listTableBranches({ id, limit: 2 });
+      await ns().deleteTableBranch({ id, name: 'd' });
+      await ns().deleteTableBranch({ id, name: 'h' });
+      await ns().createTableBranch({ id, name: 'a' });
+      await ns().createTableBranch({ id, name: 'g' });
+      await ns().insertIntoTable({ id, branch: 'f' }, people(1, 50));
+      const rest = await ns().listTableBranches({ id, page_token: first.page_token ?? '' });
+      expect([first.branches, rest.branches].map(Object.keys)).toEqual([
+        ['b', 'd'],
+        ['f', 'g'],
+      ]);
+      expect(rest.page_token).toBeUndefined();
     });
 
     testOf('extensions')('rows are deleted by row id; unknown ids are ignored', async () => {
