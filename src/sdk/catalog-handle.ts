@@ -126,7 +126,10 @@ export class CatalogHandle implements AsyncDisposable {
     return (await namespace.updateNamespaceProperties(request, options)).properties;
   }
 
-  /** Events from now on, until the signal or the end of the connection ends them. */
+  /**
+   * Events from now on, until the signal or the end of the connection ends them. Waiting for one does
+   * not keep the process alive.
+   */
   watch(options: WatchOptions = {}): CatalogWatch {
     const { path, signal } = options;
     this.home.lifetime.enter(options);
