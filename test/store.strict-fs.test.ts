@@ -9,7 +9,6 @@ import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import type { FileSystem } from '../src/store/file-system.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
-import { seeded } from './helpers/seeded.ts';
 import {
   FILE_SYSTEM_CASES,
   isAskedOfNone,
@@ -19,6 +18,7 @@ import {
   tooLong,
   treeOf,
 } from './helpers/fs-script.ts';
+import { seeded } from './helpers/seeded.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 function bothRoots(): { disk: [FileSystem, string]; memory: [FileSystem, string] } {

@@ -3,7 +3,6 @@ import nodeFs from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { strictFileSystem } from '../../src/store/strict-fs.ts';
-import { seeded } from '../helpers/seeded.ts';
 import {
   FILE_SYSTEM_CASES,
   isAskedOfNone,
@@ -14,6 +13,7 @@ import {
   treeOf,
 } from '../helpers/fs-script.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { inFolder } from './processes.ts';
 import { inRounds } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
