@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catalogWorkloads } from './workloads/catalog.mjs';
 import { memoryWorkloads } from './workloads/memory.mjs';
+import { settle } from './workloads/settle.mjs';
 import { tableWorkloads } from './workloads/tables.mjs';
 
 const { values: options } = parseArgs({
@@ -34,7 +35,7 @@ async function timed(work) {
  * Ours and the peer's samples alternate, so that a slow moment of the machine hits both. Short calls
  * alternate in blocks, each in the state of a program that makes such calls one after the other.
  */
-async function measure({ samples = 9, warmups = 0, block = 1, ours, peer, firsts }) {
+async function measure({ samples = 9, warmups = 0, block = 1, settled, ours, peer, firsts }) {
   const count = Number(options.samples ?? samples);
   const own = [];
   const other = [];
@@ -42,8 +43,10 @@ async function measure({ samples = 9, warmups = 0, block = 1, ours, peer, firsts
   for (let index = 0; index < warmups; index++) await peer?.(count + index);
   for (let from = 0; from < count; from += block) {
     const to = Math.min(count, from + block);
+    if (settled) settle();
     for (let index = from; index < to; index++) own.push(await timed(() => ours(index)));
     if (peer === undefined) continue;
+    if (settled) settle();
     for (let index = from; index < to; index++) other.push(await timed(() => peer(index)));
   }
   return {

@@ -7,7 +7,6 @@ import { connect } from '../../dist/index.js';
 import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
 import { random } from './random.mjs';
 import { DIMENSION, READS, ROWS } from './reads.mjs';
-import { settle } from './settle.mjs';
 
 const VECTORS = 100_000;
 /** Processes whose first read is timed; the median counts. */
@@ -94,6 +93,7 @@ export async function* tableWorkloads({ folder }) {
     name: 'bulk write of 1,000,000 rows',
     goal: 4,
     samples: 7,
+    settled: true,
     ours: (n) => own.createTable(`w${n}`, data.own),
     peer: (n) => peer.createTable(`w${n}`, data.peer),
   };
@@ -101,6 +101,7 @@ export async function* tableWorkloads({ folder }) {
     name: 'bulk write of 100,000 vectors',
     goal: 4,
     samples: 7,
+    settled: true,
     ours: (n) => own.createTable(`v${n}`, vectors.own),
     peer: (n) => peer.createTable(`v${n}`, vectors.peer),
   };
@@ -141,11 +142,11 @@ async function* changes(own, peer, data) {
   };
   const samples = 7;
   const tables = await fresh('c', samples);
-  settle();
   yield {
     name: 'delete 1 %',
     goal: 1.2,
     samples,
+    settled: true,
     ours: (n) => tables[n].own.delete('x > 0.99'),
     peer: (n) => tables[n].peer.delete('x > 0.99'),
   };
@@ -154,6 +155,7 @@ async function* changes(own, peer, data) {
     name: 'update 5 %',
     goal: 1.5,
     samples,
+    settled: true,
     ours: (n) => tables[n].own.update(update),
     peer: (n) => tables[n].peer.update(update),
   };
@@ -165,6 +167,7 @@ async function* changes(own, peer, data) {
     name: 'merge 10,000 into 1,000,000',
     goal: 1.5,
     samples,
+    settled: true,
     ours: (n) => merge(tables[n].own, 'own'),
     peer: (n) => merge(tables[n].peer, 'peer'),
   };
@@ -186,7 +189,6 @@ async function* smallFragments(own, peer) {
     }
     tables.push(pair);
   }
-  settle();
   yield {
     name: 'scan of 1,000 fragments of 10 rows',
     goal: 4,
@@ -198,6 +200,7 @@ async function* smallFragments(own, peer) {
     name: 'compaction of 1,000 fragments of 10 rows',
     goal: 6,
     samples,
+    settled: true,
     ours: (n) => tables[n].own.optimize(),
     peer: (n) => tables[n].peer.optimize(),
   };

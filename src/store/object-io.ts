@@ -109,6 +109,9 @@ export class FileReader implements ObjectReader {
   }
 }
 
+/** Bytes after which the disk begins to take them, while more are being made. */
+const FLUSHED_AHEAD = 8 * 1024 * 1024;
+
 export class FileWriter implements ObjectWriter {
   readonly #disk: Disk;
   readonly #path: string;
@@ -116,6 +119,10 @@ export class FileWriter implements ObjectWriter {
   readonly #fd: number;
   readonly #opened: () => void;
   #written = 0;
+  #unflushed = 0;
+  /** A flush under way. Its error is kept: the system reports one only once. */
+  #flush: Promise<void> | undefined;
+  #flushError: unknown;
   #tail: Promise<void> = Promise.resolve();
   #state: 'open' | 'failed' | 'finished' | 'closed' = 'open';
 
@@ -141,6 +148,8 @@ export class FileWriter implements ObjectWriter {
     this.#mustBeOpen();
     const { fs, full } = this.#disk;
     try {
+      await this.#flush;
+      if (this.#flushError !== undefined) throw this.#flushError;
       if (full) await flushFile(fs, this.#fd);
       const { size } = fs.fstatSync(this.#fd);
       if (size !== this.#written) {
@@ -162,6 +171,7 @@ export class FileWriter implements ObjectWriter {
 
   async abort(): Promise<void> {
     await this.#tail;
+    await this.#flush;
     if (this.#state === 'closed') return;
     if (this.#state !== 'finished') closeQuietly(this.#disk.fs, this.#fd);
     this.#state = 'closed';
@@ -176,10 +186,24 @@ export class FileWriter implements ObjectWriter {
       if (length > SMALL) await writeAll(fs, this.#fd, buffers);
       else if (length > 0) writeSmall(fs, this.#fd, joined(buffers));
       this.#written += length;
+      this.#unflushed += length;
+      if (this.#unflushed >= FLUSHED_AHEAD) this.#flushAhead();
     } catch (error) {
       this.#state = 'failed';
       throw storeError(error, 'write', this.#path);
     }
+  }
+
+  #flushAhead(): void {
+    if (!this.#disk.full || this.#flush !== undefined) return;
+    this.#unflushed = 0;
+    this.#flush = flushFile(this.#disk.fs, this.#fd)
+      .catch((error: unknown) => {
+        this.#flushError ??= error;
+      })
+      .finally(() => {
+        this.#flush = undefined;
+      });
   }
 
   #mustBeOpen(): void {

@@ -43,7 +43,8 @@ export async function writeFragments(
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
   try {
     const { batchRows, batchBytes } = engine.limits;
-    for await (const batch of rebatch(stream, stream.schema, {
+    const given = pulledAfter(stream, () => writer.settled());
+    for await (const batch of rebatch(given, stream.schema, {
       rows: batchRows,
       bytes: batchBytes,
     })) {
@@ -54,6 +55,17 @@ export async function writeFragments(
   } catch (error) {
     await writer.abort();
     throw error;
+  }
+}
+
+/** A batch may lie in memory that its maker fills anew for the next one: it is let go of first. */
+async function* pulledAfter<Batch>(
+  stream: AsyncIterable<Batch>,
+  settled: () => Promise<void>,
+): AsyncGenerator<Batch> {
+  for await (const batch of stream) {
+    yield batch;
+    await settled();
   }
 }
 
@@ -87,6 +99,8 @@ class FragmentsWriter {
   readonly #done: NewFragment[] = [];
   readonly #syncs: Promise<unknown>[] = [];
   #open: OpenFragment | undefined;
+  /** The last write, which goes on while the next batch is encoded. */
+  #writing: Promise<void> | undefined;
 
   constructor(
     engine: Engine,
@@ -111,6 +125,12 @@ class FragmentsWriter {
     if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
   }
 
+  /** Resolves once nothing of the batches so far is needed any more. */
+  async settled(): Promise<void> {
+    // What waits to be written is small, and so a copy.
+    await this.#writing;
+  }
+
   async finish(): Promise<Written> {
     await this.#end();
     const folder = `${this.#tableFolder}/data`;
@@ -125,6 +145,7 @@ class FragmentsWriter {
   }
 
   async abort(): Promise<void> {
+    await this.#writing?.catch(() => {});
     await this.#open?.writer.abort();
     await Promise.allSettled(this.#syncs);
     await removeFragments(this.#engine, this.#tableFolder, this.#done);
@@ -147,12 +168,14 @@ class FragmentsWriter {
     }
   }
 
-  /** Buffers may be the caller's own, so none is kept past the batch it came with. */
   async #flush(open: OpenFragment): Promise<void> {
     const buffers = open.pending;
     open.pending = [];
     open.pendingBytes = 0;
-    await open.writer.write(buffers);
+    await this.#writing;
+    this.#writing = open.writer.write(buffers);
+    // Whoever waits for it sees the error; until then it must not count as unhandled.
+    this.#writing.catch(() => {});
   }
 
   async #end(): Promise<void> {
@@ -167,6 +190,7 @@ class FragmentsWriter {
       await open.writer.write([whole]);
     } else {
       await this.#flush(open);
+      await this.#writing;
       await this.#readBack(open.file, summary);
     }
     this.#open = undefined;
