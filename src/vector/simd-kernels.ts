@@ -1,10 +1,12 @@
 /**
  * Kernels in WebAssembly with 128-bit vectors. Owns the module's one instance and where things lie
- * in its memory; rows are copied there block by block, small enough to still be cached when summed.
+ * in its memory; rows are copied there block by block, small enough to still be cached when summed,
+ * unless they are there already.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';
 import { KERNELS_BASE64 } from './kernels.wasm.ts';
+import { type KernelMemory, Residents } from './residents.ts';
 
 /** What is used of WebAssembly, which the typings in use do not declare. */
 interface WebAssemblyApi {
@@ -16,7 +18,7 @@ interface WebAssemblyApi {
 type Sum = (rows: number, stride: number, count: number, query: number, sums: number) => void;
 
 interface Exports {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly memory: KernelMemory;
   readonly squares_f32: Sum;
   readonly products_f32: Sum;
   readonly squares_f64: Sum;
@@ -49,10 +51,19 @@ export function loadSimdKernels(): Kernels | undefined {
   if (api?.validate(bytes) !== true) return undefined;
   const instance = new api.Instance(new api.Module(bytes));
   const exports = instance.exports as Exports;
-  return { name: 'simd', openBlock: (type, dimension) => openBlock(exports, type, dimension) };
+  const residents = new Residents(exports.memory);
+  return {
+    name: 'simd',
+    openBlock: (type, dimension) => openBlock(exports, residents, type, dimension),
+  };
 }
 
-function openBlock(wasm: Exports, elementType: ElementType, dimension: number): VectorBlock {
+function openBlock(
+  wasm: Exports,
+  residents: Residents,
+  elementType: ElementType,
+  dimension: number,
+): VectorBlock {
   const width = { float16: 4, float32: 4, float64: 8, uint8: 1 }[elementType];
   const length = dimension * width;
   const stride = roundUp(length);
@@ -79,6 +90,7 @@ function openBlock(wasm: Exports, elementType: ElementType, dimension: number): 
   const suffix = names[elementType];
   let views = openViews();
   let loaded = 0;
+  let loadedAt = rowsAt;
 
   function openViews(): { bytes: Uint8Array; copy: VectorValues; sums: Float64Array } {
     const missing = end - wasm.memory.buffer.byteLength;
@@ -104,9 +116,13 @@ function openBlock(wasm: Exports, elementType: ElementType, dimension: number): 
     from: number,
     count: number,
   ): void {
-    // Another search may have grown the memory, which detaches every view.
-    if (views.bytes.buffer !== wasm.memory.buffer) views = openViews();
     loaded = count;
+    const direct = rows === undefined && packed && !halves;
+    const resident = direct ? residents.placeOf(values, from === 0) : undefined;
+    // The memory may have grown, here or in another search, which detaches every view.
+    if (views.bytes.buffer !== wasm.memory.buffer) views = openViews();
+    loadedAt = resident === undefined ? rowsAt : resident + from * stride;
+    if (resident !== undefined) return;
     gatherRows(values, rows, from, count, dimension, views.copy);
     if (halves) wasm.widen(copyAt, looseAt, count * dimension);
     if (packed) return;
@@ -119,7 +135,7 @@ function openBlock(wasm: Exports, elementType: ElementType, dimension: number): 
     bytes.set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), queryAt);
     bytes.fill(0, queryAt + query.byteLength, queryAt + stride);
     const sum = wasm[`${kind}_${suffix}` as keyof Exports] as Sum;
-    sum(rowsAt, stride, loaded, queryAt, sumsAt);
+    sum(loadedAt, stride, loaded, queryAt, sumsAt);
     into.set(loaded === capacity ? views.sums : views.sums.subarray(0, loaded));
   }
 
