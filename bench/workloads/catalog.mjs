@@ -163,7 +163,7 @@ async function* appends(own, peer, ownRows, peerRows) {
       name: `append 10 rows, versions 100 to 200, ${mode}`,
       goal,
       samples: 100,
-      block: 10,
+      block: 50,
       warmups: 300,
       ours: async () => {
         const start = performance.now();

@@ -27,7 +27,7 @@ function nearest() {
 
 const filter = (sql) => (table) => rowsOf(table.query().where(sql));
 /** Short calls are sampled in the state of a program that makes many of them. */
-const SHORT = { samples: 60, warmups: 1_000, block: 10 };
+const SHORT = { samples: 200, warmups: 1_000, block: 50 };
 const LONG = { samples: 11, warmups: 2 };
 
 /** `table` is the name without the digits at its end. */
@@ -47,15 +47,17 @@ export const READS = [
   {
     name: 'count with a filter on x',
     goal: 1.5,
-    samples: 11,
+    samples: 15,
     warmups: 5,
+    block: 5,
     run: (t) => t.countRows('x > 0.99'),
   },
   {
     name: 'count with a filter on category',
     goal: 1.5,
-    samples: 11,
+    samples: 15,
     warmups: 5,
+    block: 5,
     run: (t) => t.countRows("category = 'k03'"),
   },
   { name: 'take 1 random rows', goal: 20, ...SHORT, run: take(1) },
@@ -67,6 +69,7 @@ export const READS = [
     table: 'v',
     samples: 15,
     warmups: 5,
+    block: 5,
     run: nearest(),
   },
 ].map((read) => ({ table: 'w', ...read }));

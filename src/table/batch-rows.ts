@@ -55,8 +55,9 @@ export async function matchingRows(plan: ScanPlan, place: BatchPlace): Promise<S
   if (named !== undefined && (named.complete || named.rows.length === 0)) {
     return kept === undefined ? named.rows : intersect(named.rows, kept);
   }
-  const source = await columnSource(plan, place, predicate.columns);
-  const selected = predicate.select(source, contextOf(place, kept, predicate));
+  const selected = await overColumns(plan, place, predicate.columns, (source) =>
+    predicate.select(source, contextOf(place, kept, predicate)),
+  );
   return kept === undefined ? selected : intersect(selected, kept);
 }
 
@@ -73,8 +74,9 @@ export async function matchingCount(plan: ScanPlan, place: BatchPlace): Promise<
     );
     if (verdict === 'none') return 0;
     if (verdict === 'all') return place.rows;
-    const source = await columnSource(plan, place, predicate.columns);
-    return predicate.count(source, contextOf(place, undefined, predicate));
+    return overColumns(plan, place, predicate.columns, (source) =>
+      predicate.count(source, contextOf(place, undefined, predicate)),
+    );
   }
   return selectedCount(await matchingRows(plan, place), place.rows);
 }
@@ -132,6 +134,7 @@ export async function readFields(
   place: Pick<BatchPlace, 'reader' | 'entry' | 'index' | 'rows'>,
   names: readonly string[],
   selection: Selection,
+  lent?: Uint8Array[],
 ): Promise<Data[]> {
   const { reader, entry, index, rows } = place;
   const fields = names.map((name) => plan.snapshot.fields.find(({ field }) => field.name === name));
@@ -143,7 +146,7 @@ export async function readFields(
     stored.length === 0
       ? []
       : selection === undefined
-        ? await reader.columns(index, stored)
+        ? await reader.columns(index, stored, lent)
         : await reader.rows(index, stored, selection);
   const count = selectedCount(selection, rows);
   return fields.map((field, at) => {
@@ -153,13 +156,19 @@ export async function readFields(
   });
 }
 
-async function columnSource(
+/** What `use` makes of columns of a batch, which are not there any more when it has returned. */
+async function overColumns<Result>(
   plan: ScanPlan,
   place: BatchPlace,
   names: readonly string[],
-): Promise<ColumnSource> {
-  const data = await readFields(plan, place, names, undefined);
-  return sourceOf(new Map(names.map((name, at) => [name, data[at] as Data])), place.rows);
+  use: (source: ColumnSource) => Result,
+): Promise<Result> {
+  const lent: Uint8Array[] = [];
+  const data = await readFields(plan, place, names, undefined, lent);
+  const columns = new Map(names.map((name, at) => [name, data[at] as Data]));
+  const result = use(sourceOf(columns, place.rows));
+  for (const memory of lent) plan.engine.scratch.give(memory);
+  return result;
 }
 
 function sourceOf(columns: ReadonlyMap<string, Data>, rows: number): ColumnSource {

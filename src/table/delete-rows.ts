@@ -55,7 +55,12 @@ export async function deleteWhere(
     signal: options.signal,
     build: async (base) => {
       if (base === undefined) throw emptyTable();
-      const plan = await planScan(engine, base, { columns: [], filter, signal: options.signal });
+      const plan = await planScan(engine, base, {
+        columns: [],
+        filter,
+        keep: false,
+        signal: options.signal,
+      });
       const edits = await deleteOffsets(engine, base, await matchingOffsets(plan));
       deleted = edits.deletedRows;
       return deleted === 0 ? undefined : draftOf(engine, base, edits);

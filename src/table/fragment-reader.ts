@@ -88,13 +88,21 @@ export class FragmentReader {
     }
   }
 
-  /** Columns of one batch, by their positions in the file. */
-  async columns(batch: number, columns: readonly number[]): Promise<Data[]> {
+  /**
+   * Columns of one batch, by their positions in the file. Where they are not kept, and `lent` is
+   * given, they lie in memory that is added to it, to be given back once they are not used any more.
+   */
+  async columns(batch: number, columns: readonly number[], lent?: Uint8Array[]): Promise<Data[]> {
     const found = columns.map((column) => this.#kept(batch, column));
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
-    const chunks = await this.#read(columnRanges(this.footer, batch, missing));
     const dictionaries = await this.#dictionariesOf(missing);
+    const ranges = columnRanges(this.footer, batch, missing);
+    const memory =
+      this.#keep || lent === undefined ? undefined : this.#engine.scratch.take(spaceFor(ranges));
+    // After an error a read may still be under way into the memory, so it is not given back.
+    const chunks = await this.#read(ranges, memory);
+    if (memory !== undefined) lent?.push(memory);
     const read = decodeColumns(this.footer, batch, missing, chunks, { dictionaries });
     for (const [at, column] of missing.entries()) {
       const data = read[at] as Data;
@@ -125,14 +133,10 @@ export class FragmentReader {
     if (this.#keep || !columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
       return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
     }
-    const ranges = columnRanges(this.footer, batch, columns);
-    const dictionaries = await this.#dictionariesOf(columns);
-    const memory = this.#engine.scratch.take(spaceFor(ranges));
-    // After an error a read may still be under way into it, so it is not given back.
-    const chunks = await this.#read(ranges, memory);
-    const whole = decodeColumns(this.footer, batch, columns, chunks, { dictionaries });
+    const lent: Uint8Array[] = [];
+    const whole = await this.columns(batch, columns, lent);
     const picked = whole.map((column) => gatherData(column, rows));
-    this.#engine.scratch.give(memory);
+    for (const memory of lent) this.#engine.scratch.give(memory);
     return picked;
   }
 
