@@ -192,6 +192,8 @@ async function startingFs(): Promise<() => FileSystem> {
 interface Met {
   readonly interrupted: boolean;
   readonly outcome: string;
+  /** What they were told. */
+  readonly told: string;
   readonly found: string;
   readonly problems: readonly string[];
 }
@@ -211,23 +213,32 @@ function hastyEnv(): Env {
 async function meet(fs: FileSystem, mine: Change, theirs: Change, moment: Moment): Promise<Met> {
   const own = await InterruptedCatalog.open({ ...OPTIONS, fs });
   const other = await openDirectoryNamespace({ ...OPTIONS, fs, env: hastyEnv() });
-  own.interrupt(moment, () => theirs.run(other));
-  let outcome = 'ok';
-  try {
-    await mine.run(own.namespace);
-  } catch (error) {
-    if (!isDirspaceError(error)) throw error;
-    outcome = error.code;
-  }
+  let told = 'ok';
+  // What they are told is theirs to hear, and no failure of the call of mine that waits for them.
+  own.interrupt(moment, async () => {
+    told = await outcomeOf(theirs.run(other));
+  });
+  const outcome = await outcomeOf(mine.run(own.namespace));
   const fresh = await openDirectoryNamespace({ ...OPTIONS, fs });
   const found = text(await contentOf(fresh));
   const { problems } = await fresh.verify({});
   return {
     interrupted: own.interrupted,
     outcome,
+    told,
     found,
     problems: problems.map(({ path, what }) => `${path}: ${what}`),
   };
+}
+
+async function outcomeOf(change: Promise<unknown>): Promise<string> {
+  try {
+    await change;
+    return 'ok';
+  } catch (error) {
+    if (!isDirspaceError(error)) throw error;
+    return error.code;
+  }
 }
 
 const CODES: Readonly<Record<Promised, string>> = {
@@ -278,6 +289,7 @@ async function matrix(context: ProofContext, fresh: () => FileSystem): Promise<n
     const expected = promised === 'joined' ? both : theirs.apply(START);
     cases++;
     if (!met.interrupted) context.violated(`${what}: mine published nothing`);
+    if (met.told !== 'ok') context.violated(`${what}: they were told ${met.told}`);
     if (met.outcome !== CODES[promised])
       context.violated(`${what}: ${met.outcome}, promised ${promised}`);
     if (met.found !== text(expected))
@@ -298,15 +310,25 @@ async function everywhere(
     const orders = [mine.apply(theirs.apply(START)), later.apply(mine.apply(START))].map(text);
     // The caller's own look at the row ids may be older than theirs.
     const without = text(theirs.apply(START));
+    const alone = text(mine.apply(START));
     for (let at = 1 + ((index + context.seed) % stride); ; at += stride) {
       const met = await meet(fresh(), mine, theirs, everyCall(at));
       if (!met.interrupted) break;
       cases++;
-      const right =
-        met.outcome === 'ok'
+      const theirsToo = met.told === 'ok';
+      const right = !theirsToo
+        ? promised === 'refused' &&
+          met.told === CODES.refused &&
+          met.outcome === 'ok' &&
+          met.found === alone
+        : met.outcome === 'ok'
           ? orders.includes(met.found) || (mine.byRowId === true && met.found === without)
           : met.outcome === CODES[promised] && met.found === without;
-      if (!right) context.violated(`${what}, at call ${at}: ${met.outcome} and ${met.found}`);
+      if (!right) {
+        context.violated(
+          `${what}, at call ${at}: ${met.outcome}, they ${met.told}, and ${met.found}`,
+        );
+      }
       for (const problem of met.problems) context.violated(`${what}, at call ${at}: ${problem}`);
     }
   }
