@@ -114,11 +114,18 @@ test('rows that throw, end their process, or hang are violations, and the others
 });
 
 test('rows beyond the budget are named, never left out', () => {
-  const { status, output, rows } = proof({ 'T1 one': fine, 'T2 two': fine }, ['--minutes', '0.4']);
+  const { status, output, rows } = proof({ 'T1 one': fine, 'T2 two': fine }, ['--minutes', '0.1']);
   expect(status).toBe(0);
-  expect(output).toMatch(/^- +T1 one .*not run: 0.4 minutes are over/m);
+  expect(output).toMatch(/^- +T1 one .*not run: 0.1 minutes are over/m);
   expect(output).toContain('2 rows not run');
   expect(rows).toHaveLength(2);
+});
+
+test('rows that do not fit as a whole run with few cases', () => {
+  const sized = "return { cases: 1, note: 'size ' + context.size };";
+  const { status, output } = proof({ 'T1 one': sized }, ['--minutes', '0.4']);
+  expect(status).toBe(0);
+  expect(output).toContain('few cases, for 0.4 minutes; size ci');
 });
 
 test('known seeds are replayed first, and count', () => {

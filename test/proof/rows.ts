@@ -24,7 +24,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T2 kill at every call',
-    seconds: 100,
+    seconds: 150,
     alone: true,
     cases: 'SIGKILLs',
     load: async () => (await import('./kill-calls.ts')).killCalls,

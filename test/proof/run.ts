@@ -5,7 +5,8 @@
  *                    [--json FILE] [--limit SECONDS] [--jobs N] [--rows MODULE] [--list]
  *
  * Prints a table and ends with 1 if anything was violated. Every violation comes with the command
- * that replays it. `--minutes` is a budget: rows that no longer fit are named as not run.
+ * that replays it. `--minutes` is a budget: rows that do not fit into it run
+ * with few cases, and those that no longer fit at all are named as not run.
  */
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -84,11 +85,28 @@ const told = (row: string, round: Size) => {
   };
 };
 
+/** Of a row's time with few cases in that of the short run. */
+const FEW = 0.25;
+const waiting = new Set(chosen);
+
+/** What fits into the seconds left, with room for a few cases of every row to come. */
+function sizeWithin(left: number, listed: ListedRow): Size | undefined {
+  const needed = shareOf(listed);
+  const later = [...waiting].reduce(
+    (sum, row) => sum + row.seconds * (row.alone ? 1 : 1 / jobs),
+    0,
+  );
+  if (needed + (Number.isFinite(left) ? later * FEW : 0) <= left) return size;
+  return size === 'short' && needed * FEW <= left ? 'ci' : undefined;
+}
+
 async function run(listed: ListedRow): Promise<void> {
   const { row } = listed;
   const share = shareOf(listed);
   const begin = performance.now();
-  if (secondsSince(start) + share > minutes * 60) {
+  waiting.delete(listed);
+  const round = sizeWithin(minutes * 60 - secondsSince(start), listed);
+  if (round === undefined) {
     const skipped = `${options.minutes} minutes are over, or nearly`;
     results.push({ row, cases: 0, violations: 0, seconds: 0, seed, skipped });
     return print(tableLine(results.at(-1) as RowResult));
@@ -102,21 +120,22 @@ async function run(listed: ListedRow): Promise<void> {
     violations += replayed.violations;
   }
   const notes: string[] = known.length === 0 ? [] : [`${known.length} known seeds replayed`];
+  if (round !== size) notes.push(`few cases, for ${options.minutes} minutes`);
   let skipped: string | undefined;
   const seeds = randomOf(seed);
-  for (let [round, next] = [1, seed]; ; round++, next = Math.floor(seeds() * 2 ** 31)) {
+  for (let [turn, next] = [1, seed]; ; turn++, next = Math.floor(seeds() * 2 ** 31)) {
     const left = Math.max(0, share - secondsSince(begin));
     const budget = (size === 'nightly' ? left : Math.min(limit, listed.seconds)) * 1000;
-    const task = { rows: rowsModule, row, seed: next, size, budget };
+    const task = { rows: rowsModule, row, seed: next, size: round, budget };
     const most = (size === 'nightly' ? left + limit : limit) * 1000;
-    const done = await runRow(task, most, told(row, size));
+    const done = await runRow(task, most, told(row, round));
     cases += done.outcome.cases;
     violations += done.violations;
     skipped = done.outcome.skipped;
     const more = size === 'nightly' && skipped === undefined && secondsSince(begin) < share;
     if (more) continue;
     if (done.outcome.note !== undefined) notes.push(done.outcome.note);
-    if (round > 1) notes.push(`${round} rounds`);
+    if (turn > 1) notes.push(`${turn} rounds`);
     break;
   }
   const note = notes.length === 0 ? {} : { note: notes.join('; ') };
