@@ -407,6 +407,31 @@ describe('replacing', () => {
     expect(await pendingIntents(one.catalog)).toEqual([]);
   });
 
+  test('a disk that denies what it lists: unknown, and the next opening finishes it', async () => {
+    one.calls.moveFolder = async (run, from, to) =>
+      to === 'data/t.table' ? 'missing' : run(from, to);
+    expect(await outcomeOf(replace())).toMatchObject({
+      code: 'CommitStateUnknown',
+      details: { place: 'data/t.table', staging: STAGING },
+    });
+    expect(exists(`${STAGING}/.table.json`)).toBe(true);
+    one.calls.moveFolder = undefined;
+    await finishIntents(one.catalog);
+    expect(read('data/t.table/.table.json')).toBe('new');
+    expect(await pendingIntents(one.catalog)).toEqual([]);
+  });
+
+  test('the folder above went with its namespace meanwhile: a clash', async () => {
+    one.calls.moveFolder = async (run, from, to) => {
+      one.calls.moveFolder = undefined;
+      const outcome = await run(from, to);
+      one.fs.rmSync(`${ROOT}/data`, { recursive: true });
+      return outcome;
+    };
+    expect(await outcomeOf(replace())).toMatchObject({ code: 'ConcurrentModification' });
+    expect(exists(STAGING)).toBe(false);
+  });
+
   test('an opener that found the intent was faster: done', async () => {
     one.calls.moveFolder = async (run, from, to) => {
       one.calls.moveFolder = undefined;

@@ -117,9 +117,17 @@ async function putInPlace(
   catalog: Catalog,
   { staging, place }: Intent & { readonly kind: 'replace' },
 ): Promise<DropOutcome> {
-  if ((await catalog.store.moveFolder(staging, place)) === 'moved') return 'dropped';
+  const outcome = await catalog.store.moveFolder(staging, place);
   // An opener that found the intent may have been faster.
-  return (await catalog.store.list(staging)) === undefined ? 'dropped' : 'not empty';
+  if (outcome === 'moved' || (await catalog.store.list(staging)) === undefined) return 'dropped';
+  if (outcome === 'missing' && (await catalog.store.enter(parentFolder(place)))) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `The disk says that ${staging} is not there, and lists what is in it. What was to be replaced is out of its place; opening the catalog again finishes the change.`,
+      { details: { place, staging } },
+    );
+  }
+  return 'not empty';
 }
 
 async function bringBack(catalog: Catalog, trash: string, place: string): Promise<void> {

@@ -3,6 +3,7 @@
  * field keeps its id through renames, so older fragments are still understood.
  */
 import { DataType, type Field } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
 import { corrupt } from '../format/json.ts';
 
 export interface IdentifiedField {
@@ -36,12 +37,14 @@ export function listFieldIds(tree: readonly IdentifiedField[]): number[] {
 /**
  * Gives ids to new fields. A field takes over the id of the one of the same name and shape in
  * `known`, so that overwriting a table with the same schema keeps its ids.
+ * @throws TableSchemaValidation when two fields have one name
  */
 export function assignFieldIds(
   fields: readonly Field[],
   firstFreeId: number,
   known: readonly IdentifiedField[] = [],
 ): { tree: readonly IdentifiedField[]; nextFieldId: number } {
+  refuseRepeatedNames(fields);
   let next = firstFreeId;
   const assign = (field: Field, siblings: readonly IdentifiedField[]): IdentifiedField => {
     const before = siblings.find(
@@ -56,6 +59,21 @@ export function assignFieldIds(
   };
   const tree = fields.map((field) => assign(field, known));
   return { tree, nextFieldId: next };
+}
+
+/** Columns are asked for by name. */
+function refuseRepeatedNames(fields: readonly Field[]): void {
+  const seen = new Set<string>();
+  for (const { name } of fields) {
+    if (seen.has(name)) {
+      throw new DirspaceError(
+        'TableSchemaValidation',
+        `The data has two columns named ${JSON.stringify(name)}. Nothing was written; give each column a name of its own.`,
+        { details: { column: name } },
+      );
+    }
+    seen.add(name);
+  }
 }
 
 /** The child fields that have ids: a dictionary's values have none of their own. */

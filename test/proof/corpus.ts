@@ -33,4 +33,9 @@ export const CORPUS: readonly CorpusEntry[] = [
     seed: 2_148_655_666,
     found: 'a branch that could not be moved was acknowledged as deleted',
   },
+  {
+    row: 'T1 fault at every call',
+    seed: 2_148_356_709,
+    found: 'a namespace being replaced stayed in the trash where the disk denied the new one',
+  },
 ];
