@@ -22,6 +22,8 @@ const report = (message: RowReport): Promise<void> =>
   });
 
 const task = await new Promise<RowTask>((resolve) => process.once('message', resolve));
+// A row may wait for nothing but a watch, which keeps no process alive.
+process.channel?.ref();
 const { ROWS } = (await import(task.rows)) as { ROWS: readonly ListedRow[] };
 const listed = ROWS.find(({ row }) => row === task.row);
 if (listed === undefined) throw new Error(`${task.row} is not listed`);
