@@ -71,10 +71,12 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   }
 }
 
-/** @throws TableNotFound unless the table is there and has no version yet */
-async function noVersion(engine: Engine, branch: TableBranch): Promise<undefined> {
-  if (await isTableAt(engine, branch.tableFolder, branch.incarnation)) return;
-  throw tableLeft();
+/** Undefined if the table is there and has no version yet. @throws TableNotFound */
+async function noVersion(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
+  if (!(await isTableAt(engine, branch.tableFolder, branch.incarnation))) throw tableLeft();
+  // It may have been moved away and back since its versions were looked for.
+  const listed = await highestListed(engine, branch);
+  return listed === undefined ? undefined : resolveHead(engine, branch);
 }
 
 /** @throws TableVersionNotFound */

@@ -38,4 +38,9 @@ export const CORPUS: readonly CorpusEntry[] = [
     seed: 2_148_356_709,
     found: 'a namespace being replaced stayed in the trash where the disk denied the new one',
   },
+  {
+    row: 'T21 cleanup',
+    seed: 943_178_603,
+    found: 'a table moved away and back at that moment counted as one without data',
+  },
 ];
