@@ -204,7 +204,10 @@ class FragmentsWriter {
       statistics: summary.statistics.map(encodeStatistics),
       deletion: undefined,
     });
-    this.#syncs.push(open.writer.finish());
+    const synced = open.writer.finish();
+    // `finish` hands the error on; until then it must not count as unhandled.
+    synced.catch(() => {});
+    this.#syncs.push(synced);
   }
 
   /** An encoder's mistake must never be committed: what was not checked in memory is read back. */
