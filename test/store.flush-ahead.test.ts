@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { openFileStore } from '../src/store/file-store.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
+import { assignFieldIds } from '../src/table/field-ids.ts';
+import { writeFragments } from '../src/table/write.ts';
 import { memoryFs } from './helpers/catalogs.ts';
+import { testEngine } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { people } from './helpers/people.ts';
 
@@ -45,9 +48,29 @@ test('a flush of the first fragment that fails while others are written is the e
   await using catalog = await openDirectoryNamespace({ root: '/c', fs: disk.fs, limits });
   await catalog.createTable({ id: ['t'] }, people(2));
   disk.arm({ at: 1, kind: 'EIO', only: ['fdatasync'] });
-  // An error that nobody listens to would end the process, and this test with it.
   await expect(catalog.insertIntoTable({ id: ['t'] }, people(20, 2))).rejects.toThrow();
   expect(disk.fired).toBe(true);
   disk.arm();
   expect(await catalog.countTableRows({ id: ['t'] })).toEqual({ count: 2 });
+});
+
+test('a fragment that fails to reach the disk while the next is made is the error of the write', async () => {
+  const { engine, calls } = testEngine({ limits: { batchRows: 2, fragmentRows: 2 } });
+  const broken = new Error('no disk');
+  calls.create = async (run, path) => {
+    const writer = await run(path);
+    // Every later fragment takes long enough for an error that nobody listens to to be noticed.
+    await new Promise((resolve) => setImmediate(resolve));
+    return {
+      write: (buffers) => writer.write(buffers),
+      finish: () => Promise.reject(broken),
+      abort: () => writer.abort(),
+    };
+  };
+  const rows = people(6);
+  const { tree } = assignFieldIds(rows.schema.fields, 0);
+  await engine.store.createFolder('t');
+  const written = await writeFragments(engine, 't', rows, tree);
+  expect(written.fragments).toHaveLength(3);
+  await expect(written.durable).rejects.toBe(broken);
 });
