@@ -344,19 +344,52 @@ describe('files', () => {
   });
 
   test('a version that is deleted while its references are collected has none', async () => {
-    await landWith(main, [entry(1)]);
-    await landWith(main, [entry(2)]);
-    const first = versionFile(main.folder, 1);
+    for (const id of [1, 2, 3]) await landWith(main, [entry(id)]);
+    const other = testEngine({ fs: one.fs }).engine;
+    // The next looks are for what has expired, at the first version, and for references.
     let looks = 0;
     one.calls.get = async (get, file) => {
-      // The first look is for what has expired.
-      if (file !== first || ++looks === 1) return get(file);
-      await deleteVersions(testEngine({ fs: one.fs }).engine, main, [1]);
-      return undefined;
+      if (file === versionFile(main.folder, 1) && ++looks === 2)
+        await deleteVersions(other, main, [1, 2]);
+      return get(file);
     };
-    expect(await run()).toEqual({ versions: 0, files: 1, bytes: 100 });
-    expect(exists(fragmentFile(TABLE, entry(1).file))).toBe(false);
-    expect(exists(fragmentFile(TABLE, entry(2).file))).toBe(true);
+    expect(await run()).toEqual({ versions: 0, files: 2, bytes: 200 });
+    expect([1, 2, 3].map((id) => exists(fragmentFile(TABLE, entry(id).file)))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test('a version whose deletion was begun keeps its files until it is gone', async () => {
+    for (const id of [1, 2, 3]) await landWith(main, [entry(id)]);
+    const files = () => [1, 2, 3].map((id) => exists(fragmentFile(TABLE, entry(id).file)));
+    one.calls.put = (put, file, bytes) => {
+      if (file === versionFile(main.folder, 1)) throw new Error('no descriptors');
+      return put(file, bytes);
+    };
+    await expect(deleteVersions(one.engine, main, [1, 2])).rejects.toThrow('no descriptors');
+    expect(await visibleVersions(one.engine, main)).toEqual([3]);
+    await expect(run()).rejects.toThrow('no descriptors');
+    expect(files()).toEqual([true, true, true]);
+    one.calls.put = undefined;
+    for (const dryRun of [true, false])
+      expect(await run({ dryRun })).toEqual({ versions: 2, files: 2, bytes: 200 });
+    expect(files()).toEqual([false, false, true]);
+    expect(await listedVersions(one.engine, main)).toEqual([1, 3]);
+    expect((await run()).versions).toBe(0);
+  });
+
+  test('nor does a mark cost a version its files that a tag names by then', async () => {
+    for (const id of [1, 2, 3]) await landWith(main, [entry(id)]);
+    // Somebody marked it, and takes the mark back when the tag is seen.
+    await one.engine.store.putIfAbsent(deletedRunFile(main.folder, 1, 2), Buffer.from('{}\n'));
+    const record = { table: INCARNATION, branch: 'main', version: 2 };
+    await createTag(one.engine, TABLE, 'launch', record);
+    expect(await run()).toEqual({ versions: 1, files: 1, bytes: 100 });
+    const left = [1, 2, 3].filter((id) => exists(fragmentFile(TABLE, entry(id).file)));
+    expect(left).toEqual([2, 3]);
+    expect(await listedVersions(one.engine, main)).toEqual([1, 2, 3]);
   });
 
   describe('of a branch', () => {

@@ -327,6 +327,18 @@ describe('in this order', () => {
     expect(await visibleVersions(one.engine, branch)).toEqual([1, 4, 6]);
   });
 
+  test('a mark that somebody takes back for a tag is not joined', async () => {
+    await fill(6);
+    // Marked by another, who has not yet seen the tag.
+    const other = deletedRunFile(branch.folder, 3, 4);
+    await one.engine.store.putIfAbsent(other, Buffer.from('{}\n'));
+    await tag('launch', 4);
+    expect(await deleteVersions(one.engine, branch, [1, 2])).toBe(2);
+    expect(onDisk()).toBe('1-2 3 4 5 6 [1-2] [3-4]');
+    await one.engine.store.delete(other);
+    expect(await visibleVersions(one.engine, branch)).toEqual([3, 4, 5, 6]);
+  });
+
   test('all got tags meanwhile: nothing is deleted, and earlier marks stay', async () => {
     await fill(4);
     await deleteVersions(one.engine, branch, [2]);

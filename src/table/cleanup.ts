@@ -16,7 +16,13 @@ import {
 import { listBranches, mainBranch } from './branches.ts';
 import { deleteVersions, keptVersions } from './delete-versions.ts';
 import type { Engine } from './engine.ts';
-import { readManifest, type TableBranch, visibleVersions, visibleVersionsOf } from './head.ts';
+import {
+  listedVersionsOf,
+  readManifest,
+  readVersion,
+  sortedVersions,
+  type TableBranch,
+} from './head.ts';
 import { readChunk } from './snapshot.ts';
 
 export interface CleanupOptions {
@@ -82,11 +88,16 @@ async function expiredVersions(
 ): Promise<number[]> {
   const newest = engine.env.now() - olderThan;
   // Listed before it is known which is the newest: what is committed in between is not looked at.
-  const versions = await visibleVersions(engine, branch);
+  const { visible, marked } = await sortedVersions(engine, branch);
   const kept = await keptVersions(engine, branch);
   const expired: number[] = [];
-  for (const version of versions) {
-    if (kept.has(version) || version === versions.at(-1)) continue;
+  // Somebody began to delete these and did not come to the end.
+  for (const version of marked) {
+    if (kept.has(version)) continue;
+    if ((await readManifest(engine, branch, version)) !== undefined) expired.push(version);
+  }
+  for (const version of visible) {
+    if (kept.has(version) || version === visible.at(-1)) continue;
     const manifest = await readManifest(engine, branch, version);
     // Timestamps never decrease along a branch: all later versions are younger still.
     if (manifest !== undefined && manifest.timestamp > newest) break;
@@ -133,8 +144,9 @@ export async function fileSystemTime(engine: Engine): Promise<number> {
 }
 
 /**
- * Every file that a version which stays refers to. What cannot be found is looked for twice: a file
- * system that denies a version once must not cost the version its files.
+ * Every file that a version which is there refers to, also one whose deletion is marked: it can be
+ * read until it is gone. What cannot be found is looked for twice: a file system that denies a
+ * version once must not cost the version its files.
  */
 async function referencedFiles(
   engine: Engine,
@@ -148,7 +160,7 @@ async function referencedFiles(
   const folders = new Set(branches.map(({ folder }) => folder));
   const deleted = known.filter(({ folder }) => !folders.has(folder));
   for (const branch of [...branches, ...deleted]) {
-    const versions = await visibleVersionsOf(engine, branch);
+    const versions = await listedVersionsOf(engine, branch);
     if (versions === undefined) {
       // A branch that is not listed any more was deleted just now, if anything can be listed.
       const again = await allBranches(engine, tableFolder, incarnation);
@@ -159,10 +171,11 @@ async function referencedFiles(
     }
     for (const version of versions) {
       if (doomed.get(branch.folder)?.has(version) === true) continue;
-      const manifest = await readManifest(engine, branch, version);
-      if (manifest !== undefined) await collectFiles(engine, tableFolder, manifest, used);
-      else if ((await visibleVersionsOf(engine, branch))?.includes(version) !== false)
-        throw unfound(versionFile(branch.folder, version));
+      const found = await readVersion(engine, branch, version);
+      if (found === undefined) {
+        if ((await listedVersionsOf(engine, branch))?.includes(version) !== false)
+          throw unfound(versionFile(branch.folder, version));
+      } else if ('manifest' in found) await collectFiles(engine, tableFolder, found.manifest, used);
     }
   }
   return used;

@@ -113,18 +113,22 @@ async function markRuns(
   before: readonly VersionRun[],
 ): Promise<{ readonly runs: readonly VersionRun[]; readonly versions: readonly number[] }> {
   const known = new Set(before.map((run) => markOf(branch, run)));
+  let settled = before;
   for (let versions = wanted; ; ) {
-    const runs = joinRuns(versions, before);
+    const runs = joinRuns(versions, settled);
     for (const run of runs) {
       await engine.store.putIfAbsent(markOf(branch, run), Buffer.from('{}\n'));
     }
     const needed = await neededVersions(engine, branch);
-    const free = versions.filter((version) => !needed.has(version));
-    if (free.length === versions.length) return { runs, versions };
+    const within = (run: VersionRun): boolean =>
+      [...needed.keys()].some((version) => run.first <= version && version <= run.last);
+    if (!runs.some(within)) return { runs, versions };
     for (const run of runs) {
       if (!known.has(markOf(branch, run))) await engine.store.delete(markOf(branch, run));
     }
-    versions = free;
+    versions = versions.filter((version) => !needed.has(version));
+    // Somebody who marked a version that is needed takes the mark back.
+    settled = settled.filter((run) => !within(run));
   }
 }
 

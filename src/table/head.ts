@@ -138,32 +138,41 @@ export async function writeHint(engine: Engine, branch: TableBranch, slot: numbe
 
 /** All version numbers with a file, ascending; includes tombstones. */
 export async function listedVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  const entries = (await engine.store.list(branch.folder)) ?? [];
-  const versions: number[] = [];
-  for (const entry of entries) {
-    const version = parseVersionFile(entry.name);
-    if (version !== undefined) versions.push(version);
-  }
-  return versions.sort((a, b) => a - b);
-}
-
-/** Version numbers that were not deleted, ascending. Versions of open batches are among them. */
-export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  return (await visibleVersionsOf(engine, branch)) ?? [];
+  return (await listedVersionsOf(engine, branch)) ?? [];
 }
 
 /** The same, and undefined where there is no such folder: for those who delete what is not listed. */
-export async function visibleVersionsOf(
+export async function listedVersionsOf(
   engine: Engine,
   branch: TableBranch,
 ): Promise<number[] | undefined> {
   const entries = await engine.store.list(branch.folder);
-  if (entries === undefined) return undefined;
+  return entries
+    ?.flatMap((entry) => parseVersionFile(entry.name) ?? [])
+    .sort((one, other) => one - other);
+}
+
+/** Version numbers that were not deleted, ascending. Versions of open batches are among them. */
+export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
+  return (await sortedVersions(engine, branch)).visible;
+}
+
+/** The same, and beside them those with a file whose deletion is marked, tombstones among them. */
+export async function sortedVersions(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<{ readonly visible: number[]; readonly marked: number[] }> {
+  const entries = (await engine.store.list(branch.folder)) ?? [];
   const runs = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
-  const versions = entries.flatMap((entry) => parseVersionFile(entry.name) ?? []);
-  return versions
-    .filter((version) => !runs.some((run) => run.first <= version && version <= run.last))
-    .sort((a, b) => a - b);
+  const versions = entries
+    .flatMap((entry) => parseVersionFile(entry.name) ?? [])
+    .sort((one, other) => one - other);
+  const isMarked = (version: number): boolean =>
+    runs.some((run) => run.first <= version && version <= run.last);
+  return {
+    visible: versions.filter((version) => !isMarked(version)),
+    marked: versions.filter(isMarked),
+  };
 }
 
 /** False once the version was deleted; a tombstone in its place has another size. */
@@ -248,7 +257,8 @@ export async function readManifest(
   return found !== undefined && 'manifest' in found ? found.manifest : undefined;
 }
 
-async function readVersion(
+/** A version or the tombstone in its place. @throws Corrupt */
+export async function readVersion(
   engine: Engine,
   branch: TableBranch,
   version: number,

@@ -43,4 +43,9 @@ export const CORPUS: readonly CorpusEntry[] = [
     seed: 943_178_603,
     found: 'a table moved away and back at that moment counted as one without data',
   },
+  {
+    row: 'T10 simulation',
+    seed: 429_769_664,
+    found: 'cleanup removed files of a version whose deletion was begun and could still be read',
+  },
 ];
