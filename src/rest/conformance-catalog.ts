@@ -1,5 +1,13 @@
 /** Cases about namespaces, and about what holds for every request. Numbers are the protocol's. */
-import { type ConformanceCase, fails, holds, type Kit, refused, same } from './conformance-kit.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  type Kit,
+  missing,
+  refused,
+  same,
+} from './conformance-kit.ts';
 import { JSON_TYPE } from './header-names.ts';
 
 const NAMESPACE_NOT_FOUND = 1;
@@ -68,7 +76,7 @@ export const CATALOG_CASES: readonly ConformanceCase[] = [
     name: 'a missing parent is not found',
     run: (kit) =>
       fails(
-        kit.catalog.createNamespace({ id: [...kit.home, 'missing', 'child'] }),
+        kit.catalog.createNamespace({ id: [...missing(kit), 'child'] }),
         NAMESPACE_NOT_FOUND,
         404,
       ),
@@ -140,18 +148,13 @@ export const CATALOG_CASES: readonly ConformanceCase[] = [
   {
     operation: 'ListNamespaces',
     name: 'a missing namespace is not found',
-    run: (kit) =>
-      fails(kit.catalog.listNamespaces({ id: [...kit.home, 'missing'] }), NAMESPACE_NOT_FOUND, 404),
+    run: (kit) => fails(kit.catalog.listNamespaces({ id: missing(kit) }), NAMESPACE_NOT_FOUND, 404),
   },
   {
     operation: 'DescribeNamespace',
     name: 'a missing namespace is not found',
     run: (kit) =>
-      fails(
-        kit.catalog.describeNamespace({ id: [...kit.home, 'missing'] }),
-        NAMESPACE_NOT_FOUND,
-        404,
-      ),
+      fails(kit.catalog.describeNamespace({ id: missing(kit) }), NAMESPACE_NOT_FOUND, 404),
   },
   {
     operation: 'DescribeNamespace',

@@ -1,4 +1,5 @@
 /** What the cases of the conformance suite are written with. Knows no case and no server. */
+import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../arrow.ts';
 import { isDirspaceError } from '../errors.ts';
 import type { Namespace } from '../protocol/namespace.ts';
 import type { OperationName } from '../protocol/operations.ts';
@@ -81,3 +82,21 @@ export function refused({ status, json }: RawAnswer, expectedStatus: number, cod
   holds('an error body with an integer "code"', Number.isInteger(body.code), json);
   if (code !== undefined) same('code', body.code, code);
 }
+
+/** Rows with an `id` from `from` on and a `name`. */
+export function rows(count: number, from = 0): RecordBatchStream {
+  const ids = Int32Array.from({ length: count }, (_, at) => from + at);
+  const names = Array.from(ids, (id) => `name ${id}`);
+  const { schema, batches } = tableFromArrays({ id: ids, name: names });
+  return recordBatchStream(schema, batches);
+}
+
+/** The id of a new table of `count` rows, whose ids begin at 0. */
+export async function table(kit: Kit, count = 3): Promise<string[]> {
+  const id = [...kit.home, kit.fresh('t')];
+  await kit.catalog.createTable({ id }, rows(count));
+  return id;
+}
+
+/** The id of a table that is not there, or of a namespace. */
+export const missing = (kit: Kit): string[] => [...kit.home, 'missing'];

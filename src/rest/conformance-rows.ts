@@ -1,11 +1,18 @@
 /** Cases about the rows of tables: adding, reading, changing them, and changing their columns. */
-import { type ConformanceCase, fails, holds, type Kit, refused, same } from './conformance-kit.ts';
-import { rows, table } from './conformance-tables.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  type Kit,
+  missing,
+  refused,
+  rows,
+  same,
+  table,
+} from './conformance-kit.ts';
 import { ARROW_FILE_TYPE, JSON_TYPE, mediaType } from './header-names.ts';
 
 const TABLE_NOT_FOUND = 4;
-
-const missing = (kit: Kit): string[] => [...kit.home, 'missing'];
 
 /** The values of a column in the answer to a query. */
 async function values(

@@ -1,36 +1,23 @@
-/** Cases about tables as entries of a catalog, their versions, tags and branches. */
-import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../arrow.ts';
-import { type ConformanceCase, fails, holds, type Kit, refused, same } from './conformance-kit.ts';
+/** Cases about tables as entries of a catalog. Numbers are the protocol's. */
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  missing,
+  refused,
+  rows,
+  same,
+  table,
+} from './conformance-kit.ts';
 import { ARROW_STREAM_TYPE, JSON_TYPE } from './header-names.ts';
 
 const NAMESPACE_NOT_FOUND = 1;
 const TABLE_NOT_FOUND = 4;
 const TABLE_EXISTS = 5;
-const TAG_NOT_FOUND = 8;
-const TAG_EXISTS = 9;
-const VERSION_NOT_FOUND = 11;
 const INVALID = 13;
-const BRANCH_NOT_FOUND = 22;
-
-/** Rows with an `id` from `from` on and a `name`. */
-export function rows(count: number, from = 0): RecordBatchStream {
-  const ids = Int32Array.from({ length: count }, (_, at) => from + at);
-  const names = Array.from(ids, (id) => `name ${id}`);
-  const { schema, batches } = tableFromArrays({ id: ids, name: names });
-  return recordBatchStream(schema, batches);
-}
-
-/** A table of three rows with ids 0 to 2. */
-export async function table(kit: Kit, count = 3): Promise<string[]> {
-  const id = [...kit.home, kit.fresh('t')];
-  await kit.catalog.createTable({ id }, rows(count));
-  return id;
-}
 
 const pathOf = (id: readonly string[], verb: string): string =>
   `/v1/table/${encodeURIComponent(id.join('$'))}/${verb}`;
-
-const missing = (kit: Kit): string[] => [...kit.home, 'missing'];
 
 export const TABLE_CASES: readonly ConformanceCase[] = [
   {
@@ -213,123 +200,6 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
       await kit.catalog.dropTable({ id });
       await fails(kit.catalog.tableExists({ id }), TABLE_NOT_FOUND, 404);
       await fails(kit.catalog.dropTable({ id }), TABLE_NOT_FOUND, 404);
-    },
-  },
-  {
-    operation: 'ListTableVersions',
-    name: 'every write is a version',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.insertIntoTable({ id }, rows(1, 3));
-      const { versions } = await kit.catalog.listTableVersions({ id, descending: true });
-      same(
-        'versions',
-        versions.map(({ version }) => version),
-        [2, 1],
-      );
-    },
-  },
-  {
-    operation: 'DescribeTableVersion',
-    name: 'a missing version is not found',
-    run: async (kit) => {
-      const id = await table(kit);
-      same(
-        'version',
-        (await kit.catalog.describeTableVersion({ id, version: 1 })).version.version,
-        1,
-      );
-      await fails(kit.catalog.describeTableVersion({ id, version: 99 }), VERSION_NOT_FOUND, 404);
-    },
-  },
-  {
-    operation: 'RestoreTable',
-    name: 'an old version becomes the latest',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.insertIntoTable({ id }, rows(1, 3));
-      await kit.catalog.restoreTable({ id, version: 1 });
-      same('rows', (await kit.catalog.countTableRows({ id })).count, 3);
-    },
-  },
-  {
-    operation: 'CreateTableTag',
-    name: 'a tag names its version until it is moved or deleted',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.insertIntoTable({ id }, rows(1, 3));
-      await kit.catalog.createTableTag({ id, tag: 'v', version: 1 });
-      same('version', (await kit.catalog.getTableTagVersion({ id, tag: 'v' })).version, 1);
-      await fails(kit.catalog.createTableTag({ id, tag: 'v', version: 2 }), TAG_EXISTS, 409);
-    },
-  },
-  {
-    operation: 'UpdateTableTag',
-    name: 'moves a tag',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.insertIntoTable({ id }, rows(1, 3));
-      await kit.catalog.createTableTag({ id, tag: 'v', version: 1 });
-      await kit.catalog.updateTableTag({ id, tag: 'v', version: 2 });
-      same('version', (await kit.catalog.getTableTagVersion({ id, tag: 'v' })).version, 2);
-    },
-  },
-  {
-    operation: 'ListTableTags',
-    name: 'lists tags with their versions',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.createTableTag({ id, tag: 'v', version: 1 });
-      same('version', (await kit.catalog.listTableTags({ id })).tags.v?.version, 1);
-    },
-  },
-  {
-    operation: 'DeleteTableTag',
-    name: 'a deleted tag is not found',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.createTableTag({ id, tag: 'v', version: 1 });
-      await kit.catalog.deleteTableTag({ id, tag: 'v' });
-      await fails(kit.catalog.getTableTagVersion({ id, tag: 'v' }), TAG_NOT_FOUND, 404);
-    },
-  },
-  {
-    operation: 'GetTableTagVersion',
-    name: 'a missing tag is not found',
-    run: async (kit) => {
-      const id = await table(kit);
-      await fails(kit.catalog.getTableTagVersion({ id, tag: 'missing' }), TAG_NOT_FOUND, 404);
-    },
-  },
-  {
-    operation: 'CreateTableBranch',
-    name: 'what is written to a branch is not seen beside it',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.createTableBranch({ id, name: 'b' });
-      await kit.catalog.insertIntoTable({ id, branch: 'b' }, rows(2, 3));
-      same('rows', (await kit.catalog.countTableRows({ id, branch: 'b' })).count, 5);
-      same('rows', (await kit.catalog.countTableRows({ id })).count, 3);
-    },
-  },
-  {
-    operation: 'ListTableBranches',
-    name: 'lists branches with their parents',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.createTableBranch({ id, name: 'b' });
-      const { branches } = await kit.catalog.listTableBranches({ id });
-      same('parentVersion', branches.b?.parentVersion, 1);
-    },
-  },
-  {
-    operation: 'DeleteTableBranch',
-    name: 'a deleted branch is not found',
-    run: async (kit) => {
-      const id = await table(kit);
-      await kit.catalog.createTableBranch({ id, name: 'b' });
-      await kit.catalog.deleteTableBranch({ id, name: 'b' });
-      await fails(kit.catalog.deleteTableBranch({ id, name: 'b' }), BRANCH_NOT_FOUND, 404);
     },
   },
   {

@@ -11,6 +11,7 @@ import { CATALOG_CASES } from './conformance-catalog.ts';
 import { type ConformanceCase, type Kit, Mismatch } from './conformance-kit.ts';
 import { ROW_CASES } from './conformance-rows.ts';
 import { TABLE_CASES } from './conformance-tables.ts';
+import { VERSION_CASES } from './conformance-versions.ts';
 
 export type Outcome = 'pass' | 'fail' | 'unsupported' | 'skipped';
 
@@ -33,7 +34,12 @@ export interface ConformanceOptions extends RestOptions {
   readonly skip?: readonly string[];
 }
 
-export const CASES: readonly ConformanceCase[] = [...CATALOG_CASES, ...TABLE_CASES, ...ROW_CASES];
+export const CASES: readonly ConformanceCase[] = [
+  ...CATALOG_CASES,
+  ...TABLE_CASES,
+  ...VERSION_CASES,
+  ...ROW_CASES,
+];
 
 /**
  * What was made is removed, where the server can. Throws where there is no server; what a server
