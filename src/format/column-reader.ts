@@ -3,6 +3,7 @@
  * Every length is checked against the bytes before it is used. Knows nothing of files.
  */
 import { type Data, type DataType, UnionMode, type Vector } from '../arrow.ts';
+import { aligned } from './alignment.ts';
 import { dataOf, NO_BYTES, type Offsets, offsetAt } from './arrow-data.ts';
 import {
   byteWidth,
@@ -15,7 +16,6 @@ import {
   valueArray,
 } from './arrow-types.ts';
 import { bitmapBytes } from './bitmaps.ts';
-import { aligned } from './column-writer.ts';
 
 /** Where the parts of a column lie within its bytes. */
 export interface ColumnParts {

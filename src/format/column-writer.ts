@@ -2,9 +2,9 @@
  * One column of a batch as the buffers of an Arrow IPC record batch, after checking that its Data
  * objects hold what they claim: Arrow itself pads and slices silently. Knows nothing of files.
  */
-import { type Data, type DataType, Type, UnionMode } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
+import { type Data, type DataType, UnionMode } from '../arrow.ts';
 import { typesEqual } from '../protocol/schema-equality.ts';
+import { paddingAfter } from './alignment.ts';
 import { bytesOf, NO_BYTES, type Offsets, offsetAt, sliceData } from './arrow-data.ts';
 import {
   byteWidth,
@@ -15,18 +15,12 @@ import {
   type TypedArray,
   valueArray,
 } from './arrow-types.ts';
-import { bitmapBytes, countBits, getBit, sliceBits } from './bitmaps.ts';
+import { bitmapBytes, getBit, sliceBits } from './bitmaps.ts';
 import { indexCapacity } from './concat.ts';
 import { type DictionaryUnion, remapIndices } from './dictionaries.ts';
-
-/** Buffers begin at multiples of this within a column, and columns within a file. */
-export const ALIGNMENT = 64;
-export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-
-const ZEROS = new Uint8Array(ALIGNMENT);
-/** Zeros up to the next aligned position. */
-export const paddingAfter = (bytes: number): Uint8Array =>
-  ZEROS.subarray(0, aligned(bytes) - bytes);
+import { invalidColumn, nullCountOf } from './normalise-column.ts';
+import { rebaseOffsets } from './rebase-offsets.ts';
+import { compactViews, usedViewBytes } from './view-columns.ts';
 
 export interface EncodedColumn {
   /** What to write, padding included; views of the source where possible. */
@@ -59,45 +53,6 @@ export function encodeColumn(
   return writer;
 }
 
-/**
- * The column with an exact null count and values in the array class of its type, which is what
- * statistics rely on.
- */
-export function normaliseColumn(type: DataType, data: Data, name: string): Data {
-  const nulls = nullCountOf(data, name);
-  const values = data.values as TypedArray | undefined;
-  const layout = layoutOf(type);
-  const wanted = layout === 'fixed' || layout === 'dictionary' ? valueArray(type) : Uint8Array;
-  const wrong = values !== undefined && !(values instanceof wanted);
-  if (nulls === data.nullCount && !wrong) return data;
-  const bytes = values === undefined ? NO_BYTES : bytesOf(values);
-  const usable = bytes.byteOffset % wanted.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
-  const rewrapped = new wanted(
-    usable.buffer,
-    usable.byteOffset,
-    Math.floor(usable.byteLength / wanted.BYTES_PER_ELEMENT),
-  );
-  const buffers = { ...data.buffers, 1: values === undefined ? undefined : rewrapped };
-  return data.clone(data.type, data.offset, data.length, nulls, buffers as Data['buffers']);
-}
-
-function nullCountOf(data: Data, name: string): number {
-  if (data.type.typeId === Type.Null) return data.length;
-  if (data.type.typeId === Type.Union || data.nullCount <= 0) return 0;
-  const bitmap = data.nullBitmap;
-  if (bitmap === undefined || bitmap.length < bitmapBytes(data.offset + data.length)) {
-    throw invalid(name, `its validity bitmap is shorter than its ${data.length} rows`);
-  }
-  return data.length - countBits(bitmap, data.offset, data.length);
-}
-
-const invalid = (name: string, what: string): DirspaceError =>
-  new DirspaceError(
-    'TableSchemaValidation',
-    `Column ${name} cannot be written: ${what}. Give every column of a batch the type of the schema and one value for each row.`,
-    { details: { column: name } },
-  );
-
 class ColumnWriter implements EncodedColumn {
   readonly pieces: Uint8Array[] = [];
   bytes = 0;
@@ -112,7 +67,10 @@ class ColumnWriter implements EncodedColumn {
 
   column(type: DataType, data: Data, name: string): void {
     if (!typesEqual(type, data.type)) {
-      throw invalid(name, `it holds ${String(data.type)} where the schema says ${String(type)}`);
+      throw invalidColumn(
+        name,
+        `it holds ${String(data.type)} where the schema says ${String(type)}`,
+      );
     }
     const { length } = data;
     const nulls = nullCountOf(data, name);
@@ -166,7 +124,7 @@ class ColumnWriter implements EncodedColumn {
     const values = data.values as TypedArray | undefined;
     const held = values === undefined ? NO_BYTES : bytesOf(values);
     if (held.length < needed) {
-      throw invalid(
+      throw invalidColumn(
         name,
         `its values take ${held.length} bytes where its ${data.length} rows need ${needed}`,
       );
@@ -177,7 +135,7 @@ class ColumnWriter implements EncodedColumn {
   #bits(data: Data, name: string): void {
     const bits = (data.values ?? NO_BYTES) as Uint8Array;
     if (bits.length < bitmapBytes(data.offset + data.length)) {
-      throw invalid(name, `its values hold fewer bits than its ${data.length} rows`);
+      throw invalidColumn(name, `its values hold fewer bits than its ${data.length} rows`);
     }
     this.#push(sliceBits(bytesOf(bits), data.offset, data.length));
   }
@@ -198,10 +156,10 @@ class ColumnWriter implements EncodedColumn {
       return [0, 0];
     }
     if (offsets === undefined || offsets instanceof Int32Array === large) {
-      throw invalid(name, `it lacks offsets of ${large ? 64 : 32} bits`);
+      throw invalidColumn(name, `it lacks offsets of ${large ? 64 : 32} bits`);
     }
     if (offsets.length < length + 1) {
-      throw invalid(
+      throw invalidColumn(
         name,
         `it has ${offsets.length} offsets where its ${length} rows need one more`,
       );
@@ -209,13 +167,9 @@ class ColumnWriter implements EncodedColumn {
     const begin = offsetAt(offsets, 0);
     const end = offsetAt(offsets, length);
     const shifted =
-      begin < 0 || end > available
-        ? undefined
-        : offsets instanceof Int32Array
-          ? rebased(offsets, length, begin)
-          : rebasedWide(offsets, length, begin);
+      begin < 0 || end > available ? undefined : rebaseOffsets(offsets, length, begin);
     if (shifted === undefined) {
-      throw invalid(name, `its offsets do not ascend within its ${available} values`);
+      throw invalidColumn(name, `its offsets do not ascend within its ${available} values`);
     }
     this.#push(bytesOf(shifted));
     return [begin, end];
@@ -228,11 +182,11 @@ class ColumnWriter implements EncodedColumn {
   }
 
   #children(type: DataType, data: Data, rows: number, name: string): void {
-    for (let at = 0; at < childFields(type).length; at += 1) {
+    for (const [at, field] of childFields(type).entries()) {
       const child = this.#child(data, at, name);
       if (child.length < rows) {
-        const field = childFields(type)[at]?.name ?? at;
-        throw invalid(`${name}.${field}`, `it has ${child.length} rows where ${rows} are needed`);
+        const what = `it has ${child.length} rows where ${rows} are needed`;
+        throw invalidColumn(`${name}.${field.name}`, what);
       }
       this.#field(type, at, sliceData(child, 0, rows), name);
     }
@@ -240,33 +194,37 @@ class ColumnWriter implements EncodedColumn {
 
   #child(data: Data, at: number, name: string): Data {
     const child = data.children[at];
-    if (child === undefined) throw invalid(name, `its child ${at} is missing`);
+    if (child === undefined) throw invalidColumn(name, `its child ${at} is missing`);
     return child;
   }
 
   #field(type: DataType, at: number, child: Data, name: string): void {
     const field = childFields(type)[at];
-    if (field === undefined) throw invalid(name, `the schema lacks its child ${at}`);
+    if (field === undefined) throw invalidColumn(name, `the schema lacks its child ${at}`);
     this.column(field.type, child, `${name}.${field.name}`);
   }
 
   #dictionary(type: DataType, data: Data, nulls: number, name: string): void {
     const indices = this.#values(data, data.length * byteWidth(type), name);
     const capacity = indexCapacity(type);
-    if (capacity > 2 ** 32) throw invalid(name, 'dictionary indices of 64 bits are not supported');
+    if (capacity > 2 ** 32)
+      throw invalidColumn(name, 'dictionary indices of 64 bits are not supported');
     const { dictionary, length, offset } = data;
     const values = data.values as Int32Array;
     const known = dictionary?.length ?? 0;
     for (let row = 0; row < length; row += 1) {
       const index = values[row] as number;
       if ((index < 0 || index >= known) && (nulls === 0 || getBit(data.nullBitmap, offset + row))) {
-        throw invalid(name, `row ${row} has index ${index} into a dictionary of ${known} values`);
+        throw invalidColumn(
+          name,
+          `row ${row} has index ${index} into a dictionary of ${known} values`,
+        );
       }
     }
     const union = this.#dictionaryOf(type);
     const map = dictionary === undefined ? undefined : union.add(dictionary);
     if (union.length > capacity) {
-      throw invalid(
+      throw invalidColumn(
         name,
         `its dictionaries have ${union.length} values in all, more than ${String(type)} can index`,
       );
@@ -278,58 +236,22 @@ class ColumnWriter implements EncodedColumn {
     }
   }
 
-  /** Writes data buffers as they are when all of them is in use, else only what is. */
+  /** Data buffers go as they are when all of them is in use, else only what is. */
   #views(data: Data, nulls: number, name: string): void {
-    const { length } = data;
-    const held = this.#values(data, length * 16, name);
-    const words = new DataView(held.buffer, held.byteOffset, held.byteLength);
+    const held = this.#values(data, data.length * 16, name);
     const buffers = data.variadicBuffers;
-    let used = 0;
-    for (let row = 0; row < length; row += 1) {
-      if (nulls > 0 && !getBit(data.nullBitmap, data.offset + row)) continue;
-      const size = words.getInt32(row * 16, true);
-      if (size < 0) throw invalid(name, `row ${row} has a length of ${size}`);
-      if (size <= 12) continue;
-      const begin = words.getInt32(row * 16 + 12, true);
-      const buffer = buffers[words.getInt32(row * 16 + 8, true)];
-      if (buffer === undefined || begin < 0 || begin + size > buffer.length) {
-        throw invalid(name, `row ${row} lies outside of its data buffers`);
-      }
-      used += size;
-    }
+    const used = usedViewBytes(data, held, nulls, name);
     const total = buffers.reduce((bytes, buffer) => bytes + buffer.length, 0);
     if (used >= total && nulls === 0) {
       this.#push(held);
       for (const buffer of buffers) this.#push(bytesOf(buffer));
       this.views.push(buffers.length);
     } else {
-      this.#compactViews(data, held, used, nulls);
+      const { views, heap } = compactViews(data, held, nulls, used);
+      this.#push(views);
+      if (used > 0) this.#push(heap);
+      this.views.push(used > 0 ? 1 : 0);
     }
-  }
-
-  #compactViews(data: Data, held: Uint8Array, used: number, nulls: number): void {
-    const views = new Uint8Array(data.length * 16);
-    if (used > 0x7fffffff)
-      throw new DirspaceError('InvalidInput', `${used} bytes do not fit into one view buffer`);
-    const heap = new Uint8Array(used);
-    const from = new DataView(held.buffer, held.byteOffset, held.byteLength);
-    const to = new DataView(views.buffer);
-    let end = 0;
-    for (let at = 0; at < views.length; at += 16) {
-      if (nulls > 0 && !getBit(data.nullBitmap, data.offset + at / 16)) continue;
-      views.set(held.subarray(at, at + 16), at);
-      const size = from.getInt32(at, true);
-      if (size <= 12) continue;
-      const begin = from.getInt32(at + 12, true);
-      const buffer = data.variadicBuffers[from.getInt32(at + 8, true)] as Uint8Array;
-      heap.set(buffer.subarray(begin, begin + size), end);
-      to.setInt32(at + 8, 0, true);
-      to.setInt32(at + 12, end, true);
-      end += size;
-    }
-    this.#push(views);
-    if (used > 0) this.#push(heap);
-    this.views.push(used > 0 ? 1 : 0);
   }
 
   #union(type: DataType, data: Data, name: string): void {
@@ -337,22 +259,22 @@ class ColumnWriter implements EncodedColumn {
     const { mode, typeIds: known } = type as unknown as { mode: UnionMode; typeIds: Int32Array };
     const ids = (data.typeIds ?? new Int8Array(0)) as Int8Array;
     if (ids.length < length)
-      throw invalid(name, `it has ${ids.length} type ids for ${length} rows`);
+      throw invalidColumn(name, `it has ${ids.length} type ids for ${length} rows`);
     const childOf = new Map(Array.from(known, (id, at) => [id, at]));
     const lows = known.map(() => 0x7fffffff);
     const highs = known.map(() => -1);
     const offsets = data.valueOffsets as Int32Array | undefined;
     const dense = mode === UnionMode.Dense;
     if (dense && (offsets === undefined || offsets.length < length)) {
-      throw invalid(name, `it has fewer offsets than its ${length} rows`);
+      throw invalidColumn(name, `it has fewer offsets than its ${length} rows`);
     }
     for (let row = 0; row < length; row += 1) {
       const child = childOf.get(ids[row] as number);
       if (child === undefined)
-        throw invalid(name, `row ${row} has the unknown type id ${ids[row]}`);
+        throw invalidColumn(name, `row ${row} has the unknown type id ${ids[row]}`);
       const position = dense ? ((offsets as Int32Array)[row] as number) : row;
       if (position < 0 || position >= this.#child(data, child, name).length) {
-        throw invalid(name, `row ${row} lies outside of child ${child}`);
+        throw invalidColumn(name, `row ${row} lies outside of child ${child}`);
       }
       lows[child] = Math.min(lows[child] as number, position);
       highs[child] = Math.max(highs[child] as number, position);
@@ -374,42 +296,4 @@ class ColumnWriter implements EncodedColumn {
       this.#field(type, child, sliceData(this.#child(data, child, name), from, rows), name);
     }
   }
-}
-
-/** Offsets that begin at 0, shared where they do already; undefined when they do not ascend. */
-function rebased(offsets: Int32Array, length: number, begin: number): Int32Array | undefined {
-  let last = begin;
-  if (begin === 0) {
-    for (let at = 0; at <= length; at += 1) {
-      const next = offsets[at] as number;
-      if (next < last) return undefined;
-      last = next;
-    }
-    return offsets.subarray(0, length + 1);
-  }
-  const shifted = new Int32Array(length + 1);
-  for (let at = 0; at <= length; at += 1) {
-    const next = offsets[at] as number;
-    if (next < last) return undefined;
-    last = next;
-    shifted[at] = next - begin;
-  }
-  return shifted;
-}
-
-function rebasedWide(
-  offsets: BigInt64Array,
-  length: number,
-  begin: number,
-): BigInt64Array | undefined {
-  const words = new Int32Array(offsets.buffer, offsets.byteOffset, (length + 1) * 2);
-  let last = begin;
-  for (let at = 0; at <= length; at += 1) {
-    const next = (words[2 * at + 1] as number) * 2 ** 32 + ((words[2 * at] as number) >>> 0);
-    if (next < last) return undefined;
-    last = next;
-  }
-  if (begin === 0) return offsets.subarray(0, length + 1);
-  const shift = BigInt(begin);
-  return offsets.slice(0, length + 1).map((offset) => offset - shift);
 }

@@ -5,16 +5,11 @@
 import { crc32 } from 'node:zlib';
 import type { Data, DataType, Dictionary, RecordBatch, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { ALIGNMENT, aligned } from './alignment.ts';
 import { columnsOf, nullColumn } from './arrow-data.ts';
 import { checksumPages } from './checksums.ts';
 import { columnStatistics } from './column-statistics.ts';
-import {
-  ALIGNMENT,
-  aligned,
-  type EncodedColumn,
-  encodeColumn,
-  normaliseColumn,
-} from './column-writer.ts';
+import { type EncodedColumn, encodeColumn } from './column-writer.ts';
 import { concatData } from './concat.ts';
 import { DictionaryUnion } from './dictionaries.ts';
 import {
@@ -26,6 +21,7 @@ import {
 } from './fragment-layout.ts';
 import { type PreparedSchema, prepareSchema } from './fragment-schema.ts';
 import { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
+import { normaliseColumn } from './normalise-column.ts';
 import {
   type ColumnStatistics,
   emptyStatistics,

@@ -4,8 +4,8 @@
  * find a column. Owns that JSON form and the checks on it.
  */
 
+import { ALIGNMENT, aligned } from './alignment.ts';
 import { isPageChecksums, type PageChecksums } from './checksums.ts';
-import { ALIGNMENT, aligned } from './column-writer.ts';
 import { corrupt } from './json.ts';
 
 export const LAYOUT_KEY = 'dirspace.layout';

@@ -26,8 +26,8 @@ import {
   UnionMode,
 } from '../arrow.ts';
 import { schemasEqual } from '../protocol/schema-equality.ts';
+import { ALIGNMENT } from './alignment.ts';
 import { changeField, childFields, mapType, strideOf } from './arrow-types.ts';
-import { ALIGNMENT } from './column-writer.ts';
 import { fieldIdsOf, stripFieldIds } from './field-ids.ts';
 import { framed, MAGIC, schemaMessage } from './ipc-messages.ts';
 import { corrupt } from './json.ts';

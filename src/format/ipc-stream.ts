@@ -5,8 +5,9 @@
 import type { DataType, Dictionary, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { describeType, typesEqual } from '../protocol/schema-equality.ts';
+import { ALIGNMENT, aligned } from './alignment.ts';
 import { columnsOf, nullColumn, recordBatch } from './arrow-data.ts';
-import { ALIGNMENT, type EncodedColumn, encodeColumn } from './column-writer.ts';
+import { type EncodedColumn, encodeColumn } from './column-writer.ts';
 import { concatData } from './concat.ts';
 import { DictionaryUnion } from './dictionaries.ts';
 import { type PreparedSchema, prepareSchema } from './fragment-schema.ts';
@@ -79,7 +80,7 @@ function encodeMessage(
   for (const column of columns) {
     for (const bytes of column.buffers) {
       buffers.push(bodyBytes, bytes);
-      bodyBytes += Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+      bodyBytes += aligned(bytes);
     }
   }
   const metadata = framed(

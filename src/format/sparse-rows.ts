@@ -5,6 +5,7 @@
  */
 import { type Data, type DataType, Type } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { aligned } from './alignment.ts';
 import { dataOf } from './arrow-data.ts';
 import {
   byteWidth,
@@ -17,7 +18,6 @@ import {
 import { bitmapBytes, setBit } from './bitmaps.ts';
 import { damagedPage, PAGE_BYTES } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
-import { aligned } from './column-writer.ts';
 import { type ByteRange, chunkAt, type FragmentFooter } from './fragment-decoder.ts';
 import type { ColumnChunk } from './fragment-layout.ts';
 import { gatherData } from './gather-data.ts';

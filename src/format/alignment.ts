@@ -1,0 +1,13 @@
+/** Where buffers begin in what this engine writes: readers compute it, so it never changes. */
+
+/** Buffers begin at multiples of this within a column, and columns within a file. */
+export const ALIGNMENT = 64;
+
+/** The least multiple that holds so many bytes. */
+export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+const ZEROS = new Uint8Array(ALIGNMENT);
+
+/** Zeros up to the next aligned position. */
+export const paddingAfter = (bytes: number): Uint8Array =>
+  ZEROS.subarray(0, aligned(bytes) - bytes);
