@@ -116,6 +116,10 @@ export const bytesOf = (array: ArrayBufferView): Uint8Array =>
 /** An offset as a number; values past 2^53 lose precision and so fail every bounds check. */
 export const offsetAt = (offsets: Offsets, index: number): number => Number(offsets[index]);
 
+/** The bitmap to test rows with, or undefined when all are valid. */
+export const validityOf = (data: Data): Uint8Array | undefined =>
+  data.nullCount > 0 ? data.nullBitmap : undefined;
+
 /** A column of nulls with real buffers, nested ones too; null where the type itself allows it. */
 export function nullColumn(type: DataType, length: number): Data {
   const nulls = { nullCount: length, validity: new Uint8Array((length + 7) >> 3) };
