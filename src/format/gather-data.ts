@@ -3,17 +3,10 @@
  * value ever turned into a JavaScript one. Knows nothing of chunks, batches or files.
  */
 import { type Data, type DataType, Type, UnionMode } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
-import { dataOf, NO_BYTES, type Offsets, offsetAt, sliceData } from './arrow-data.ts';
-import {
-  childFields,
-  hasLargeOffsets,
-  layoutOf,
-  strideOf,
-  type TypedArray,
-  valueArray,
-} from './arrow-types.ts';
+import { dataOf, type Offsets, sliceData } from './arrow-data.ts';
+import { childFields, layoutOf, strideOf, type TypedArray, valueArray } from './arrow-types.ts';
 import { bitmapBytes, getBit, setBit } from './bitmaps.ts';
+import { gatherBinary, spreadLists } from './gather-spans.ts';
 
 /** The rows at `indices`, which must all be below the length; repeats are allowed. */
 export function gatherData(data: Data, indices: Uint32Array): Data {
@@ -49,7 +42,7 @@ export function gatherData(data: Data, indices: Uint32Array): Data {
     case 'binary':
       return dataOf(type, length, { ...validity, ...gatherBinary(data, indices) });
     case 'list': {
-      const { offsets, positions } = spread(data.valueOffsets as Offsets, type, indices);
+      const { offsets, positions } = spreadLists(data.valueOffsets as Offsets, type, indices);
       return dataOf(type, length, {
         ...validity,
         offsets,
@@ -168,133 +161,6 @@ function copyRows(from: TypedArray, to: TypedArray, stride: number, indices: Uin
     target.set(source.subarray(first * stride, (first + run) * stride), at * stride);
     at += run;
   }
-}
-
-function gatherBinary(data: Data, indices: Uint32Array): { offsets: Offsets; values: Uint8Array } {
-  const source = data.valueOffsets as Offsets;
-  const large = hasLargeOffsets(data.type);
-  const total = totalSpan(source, indices);
-  checkTotal(total, large);
-  const from = (data.values ?? NO_BYTES) as Uint8Array;
-  const values = new Uint8Array(total);
-  if (source instanceof Int32Array) {
-    return { offsets: copyTexts(source, from, values, indices), values };
-  }
-  const offsets = new BigInt64Array(indices.length + 1);
-  let end = 0;
-  for (let at = 0; at < indices.length; at += 1) {
-    const begin = offsetAt(source, indices[at] as number);
-    const bytes = offsetAt(source, (indices[at] as number) + 1) - begin;
-    copyBytes(from, begin, values, end, bytes);
-    end += bytes;
-    offsets[at + 1] = BigInt(end);
-  }
-  return { offsets, values };
-}
-
-/** The loop for 32-bit offsets alone; neighbouring rows are copied at once. */
-function copyTexts(
-  source: Int32Array,
-  from: Uint8Array,
-  to: Uint8Array,
-  indices: Uint32Array,
-): Int32Array {
-  const offsets = new Int32Array(indices.length + 1);
-  const count = indices.length;
-  // Texts begin anywhere; a view moves four of their bytes at a time all the same.
-  const words = new DataView(from.buffer, from.byteOffset, from.byteLength);
-  const target = new DataView(to.buffer, to.byteOffset, to.byteLength);
-  let end = 0;
-  let at = 0;
-  while (at < count) {
-    const first = indices[at] as number;
-    const begin = source[first] as number;
-    const shift = end - begin;
-    let row = first;
-    do {
-      row += 1;
-      at += 1;
-      offsets[at] = (source[row] as number) + shift;
-    } while (at < count && indices[at] === row);
-    const stop = source[row] as number;
-    if (stop - begin > BLOCK_BYTES) to.set(from.subarray(begin, stop), end);
-    else {
-      let byte = begin;
-      for (; byte + 4 <= stop; byte += 4) target.setInt32(shift + byte, words.getInt32(byte));
-      for (; byte < stop; byte += 1) to[shift + byte] = from[byte] as number;
-    }
-    end += stop - begin;
-  }
-  return offsets;
-}
-
-/** Up to here a loop beats the set-up of a block copy. */
-const BLOCK_BYTES = 96;
-
-function copyBytes(
-  from: Uint8Array,
-  begin: number,
-  to: Uint8Array,
-  at: number,
-  length: number,
-): void {
-  if (length > BLOCK_BYTES) {
-    to.set(from.subarray(begin, begin + length), at);
-  } else {
-    for (let byte = 0; byte < length; byte += 1) to[at + byte] = from[begin + byte] as number;
-  }
-}
-
-function totalSpan(offsets: Offsets, indices: Uint32Array): number {
-  let total = 0;
-  if (offsets instanceof Int32Array) {
-    for (let at = 0; at < indices.length; at += 1) {
-      const row = indices[at] as number;
-      total += (offsets[row + 1] as number) - (offsets[row] as number);
-    }
-    return total;
-  }
-  for (let at = 0; at < indices.length; at += 1) {
-    const row = indices[at] as number;
-    total += offsetAt(offsets, row + 1) - offsetAt(offsets, row);
-  }
-  return total;
-}
-
-function checkTotal(total: number, large: boolean): void {
-  if (!large && total > 0x7fffffff) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `${total} bytes do not fit into one column with 32-bit offsets`,
-    );
-  }
-}
-
-/** The child positions of the picked lists, and the offsets of these lists among them. */
-function spread(
-  source: Offsets,
-  type: DataType,
-  indices: Uint32Array,
-): { offsets: Offsets; positions: Uint32Array } {
-  const large = hasLargeOffsets(type);
-  const total = totalSpan(source, indices);
-  checkTotal(total, large);
-  const positions = new Uint32Array(total);
-  const offsets = large
-    ? new BigInt64Array(indices.length + 1)
-    : new Int32Array(indices.length + 1);
-  let end = 0;
-  for (let at = 0; at < indices.length; at += 1) {
-    const row = indices[at] as number;
-    const stop = offsetAt(source, row + 1);
-    for (let child = offsetAt(source, row); child < stop; child += 1) {
-      positions[end] = child;
-      end += 1;
-    }
-    if (large) (offsets as BigInt64Array)[at + 1] = BigInt(end);
-    else (offsets as Int32Array)[at + 1] = end;
-  }
-  return { offsets, positions };
 }
 
 /** Lazily, as lists of plain numbers do not need it. */
