@@ -7,72 +7,18 @@ import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';
 import { BLOCK_BYTES, readLiterals } from './zstd-literals.ts';
 import {
-  BackwardBits,
-  bitsAt,
-  type FseTable,
-  fseTable,
-  type HuffmanTable,
-  readFseTable,
-  singleTable,
-} from './zstd-tables.ts';
+  LITERAL_CODES,
+  MATCH_CODES,
+  readSequences,
+  type Sequences,
+  type SequenceTables,
+} from './zstd-sequences.ts';
+import { bitsAt, type HuffmanTable } from './zstd-tables.ts';
 
 const MAGIC = 0xfd2fb528;
 
 /** No input of `bytes` bytes decodes to more than this: the shortest block has 4 bytes. */
 export const maxZstdSize = (bytes: number): number => (bytes / 4) * BLOCK_BYTES;
-
-/** By code: the least value that it stands for, and how many bits to add to that follow. */
-interface Codes {
-  readonly bases: Int32Array;
-  readonly bits: Uint8Array;
-}
-
-/** Codes in order, as runs of codes that have the same number of further bits. */
-function codes(first: number, runs: readonly (readonly [count: number, bits: number])[]): Codes {
-  const bits = runs.flatMap(([count, each]) => times(count, each));
-  let next = first;
-  const bases = bits.map((each) => {
-    const base = next;
-    next += 2 ** each;
-    return base;
-  });
-  return { bases: Int32Array.from(bases), bits: Uint8Array.from(bits) };
-}
-
-const times = (count: number, value: number): number[] => new Array<number>(count).fill(value);
-const each = (from: number, to: number): (readonly [number, number])[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => [1, from + index]);
-const LITERAL_CODES = codes(0, [[16, 0], [4, 1], [2, 2], [2, 3], [1, 4], ...each(6, 16)]);
-const MATCH_CODES = codes(3, [[32, 0], [4, 1], [2, 2], [2, 3], [2, 4], [1, 5], ...each(7, 16)]);
-
-const impossible: Refuse = (problem) => {
-  throw new RangeError(problem);
-};
-/** One of the three codes of a sequence: its limits and what it is without a description. */
-interface SequenceCode {
-  readonly maxAccuracy: number;
-  readonly maxSymbol: number;
-  readonly standard: FseTable;
-}
-const LITERALS: SequenceCode = {
-  maxAccuracy: 9,
-  maxSymbol: 35,
-  standard: fseTable(
-    [4, 3, ...times(11, 2), 1, 1, 1, ...times(9, 2), 3, 2, ...times(5, 1), ...times(4, -1)],
-    6,
-    impossible,
-  ),
-};
-const OFFSETS: SequenceCode = {
-  maxAccuracy: 8,
-  maxSymbol: 31,
-  standard: fseTable([...times(6, 1), 2, 2, 2, ...times(15, 1), ...times(5, -1)], 5, impossible),
-};
-const MATCHES: SequenceCode = {
-  maxAccuracy: 9,
-  maxSymbol: 52,
-  standard: fseTable([1, 4, 3, ...times(6, 2), ...times(37, 1), ...times(7, -1)], 6, impossible),
-};
 
 /**
  * Decodes the frames that fill `input`. `refuse` gets what is wrong.
@@ -110,7 +56,7 @@ class Frame {
   readonly #refuse: Refuse;
   #literals: Uint8Array = new Uint8Array(0);
   #huffman: HuffmanTable | undefined;
-  #tables: readonly FseTable[] | undefined;
+  #tables: SequenceTables | undefined;
   readonly #repeats: [number, number, number] = [1, 4, 8];
 
   constructor(input: Uint8Array, at: number, output: Uint8Array, end: number, refuse: Refuse) {
@@ -195,49 +141,15 @@ class Frame {
 
   /** Runs the sequences of a block; returns how many literals they used. */
   #execute(bytes: Uint8Array, limit: number): number {
-    const refuse = this.#refuse;
-    const first = bytes[0] ?? refuse('sequences of its frame are missing');
-    if (first === 0) {
-      if (bytes.length > 1) refuse('bytes follow the sequences of its frame');
-      return 0;
-    }
-    const long = (at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-    const [count, head] =
-      first < 128
-        ? [first, 1]
-        : first < 255
-          ? [((first - 128) << 8) | (bytes[1] ?? 0), 2]
-          : [long(1) + 0x7f00, 3];
-    const modes = bytes[head] ?? refuse('sequences of its frame are cut short');
-    if ((modes & 3) !== 0) refuse('sequences of its frame have an unknown mode');
-    let at = head + 1;
-    const tables = [LITERALS, OFFSETS, MATCHES].map((code, index) => {
-      const mode = (modes >> (6 - 2 * index)) & 3;
-      if (mode === 0) return code.standard;
-      if (mode === 3) return this.#tables?.[index] ?? refuse('a table of its frame is missing');
-      if (mode === 1) {
-        const symbol = bytes[at] ?? refuse('sequences of its frame are cut short');
-        if (symbol > code.maxSymbol) refuse('sequences of its frame have an unknown code');
-        at += 1;
-        return singleTable(symbol);
-      }
-      const { maxAccuracy, maxSymbol } = code;
-      const read = readFseTable(bytes.subarray(at), maxAccuracy, maxSymbol, refuse);
-      at += read.bytes;
-      return read.table;
-    });
-    this.#tables = tables;
-    return this.#sequences(new BackwardBits(bytes.subarray(at), refuse), count, tables, limit);
+    const read = readSequences(bytes, this.#tables, this.#refuse);
+    if (read === undefined) return 0;
+    this.#tables = read.tables;
+    return this.#sequences(read, limit);
   }
 
   /** The hot loop: states, bits and copies without calls that cannot be inlined. */
-  #sequences(
-    stream: BackwardBits,
-    count: number,
-    tables: readonly FseTable[],
-    limit: number,
-  ): number {
-    const [literals, offsets, matches] = tables as [FseTable, FseTable, FseTable];
+  #sequences({ stream, count, tables }: Sequences, limit: number): number {
+    const [literals, offsets, matches] = tables;
     const output = this.#output;
     const held = this.#literals;
     const { bytes } = stream;
