@@ -399,6 +399,40 @@ describe('a table', () => {
     ]);
   });
 
+  test('asks for the schema once, and again only where it may have changed', async () => {
+    let refused = false;
+    const { connection, calls } = setUp({
+      insertIntoTable: async (_: unknown, data: RecordBatchStream) => {
+        await collectRows(data);
+        if (refused) throw new DirspaceError('TableSchemaValidation', 'other columns');
+        return { version: 8, num_inserted_rows: 1 };
+      },
+    });
+    const methods = (): string =>
+      calls
+        .splice(0)
+        .map(({ method }) => method)
+        .join(' ');
+    const table = await connection.openTable('t');
+    methods();
+    await table.add([{ id: 1 }]);
+    expect(methods()).toBe('describeTable insertIntoTable');
+    await table.add([{ id: 2 }]);
+    expect(methods()).toBe('insertIntoTable');
+    // What can be read once, and what makes a schema of it, takes no chances.
+    await table.add(
+      (async function* () {
+        yield { id: 3 };
+      })(),
+    );
+    expect(methods()).toBe('describeTable insertIntoTable');
+    await table.add([{ id: 4 }], { mode: 'overwrite' });
+    expect(methods()).toBe('describeTable insertIntoTable');
+    refused = true;
+    expect(await failsWith(table.add([{ id: 5 }]), 'TableSchemaValidation')).toBe('other columns');
+    expect(methods()).toBe('insertIntoTable describeTable');
+  });
+
   test('names the row that does not fit', async () => {
     const { connection } = setUp({
       insertIntoTable: async (_: unknown, data: RecordBatchStream) => collectRows(data),

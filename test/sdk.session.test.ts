@@ -123,6 +123,31 @@ describe.each(places)('on %s', (_, place) => {
     await db.close();
   });
 
+  test('rows are added to the schema that the table has by now, whoever changed it', async () => {
+    const db = await open();
+    const table = await db.createTable('t', people);
+    await table.add([{ name: 'Alan', age: 41, vector: [7, 8, 9] }]);
+    const other = await db.openTable('t');
+    await other.addColumns([{ name: 'born', valueSql: 'CAST(1900 AS INT)' }]);
+    await table.add([{ name: 'Edsger', age: 72, vector: [1, 1, 1], born: 1930 }]);
+    await other.alterColumns([{ path: 'born', dataType: 'int64', rename: 'year' }]);
+    await table.add([{ name: 'Barbara', age: 81, vector: [2, 2, 2], year: 2n ** 40n }]);
+    const gone = [{ name: 'Donald', age: 86, vector: [3, 3, 3], born: 1938 }];
+    await expect(table.add(gone)).rejects.toMatchObject({ code: 'TableSchemaValidation' });
+    await other.dropColumns(['age', 'vector']);
+    await table.add([{ name: 'Tony', year: 1934 }]);
+    expect(await table.query().select(['name', 'year']).toArray()).toEqual([
+      { name: 'Ada', year: 1900n },
+      { name: 'Grace', year: 1900n },
+      { name: 'Alan', year: 1900n },
+      { name: 'Edsger', year: 1930n },
+      { name: 'Barbara', year: 2n ** 40n },
+      { name: 'Tony', year: 1934n },
+    ]);
+    expect(await table.version()).toBe(8);
+    await db.close();
+  });
+
   test('batches, limits and offsets', async () => {
     const db = await open();
     const values = Int32Array.from({ length: 1000 }, (_item, at) => at);

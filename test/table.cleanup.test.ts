@@ -181,7 +181,7 @@ describe('files', () => {
       ...[1, 2].map((id) => fragmentFile(TABLE, entry(id).file)),
       deletionFile(TABLE, '22222222'),
       versionFile(main.folder, 1),
-      latestFile(main.folder),
+      await put(latestFile(main.folder), 64),
     ];
     const orphans = [
       await put(fragmentFile(TABLE, '33333333'), 1),

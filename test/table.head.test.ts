@@ -1,5 +1,6 @@
 /** The newest version as a handle finds it that remembers an older one. */
 import { expect, test } from 'vitest';
+import { encodeChecksummed, parseChecksummed } from '../src/format/json.ts';
 import { latestFile } from '../src/format/paths.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
 import { resolveHead, snapshotAt } from '../src/table/head.ts';
@@ -20,15 +21,21 @@ test.each([
   [2, [1, 2], 4],
   [3, [2, 3, 4], 5],
 ])('version %i is remembered, %j are deleted: the newest is %i', async (known, doomed, newest) => {
-  for (const hint of [true, false]) {
+  for (const hint of [undefined, known, newest]) {
     const { one, two, branch } = await remembering(known);
     while ((await land(two, branch)).snapshot.version < newest);
     await deleteVersions(two.engine, branch, doomed);
-    if (!hint) one.fs.unlinkSync(`${ROOT}/${latestFile(branch.folder)}`);
-    expect(await resolveHead(one.engine, branch)).toMatchObject({
-      slot: newest,
-      snapshot: { version: newest },
-    });
+    if (hint !== undefined) {
+      const { bytes } = encodeChecksummed({ version: `${hint}`.padStart(20, '0') });
+      one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, bytes);
+    }
+    const fresh = testEngine({ fs: one.fs, firstId: 2000 });
+    for (const { engine } of [one, fresh]) {
+      expect(await resolveHead(engine, branch)).toMatchObject({
+        slot: newest,
+        snapshot: { version: newest },
+      });
+    }
     await expect(snapshotAt(one.engine, branch, known)).rejects.toMatchObject({
       code: 'TableVersionNotFound',
     });
@@ -60,4 +67,18 @@ test('a run deleted between two looks hides nothing newer', async () => {
     return run(file);
   };
   expect(await resolveHead(one.engine, branch)).toMatchObject({ slot: 4 });
+});
+
+test('every eighth version leaves a hint, where the others look first', async () => {
+  const { one, branch } = await remembering(7);
+  const path = `${ROOT}/${latestFile(branch.folder)}`;
+  expect(one.fs.existsSync(path)).toBe(false);
+  for (let version = 8; version <= 17; version++) await land(one, branch);
+  const hint = one.fs.readFileSync(path) as Uint8Array;
+  expect(parseChecksummed(hint, 'hint').document.version).toBe('16'.padStart(20, '0'));
+  const fresh = testEngine({ fs: one.fs, firstId: 2000 });
+  fresh.calls.list = () => {
+    throw new Error('listed');
+  };
+  expect(await resolveHead(fresh.engine, branch)).toMatchObject({ slot: 17 });
 });

@@ -131,8 +131,14 @@ export class ArrowRebuilder {
     return recordBatch(schema, columns, length);
   }
 
-  *#each(batches: readonly RecordBatchLike[], schema: Schema): Generator<RecordBatch> {
-    for (const batch of batches) yield this.batch(batch, schema);
+  /** Batches are rebuilt one at a time, anew for every reader. */
+  #each(batches: readonly RecordBatchLike[], schema: Schema): Iterable<RecordBatch> {
+    const rebuilt = (batch: RecordBatchLike): RecordBatch => this.batch(batch, schema);
+    return {
+      *[Symbol.iterator]() {
+        for (const batch of batches) yield rebuilt(batch);
+      },
+    };
   }
 
   /** A vector of structs: every chunk is a batch whose columns are its members. */

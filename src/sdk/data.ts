@@ -104,6 +104,10 @@ export async function toRecordBatchStream(
   return pulledStream(data, isSchemaLike(schema) ? schema : undefined, plan);
 }
 
+/** Whether reading it a second time gives the same rows: arrays and Arrow objects, not streams. */
+export const isRepeatable = (data: DataInput): boolean =>
+  (Array.isArray(data) && startsWithRow(data)) || asBytes(data) !== undefined || isArrowLike(data);
+
 const ownTypes = (columns: VectorColumns): VectorColumns =>
   Object.fromEntries(
     Object.entries(columns).map(([name, { type }]) => {
@@ -180,14 +184,13 @@ function* batchesOf(
 
 function arrowStream(data: ArrowLike, plan: Plan): RecordBatchStream {
   const { signal } = plan;
-  const rebuilder = new ArrowRebuilder();
-  const found = rebuilder.batches(data);
+  const found = new ArrowRebuilder().batches(data);
   const schema = plan.schema ?? toSchema(found.schema);
   return {
     schema,
     async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
       const conform = conformer(schema);
-      for (const batch of rebuilder.batches(data).batches) {
+      for (const batch of found.batches) {
         signal?.throwIfAborted();
         yield conform(batch);
       }

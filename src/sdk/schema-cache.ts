@@ -13,9 +13,15 @@ export class SchemaCache {
   #text: string | undefined;
   #schema: Schema | undefined;
 
+  /** What was read last. */
+  last: Schema | undefined;
+
   read(json: JsonArrowSchema): Schema {
-    const known = byIdentity.get(json);
-    if (known !== undefined) return known;
+    this.last = byIdentity.get(json) ?? this.#parse(json);
+    return this.last;
+  }
+
+  #parse(json: JsonArrowSchema): Schema {
     const text = JSON.stringify(json);
     if (this.#schema === undefined || text !== this.#text) {
       this.#schema = schemaFromJson(json);

@@ -173,6 +173,11 @@ export class TableView implements Disposable, AsyncDisposable {
     return this.#pin;
   }
 
+  /** The schema this handle saw last, which the table may have left behind. */
+  protected get knownSchema(): Schema | undefined {
+    return this.#schemas.last;
+  }
+
   /** What a change is made to. @throws InvalidInput where a version is checked out */
   protected writable(options?: CallOptions): TableTarget {
     this.lifetime.enter(options);

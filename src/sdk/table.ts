@@ -2,7 +2,7 @@
  * A handle on one table: on the newest version of a branch, or pinned to one version. Everything
  * goes through the operations of the protocol, so it is the same on every catalog.
  */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { isArrowLike } from './arrow-like.ts';
 import { isSchemaLike } from './arrow-like-types.ts';
@@ -15,7 +15,7 @@ import {
   type NewColumns,
   newColumns,
 } from './columns.ts';
-import { type DataInput, toRecordBatchStream } from './data.ts';
+import { type DataInput, isRepeatable, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
 import { ownOr } from './fall-back.ts';
 import { asBytes } from './js-values.ts';
@@ -80,13 +80,31 @@ export class Table extends TableIndexes {
 
   /** Adds rows as one new version, or none of them. */
   async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
-    const target = this.writable(options);
+    this.writable(options);
     checkOptionNames(options, ADD_OPTIONS);
+    if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
+      return this.#insert(data, options.schema, options);
+    const known = options.mode !== 'overwrite' && isRepeatable(data) && this.knownSchema;
+    if (!known) return this.#insert(data, await this.schema(options), options);
+    try {
+      return await this.#insert(data, known, options);
+    } catch (error) {
+      // The table may have another schema by now; data that it refuses changed nothing.
+      if (!isDirspaceError(error, 'TableSchemaValidation', 'Unsupported')) throw error;
+      const newest = await this.schema(options);
+      if (newest === known) throw error;
+      return this.#insert(data, newest, options);
+    }
+  }
+
+  async #insert(
+    data: DataInput,
+    schema: SchemaInput | undefined,
+    options: AddDataOptions,
+  ): Promise<AddResult> {
     const { mode, signal } = options;
-    const own = mode === 'overwrite' && hasSchema(data);
-    const schema = options.schema ?? (own ? undefined : await this.schema(options));
     const rows = await toRecordBatchStream(data, defined({ schema, signal }));
-    const request = defined({ ...onBranch(target), mode });
+    const request = defined({ ...onBranch(this.newest), mode });
     return addResult(await this.home.catalog.insertIntoTable(request, rows, options));
   }
 

@@ -130,8 +130,12 @@ function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
   engine.heads.set(branch.folder, head, 1024 + 3 * head.snapshot.manifestBytes);
 }
 
+/** Looking at a few more names costs a reader less than a hint costs every commit. */
+const HINT_EVERY = 8;
+
 /** Losing a hint costs time, nothing else. */
 export async function writeHint(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
+  if (slot % HINT_EVERY !== 0) return;
   const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
   await engine.store.putHint(latestFile(branch.folder), bytes);
 }
