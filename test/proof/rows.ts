@@ -41,6 +41,11 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./kills.ts')).kills,
   },
   {
+    row: 'T6 file-system images',
+    seconds: 20,
+    load: async () => (await import('./file-system-images.ts')).fileSystemImages,
+  },
+  {
     row: 'T7 writers',
     seconds: 40,
     alone: true,
