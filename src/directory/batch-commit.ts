@@ -27,8 +27,9 @@ import {
   requireTable,
   tableId,
 } from './catalog.ts';
-import { declareTable, tableExists } from './create-table.ts';
+import { declareTable } from './create-table.ts';
 import { finishJournal, type Journal, writeJournal } from './journal.ts';
+import { tableExists } from './place-table.ts';
 import { publishStaged, readStagedVersion, type StagedVersion, versionRecord } from './versions.ts';
 
 /** @throws ConcurrentModification, InvalidInput; no version is visible then */

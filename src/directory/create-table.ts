@@ -6,14 +6,7 @@ import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import { encodeManifest } from '../format/manifest.ts';
-import {
-  joinPath,
-  NAMESPACE_FILE,
-  parentFolder,
-  STAGING_FOLDER,
-  TABLE_FILE,
-  versionFile,
-} from '../format/paths.ts';
+import { joinPath, STAGING_FOLDER, TABLE_FILE, versionFile } from '../format/paths.ts';
 import { encodeTable, type Properties, type TableRecord } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type {
@@ -38,13 +31,13 @@ import {
   type Catalog,
   findTable,
   locationOf,
-  missingNamespace,
   requireNamespace,
   showId,
   type Table,
   tableId,
 } from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
+import { placeTable, refuseNamespaceOfThatName, tableExists } from './place-table.ts';
 import { propertiesAt } from './table-properties.ts';
 
 /** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
@@ -234,45 +227,6 @@ const newRecord = (
   id: string = catalog.env.uuid(),
 ): TableRecord => ({ id, createdAt: catalog.env.now(), properties });
 
-/** Renames a staged folder into place, and takes it out again if a namespace has that name. */
-async function placeTable(
-  catalog: Catalog,
-  id: ObjectPath,
-  staging: string,
-): Promise<'placed' | 'taken'> {
-  const folder = catalog.engine.names.tableFolder(id);
-  let outcome = await catalog.store.moveFolder(staging, folder);
-  if (outcome === 'missing' && id.length === 1) {
-    // The folder of the root's tables is the engine's own; a user may have removed it.
-    await catalog.store.createFolder(parentFolder(folder));
-    outcome = await catalog.store.moveFolder(staging, folder);
-  }
-  if (outcome === 'missing') {
-    await catalog.store.deleteFolder(staging);
-    missingNamespace(id.slice(0, -1));
-  }
-  if (outcome === 'taken') return 'taken';
-  // A namespace of the same name may have come meanwhile; it looks for us just as we look for it.
-  try {
-    await refuseNamespaceOfThatName(catalog, id);
-  } catch (error) {
-    await catalog.store.moveFolder(folder, staging);
-    await catalog.store.deleteFolder(staging);
-    throw error;
-  }
-  return 'placed';
-}
-
-export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
-  const marker = joinPath(catalog.engine.names.namespaceFolder(id), NAMESPACE_FILE);
-  if ((await catalog.store.head(marker)) === undefined) return;
-  throw new DirspaceError(
-    'TableAlreadyExists',
-    `${showId(id)} is a namespace; a table cannot have the same name. Choose another name.`,
-    { details: { id } },
-  );
-}
-
 async function stagedRows(catalog: Catalog, staged: StagedTable): Promise<RecordBatchStream> {
   const head = await resolveHead(catalog.engine, mainBranch(staged.folder, staged.record.id));
   if (head === undefined) throw new DirspaceError('Internal', 'The staged table has no version.');
@@ -307,10 +261,3 @@ function refuseStorageOptions(options: Readonly<Record<string, string>> | undefi
     `A directory catalog takes no storage options, and was given ${names.join(', ')}. Leave storage_options out.`,
   );
 }
-
-export const tableExists = (id: ObjectPath): DirspaceError =>
-  new DirspaceError(
-    'TableAlreadyExists',
-    `The table ${showId(id)} already exists. Use mode exist_ok to open it, overwrite to replace its content, or drop it first.`,
-    { details: { id } },
-  );

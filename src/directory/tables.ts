@@ -33,10 +33,10 @@ import {
   type Table,
   tableId,
 } from './catalog.ts';
-import { refuseNamespaceOfThatName, tableExists } from './create-table.ts';
 import { replaceFolder } from './drop-namespace.ts';
 import { allTables, tablesIn } from './listing.ts';
 import { pageLimit, pageOf, pageStart } from './paging.ts';
+import { refuseNamespaceOfThatName, tableExists } from './place-table.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
 import { prepareTrash } from './trash.ts';
 
