@@ -9,7 +9,7 @@ import {
   recordBatchStream,
   type Schema,
 } from '../arrow.ts';
-import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { DirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import {
   type ArrowLike,
@@ -21,11 +21,11 @@ import {
   type TableLike,
 } from './arrow-like.ts';
 import { isSchemaLike, rebuildType, type SchemaLike } from './arrow-like-types.ts';
-import { buildBatch, buildContext } from './build-column.ts';
-import type { BuildContext } from './column-data.ts';
+import { buildContext } from './build-column.ts';
 import { conformBatch } from './conform.ts';
-import { inferSchema, type VectorColumns } from './infer.ts';
+import type { VectorColumns } from './infer.ts';
 import { asBytes } from './js-values.ts';
+import { arrayStream, rowStream, type StreamPlan } from './row-stream.ts';
 import { type SchemaInput, toSchema } from './schema-like.ts';
 import {
   isPullable,
@@ -62,13 +62,6 @@ export interface DataOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Plan {
-  readonly schema: Schema | undefined;
-  readonly vectors: VectorColumns | undefined;
-  readonly batchRows: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /**
  * Nothing of an iterable or stream is read ahead of the reader, but for the first item and, when
  * a schema must be inferred from rows, the first batch. Arrays and Arrow tables can be read
@@ -83,7 +76,7 @@ export async function toRecordBatchStream(
   if (!Number.isInteger(batchRows) || batchRows < 1) {
     throw new DirspaceError('InvalidInput', `batchRows is ${batchRows}; pass a positive integer.`);
   }
-  const plan: Plan = {
+  const plan: StreamPlan = {
     schema: options.schema === undefined ? undefined : toSchema(options.schema),
     vectors: options.vectorColumns && ownTypes(options.vectorColumns),
     batchRows,
@@ -127,62 +120,7 @@ function kindOf(item: unknown): ItemKind {
 const startsWithRow = (data: readonly unknown[]): boolean =>
   data.length === 0 || (!Array.isArray(data[0]) && kindOf(data[0]) === 'rows');
 
-const INFERRED =
-  ' The type was inferred from the first values there; pass a schema to choose another.';
-
-function schemaOfRows(rows: readonly unknown[], plan: Plan): Schema {
-  const schema = inferSchema(rows, plan.vectors);
-  if (schema.fields.length === 0) {
-    // Only rows without columns are left; the first that is no row at all says so itself.
-    if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
-    throw new DirspaceError(
-      'InvalidInput',
-      'There are no rows with columns to infer a schema from. Pass a schema.',
-    );
-  }
-  return schema;
-}
-
-const contextFor = (plan: Plan): BuildContext =>
-  buildContext(plan.schema === undefined ? { hint: INFERRED } : {});
-
-function arrayStream(rows: readonly unknown[], plan: Plan): RecordBatchStream {
-  const { batchRows, signal } = plan;
-  const schema = plan.schema ?? schemaOfRows(rows, plan);
-  return {
-    schema,
-    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
-      const context = contextFor(plan);
-      for (let start = 0; start < rows.length; start += batchRows) {
-        signal?.throwIfAborted();
-        const part = rows.length <= batchRows ? rows : rows.slice(start, start + batchRows);
-        yield* batchesOf(schema, part, start, context);
-      }
-    },
-  };
-}
-
-/** One batch, or several when the values are too large for one. */
-function* batchesOf(
-  schema: Schema,
-  rows: readonly unknown[],
-  base: number,
-  context: BuildContext,
-): Generator<RecordBatch> {
-  let batch: RecordBatch;
-  try {
-    batch = buildBatch(schema, rows, base, context);
-  } catch (error) {
-    if (rows.length < 2 || !isDirspaceError(error, 'PayloadTooLarge')) throw error;
-    const half = rows.length >> 1;
-    yield* batchesOf(schema, rows.slice(0, half), base, context);
-    yield* batchesOf(schema, rows.slice(half), base + half, context);
-    return;
-  }
-  yield batch;
-}
-
-function arrowStream(data: ArrowLike, plan: Plan): RecordBatchStream {
+function arrowStream(data: ArrowLike, plan: StreamPlan): RecordBatchStream {
   const { signal } = plan;
   const found = new ArrowRebuilder().batches(data);
   const schema = plan.schema ?? toSchema(found.schema);
@@ -211,7 +149,7 @@ function conformer(schema: Schema): (batch: RecordBatch) => RecordBatch {
 
 async function ipcStream(
   body: Uint8Array | AsyncIterable<Uint8Array>,
-  plan: Plan,
+  plan: StreamPlan,
 ): Promise<RecordBatchStream> {
   const stream = await openArrowBody(body);
   const schema = plan.schema ?? toSchema(stream.schema);
@@ -226,7 +164,7 @@ async function* mapped<A, B>(items: AsyncIterable<A>, change: (item: A) => B): A
 async function pulledStream(
   data: Pullable,
   declared: SchemaLike | undefined,
-  plan: Plan,
+  plan: StreamPlan,
 ): Promise<RecordBatchStream> {
   const source = new Source(data, plan.signal);
   try {
@@ -242,32 +180,10 @@ async function pulledStream(
   }
 }
 
-function emptyStream(declared: SchemaLike | undefined, plan: Plan): RecordBatchStream {
+function emptyStream(declared: SchemaLike | undefined, plan: StreamPlan): RecordBatchStream {
   const schema = plan.schema ?? (declared && toSchema(declared));
   if (schema !== undefined) return recordBatchStream(schema, []);
   throw new DirspaceError('InvalidInput', 'The data is empty and so has no schema. Pass a schema.');
-}
-
-async function rowStream(source: RowSource, plan: Plan): Promise<RecordBatchStream> {
-  const { batchRows } = plan;
-  const first = plan.schema === undefined ? await source.take(batchRows) : undefined;
-  const schema = plan.schema ?? schemaOfRows(first ?? [], plan);
-  async function* batches(): AsyncGenerator<RecordBatch> {
-    const context = contextFor(plan);
-    let pending = first;
-    try {
-      for (let base = 0; ; ) {
-        const rows = pending ?? (await source.take(batchRows));
-        pending = undefined;
-        if (rows.length > 0) yield* batchesOf(schema, rows, base, context);
-        if (rows.length < batchRows) return;
-        base += rows.length;
-      }
-    } finally {
-      await source.close();
-    }
-  }
-  return recordBatchStream(schema, once(batches()));
 }
 
 function bytesItem(item: unknown, index: number): Uint8Array {
@@ -280,7 +196,7 @@ function pulledArrow(
   source: Source,
   first: RecordBatchLike | TableLike,
   declared: SchemaLike | undefined,
-  plan: Plan,
+  plan: StreamPlan,
 ): RecordBatchStream {
   const rebuilder = new ArrowRebuilder();
   const schema = plan.schema ?? toSchema(rebuilder.schema(declared ?? first.schema));

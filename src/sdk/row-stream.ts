@@ -1,0 +1,102 @@
+/**
+ * Rows as a stream of record batches: the schema they are given or that their first batch shows,
+ * and as many batches as they fill.
+ */
+import {
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  type Schema,
+} from '../arrow.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { buildBatch, buildContext } from './build-column.ts';
+import type { BuildContext } from './column-data.ts';
+import { inferSchema, type VectorColumns } from './infer.ts';
+import { once, type RowSource } from './source.ts';
+
+/** What was asked of the stream, however the data comes. */
+export interface StreamPlan {
+  readonly schema: Schema | undefined;
+  readonly vectors: VectorColumns | undefined;
+  readonly batchRows: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const INFERRED =
+  ' The type was inferred from the first values there; pass a schema to choose another.';
+
+function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
+  const schema = inferSchema(rows, plan.vectors);
+  if (schema.fields.length === 0) {
+    // Only rows without columns are left; the first that is no row at all says so itself.
+    if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
+    throw new DirspaceError(
+      'InvalidInput',
+      'There are no rows with columns to infer a schema from. Pass a schema.',
+    );
+  }
+  return schema;
+}
+
+const contextFor = (plan: StreamPlan): BuildContext =>
+  buildContext(plan.schema === undefined ? { hint: INFERRED } : {});
+
+/** Can be read again and again. */
+export function arrayStream(rows: readonly unknown[], plan: StreamPlan): RecordBatchStream {
+  const { batchRows, signal } = plan;
+  const schema = plan.schema ?? schemaOfRows(rows, plan);
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      const context = contextFor(plan);
+      for (let start = 0; start < rows.length; start += batchRows) {
+        signal?.throwIfAborted();
+        const part = rows.length <= batchRows ? rows : rows.slice(start, start + batchRows);
+        yield* batchesOf(schema, part, start, context);
+      }
+    },
+  };
+}
+
+/** One batch, or several when the values are too large for one. */
+function* batchesOf(
+  schema: Schema,
+  rows: readonly unknown[],
+  base: number,
+  context: BuildContext,
+): Generator<RecordBatch> {
+  let batch: RecordBatch;
+  try {
+    batch = buildBatch(schema, rows, base, context);
+  } catch (error) {
+    if (rows.length < 2 || !isDirspaceError(error, 'PayloadTooLarge')) throw error;
+    const half = rows.length >> 1;
+    yield* batchesOf(schema, rows.slice(0, half), base, context);
+    yield* batchesOf(schema, rows.slice(half), base + half, context);
+    return;
+  }
+  yield batch;
+}
+
+/** Can be read once; takes no more rows than it is asked for, but for the first batch. */
+export async function rowStream(source: RowSource, plan: StreamPlan): Promise<RecordBatchStream> {
+  const { batchRows } = plan;
+  const first = plan.schema === undefined ? await source.take(batchRows) : undefined;
+  const schema = plan.schema ?? schemaOfRows(first ?? [], plan);
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    const context = contextFor(plan);
+    let pending = first;
+    try {
+      for (let base = 0; ; ) {
+        const rows = pending ?? (await source.take(batchRows));
+        pending = undefined;
+        if (rows.length > 0) yield* batchesOf(schema, rows, base, context);
+        if (rows.length < batchRows) return;
+        base += rows.length;
+      }
+    } finally {
+      await source.close();
+    }
+  }
+  return recordBatchStream(schema, once(batches()));
+}
