@@ -8,14 +8,15 @@ import { type CompiledExpression, compileExpression } from '../expression/expres
 import { describeType } from '../protocol/schema-equality.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { isBetweenAttempts } from './attempt.ts';
+import { checkName, refuseTwins } from './column-names.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
 import type { Engine } from './engine.ts';
-import { checkName, refuseTwins, schemaDraft } from './evolve.ts';
 import { assignFieldIds, type IdentifiedField } from './field-ids.ts';
 import { changeNode, findField, leafOf, withChildren } from './field-paths.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
 import { FragmentRewriter } from './rewrite-fragments.ts';
+import { schemaDraft } from './schema-version.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface NewColumn {

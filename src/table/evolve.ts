@@ -2,15 +2,14 @@
  * Changing the columns of a table. Fragments stay as they are: they are read through field ids and
  * widened on the way (adapt.ts). Only a new column with values of its own rewrites them.
  */
-import { DataType, Field, type Schema, Schema as SchemaType } from '../arrow.ts';
+import { DataType, Field } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import type { OperationKind } from '../format/manifest.ts';
-import { schemaToJson } from '../protocol/schema.ts';
 import { describeType, typesEqual } from '../protocol/schema-equality.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
-import { type Committed, commit, type Draft } from './commit.ts';
+import type { WriteOptions } from './append.ts';
+import { checkName, refuseTwins } from './column-names.ts';
+import type { Committed } from './commit.ts';
 import type { Engine } from './engine.ts';
-import { type IdentifiedField, listFieldIds } from './field-ids.ts';
+import type { IdentifiedField } from './field-ids.ts';
 import {
   changeNode,
   type FieldPlace,
@@ -22,6 +21,7 @@ import {
 import { editFragments, type FragmentList, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
 import { requireNoNulls } from './null-check.ts';
+import { changeSchema, type NewSchema } from './schema-version.ts';
 import type { Snapshot } from './snapshot.ts';
 import { canWiden, isListLike } from './widen.ts';
 
@@ -134,51 +134,6 @@ export async function updateFieldMetadata(
   return { ...committed, fields };
 }
 
-export interface NewSchema {
-  readonly tree: readonly IdentifiedField[];
-  readonly nextFieldId?: number;
-  readonly fragments?: FragmentList;
-}
-
-/** A version with another schema; `change` is asked again on a newer base after a conflict. */
-function changeSchema(
-  engine: Engine,
-  branch: TableBranch,
-  options: WriteOptions,
-  change: (base: Snapshot) => Promise<NewSchema | undefined>,
-  kind: OperationKind = 'schema',
-): Promise<Committed> {
-  return commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
-    signal: options.signal,
-    build: async (base) => {
-      if (base === undefined) throw emptyTable();
-      const made = await change(base);
-      return made === undefined ? undefined : schemaDraft(base, made, kind);
-    },
-  });
-}
-
-export function schemaDraft(base: Snapshot, made: NewSchema, kind: OperationKind): Draft {
-  const { manifest } = base;
-  return {
-    kind,
-    summary: { fields: made.tree.length },
-    schema: schemaToJson(schemaOf(base, made.tree)),
-    fieldIds: listFieldIds(made.tree),
-    nextFieldId: made.nextFieldId ?? manifest.nextFieldId,
-    nextFragmentId: manifest.nextFragmentId,
-    metadata: manifest.metadata,
-    fragments: made.fragments ?? fragmentListOf(manifest),
-  };
-}
-
-export const schemaOf = (base: Snapshot, tree: readonly IdentifiedField[]): Schema =>
-  new SchemaType(
-    tree.map(({ field }) => field),
-    base.schema.metadata,
-  );
-
 async function altered(
   engine: Engine,
   base: Snapshot,
@@ -207,17 +162,6 @@ async function altered(
   });
 }
 
-/** @throws InvalidInput for names that a path or a query could not tell from others */
-export function checkName(name: string): void {
-  const reserved = ['_rowid', '_rowoffset'].includes(name.toLowerCase());
-  if (name !== '' && !name.includes('.') && !reserved) return;
-  throw new DirspaceError(
-    'InvalidInput',
-    `A column cannot be named ${JSON.stringify(name)}: ${reserved ? 'queries give the row itself that name' : 'names are not empty and hold no dots'}.`,
-    { details: { column: name } },
-  );
-}
-
 /** The field with the leaves of its type widened; nested fields keep their names and ids. */
 function retyped(node: IdentifiedField, type: DataType, path: string): IdentifiedField {
   const from = node.field.type;
@@ -238,22 +182,6 @@ function retyped(node: IdentifiedField, type: DataType, path: string): Identifie
   const { name, nullable, metadata } = node.field;
   if (DataType.isStruct(from)) return withChildren(node, children);
   return withChildren({ ...node, field: new Field(name, type, nullable, metadata) }, children);
-}
-
-/** @throws InvalidInput for two fields of one name side by side */
-export function refuseTwins(tree: readonly IdentifiedField[]): void {
-  const names = new Set<string>();
-  for (const { field, children } of tree) {
-    if (names.has(field.name)) {
-      throw new DirspaceError(
-        'InvalidInput',
-        `There is a column ${JSON.stringify(field.name)} already.`,
-        { details: { column: field.name } },
-      );
-    }
-    names.add(field.name);
-    if (DataType.isStruct(field.type)) refuseTwins(children);
-  }
 }
 
 /** Statistics of columns whose type changed are in the old type's terms. */

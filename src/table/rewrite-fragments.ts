@@ -13,10 +13,10 @@ import { type Assignment, assignedValues, readSource, withChild } from './assign
 import { type BatchPlace, readFields, readSelected } from './batch-rows.ts';
 import { ROW_ID, ROW_OFFSET } from './columns.ts';
 import type { Engine } from './engine.ts';
-import { schemaOf } from './evolve.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import { fragmentPlaces } from './scan.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
+import { schemaOf } from './schema-version.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, removeFragments, writeFragments } from './write.ts';
 
