@@ -1,4 +1,4 @@
-/** Versions that have another schema than the one before, and the same rows. */
+/** Versions that have another schema than the one they were built on. */
 import { type Schema, Schema as SchemaType } from '../arrow.ts';
 import type { OperationKind } from '../format/manifest.ts';
 import { schemaToJson } from '../protocol/schema.ts';
