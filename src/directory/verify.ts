@@ -22,8 +22,9 @@ import type {
 } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
-import { type Findings, verifyTable } from '../table/verify.ts';
+import { verifyTable } from '../table/verify.ts';
 import { problemIn } from '../table/verify-files.ts';
+import type { Findings } from '../table/verify-folder.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
 
