@@ -45,9 +45,9 @@ export type TypedArray =
   | BigInt64Array
   | BigUint64Array;
 
-export interface TypedArrayConstructor {
-  new (buffer: ArrayBufferLike, byteOffset: number, length: number): TypedArray;
-  new (length: number): TypedArray;
+export interface TypedArrayConstructor<Values extends TypedArray = TypedArray> {
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): Values;
+  new (length: number): Values;
   readonly BYTES_PER_ELEMENT: number;
 }
 

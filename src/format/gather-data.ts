@@ -7,44 +7,53 @@ import { dataOf, type Offsets, sliceData } from './arrow-data.ts';
 import { childFields, layoutOf, strideOf, type TypedArray, valueArray } from './arrow-types.ts';
 import { bitmapBytes, getBit, setBit } from './bitmaps.ts';
 import { gatherBinary, spreadLists } from './gather-spans.ts';
+import { newArray } from './small-arrays.ts';
 
 /** The rows at `indices`, which must all be below the length; repeats are allowed. */
 export function gatherData(data: Data, indices: Uint32Array): Data {
   const { type } = data;
   const { length } = indices;
   if (length === 0) return emptyLike(data);
-  const validity = gatherValidity(data, indices);
+  // Spread into what is made below, they would cost more than picking a few rows.
+  const { nullCount, validity } = gatherValidity(data, indices);
   switch (layoutOf(type)) {
     case 'null':
       return dataOf(type, length, {});
     case 'bits':
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         values: gatherBits(data.values as Uint8Array, data.offset, indices),
       });
     case 'fixed':
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         values: gatherFixed(data.values as TypedArray, type, indices),
       });
     case 'dictionary':
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         values: gatherFixed(data.values as TypedArray, type, indices),
         dictionary: data.dictionary,
       });
     case 'view':
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         values: gatherFixed(data.values as TypedArray, type, indices),
         views: data.variadicBuffers,
       });
-    case 'binary':
-      return dataOf(type, length, { ...validity, ...gatherBinary(data, indices) });
+    case 'binary': {
+      const { offsets, values } = gatherBinary(data, indices);
+      return dataOf(type, length, { nullCount, validity, offsets, values });
+    }
     case 'list': {
       const { offsets, positions } = spreadLists(data.valueOffsets as Offsets, type, indices);
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         offsets,
         children: data.children.map((child) => gatherData(child, positions)),
       });
@@ -52,7 +61,8 @@ export function gatherData(data: Data, indices: Uint32Array): Data {
     case 'fixed-list': {
       const positions = repeat(indices, strideOf(type));
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         children: data.children.map((child) =>
           gatherFixedChild(child, strideOf(type), indices, positions),
         ),
@@ -60,7 +70,8 @@ export function gatherData(data: Data, indices: Uint32Array): Data {
     }
     case 'struct':
       return dataOf(type, length, {
-        ...validity,
+        nullCount,
+        validity,
         children: data.children.map((child) => gatherData(child, indices)),
       });
     case 'union':
@@ -79,7 +90,7 @@ function gatherValidity(
   }
   const source = data.nullBitmap;
   const { offset } = data;
-  const validity = new Uint8Array(bitmapBytes(indices.length));
+  const validity = newArray(Uint8Array, bitmapBytes(indices.length));
   let valid = 0;
   for (let at = 0; at < indices.length; at += 1) {
     if (getBit(source, offset + (indices[at] as number))) {
@@ -91,7 +102,7 @@ function gatherValidity(
 }
 
 function gatherBits(bits: Uint8Array, offset: number, indices: Uint32Array): Uint8Array {
-  const out = new Uint8Array(bitmapBytes(indices.length));
+  const out = newArray(Uint8Array, bitmapBytes(indices.length));
   for (let at = 0; at < indices.length; at += 1) {
     if (getBit(bits, offset + (indices[at] as number))) setBit(out, at);
   }
@@ -101,14 +112,14 @@ function gatherBits(bits: Uint8Array, offset: number, indices: Uint32Array): Uin
 function gatherFixed(values: TypedArray, type: DataType, indices: Uint32Array): TypedArray {
   const stride = strideOf(type);
   if (stride === 1) return gatherValues(values, type, indices);
-  const out = new (valueArray(type))(indices.length * stride);
+  const out = newArray(valueArray(type), indices.length * stride);
   copyRows(values, out, stride, indices);
   return out;
 }
 
 /** Wide values are moved as 32-bit words or doubles: copying a bigint would make an object of it. */
 function gatherValues(values: TypedArray, type: DataType, indices: Uint32Array): TypedArray {
-  const out = new (valueArray(type))(indices.length);
+  const out = newArray(valueArray(type), indices.length);
   switch (values.BYTES_PER_ELEMENT) {
     case 8: {
       if (values instanceof Float64Array) {
@@ -116,7 +127,7 @@ function gatherValues(values: TypedArray, type: DataType, indices: Uint32Array):
         break;
       }
       const from = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
-      const to = new Int32Array(out.buffer);
+      const to = new Int32Array(out.buffer, out.byteOffset, out.length * 2);
       for (let at = 0; at < indices.length; at += 1) {
         const row = (indices[at] as number) * 2;
         to[2 * at] = from[row] as number;
@@ -127,7 +138,7 @@ function gatherValues(values: TypedArray, type: DataType, indices: Uint32Array):
     case 4:
       pickWords(
         new Int32Array(values.buffer, values.byteOffset, values.length),
-        new Int32Array(out.buffer),
+        new Int32Array(out.buffer, out.byteOffset, out.length),
         indices,
       );
       break;
@@ -186,7 +197,7 @@ function gatherFixedChild(
   if (layoutOf(child.type) !== 'fixed' || child.nullCount > 0)
     return gatherData(child, positions());
   const width = stride * strideOf(child.type);
-  const out = new (valueArray(child.type))(indices.length * width);
+  const out = newArray(valueArray(child.type), indices.length * width);
   copyRows(child.values as TypedArray, out, width, indices);
   return dataOf(child.type, indices.length * stride, { values: out });
 }
@@ -195,7 +206,7 @@ function gatherUnion(data: Data, indices: Uint32Array): Data {
   const { type } = data;
   const { mode, typeIds } = type as unknown as { mode: UnionMode; typeIds: Int32Array };
   const source = data.typeIds as Int8Array;
-  const ids = new Int8Array(indices.length);
+  const ids = newArray(Int8Array, indices.length);
   for (let at = 0; at < indices.length; at += 1) ids[at] = source[indices[at] as number] as number;
   if (mode === UnionMode.Sparse) {
     return dataOf(type, indices.length, {
@@ -204,7 +215,7 @@ function gatherUnion(data: Data, indices: Uint32Array): Data {
     });
   }
   const from = data.valueOffsets as Int32Array;
-  const offsets = new Int32Array(indices.length);
+  const offsets = newArray(Int32Array, indices.length);
   const children = childFields(type).map((_, at) => {
     const id = typeIds[at];
     const positions: number[] = [];

@@ -6,6 +6,7 @@ import type { Data, DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { NO_BYTES, type Offsets, offsetAt } from './arrow-data.ts';
 import { hasLargeOffsets } from './arrow-types.ts';
+import { newArray } from './small-arrays.ts';
 
 /** The bytes behind the offsets at `indices`, with offsets of their own. */
 export function gatherBinary(
@@ -17,11 +18,11 @@ export function gatherBinary(
   const total = totalSpan(source, indices);
   checkTotal(total, large);
   const from = (data.values ?? NO_BYTES) as Uint8Array;
-  const values = new Uint8Array(total);
+  const values = newArray(Uint8Array, total);
   if (source instanceof Int32Array) {
     return { offsets: copyTexts(source, from, values, indices), values };
   }
-  const offsets = new BigInt64Array(indices.length + 1);
+  const offsets = newArray(BigInt64Array, indices.length + 1);
   let end = 0;
   for (let at = 0; at < indices.length; at += 1) {
     const begin = offsetAt(source, indices[at] as number);
@@ -40,7 +41,7 @@ function copyTexts(
   to: Uint8Array,
   indices: Uint32Array,
 ): Int32Array {
-  const offsets = new Int32Array(indices.length + 1);
+  const offsets = newArray(Int32Array, indices.length + 1);
   const count = indices.length;
   // Texts begin anywhere; a view moves four of their bytes at a time all the same.
   const words = new DataView(from.buffer, from.byteOffset, from.byteLength);
@@ -121,9 +122,7 @@ export function spreadLists(
   const total = totalSpan(source, indices);
   checkTotal(total, large);
   const positions = new Uint32Array(total);
-  const offsets = large
-    ? new BigInt64Array(indices.length + 1)
-    : new Int32Array(indices.length + 1);
+  const offsets = newArray<Offsets>(large ? BigInt64Array : Int32Array, indices.length + 1);
   let end = 0;
   for (let at = 0; at < indices.length; at += 1) {
     const row = indices[at] as number;
