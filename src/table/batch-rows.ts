@@ -13,6 +13,7 @@ import type { FragmentReader } from './fragment-reader.ts';
 import { namedRowsOf } from './named-rows.ts';
 import { pruneBatch } from './pruning.ts';
 import type { ScanPlan } from './scan-plan.ts';
+import { LentColumns } from './scratch.ts';
 
 export interface BatchPlace {
   readonly reader: FragmentReader;
@@ -33,8 +34,15 @@ export type Selection = Uint32Array | undefined;
 export const selectedCount = (selection: Selection, rows: number): number =>
   selection === undefined ? rows : selection.length;
 
-/** Rows that are live and for which the plan's predicate is true. */
-export async function matchingRows(plan: ScanPlan, place: BatchPlace): Promise<Selection> {
+/**
+ * Rows that are live and for which the plan's predicate is true. With `lent`, the columns that it
+ * needed are in there afterwards, unless they are kept.
+ */
+export async function matchingRows(
+  plan: ScanPlan,
+  place: BatchPlace,
+  lent?: LentColumns,
+): Promise<Selection> {
   const { predicate, counters } = plan;
   const kept = place.deleted?.keptBetween(place.first, place.rows);
   counters.batches += 1;
@@ -55,9 +63,12 @@ export async function matchingRows(plan: ScanPlan, place: BatchPlace): Promise<S
   if (named !== undefined && (named.complete || named.rows.length === 0)) {
     return kept === undefined ? named.rows : intersect(named.rows, kept);
   }
-  const selected = await overColumns(plan, place, predicate.columns, (source) =>
-    predicate.select(source, contextOf(place, kept, predicate)),
-  );
+  const select = (source: ColumnSource): Uint32Array =>
+    predicate.select(source, contextOf(place, kept, predicate));
+  const selected =
+    lent === undefined
+      ? await overColumns(plan, place, predicate.columns, select)
+      : select(await readSource(plan, place, predicate.columns, lent));
   return kept === undefined ? selected : intersect(selected, kept);
 }
 
@@ -83,15 +94,16 @@ export async function matchingCount(plan: ScanPlan, place: BatchPlace): Promise<
 
 export const NO_ROWS: Uint32Array = new Uint32Array(0);
 
-/** The plan's columns of the selected rows. */
+/** The plan's columns of the selected rows, which refer to nothing of `lent`. */
 export async function readSelected(
   plan: ScanPlan,
   place: BatchPlace,
   selection: Selection,
+  lent?: LentColumns,
 ): Promise<Data[]> {
   const count = selectedCount(selection, place.rows);
   const needed = neededFields(plan.columns);
-  const fields = await readFields(plan, place, needed, selection);
+  const fields = await readFields(plan, place, needed, selection, selection && lent);
   const columns = new Map(needed.map((name, at) => [name, fields[at] as Data]));
   const rowIds = (): Data => {
     const ids = rowIdColumn(place.entry.id, place.first, place.rows);
@@ -128,13 +140,16 @@ function neededFields(columns: readonly ReadColumn[]): string[] {
   return [...names];
 }
 
-/** Columns of the version, by name, for some rows of a batch. */
+/**
+ * Columns of the version, by name, for some rows of a batch. Whole columns may lie in the memory of
+ * `lent`; selected rows never do.
+ */
 export async function readFields(
   plan: Pick<ScanPlan, 'snapshot'>,
   place: Pick<BatchPlace, 'reader' | 'entry' | 'index' | 'rows'>,
   names: readonly string[],
   selection: Selection,
-  lent?: Uint8Array[],
+  lent?: LentColumns,
 ): Promise<Data[]> {
   const { reader, entry, index, rows } = place;
   const fields = names.map((name) => plan.snapshot.fields.find(({ field }) => field.name === name));
@@ -147,7 +162,7 @@ export async function readFields(
       ? []
       : selection === undefined
         ? await reader.columns(index, stored, lent)
-        : await reader.rows(index, stored, selection);
+        : await reader.rows(index, stored, selection, lent);
   const count = selectedCount(selection, rows);
   return fields.map((field, at) => {
     const position = positions[at] ?? -1;
@@ -163,12 +178,20 @@ async function overColumns<Result>(
   names: readonly string[],
   use: (source: ColumnSource) => Result,
 ): Promise<Result> {
-  const lent: Uint8Array[] = [];
-  const data = await readFields(plan, place, names, undefined, lent);
-  const columns = new Map(names.map((name, at) => [name, data[at] as Data]));
-  const result = use(sourceOf(columns, place.rows));
-  for (const memory of lent) plan.engine.scratch.give(memory);
+  const lent = new LentColumns();
+  const result = use(await readSource(plan, place, names, lent));
+  lent.giveBack(plan.engine.scratch);
   return result;
+}
+
+async function readSource(
+  plan: ScanPlan,
+  place: BatchPlace,
+  names: readonly string[],
+  lent: LentColumns,
+): Promise<ColumnSource> {
+  const data = await readFields(plan, place, names, undefined, lent);
+  return sourceOf(new Map(names.map((name, at) => [name, data[at] as Data])), place.rows);
 }
 
 function sourceOf(columns: ReadonlyMap<string, Data>, rows: number): ColumnSource {

@@ -1,7 +1,11 @@
+/** Keys remembered of things that were read once and not kept. */
+const SEEN = 16_384;
+
 /** A least-recently-used cache bounded by bytes. */
 export class ByteCache {
   readonly #limit: number;
   readonly #entries = new Map<string, { readonly value: unknown; readonly bytes: number }>();
+  readonly #seen = new Set<string>();
   #used = 0;
 
   constructor(limit: number) {
@@ -30,6 +34,17 @@ export class ByteCache {
       if (this.#used <= this.#limit) break;
       this.delete(oldest);
     }
+  }
+
+  /** Whether the key was noted before, lately. Notes it: what is asked for twice is worth keeping. */
+  noted(key: string): boolean {
+    if (this.#seen.delete(key)) {
+      this.#seen.add(key);
+      return true;
+    }
+    if (this.#seen.size === SEEN) this.#seen.delete(this.#seen.values().next().value as string);
+    this.#seen.add(key);
+    return false;
   }
 
   delete(key: string): void {

@@ -24,6 +24,8 @@ import { fragmentFile } from '../format/paths.ts';
 import { readRows } from '../format/sparse-rows.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
 import type { Engine } from './engine.ts';
+import type { ScanCounters } from './scan-counters.ts';
+import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Parsed, a footer takes about this many times its bytes. */
@@ -31,18 +33,23 @@ const FOOTER_WEIGHT = 4;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
 const SPARSE_SHARE = 1 / 256;
 
+/** What somebody reads for. */
+export interface ReadPurpose {
+  /** Whether what is read is worth keeping in memory. */
+  readonly keep?: boolean;
+  /** Where the bytes read of columns are counted. */
+  readonly counters?: ScanCounters;
+}
+
 export class FragmentReader {
   readonly footer: FragmentFooter;
   readonly #engine: Engine;
   readonly #snapshot: Snapshot;
   readonly #entry: FragmentEntry;
   readonly #dictionaries = new Map<string, Awaitable<Dictionaries>>();
-  /** Whether what is read is worth keeping in memory. */
-  readonly #keep: boolean;
+  readonly #purpose: ReadPurpose;
   #object: ObjectReader | undefined;
   #users = 1;
-  /** Bytes read from the store so far. */
-  bytesRead = 0;
 
   private constructor(
     engine: Engine,
@@ -50,14 +57,14 @@ export class FragmentReader {
     entry: FragmentEntry,
     footer: FragmentFooter,
     object: ObjectReader | undefined,
-    keep: boolean,
+    purpose: ReadPurpose,
   ) {
     this.#engine = engine;
     this.#snapshot = snapshot;
     this.#entry = entry;
     this.footer = footer;
     this.#object = object;
-    this.#keep = keep;
+    this.#purpose = purpose;
   }
 
   /** @throws TableVersionNotFound when cleanup removed the version meanwhile, Corrupt */
@@ -65,12 +72,12 @@ export class FragmentReader {
     engine: Engine,
     snapshot: Snapshot,
     entry: FragmentEntry,
-    keep = false,
+    purpose: ReadPurpose = {},
   ): Promise<FragmentReader> {
     const key = `footer ${entry.file} ${entry.footerChecksum}`;
     const known = engine.cache.get<FragmentFooter>(key);
     if (known !== undefined) {
-      return new FragmentReader(engine, snapshot, entry, known, undefined, keep);
+      return new FragmentReader(engine, snapshot, entry, known, undefined, purpose);
     }
     const object = await openObject(engine, snapshot, entry);
     try {
@@ -81,7 +88,7 @@ export class FragmentReader {
         fragmentFile(snapshot.branch.tableFolder, entry.file),
       );
       engine.cache.set(key, footer, entry.footerBytes * FOOTER_WEIGHT);
-      return new FragmentReader(engine, snapshot, entry, footer, object, keep);
+      return new FragmentReader(engine, snapshot, entry, footer, object, purpose);
     } catch (error) {
       object.close();
       throw error;
@@ -90,33 +97,47 @@ export class FragmentReader {
 
   /**
    * Columns of one batch, by their positions in the file. Where they are not kept, and `lent` is
-   * given, they lie in memory that is added to it, to be given back once they are not used any more.
+   * given, they lie in memory that is added to it, to be given back once they are not used any more,
+   * and are kept from the second time on: memory that was never touched before costs more
+   * than the reading.
    */
-  async columns(batch: number, columns: readonly number[], lent?: Uint8Array[]): Promise<Data[]> {
-    const found = columns.map((column) => this.#kept(batch, column));
+  async columns(batch: number, columns: readonly number[], lent?: LentColumns): Promise<Data[]> {
+    const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
     const dictionaries = await this.#dictionariesOf(missing);
     const ranges = columnRanges(this.footer, batch, missing);
+    const keep =
+      this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, missing));
     const memory =
-      this.#keep || lent === undefined ? undefined : this.#engine.scratch.take(spaceFor(ranges));
+      keep || lent === undefined ? undefined : this.#engine.scratch.take(spaceFor(ranges));
     // After an error a read may still be under way into the memory, so it is not given back.
     const chunks = await this.#read(ranges, memory);
-    if (memory !== undefined) lent?.push(memory);
+    if (memory !== undefined) lent?.memory.push(memory);
     const read = decodeColumns(this.footer, batch, missing, chunks, { dictionaries });
     for (const [at, column] of missing.entries()) {
       const data = read[at] as Data;
-      if (this.#keep) this.#remember(batch, column, data);
+      if (keep) this.#remember(batch, column, data);
+      else lent?.columns.set(column, data);
       found[columns.indexOf(column)] = data;
     }
     return found as Data[];
   }
 
-  /** Some rows of one batch: single values where they are few, else picked from whole columns. */
-  async rows(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+  /**
+   * Some rows of one batch: single values where they are few, else picked from whole columns. Those
+   * of `lent` are not read again; what is returned does not refer to them.
+   */
+  async rows(
+    batch: number,
+    columns: readonly number[],
+    rows: Uint32Array,
+    lent?: LentColumns,
+  ): Promise<Data[]> {
     const total = this.footer.batches[batch]?.rows ?? 0;
     const found = columns.map((column) => {
-      const data = this.#kept(batch, column);
+      const copied = isCopiedWhole(this.#typeOf(column));
+      const data = this.#kept(batch, column) ?? (copied ? lent?.columns.get(column) : undefined);
       return data === undefined ? undefined : gatherData(data, rows);
     });
     const missing = columns.filter((_, at) => found[at] === undefined);
@@ -130,13 +151,13 @@ export class FragmentReader {
   }
 
   async #picked(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
-    if (this.#keep || !columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
+    if (!columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
       return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
     }
-    const lent: Uint8Array[] = [];
+    const lent = new LentColumns();
     const whole = await this.columns(batch, columns, lent);
     const picked = whole.map((column) => gatherData(column, rows));
-    for (const memory of lent) this.#engine.scratch.give(memory);
+    lent.giveBack(this.#engine.scratch);
     return picked;
   }
 
@@ -181,6 +202,12 @@ export class FragmentReader {
     this.#engine.buffers.set(this.#key(batch, column), data, bytes + 256);
   }
 
+  /** Whether all of them were. */
+  #readBefore(batch: number, columns: readonly number[]): boolean {
+    const known = columns.map((column) => this.#engine.buffers.noted(this.#key(batch, column)));
+    return known.every((before) => before);
+  }
+
   #dictionariesOf(columns: readonly number[]): Awaitable<Dictionaries> {
     const ids = dictionaryIds(this.footer, columns);
     if (ids.length === 0) return NO_DICTIONARIES;
@@ -197,6 +224,7 @@ export class FragmentReader {
   /** Neighbouring ranges are read in one piece, into `memory` if it is given. */
   async #read(ranges: readonly ByteRange[], memory?: Uint8Array): Promise<Uint8Array[]> {
     this.#object ??= await openObject(this.#engine, this.#snapshot, this.#entry);
+    const { counters } = this.#purpose;
     const pieces: { start: number; from: number; to: number; bytes: Awaitable<Uint8Array> }[] = [];
     let used = 0;
     for (let from = 0; from < ranges.length; ) {
@@ -204,7 +232,7 @@ export class FragmentReader {
       let end = start;
       let to = from;
       for (; to < ranges.length && ranges[to]?.offset === end; to++) end += ranges[to]?.length ?? 0;
-      this.bytesRead += end - start;
+      if (counters !== undefined) counters.bytesRead += end - start;
       const bytes = this.#object.read(start, end - start, memory?.subarray(used));
       used += alignedTo8(end - start);
       pieces.push({ start, from, to, bytes });

@@ -19,6 +19,7 @@ import { FragmentReader } from './fragment-reader.ts';
 import { namesRowsOf } from './named-rows.ts';
 import { pruneFragment } from './pruning.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
+import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Batches read ahead of the one that is being used. */
@@ -101,10 +102,12 @@ export async function* pipelined<Result>(
 }
 
 async function readBatch(plan: ScanPlan, place: BatchPlace): Promise<RecordBatch | undefined> {
-  const selection = await matchingRows(plan, place);
+  const lent = new LentColumns();
+  const selection = await matchingRows(plan, place, lent);
   const count = selectedCount(selection, place.rows);
-  if (count === 0) return undefined;
-  return batchOf(plan, await readSelected(plan, place, selection), count);
+  const columns = count === 0 ? [] : await readSelected(plan, place, selection, lent);
+  lent.giveBack(plan.engine.scratch);
+  return count === 0 ? undefined : batchOf(plan, columns, count);
 }
 
 function batchOf(plan: ScanPlan, columns: Data[], rows: number): RecordBatch {
@@ -150,9 +153,9 @@ export async function* fragmentPlaces(
   entry: BatchPlace['entry'],
   position: number,
 ): AsyncGenerator<BatchPlace> {
-  const { engine, snapshot, counters } = plan;
+  const { engine, snapshot } = plan;
   const deleted = await deletedRows(engine, snapshot, entry);
-  const reader = await FragmentReader.open(engine, snapshot, entry, plan.keep);
+  const reader = await FragmentReader.open(engine, snapshot, entry, plan);
   try {
     let first = 0;
     let next = position;
@@ -164,6 +167,5 @@ export async function* fragmentPlaces(
     }
   } finally {
     reader.close();
-    counters.bytesRead += reader.bytesRead;
   }
 }

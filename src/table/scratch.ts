@@ -3,6 +3,8 @@
  * more than the reading: they have to be mapped, and make the collector run.
  */
 
+import type { Data } from '../arrow.ts';
+
 /** Buffers kept for the next read, and the largest that is. */
 const KEPT = 4;
 const LARGEST = 16 * 1024 * 1024;
@@ -12,9 +14,13 @@ export class Scratch {
 
   /** At least so many bytes, at an address that is a multiple of 8, of any content. */
   take(bytes: number): Uint8Array {
-    const at = this.#free.findIndex((buffer) => buffer.byteLength >= bytes);
+    let at = -1;
+    for (const [index, { byteLength }] of this.#free.entries()) {
+      const best = this.#free[at]?.byteLength ?? Number.POSITIVE_INFINITY;
+      if (byteLength >= bytes && byteLength < best) at = index;
+    }
     const [found] = at < 0 ? [] : this.#free.splice(at, 1);
-    return found ?? new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer, 0, bytes);
+    return found ?? new Uint8Array(Buffer.allocUnsafeSlow(roomFor(bytes)).buffer);
   }
 
   /** Only what nothing refers to any more, and nothing writes into. */
@@ -23,4 +29,23 @@ export class Scratch {
     if (this.#free.length === KEPT) this.#free.shift();
     this.#free.push(buffer);
   }
+}
+
+/** What is in lent memory of the columns of one batch, while somebody works on it. */
+export class LentColumns {
+  /** By position in the file. */
+  readonly columns = new Map<number, Data>();
+  readonly memory: Uint8Array[] = [];
+
+  /** Nothing may refer to the columns any more. After an error a read may be under way: do not. */
+  giveBack(scratch: Scratch): void {
+    this.columns.clear();
+    for (const memory of this.memory.splice(0)) scratch.give(memory);
+  }
+}
+
+/** Batches of a table differ by a little: what fits one is to fit the next. */
+function roomFor(bytes: number): number {
+  const step = Math.max(4096, 2 ** Math.floor(Math.log2(Math.max(bytes, 1)) - 2));
+  return bytes > LARGEST ? bytes : Math.ceil(bytes / step) * step;
 }

@@ -117,7 +117,7 @@ async function* readGroup(
   position: number,
 ): AsyncGenerator<Part> {
   const deleted = await deletedRows(plan.engine, plan.snapshot, entry);
-  const reader = await FragmentReader.open(plan.engine, plan.snapshot, entry, plan.keep);
+  const reader = await FragmentReader.open(plan.engine, plan.snapshot, entry, plan);
   try {
     let first = 0;
     let next = 0;
@@ -141,6 +141,5 @@ async function* readGroup(
     }
   } finally {
     reader.close();
-    plan.counters.bytesRead += reader.bytesRead;
   }
 }
