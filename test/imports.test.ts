@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 /** From the bottom up: a file may import from its own layer and from those before it. */
 const LAYERS = [
-  ['errors.ts', 'env.ts', 'version.ts'],
+  ['errors.ts', 'env.ts', 'bytes.ts', 'version.ts'],
   ['arrow.ts'],
   ['protocol'],
   ['format'],
@@ -20,7 +20,7 @@ const LAYERS = [
   ['index.ts', 'server.ts'],
 ];
 /** The store knows nothing but bytes by path. */
-const STORE_MAY_USE = ['errors.ts', 'env.ts', 'store'];
+const STORE_MAY_USE = ['errors.ts', 'env.ts', 'bytes.ts', 'store'];
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>

@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Data, DataType, Dictionary, RecordBatch, Schema } from '../arrow.ts';
+import { joined } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';
 import { ALIGNMENT, aligned } from './alignment.ts';
 import { columnsOf, nullColumn } from './arrow-data.ts';
@@ -247,8 +248,7 @@ export class FragmentEncoder {
     });
     const length = new Uint8Array(4);
     new DataView(length.buffer).setInt32(0, footer.length, true);
-    const parts = [END_OF_MESSAGES, footer, length, MAGIC];
-    return joined(parts, END_OF_MESSAGES.length + footer.length + length.length + MAGIC.length);
+    return joined([END_OF_MESSAGES, footer, length, MAGIC]);
   }
 }
 
@@ -261,17 +261,6 @@ const chunkOf = (column: EncodedColumn, offset: number, statistics: unknown): Co
   views: column.views,
   statistics,
 });
-
-/** One after the other, copied. */
-export function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
 
 /** A whole fragment in memory, for small ones. */
 export function encodeFragment(

@@ -4,6 +4,7 @@
  * Short writes are continued, counts are checked. Flushes always go through the thread pool: a
  * synchronous one would stop the whole process for as long as the disk takes.
  */
+import { joined } from '../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';
 import { completed, errnoOf, type FileSystem } from './file-system.ts';
 import { absoluteFolder } from './safe-path.ts';
@@ -13,12 +14,6 @@ import { storeError } from './store-error.ts';
 const MOST_VECTORS = 1024;
 /** Buffers below this are copied together: a vector costs more than the copy. */
 const TINY = 4096;
-
-export function totalLength(buffers: readonly Uint8Array[]): number {
-  let total = 0;
-  for (const buffer of buffers) total += buffer.byteLength;
-  return total;
-}
 
 function noProgress(): Error {
   return Object.assign(new Error('a write made no progress'), { code: 'EIO' });
@@ -46,17 +41,6 @@ export async function writeAll(
     if (!(written > 0)) throw noProgress();
     pending = dropWritten(pending, written);
   }
-}
-
-export function joined(buffers: readonly Uint8Array[]): Uint8Array {
-  if (buffers.length === 1) return buffers[0] as Uint8Array;
-  const whole = new Uint8Array(totalLength(buffers));
-  let at = 0;
-  for (const buffer of buffers) {
-    whole.set(buffer, at);
-    at += buffer.byteLength;
-  }
-  return whole;
 }
 
 function joinTiny(buffers: readonly Uint8Array[]): Uint8Array[] {

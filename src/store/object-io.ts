@@ -4,17 +4,10 @@
  * A descriptor number is reused by the system the moment it is closed, so neither is ever closed
  * while a call on it is under way in the thread pool.
  */
+import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';
 import { type Disk, SMALL } from './disk.ts';
-import {
-  closeQuietly,
-  flushFile,
-  joined,
-  totalLength,
-  unlinkQuietly,
-  writeAll,
-  writeSmall,
-} from './durable-write.ts';
+import { closeQuietly, flushFile, unlinkQuietly, writeAll, writeSmall } from './durable-write.ts';
 import { completed } from './file-system.ts';
 import type { Awaitable, ObjectReader, ObjectWriter } from './store.ts';
 import { storeError } from './store-error.ts';

@@ -3,9 +3,10 @@
  * and referred to only by the manifest that a commit publishes.
  */
 import type { RecordBatchStream } from '../arrow.ts';
+import { joined } from '../bytes.ts';
 import { withFieldIds } from '../format/field-ids.ts';
 import { decodeFooter, decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
-import { FragmentEncoder, type FragmentSummary, joined } from '../format/fragment-encoder.ts';
+import { FragmentEncoder, type FragmentSummary } from '../format/fragment-encoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { rebatch } from '../format/rebatch.ts';

@@ -1,0 +1,19 @@
+/** Runs of bytes as one, for the parts that make them and those that write them. */
+
+export function totalLength(pieces: readonly Uint8Array[]): number {
+  let total = 0;
+  for (const piece of pieces) total += piece.length;
+  return total;
+}
+
+/** The pieces one after the other: a copy, unless there is but one. `length` is that of all. */
+export function joined(pieces: readonly Uint8Array[], length = totalLength(pieces)): Uint8Array {
+  if (pieces.length === 1) return pieces[0] as Uint8Array;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
