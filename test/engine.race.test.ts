@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { isDirspaceError } from '../src/errors.ts';
 import { filesOf, memoryFs } from './helpers/catalogs.ts';
 import { compiledModule } from './helpers/compiled.ts';
+import { outcomeOf } from './helpers/outcome.ts';
 import { seeded } from './helpers/seeded.ts';
 import { stage } from './helpers/staged-version.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
@@ -22,17 +22,6 @@ async function handles(
     all.push(await openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed' }));
   }
   return { all, fs };
-}
-
-/** 'ok' or the code; anything else is a failure of the test. */
-async function code(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return 'ok';
-  } catch (error) {
-    if (isDirspaceError(error)) return error.code;
-    throw error;
-  }
 }
 
 /**
@@ -64,7 +53,7 @@ test('one name, many creators: one wins and the others are told', async () => {
   for (let round = 0; round < 20; round++) {
     const { all } = await handles(5);
     const outcomes = await Promise.all(
-      all.map((catalog, at) => code(catalog.createTable({ id: ['t'] }, people(at + 1)))),
+      all.map((catalog, at) => outcomeOf(catalog.createTable({ id: ['t'] }, people(at + 1)))),
     );
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
     expect(new Set(outcomes)).toEqual(new Set(['ok', 'TableAlreadyExists']));
@@ -78,7 +67,7 @@ test('one declared table, many creators: one fills it', async () => {
     const { all } = await handles(5);
     await all[0]?.declareTable({ id: ['t'] });
     const outcomes = await Promise.all(
-      all.map((catalog) => code(catalog.createTable({ id: ['t'], mode }, people(2)))),
+      all.map((catalog) => outcomeOf(catalog.createTable({ id: ['t'], mode }, people(2)))),
     );
     const won = outcomes.filter((outcome) => outcome === 'ok');
     expect(won).toHaveLength(mode === 'create' ? 1 : 5);
@@ -93,8 +82,8 @@ test('a table and a namespace of one name: never both', async () => {
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
     const outcomes = await Promise.all([
-      turns(random).then(() => code(a.createTable({ id: ['x'] }, people(1)))),
-      turns(random).then(() => code(b.createNamespace({ id: ['x'] }))),
+      turns(random).then(() => outcomeOf(a.createTable({ id: ['x'] }, people(1)))),
+      turns(random).then(() => outcomeOf(b.createNamespace({ id: ['x'] }))),
     ]);
     const { tables } = await a.listTables({ id: [] });
     const { namespaces } = await a.listNamespaces({ id: [] });
@@ -112,8 +101,8 @@ test('drop of a namespace against creation in it: what was acknowledged is there
     const [a, b] = all as [Catalog, Catalog];
     await a.createNamespace({ id: ['n'] });
     const [dropped, made] = await Promise.all([
-      turns(random).then(() => code(a.dropNamespace({ id: ['n'] }))),
-      turns(random).then(() => code(b.createTable({ id: ['n', 't'] }, people(2)))),
+      turns(random).then(() => outcomeOf(a.dropNamespace({ id: ['n'] }))),
+      turns(random).then(() => outcomeOf(b.createTable({ id: ['n', 't'] }, people(2)))),
     ]);
     const where = `seed ${seed}: drop ${dropped}, create ${made}`;
     if (made === 'ok') expect(await idsOf(b, ['n', 't']), where).toEqual([0, 1]);
@@ -130,7 +119,7 @@ test('rename against appends: nothing acknowledged is lost', async () => {
     await a.createTable({ id: ['t'] }, people(1));
     const appends = range(1, 5).map(async (row) => {
       await turns(random);
-      return code(b.insertIntoTable({ id: ['t'] }, people(1, row)));
+      return outcomeOf(b.insertIntoTable({ id: ['t'] }, people(1, row)));
     });
     const renamed = turns(random).then(() => a.renameTable({ id: ['t'], new_table_name: 'u' }));
     const outcomes = await Promise.all(appends);
@@ -151,15 +140,15 @@ test('drop and recreation against stale writers: no commit lands in another tabl
     // The new table begins with row 100; what was meant for the old one comes after it at best.
     const stale = (async () => {
       await turns(random);
-      if (seed % 2 === 0) return code(b.insertIntoTable({ id: ['t'] }, people(1, 1)));
-      return code(b.createTable({ id: ['t'] }, people(1, 1)));
+      if (seed % 2 === 0) return outcomeOf(b.insertIntoTable({ id: ['t'] }, people(1, 1)));
+      return outcomeOf(b.createTable({ id: ['t'] }, people(1, 1)));
     })();
     const tagged = turns(random).then(() =>
-      code(c.createTableTag({ id: ['t'], tag: 'x', version: 1 })),
+      outcomeOf(c.createTableTag({ id: ['t'], tag: 'x', version: 1 })),
     );
     await turns(random);
     await a.dropTable({ id: ['t'] });
-    const made = await code(a.createTable({ id: ['t'] }, people(1, 100)));
+    const made = await outcomeOf(a.createTable({ id: ['t'] }, people(1, 100)));
     const outcome = await stale;
     const ids = await idsOf(a, ['t']);
     const where = `seed ${seed}: create ${made}, stale ${outcome}, tag ${await tagged}, ${ids}`;
@@ -181,8 +170,8 @@ test('tags against cleanup: a tag that was acknowledged keeps its version', asyn
       a.cleanupTable({ id, older_than_millis: 0, orphan_grace_millis: 0 }),
     );
     const [tagged, branched] = await Promise.all([
-      turns(random).then(() => code(b.createTableTag({ id, tag: 'x', version: 2 }))),
-      turns(random).then(() => code(b.createTableBranch({ id, name: 'y', from_version: 3 }))),
+      turns(random).then(() => outcomeOf(b.createTableTag({ id, tag: 'x', version: 2 }))),
+      turns(random).then(() => outcomeOf(b.createTableBranch({ id, name: 'y', from_version: 3 }))),
     ]);
     await cleaned;
     const where = `seed ${seed}: tag ${tagged}, branch ${branched}`;
@@ -236,9 +225,9 @@ test('a batch that is undecided is not built over', async () => {
       entries.push(await stage(subject, [name]));
     }
     const [batch, x, y] = await Promise.all([
-      turns(random).then(() => code(a.batchCreateTableVersions({ entries }))),
-      turns(random).then(() => code(b.insertIntoTable({ id: ['x'] }, people(1, 2)))),
-      turns(random).then(() => code(b.insertIntoTable({ id: ['y'] }, people(1, 3)))),
+      turns(random).then(() => outcomeOf(a.batchCreateTableVersions({ entries }))),
+      turns(random).then(() => outcomeOf(b.insertIntoTable({ id: ['x'] }, people(1, 2)))),
+      turns(random).then(() => outcomeOf(b.insertIntoTable({ id: ['y'] }, people(1, 3)))),
     ]);
     expect([x, y]).toEqual(['ok', 'ok']);
     // The batch takes row 0 out of both tables, or out of none.

@@ -2,23 +2,13 @@
 import nodeFs from 'node:fs';
 import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { isDirspaceError } from '../src/errors.ts';
 import type { FileSystem } from '../src/store/file-store.ts';
 import { Steps } from './helpers/catalog-steps.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
+import { outcomeOf } from './helpers/outcome.ts';
 import { seeded } from './helpers/seeded.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 import { visibleState } from './helpers/visible-state.ts';
-
-const outcomeOf = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work;
-    return 'ok';
-  } catch (error) {
-    if (isDirspaceError(error)) return error.code;
-    throw error;
-  }
-};
 
 async function runSequence(
   seed: number,

@@ -5,23 +5,13 @@ import {
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { systemEnv } from '../src/env.ts';
-import { isDirspaceError } from '../src/errors.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
+import { outcomeOf } from './helpers/outcome.ts';
 import { idsOf, people, range } from './helpers/people.ts';
 
 const t = ['t'];
 type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
-
-const code = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work;
-    return 'ok';
-  } catch (error) {
-    if (isDirspaceError(error)) return error.code;
-    throw error;
-  }
-};
 
 /** Locks are advice: both catalogs are given file systems in which there are none. */
 function lockless(fs: ReturnType<typeof memoryFs>) {
@@ -49,9 +39,9 @@ async function atEveryCall(
     const catalog = await InterruptedCatalog.open(options);
     let other = '';
     catalog.interrupt(everyCall(at), async () => {
-      other = await code(theirs(first));
+      other = await outcomeOf(theirs(first));
     });
-    const own = await code(mine(catalog.namespace));
+    const own = await outcomeOf(mine(catalog.namespace));
     if (!catalog.interrupted) return at;
     const where = `call ${at}: ${own}, ${other}`;
     const fresh = await openDirectoryNamespace(options);
@@ -134,12 +124,12 @@ test('a table that an aborted batch declared and somebody filled stays', async (
       async () => {
         await other.createTable({ id: ['y'] }, people(1));
         batch.interrupt(everyCall(at), async () => {
-          filled = await code(other.createTable({ id: ['x'] }, people(2)));
+          filled = await outcomeOf(other.createTable({ id: ['x'] }, people(2)));
         });
       },
     );
     const operations = [declare('x'), declare('y')];
-    const outcome = await code(batch.namespace.batchCommitTables({ operations }));
+    const outcome = await outcomeOf(batch.namespace.batchCommitTables({ operations }));
     if (filled === 'not yet') {
       expect(at).toBeGreaterThan(8);
       break;

@@ -10,12 +10,12 @@ import {
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
-import { isDirspaceError } from '../../src/errors.ts';
 import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
 import { strictFileSystem } from '../../src/store/strict-fs.ts';
 import { History } from '../helpers/history.ts';
 import { everyCall, InterruptedCatalog, type Moment, publication } from '../helpers/interrupted.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
+import { outcomeOf } from '../helpers/outcome.ts';
 import { people, rowIdsOf } from '../helpers/people.ts';
 import { settledProblems } from '../helpers/settled-catalog.ts';
 import { type Attempt, rowsOf, SimulatedWriter } from '../helpers/simulated-writer.ts';
@@ -229,16 +229,6 @@ async function meet(fs: FileSystem, mine: Change, theirs: Change, moment: Moment
     found,
     problems: problems.map(({ path, what }) => `${path}: ${what}`),
   };
-}
-
-async function outcomeOf(change: Promise<unknown>): Promise<string> {
-  try {
-    await change;
-    return 'ok';
-  } catch (error) {
-    if (!isDirspaceError(error)) throw error;
-    return error.code;
-  }
 }
 
 const CODES: Readonly<Record<Promised, string>> = {
