@@ -92,8 +92,22 @@ export function loadDecimals(data: Data): BigInt64Array | bigint[] {
   return values;
 }
 
+/** Where the values of each row begin and end: `width` apart, or where the offsets say. */
+export function loadSpans(
+  data: Data,
+  width: number | undefined,
+): { readonly starts: Int32Array; readonly ends: Int32Array } {
+  const { length } = data;
+  if (width === undefined) {
+    const offsets = loadOffsets(data);
+    return { starts: offsets.subarray(0, length), ends: offsets.subarray(1, length + 1) };
+  }
+  const starts = Int32Array.from({ length }, (_, i) => i * width);
+  return { starts, ends: starts.map((start) => start + width) };
+}
+
 /** Offsets as 32-bit numbers, one more than there are rows. */
-export function loadOffsets(data: Data): Int32Array {
+function loadOffsets(data: Data): Int32Array {
   const offsets = data.valueOffsets as unknown as Int32Array | BigInt64Array | undefined;
   if (offsets === undefined || data.length === 0) return new Int32Array(data.length + 1);
   if (offsets instanceof Int32Array) return offsets.subarray(0, data.length + 1);
@@ -115,16 +129,10 @@ export function loadBytes(data: Data, valid: Validity): Column {
   const { type, length } = data;
   if (DataType.isUtf8View(type) || DataType.isBinaryView(type)) return loadViews(data, valid);
   const bytes = data.values as Uint8Array;
-  let starts: Int32Array;
-  let ends: Int32Array;
-  if (DataType.isFixedSizeBinary(type)) {
-    starts = Int32Array.from({ length }, (_, i) => i * type.byteWidth);
-    ends = starts.map((start) => start + type.byteWidth);
-  } else {
-    const offsets = loadOffsets(data);
-    starts = offsets.subarray(0, length);
-    ends = offsets.subarray(1, length + 1);
-  }
+  const { starts, ends } = loadSpans(
+    data,
+    DataType.isFixedSizeBinary(type) ? type.byteWidth : undefined,
+  );
   return {
     form: 'bytes',
     type,

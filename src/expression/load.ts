@@ -20,7 +20,7 @@ import {
   loadDecimals,
   loadIntervals,
   loadNumbers,
-  loadOffsets,
+  loadSpans,
   loadValidity,
 } from './load-buffers.ts';
 import { familyOf } from './types.ts';
@@ -74,16 +74,10 @@ export function loadColumn(data: Data): Column {
 function loadList(data: Data, valid: Validity): Column {
   const { type, length } = data;
   const child = loadColumn(data.children[0] as Data);
-  let starts: Int32Array;
-  let ends: Int32Array;
-  if (DataType.isFixedSizeList(type)) {
-    starts = Int32Array.from({ length }, (_, i) => i * type.listSize);
-    ends = starts.map((start) => start + type.listSize);
-  } else {
-    const offsets = loadOffsets(data);
-    starts = offsets.subarray(0, length);
-    ends = offsets.subarray(1, length + 1);
-  }
+  const { starts, ends } = loadSpans(
+    data,
+    DataType.isFixedSizeList(type) ? type.listSize : undefined,
+  );
   return { form: 'list', type, length, starts, ends, child, valid };
 }
 

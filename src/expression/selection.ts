@@ -12,11 +12,8 @@ export function selectedRows(truth: Uint8Array): Uint32Array {
     return rows;
   }
   let k = 0;
-  const aligned = truth.byteOffset % 4 === 0;
-  const whole = aligned ? truth.length >> 2 : 0;
-  const words = aligned
-    ? new Uint32Array(truth.buffer, truth.byteOffset, whole)
-    : new Uint32Array(0);
+  const words = wordsOf(truth);
+  const whole = words.length;
   // Four rows at a time: most of them, mostly, are not wanted.
   for (let w = 0; w < whole; w++) {
     const word = words[w] as number;
@@ -33,11 +30,8 @@ export function selectedRows(truth: Uint8Array): Uint32Array {
 
 export function countSelected(truth: Uint8Array): number {
   let count = 0;
-  const aligned = truth.byteOffset % 4 === 0;
-  const whole = aligned ? truth.length >> 2 : 0;
-  const words = aligned
-    ? new Uint32Array(truth.buffer, truth.byteOffset, whole)
-    : new Uint32Array(0);
+  const words = wordsOf(truth);
+  const whole = words.length;
   for (let w = 0; w < whole; w++) {
     // Bit 1 of each byte says TRUE; the product gathers the four bits in the top byte.
     const ones = ((words[w] as number) >>> 1) & 0x01010101;
@@ -46,3 +40,9 @@ export function countSelected(truth: Uint8Array): number {
   for (let i = whole * 4; i < truth.length; i++) if (truth[i] === TRUE) count++;
   return count;
 }
+
+/** The bytes four by four, without the last few; none where they do not begin at a word. */
+const wordsOf = (truth: Uint8Array): Uint32Array =>
+  truth.byteOffset % 4 === 0
+    ? new Uint32Array(truth.buffer, truth.byteOffset, truth.length >> 2)
+    : new Uint32Array(0);
