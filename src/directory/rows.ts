@@ -22,7 +22,7 @@ import type {
 import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { append, emptyTable, overwrite } from '../table/append.ts';
-import { deleteRowsById, deleteWhere } from '../table/delete-rows.ts';
+import { deleteRowsById, deleteWhere, type RowsDeleted } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
 import { withHold } from '../table/holds.ts';
 import { replaceSchemaMetadata, restore } from '../table/revise.ts';
@@ -81,17 +81,8 @@ export async function deleteRows(
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id as string[]);
   const branch = await requireBranch(catalog, table, request.branch);
-  const { snapshot, transaction, deletedRows } = await deleteRowsById(
-    catalog.engine,
-    branch,
-    request.row_ids,
-    writeOptions(branch, options),
-  );
-  return {
-    version: snapshot.version,
-    num_deleted_rows: deletedRows,
-    ...(transaction === undefined ? {} : { transaction_id: transaction }),
-  };
+  const wanted = writeOptions(branch, options);
+  return deletedAnswer(await deleteRowsById(catalog.engine, branch, request.row_ids, wanted));
 }
 
 /** @throws InvalidInput naming the place in the predicate, TableColumnNotFound */
@@ -111,18 +102,19 @@ export async function deleteFromTable(
       transaction_id: repeated.manifest.transaction,
     };
   }
-  const { snapshot, transaction, deletedRows } = await deleteWhere(
-    catalog.engine,
-    branch,
-    request.predicate,
-    writeOptions(branch, options),
-  );
-  return {
-    version: snapshot.version,
-    num_deleted_rows: deletedRows,
-    ...(transaction === undefined ? {} : { transaction_id: transaction }),
-  };
+  const wanted = writeOptions(branch, options);
+  return deletedAnswer(await deleteWhere(catalog.engine, branch, request.predicate, wanted));
 }
+
+const deletedAnswer = ({
+  snapshot,
+  transaction,
+  deletedRows,
+}: RowsDeleted): DeleteRowsResponse => ({
+  version: snapshot.version,
+  num_deleted_rows: deletedRows,
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
 
 /** @throws TableVersionNotFound */
 export async function restoreTable(

@@ -4,14 +4,8 @@
  */
 import { type RecordBatch, type RecordBatchStream, recordBatchStream } from '../arrow.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
-import {
-  type ForeignBlock,
-  type ForeignMessage,
-  invalid,
-  readFooter,
-  readMessage,
-} from './foreign-messages.ts';
-import { MAGIC } from './ipc-messages.ts';
+import { type ForeignMessage, invalid, readFooter, readMessage } from './foreign-messages.ts';
+import { type Block, MAGIC } from './ipc-messages.ts';
 
 /** The magic at the head with its padding, and the length and magic at the end. */
 const HEAD_BYTES = 8;
@@ -56,7 +50,7 @@ const END_OF_STREAM_BYTES = 8;
  * Blocks follow each other from the head of the file to the footer. One left out would be a loss
  * of rows that nothing else tells of, and blocks that overlap could multiply the work.
  */
-function checkBlocks(bytes: Uint8Array, blocks: readonly ForeignBlock[], footerAt: number): void {
+function checkBlocks(bytes: Uint8Array, blocks: readonly Block[], footerAt: number): void {
   const inOrder = [...blocks].sort((a, b) => a.offset - b.offset);
   let end = HEAD_BYTES;
   // Most writers repeat the schema as the first message, which the footer does not list.
@@ -85,7 +79,7 @@ function prefixAt(bytes: Uint8Array, offset: number): { at: number; length: numb
 
 function messageAt(
   bytes: Uint8Array,
-  block: ForeignBlock,
+  block: Block,
   what: string,
 ): { message: ForeignMessage; body: Uint8Array } {
   const bodyAt = block.offset + block.metadataBytes;

@@ -5,6 +5,7 @@
 import { DirspaceError } from '../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from './flatbuffer.ts';
 import { type ForeignSchema, readForeignSchema } from './foreign-schema.ts';
+import type { Block } from './ipc-messages.ts';
 
 /** Versions of Arrow's metadata, as the format numbers them. */
 const VERSION_4 = 3;
@@ -37,18 +38,10 @@ export type ForeignMessage =
       readonly isDelta: boolean;
     };
 
-/** Where a message lies in a file. */
-export interface ForeignBlock {
-  readonly offset: number;
-  /** Bytes of the message with its prefix and padding. */
-  readonly metadataBytes: number;
-  readonly bodyBytes: number;
-}
-
 export interface ForeignFooter {
   readonly schema: ForeignSchema;
-  readonly dictionaries: readonly ForeignBlock[];
-  readonly batches: readonly ForeignBlock[];
+  readonly dictionaries: readonly Block[];
+  readonly batches: readonly Block[];
 }
 
 /** The error for bytes that are not what they should be. `what` names the part. */
@@ -134,7 +127,7 @@ function batchHeader(table: FlatTable, version: number, refuse: Refuse): BatchHe
   };
 }
 
-const blocksOf = (footer: FlatTable, index: number): ForeignBlock[] =>
+const blocksOf = (footer: FlatTable, index: number): Block[] =>
   footer
     .blocks(index)
     .map(([offset, metadataBytes, bodyBytes]) => ({ offset, metadataBytes, bodyBytes }));

@@ -3,7 +3,12 @@
  * does not need are read only where something matched, and then only as much of them as pays off.
  */
 import { type Data, Vector } from '../arrow.ts';
-import type { ColumnSource, EvaluationContext } from '../expression/expression.ts';
+import type {
+  ColumnSource,
+  CompiledExpression,
+  EvaluationContext,
+  Pruned,
+} from '../expression/expression.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
 import { adaptColumn } from './adapt.ts';
@@ -47,13 +52,7 @@ export async function matchingRows(
   const kept = place.deleted?.keptBetween(place.first, place.rows);
   counters.batches += 1;
   if (predicate === undefined) return kept;
-  const verdict = pruneBatch(
-    predicate,
-    plan.snapshot,
-    place.entry,
-    place.reader.footer,
-    place.index,
-  );
+  const verdict = verdictOf(plan, place, predicate);
   if (verdict === 'none') {
     counters.batchesPruned += 1;
     return NO_ROWS;
@@ -72,17 +71,17 @@ export async function matchingRows(
   return kept === undefined ? selected : intersect(selected, kept);
 }
 
+const verdictOf = (
+  { snapshot }: ScanPlan,
+  { entry, reader, index }: BatchPlace,
+  predicate: CompiledExpression,
+): Pruned => pruneBatch(predicate, snapshot, entry, reader.footer, index);
+
 /** How many rows match, without listing them where nothing is deleted. */
 export async function matchingCount(plan: ScanPlan, place: BatchPlace): Promise<number> {
   const { predicate } = plan;
   if (predicate !== undefined && place.deleted === undefined && !predicate.usesRowOffset) {
-    const verdict = pruneBatch(
-      predicate,
-      plan.snapshot,
-      place.entry,
-      place.reader.footer,
-      place.index,
-    );
+    const verdict = verdictOf(plan, place, predicate);
     if (verdict === 'none') return 0;
     if (verdict === 'all') return place.rows;
     return overColumns(plan, place, predicate.columns, (source) =>
