@@ -5,6 +5,7 @@
  */
 import type { Env } from '../env.ts';
 import type { FileSystem, OpenFlags } from './file-system.ts';
+import type { Pace } from './pace.ts';
 
 export type Durability = 'full' | 'relaxed';
 
@@ -24,6 +25,7 @@ export interface Disk {
   readonly readOnly: boolean;
   readonly env: Env;
   readonly flags: OpenFlags;
+  readonly pace: Pace;
   /** Called after the entries of a folder changed. */
   changed(folder: string): void;
 }

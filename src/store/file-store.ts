@@ -16,6 +16,7 @@ import { closeQuietly, flushFolderSync } from './durable-write.ts';
 import { canonicalPath, errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
 import * as folders from './folder-moves.ts';
 import { FileReader, FileWriter } from './object-io.ts';
+import { Pace } from './pace.ts';
 import { type Capabilities, probeCapabilities } from './probe.ts';
 import {
   absoluteFolder,
@@ -84,6 +85,7 @@ export class FileStore implements Store {
       readOnly: this.readOnly,
       env: this.env,
       flags: openFlags(fs),
+      pace: new Pace(),
       changed:
         hints === undefined
           ? () => {}

@@ -1,0 +1,27 @@
+/**
+ * Whether the file system answers at the speed of memory: large reads are tried at once, in pieces,
+ * and go through the thread pool for a while after one took longer than a copy does.
+ */
+
+/** The piece that is timed. */
+export const PIECE_BYTES = 1024 * 1024;
+/** Milliseconds for a piece; clocks may count whole ones, so that one more or less says nothing. */
+const SLOW = 2;
+/** Reads after a slow one that are not tried at once. */
+const REST = 64;
+
+export class Pace {
+  #rest = 0;
+
+  /** Asked before each piece. */
+  isQuick(): boolean {
+    if (this.#rest === 0) return true;
+    this.#rest -= 1;
+    return false;
+  }
+
+  /** How many milliseconds a piece took. */
+  took(elapsed: number): void {
+    if (elapsed >= SLOW) this.#rest = REST;
+  }
+}
