@@ -29,7 +29,7 @@ import {
 } from './catalog.ts';
 import { declareTable } from './create-table.ts';
 import { finishJournal, type Journal, writeJournal } from './journal.ts';
-import { tableExists } from './place-table.ts';
+import { tableExists } from './taken-names.ts';
 import { publishStaged, readStagedVersion, type StagedVersion, versionRecord } from './versions.ts';
 
 /** @throws ConcurrentModification, InvalidInput; no version is visible then */

@@ -37,8 +37,9 @@ import {
   tableId,
 } from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
-import { placeTable, refuseNamespaceOfThatName, tableExists } from './place-table.ts';
+import { placeTable } from './place-table.ts';
 import { propertiesAt } from './table-properties.ts';
+import { refuseNamespaceOfThatName, tableExists } from './taken-names.ts';
 
 /** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
 export async function createTable(
@@ -59,7 +60,7 @@ export async function createTable(
 
   const stream = await openArrowBody(data);
   const staged = await stageTable(catalog, request.properties ?? {}, stream, options);
-  const outcome = await placeTable(catalog, id, staged.folder);
+  const outcome = await placeTable(catalog, id, staged.folder, 1);
   if (outcome === 'placed') return createdAnswer(catalog, id, staged);
   // Somebody else was faster; the data is in staging, so it can still be used.
   const winner = await findTable(catalog, id);
@@ -105,7 +106,7 @@ export async function declareTable(
   await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
   await catalog.store.createFolder(mainBranch(staging, record.id).folder);
   await catalog.store.syncFolders([staging]);
-  if ((await placeTable(catalog, id, staging)) === 'taken') {
+  if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
     await catalog.store.deleteFolder(staging);
     throw tableExists(id);
   }

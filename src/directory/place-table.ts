@@ -2,16 +2,23 @@
  * The moment a table that was built aside takes its name: one rename, unless a table or a namespace
  * has the name.
  */
-import { DirspaceError } from '../errors.ts';
-import { joinPath, NAMESPACE_FILE, parentFolder } from '../format/paths.ts';
+import { parentFolder } from '../format/paths.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
-import { type Catalog, missingNamespace, showId } from './catalog.ts';
+import { mainBranch } from '../table/branches.ts';
+import { highestListed } from '../table/head.ts';
+import { type Catalog, missingNamespace, readTableRecord } from './catalog.ts';
+import { refuseNamespaceOfThatName } from './taken-names.ts';
+import { newTrashFolder, recordTrash } from './trash.ts';
 
-/** Renames a staged folder into place, and takes it out again if a namespace has that name. */
+/**
+ * Renames a staged folder into place, and takes it out again if a namespace has that name.
+ * @param versions that the table has so far
+ */
 export async function placeTable(
   catalog: Catalog,
   id: ObjectPath,
   staging: string,
+  versions: number,
 ): Promise<'placed' | 'taken'> {
   const folder = catalog.engine.names.tableFolder(id);
   let outcome = await catalog.store.moveFolder(staging, folder);
@@ -30,25 +37,23 @@ export async function placeTable(
     await refuseNamespaceOfThatName(catalog, id);
   } catch (error) {
     await catalog.store.moveFolder(folder, staging);
-    await catalog.store.deleteFolder(staging);
+    // Whoever saw the table in that moment may have written to it.
+    if ((await versionsIn(catalog, staging)) > versions) await moveToTrash(catalog, id, staging);
+    else await catalog.store.deleteFolder(staging);
     throw error;
   }
   return 'placed';
 }
 
-export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
-  const marker = joinPath(catalog.engine.names.namespaceFolder(id), NAMESPACE_FILE);
-  if ((await catalog.store.head(marker)) === undefined) return;
-  throw new DirspaceError(
-    'TableAlreadyExists',
-    `${showId(id)} is a namespace; a table cannot have the same name. Choose another name.`,
-    { details: { id } },
-  );
+/** The number of the newest version of a table that lies aside, 0 if it has none. */
+async function versionsIn(catalog: Catalog, folder: string): Promise<number> {
+  const record = await readTableRecord(catalog, folder);
+  if (record === undefined) return 0;
+  return (await highestListed(catalog.engine, mainBranch(folder, record.id))) ?? 0;
 }
 
-export const tableExists = (id: ObjectPath): DirspaceError =>
-  new DirspaceError(
-    'TableAlreadyExists',
-    `The table ${showId(id)} already exists. Use mode exist_ok to open it, overwrite to replace its content, or drop it first.`,
-    { details: { id } },
-  );
+async function moveToTrash(catalog: Catalog, id: ObjectPath, folder: string): Promise<void> {
+  const trash = newTrashFolder(catalog);
+  await recordTrash(catalog, trash, 'table', id);
+  await catalog.store.moveFolder(folder, trash);
+}

@@ -36,8 +36,8 @@ import {
 import { replaceFolder } from './drop-namespace.ts';
 import { allTables, tablesIn } from './listing.ts';
 import { pageLimit, pageOf, pageStart } from './paging.ts';
-import { refuseNamespaceOfThatName, tableExists } from './place-table.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
+import { refuseNamespaceOfThatName, tableExists } from './taken-names.ts';
 import { prepareTrash } from './trash.ts';
 
 export async function listTables(

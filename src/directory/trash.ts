@@ -22,7 +22,7 @@ import {
   showId,
   tableId,
 } from './catalog.ts';
-import { refuseNamespaceOfThatName } from './place-table.ts';
+import { refuseNamespaceOfThatName } from './taken-names.ts';
 
 interface TrashEntry {
   readonly record: TrashRecord;
