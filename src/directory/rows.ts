@@ -21,6 +21,7 @@ import type {
 } from '../protocol/models.ts';
 import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
+import type { Awaitable } from '../store/store.ts';
 import { append, emptyTable, overwrite } from '../table/append.ts';
 import { deleteRowsById, deleteWhere, type RowsDeleted } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
@@ -29,7 +30,15 @@ import { replaceSchemaMetadata, restore } from '../table/revise.ts';
 import { countMatches } from '../table/scan.ts';
 import { planScan } from '../table/scan-plan.ts';
 import type { Snapshot } from '../table/snapshot.ts';
-import { beginWrite, type Catalog, requireBranch, requireTable, type Table } from './catalog.ts';
+import { noteHead, unchangedHead } from '../table/unchanged-head.ts';
+import {
+  beginWrite,
+  type Catalog,
+  requireBranch,
+  requireTable,
+  type Table,
+  tableId,
+} from './catalog.ts';
 import { findCommit } from './transactions.ts';
 
 /** @throws TableSchemaValidation, InvalidTableState for a table that is only declared */
@@ -187,16 +196,32 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
   };
 }
 
-/** @throws InvalidTableState for a table that is only declared */
-export async function requestedSnapshot(
+interface RequestedVersion {
+  readonly id?: string[];
+  readonly branch?: string;
+  readonly version?: number;
+}
+
+/** At once where it is the one that was read last. @throws InvalidTableState for a declared table */
+export function requestedSnapshot(
   catalog: Catalog,
-  request: { readonly id?: string[]; readonly branch?: string; readonly version?: number },
-): Promise<Snapshot> {
+  request: RequestedVersion,
+): Awaitable<Snapshot> {
+  if (request.branch === undefined && request.version === undefined) {
+    const folder = catalog.engine.names.tableFolder(tableId(request.id));
+    const unchanged = unchangedHead(catalog.engine, folder);
+    if (unchanged !== undefined) return unchanged;
+  }
+  return soughtSnapshot(catalog, request);
+}
+
+async function soughtSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
   const table = await requireTable(catalog, request.id);
   const branch = await requireBranch(catalog, table, request.branch);
   if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
   const head = await resolveHead(catalog.engine, branch);
   if (head === undefined) throw emptyTable();
+  if (request.branch === undefined) noteHead(catalog.engine, branch, head);
   return head.snapshot;
 }
 

@@ -26,7 +26,7 @@ import {
   parentOf,
   requireFolder,
 } from './safe-path.ts';
-import type { Awaitable, Entry, ObjectReader, ObjectWriter, Store } from './store.ts';
+import type { Awaitable, Entry, ObjectFacts, ObjectReader, ObjectWriter, Store } from './store.ts';
 import { missingFolder, storeError, symbolicLink } from './store-error.ts';
 import { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';
 
@@ -136,12 +136,13 @@ export class FileStore implements Store {
   }
 
   /** Undefined for anything but a file. */
-  head(path: string): { readonly size: number; readonly modified: number } | undefined {
+  head(path: string): ObjectFacts | undefined {
     absolutePath(this.#disk, path);
     const stat = lookAt(this.#disk, path);
     if (stat === undefined) return undefined;
     if (stat.isSymbolicLink()) throw symbolicLink(path);
-    return stat.isFile() ? { size: stat.size, modified: stat.mtimeMs } : undefined;
+    if (!stat.isFile()) return undefined;
+    return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino };
   }
 
   open(path: string): ObjectReader | undefined {

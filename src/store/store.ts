@@ -31,13 +31,20 @@ export interface ObjectWriter {
   abort(): Promise<void>;
 }
 
+export interface ObjectFacts {
+  readonly size: number;
+  readonly modified: number;
+  /** Two names of one object have the same; a copy has another. */
+  readonly inode: number;
+}
+
 export interface ReadableStore {
   /**
    * Refuses a link, also in the place of the object's own folder; of the chain above it `enter`
    * makes sure, once an operation. `entered`: that was done for the object's folder just now.
    */
   get(path: string, entered?: boolean): Awaitable<Uint8Array | undefined>;
-  head(path: string): Awaitable<{ readonly size: number; readonly modified: number } | undefined>;
+  head(path: string): Awaitable<ObjectFacts | undefined>;
   /** Refuses what `get` refuses. */
   open(path: string): Awaitable<ObjectReader | undefined>;
   /** Entries in no particular order; undefined when there is no such folder. */

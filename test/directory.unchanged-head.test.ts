@@ -1,0 +1,110 @@
+/** A table that was read before: what is asked of the disk, and that no change is missed. */
+import nodeFs from 'node:fs';
+import { afterEach, expect, test } from 'vitest';
+import { connect } from '../src/index.ts';
+import { trustFileSystem } from '../src/store/strict-fs.ts';
+import { temporaryFolder } from './helpers/temporary.ts';
+
+const rows = (...values: number[]) => values.map((a) => ({ a }));
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A file system that lists its calls on paths. */
+function listed(calls: string[]) {
+  const noting =
+    <Args extends unknown[], Result>(name: string, call: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      calls.push(`${name} ${String(args[0]).split('/').at(-1)}`);
+      return call(...args);
+    };
+  const realpathSync = Object.assign(noting('realpath', nodeFs.realpathSync), {
+    native: noting('realpath', nodeFs.realpathSync.native),
+  });
+  return trustFileSystem({
+    ...nodeFs,
+    lstatSync: noting('lstat', nodeFs.lstatSync),
+    openSync: noting('open', nodeFs.openSync),
+    readdirSync: noting('readdir', nodeFs.readdirSync),
+    realpathSync,
+  } as never);
+}
+
+/** A table of two rows that `reader` has read often enough to know it. */
+async function known() {
+  const root = temporaryFolder();
+  const writer = await connect(root);
+  await writer.createNamespace(['ns']);
+  const table = await writer.createTable('t', rows(1, 2), ['ns']);
+  const calls: string[] = [];
+  const db = await connect(root, { fs: listed(calls) });
+  closing.push(
+    () => writer.close(),
+    () => db.close(),
+  );
+  const reader = await db.openTable('t', ['ns']);
+  const read = async () => (await reader.query().toArray()).map(({ a }) => a);
+  for (let time = 0; time < 3; time++) expect(await read()).toEqual([1, 2]);
+  calls.length = 0;
+  return { root, writer, table, reader, read, calls, folder: `${root}/ns/t.table` };
+}
+
+test('two looks find that nothing has changed', async () => {
+  const { reader, read, calls } = await known();
+  expect(await read()).toEqual([1, 2]);
+  expect(calls).toEqual(['lstat 00000000000000000002.json', 'lstat 00000000000000000001.json']);
+  calls.length = 0;
+  expect(await reader.takeOffsets([1]).toArray()).toEqual([{ a: 2 }]);
+  expect(await reader.countRows('a > 1')).toBe(1);
+  expect(calls.length).toBe(4);
+});
+
+test('what somebody else adds, deletes, overwrites or restores is read next', async () => {
+  const { table, read } = await known();
+  await table.add(rows(3));
+  expect(await read()).toEqual([1, 2, 3]);
+  expect(await read()).toEqual([1, 2, 3]);
+  await table.delete('a = 2');
+  expect(await read()).toEqual([1, 3]);
+  expect(await read()).toEqual([1, 3]);
+  await table.add(rows(9), { mode: 'overwrite' });
+  expect(await read()).toEqual([9]);
+});
+
+test('a table that was dropped is gone, and another one of its name is read', async () => {
+  const { writer, read } = await known();
+  await writer.dropTable('t', ['ns']);
+  await expect(read()).rejects.toMatchObject({ code: 'TableNotFound' });
+  await writer.createTable('t', rows(7, 8), ['ns']);
+  expect(await read()).toEqual([7, 8]);
+  expect(await read()).toEqual([7, 8]);
+});
+
+test('a table that was renamed or whose namespace was dropped is gone', async () => {
+  const renamed = await known();
+  await renamed.writer.renameTable('t', 'u', { namespacePath: ['ns'] });
+  await expect(renamed.read()).rejects.toMatchObject({ code: 'TableNotFound' });
+  const dropped = await known();
+  await dropped.writer.dropNamespace(['ns'], { behavior: 'cascade' });
+  await expect(dropped.read()).rejects.toMatchObject({ code: 'TableNotFound' });
+});
+
+test('a table made anew in its place is read', async () => {
+  const { writer, read } = await known();
+  await writer.createTable('t', rows(5), ['ns'], { mode: 'overwrite' });
+  expect(await read()).toEqual([5]);
+});
+
+test('a link to a copy, planted in the place of the table, is refused', async () => {
+  const { root, folder, read } = await known();
+  nodeFs.cpSync(folder, `${root}-copy`, { recursive: true });
+  nodeFs.rmSync(folder, { recursive: true });
+  nodeFs.symlinkSync(`${root}-copy`, folder);
+  try {
+    await expect(read()).rejects.toMatchObject({ message: expect.stringContaining('link') });
+  } finally {
+    nodeFs.rmSync(`${root}-copy`, { recursive: true });
+  }
+});
