@@ -3,6 +3,7 @@
  * finds the name somebody probably meant. It knows schemas, no expressions.
  */
 import { DataType, type Field, type Schema } from '../arrow.ts';
+import { editDistance } from './edit-distance.ts';
 import { formatName } from './format.ts';
 import { refuse, shorten } from './sql-error.ts';
 
@@ -101,6 +102,9 @@ function notFound(
   });
 }
 
+/** Comparing two names takes as long as the product of their lengths. */
+const LONGEST_COMPARED = 200;
+
 /** The candidate nearest to `name`, where that is near enough to be what was meant. */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   const folded = name.toLowerCase();
@@ -108,36 +112,12 @@ export function nearestName(name: string, candidates: readonly string[]): string
   let least = Math.max(1, Math.floor(Math.min(name.length, 60) / 3)) + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= least) continue;
-    const distance = editDistance(folded, candidate.toLowerCase(), least);
+    if (Math.min(candidate.length, name.length) > LONGEST_COMPARED) continue;
+    const distance = editDistance(folded, candidate.toLowerCase());
     if (distance < least) {
       least = distance;
       best = candidate;
     }
   }
   return best;
-}
-
-/** Insertions, deletions, changes and swaps of neighbours between two names, at most `limit`. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.min(a.length, b.length) > 200) return limit;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(
-        (last[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + 1,
-        (last[j - 1] ?? 0) + (same ? 0 : 1),
-      );
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
-      }
-      row.push(cost);
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return last[b.length] ?? limit;
 }

@@ -2,29 +2,7 @@
  * Names that callers misspell: says what exists and which of it comes nearest. Knows no option and
  * no property.
  */
-
-/** Steps of one character each that turn one text into the other; swapping two is one. */
-function distance(left: string, right: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1];
-      let steps = Math.min(
-        (last[column] as number) + 1,
-        (current[column - 1] as number) + 1,
-        (last[column - 1] as number) + (same ? 0 : 1),
-      );
-      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      if (swapped) steps = Math.min(steps, (beforeLast[column - 2] as number) + 1);
-      current.push(steps);
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[right.length] as number;
-}
+import { editDistance } from '../expression/edit-distance.ts';
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');
 
@@ -34,7 +12,7 @@ export function nearest(given: string, known: readonly string[]): string | undef
   let best: string | undefined;
   let fewest = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const name of known) {
-    const steps = distance(wanted, folded(name));
+    const steps = editDistance(wanted, folded(name));
     if (steps < fewest) [best, fewest] = [name, steps];
   }
   return best;

@@ -15,7 +15,7 @@ import { resolveHead } from '../../src/table/head.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { idsOf, people } from '../helpers/people.ts';
 import { PowerLossFs } from '../helpers/power-loss-fs.ts';
-import { randomOf } from './processes.ts';
+import { seeded } from '../helpers/seeded.ts';
 import type { ProofRow } from './row.ts';
 import { flushesNothing, renamesInsteadOfLinks, withoutIncarnations } from './unsafe-engines.ts';
 
@@ -116,7 +116,7 @@ async function lostPower(variant: Variant, seed: number): Promise<string[]> {
   const catalog = await openDirectoryNamespace({ root: ROOT, fs });
   await catalog.createTable({ id: t }, people(1));
   for (let row = 1; row <= APPENDS; row++) await catalog.insertIntoTable({ id: t }, people(1, row));
-  const left = await disk.afterPowerLoss(randomOf(seed));
+  const left = await disk.afterPowerLoss(seeded(seed));
   try {
     const again = await openDirectoryNamespace({ root: ROOT, fs: left });
     const found = await idsOf(again, t);

@@ -2,7 +2,7 @@
 import { CRASH_OPERATIONS, type CrashOperation } from '../helpers/crash-operations.ts';
 import { type CrashCase, crashCase, surviveFault } from '../helpers/crash-runs.ts';
 import type { Fault } from '../helpers/faulty-fs.ts';
-import { randomOf } from './processes.ts';
+import { seeded } from '../helpers/seeded.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
 const ERRORS = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS', 'ENOENT'];
@@ -57,7 +57,7 @@ export const faults: ProofRow = {
       await survive(await crashCase(one.name, operation, one.managed), one, context);
       return { cases: 1, note: `${one.name}, call ${one.at}` };
     }
-    const random = randomOf(context.seed);
+    const random = seeded(context.seed);
     let [cases, operations, longest] = [0, 0, 0];
     for (const managed of [false, true]) {
       for (const [name, operation] of Object.entries(CRASH_OPERATIONS)) {

@@ -6,10 +6,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
+import { seeded } from '../helpers/seeded.ts';
 import { type Counts, checked, type Lane, noCounts, noteOf } from './kill-check.ts';
 import type { KillLine, KillTask } from './kill-child.ts';
 import { emptyState } from './kill-model.ts';
-import { Child, inFolder, randomOf } from './processes.ts';
+import { Child, inFolder } from './processes.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
 /** Cuts of each kind of file system. */
@@ -104,7 +105,7 @@ async function cuts(
   kind: Kind,
   counts: Counts,
 ): Promise<number> {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const place = join(folder, kind.kind);
   mkdirSync(place);
   let path = '';

@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Connection, connect, isDirspaceError } from '../../src/index.ts';
-import { inFolder, randomOf, scriptPath } from './processes.ts';
+import { seeded } from '../helpers/seeded.ts';
+import { inFolder, scriptPath } from './processes.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
 const FILLS = { ci: 3, short: 20, nightly: 500 };
@@ -43,7 +44,7 @@ const rows = (from: number, count: number) =>
 
 /** Fills the disk with rows and foreign bytes again and again, and never closes the catalog. */
 async function fills({ seed, size, violated }: ProofContext, disk: string): Promise<number> {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   let refused = 0;
   for (let fill = 0; fill < FILLS[size]; fill++) {
     const root = join(disk, `${fill}`);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { FileSystem } from '../../src/index.ts';
 import { CRASH_OPERATIONS } from '../helpers/crash-operations.ts';
 import { type CrashCase, checkReopened, crashCase, plant } from '../helpers/crash-runs.ts';
+import { seeded } from '../helpers/seeded.ts';
 import type { OperationDone, OperationTask } from './operation-child.ts';
-import { Child, inFolder, randomOf } from './processes.ts';
+import { Child, inFolder } from './processes.ts';
 import type { ProofRow } from './row.ts';
 
 /** Kills in each kind of operation, spread over its calls; at night every call has its turn. */
@@ -17,7 +18,7 @@ export const killCalls: ProofRow = {
   row: 'T2 kill at every call',
   run: ({ seed, size, violated }) =>
     inFolder(async (folder) => {
-      const random = randomOf(seed);
+      const random = seeded(seed);
       const kills: { readonly each: CrashCase; readonly at: number }[] = [];
       for (const [name, operation] of Object.entries(CRASH_OPERATIONS)) {
         const each = await crashCase(name, operation);

@@ -1,9 +1,9 @@
 /** Works on several catalogs at once until it is killed; says what it begins and what was done. */
 import { connect } from '../../src/index.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { message, say } from './child-process.ts';
 import { applied, type CatalogState, choose, type Done, type Operation } from './kill-model.ts';
 import { perform } from './kill-operations.ts';
-import { randomOf } from './processes.ts';
 
 export interface KillLane {
   readonly root: string;
@@ -30,7 +30,7 @@ tell({ ready: true });
 const { durability, lanes } = await message<KillTask>();
 
 async function work(lane: number, { root, state: given, seed }: KillLane): Promise<void> {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const connection = await connect(root, { durability });
   for (let state = given; ; ) {
     const operation = choose(random, state);

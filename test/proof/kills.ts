@@ -1,10 +1,11 @@
 /** T4: processes are killed at random moments of random work: nothing acknowledged is missing. */
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
+import { seeded } from '../helpers/seeded.ts';
 import { type Counts, checked, type Lane, noCounts, noteOf } from './kill-check.ts';
 import type { KillLine, KillTask } from './kill-child.ts';
 import { emptyState } from './kill-model.ts';
-import { Child, inFolder, randomOf } from './processes.ts';
+import { Child, inFolder } from './processes.ts';
 import type { ProofRow } from './row.ts';
 
 const KILLS = { ci: 20, short: 300, nightly: 10_000 };
@@ -27,7 +28,7 @@ export const kills: ProofRow = {
       const over = (): boolean =>
         killed >= KILLS[size] || (size === 'nightly' && performance.now() > deadline);
       const worker = async (_: unknown, nth: number): Promise<void> => {
-        const random = randomOf(seed + nth);
+        const random = seeded(seed + nth);
         const spare = () => new Child<KillLine>('kill-child');
         let next = spare();
         let lanes: (Lane | undefined)[] = [];

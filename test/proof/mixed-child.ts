@@ -1,14 +1,14 @@
 /** Changes one table in all ways, and says which version each change made and what it was. */
 import { connect, isDirspaceError } from '../../src/index.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { message, say } from './child-process.ts';
 import { type Change, MIXED, type MixedLine, type MixedTask } from './mixed-writers.ts';
-import { randomOf } from './processes.ts';
 
 const tell = (line: MixedLine): void => say(line);
 
 tell({ ready: true });
 const { root, writer, changes, seed } = await message<MixedTask>();
-const random = randomOf(seed);
+const random = seeded(seed);
 const connection = await connect(root, { durability: 'relaxed' });
 const table = await connection.openTable('t');
 for (let n = 0; n < changes; n++) {

@@ -12,8 +12,8 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { seeded } from '../helpers/seeded.ts';
 import type { CorpusEntry } from './corpus.ts';
-import { randomOf } from './processes.ts';
 import type { Size } from './row.ts';
 import type { ListedRow } from './rows.ts';
 import { runRow } from './run-row.ts';
@@ -122,7 +122,7 @@ async function run(listed: ListedRow): Promise<void> {
   const notes: string[] = known.length === 0 ? [] : [`${known.length} known seeds replayed`];
   if (round !== size) notes.push(`few cases, for ${options.minutes} minutes`);
   let skipped: string | undefined;
-  const seeds = randomOf(seed);
+  const seeds = seeded(seed);
   for (let [turn, next] = [1, seed]; ; turn++, next = Math.floor(seeds() * 2 ** 31)) {
     const left = Math.max(0, share - secondsSince(begin));
     const budget = (size === 'nightly' ? left : Math.min(limit, listed.seconds)) * 1000;

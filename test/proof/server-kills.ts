@@ -9,7 +9,8 @@ import {
   isDirspaceError,
   type Table,
 } from '../../src/index.ts';
-import { Child, inFolder, randomOf } from './processes.ts';
+import { seeded } from '../helpers/seeded.ts';
+import { Child, inFolder } from './processes.ts';
 import { breathe, inRounds } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
@@ -115,7 +116,7 @@ async function round(
   root: string,
   seed: number,
 ): Promise<{ readonly kills: number; readonly writes: number; readonly repeated: number }> {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const kills = KILLS[size];
   const server = new Server(root);
   const uri = await server.start();

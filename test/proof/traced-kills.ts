@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { FileSystem } from '../../src/index.ts';
 import { CRASH_OPERATIONS, type CrashOperation } from '../helpers/crash-operations.ts';
 import { type CrashCase, checkReopened, crashCase, plant } from '../helpers/crash-runs.ts';
+import { seeded } from '../helpers/seeded.ts';
 import type { OperationDone, OperationTask } from './operation-child.ts';
-import { inFolder, randomOf, scriptPath } from './processes.ts';
+import { inFolder, scriptPath } from './processes.ts';
 import type { ProofRow } from './row.ts';
 
 const OPERATIONS = ['append', 'create table', 'rename', 'drop', 'compact', 'overwrite'];
@@ -32,7 +33,7 @@ export const tracedKills: ProofRow = {
       return { cases: 0, skipped: 'this machine has no strace' };
     if (spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status !== 0)
       return { cases: 0, skipped: 'strace may not trace here' };
-    const cases = await shuffled(randomOf(seed));
+    const cases = await shuffled(seeded(seed));
     let [tried, hit, killed] = [0, 0, 0];
     await inFolder(async (folder) => {
       const lane = async (): Promise<void> => {
