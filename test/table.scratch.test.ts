@@ -84,6 +84,18 @@ test('what was lent for one batch fits another that is a little larger', () => {
   expect(memory.byteLength).toBeLessThan(4_600_000 * 1.25 + 4096);
 });
 
+test('kept memory is bounded in number and bytes', () => {
+  const scratch = new Scratch();
+  const keptOf = (count: number, bytes: number): number => {
+    const lent = Array.from({ length: count }, () => scratch.take(bytes));
+    for (const buffer of lent) scratch.give(buffer);
+    const again = Array.from({ length: count }, () => scratch.take(bytes));
+    return again.filter((buffer) => lent.some((known) => known === buffer)).length;
+  };
+  expect(keptOf(9, 100)).toBe(8);
+  expect(keptOf(8, 15 * 1024 * 1024)).toBe(4);
+});
+
 test('a key was noted from the second time on, until many others were', () => {
   const cache = new ByteCache(0);
   expect([cache.noted('a'), cache.noted('a'), cache.noted('a')]).toEqual([false, true, true]);

@@ -49,26 +49,35 @@ export async function matchingRows(
   lent?: LentColumns,
 ): Promise<Selection> {
   const { predicate, counters } = plan;
-  const kept = place.deleted?.keptBetween(place.first, place.rows);
   counters.batches += 1;
-  if (predicate === undefined) return kept;
+  if (predicate === undefined) return keptRows(place);
   const verdict = verdictOf(plan, place, predicate);
   if (verdict === 'none') {
     counters.batchesPruned += 1;
     return NO_ROWS;
   }
-  if (verdict === 'all') return kept;
-  const named = namedRowsOf(plan, place, kept);
-  if (named !== undefined && (named.complete || named.rows.length === 0)) {
-    return kept === undefined ? named.rows : intersect(named.rows, kept);
-  }
+  if (verdict === 'all') return keptRows(place);
+  const rows = await namedOrFound(plan, predicate, place, lent);
+  return place.deleted?.liveOf(rows, place.first) ?? rows;
+}
+
+const keptRows = ({ deleted, first, rows }: BatchPlace): Selection =>
+  deleted?.keptBetween(first, rows);
+
+/** Rows for which the predicate is true, deleted ones among them. */
+async function namedOrFound(
+  plan: ScanPlan,
+  predicate: CompiledExpression,
+  place: BatchPlace,
+  lent: LentColumns | undefined,
+): Promise<Uint32Array> {
+  const named = namedRowsOf(plan, place);
+  if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
   const select = (source: ColumnSource): Uint32Array =>
-    predicate.select(source, contextOf(place, kept, predicate));
-  const selected =
-    lent === undefined
-      ? await overColumns(plan, place, predicate.columns, select)
-      : select(await readSource(plan, place, predicate.columns, lent));
-  return kept === undefined ? selected : intersect(selected, kept);
+    predicate.select(source, contextOf(place, predicate));
+  return lent === undefined
+    ? overColumns(plan, place, predicate.columns, select)
+    : select(await readSource(plan, place, predicate.columns, lent));
 }
 
 const verdictOf = (
@@ -85,7 +94,7 @@ export async function matchingCount(plan: ScanPlan, place: BatchPlace): Promise<
     if (verdict === 'none') return 0;
     if (verdict === 'all') return place.rows;
     return overColumns(plan, place, predicate.columns, (source) =>
-      predicate.count(source, contextOf(place, undefined, predicate)),
+      predicate.count(source, contextOf(place, predicate)),
     );
   }
   return selectedCount(await matchingRows(plan, place), place.rows);
@@ -205,9 +214,9 @@ function sourceOf(columns: ReadonlyMap<string, Data>, rows: number): ColumnSourc
 
 function contextOf(
   place: BatchPlace,
-  kept: Selection,
   { usesRowId, usesRowOffset }: { readonly usesRowId: boolean; readonly usesRowOffset: boolean },
 ): EvaluationContext {
+  const kept = usesRowOffset ? keptRows(place) : undefined;
   return {
     ...(usesRowId
       ? { rowIds: { start: (BigInt(place.entry.id) << 32n) | BigInt(place.first) } }
@@ -246,20 +255,3 @@ const wrapOffsets = (offsets: BigUint64Array): Data => {
   (column.values as unknown as BigUint64Array).set(offsets);
   return column;
 };
-
-/** Both ascending. */
-function intersect(left: Uint32Array, right: Uint32Array): Uint32Array {
-  const both = new Uint32Array(Math.min(left.length, right.length));
-  let count = 0;
-  for (let a = 0, b = 0; a < left.length && b < right.length; ) {
-    const x = left[a] as number;
-    const y = right[b] as number;
-    if (x === y) {
-      both[count++] = x;
-      a++;
-      b++;
-    } else if (x < y) a++;
-    else b++;
-  }
-  return both.subarray(0, count);
-}

@@ -43,13 +43,32 @@ export class DeletedRows {
     const to = lowerBound(this.offsets, first + rows);
     if (from === to) return undefined;
     const kept = new Uint32Array(rows - (to - from));
-    let next = from;
+    let row = 0;
     let count = 0;
-    for (let row = 0; row < rows; row++) {
-      if (next < to && this.offsets[next] === first + row) next++;
-      else kept[count++] = row;
+    for (let next = from; next < to; next++) {
+      const deleted = (this.offsets[next] as number) - first;
+      while (row < deleted) kept[count++] = row++;
+      row += 1;
     }
+    while (row < rows) kept[count++] = row++;
     return kept;
+  }
+
+  /** Those that are live of some rows, ascending and counted from `first`. */
+  liveOf(rows: Uint32Array, first: number): Uint32Array {
+    const last = rows.at(-1);
+    if (last === undefined) return rows;
+    const to = lowerBound(this.offsets, first + last + 1);
+    let next = lowerBound(this.offsets, first);
+    if (next === to) return rows;
+    const live = new Uint32Array(rows.length);
+    let count = 0;
+    for (const row of rows) {
+      const offset = first + row;
+      while (next < to && (this.offsets[next] as number) < offset) next++;
+      if (next === to || this.offsets[next] !== offset) live[count++] = row;
+    }
+    return live.subarray(0, count);
   }
 }
 

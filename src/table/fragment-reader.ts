@@ -105,23 +105,33 @@ export class FragmentReader {
     const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
-    const dictionaries = await this.#dictionariesOf(missing);
-    const ranges = columnRanges(this.footer, batch, missing);
+    const decode = await this.#load(batch, missing, lent);
+    for (const column of missing) found[columns.indexOf(column)] = decode(column);
+    return found as Data[];
+  }
+
+  /** Reads columns; each is verified and decoded when the function returned is called for it. */
+  async #load(
+    batch: number,
+    columns: readonly number[],
+    lent: LentColumns | undefined,
+  ): Promise<(column: number) => Data> {
+    const dictionaries = await this.#dictionariesOf(columns);
+    const ranges = columnRanges(this.footer, batch, columns);
     const keep =
-      this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, missing));
+      this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, columns));
     const memory =
       keep || lent === undefined ? undefined : this.#engine.scratch.take(spaceFor(ranges));
     // After an error a read may still be under way into the memory, so it is not given back.
     const chunks = await this.#read(ranges, memory);
     if (memory !== undefined) lent?.memory.push(memory);
-    const read = decodeColumns(this.footer, batch, missing, chunks, { dictionaries });
-    for (const [at, column] of missing.entries()) {
-      const data = read[at] as Data;
-      if (keep) this.#remember(batch, column, data);
-      else lent?.columns.set(column, data);
-      found[columns.indexOf(column)] = data;
-    }
-    return found as Data[];
+    return (column) => {
+      const bytes = [chunks[columns.indexOf(column)] as Uint8Array];
+      const [data] = decodeColumns(this.footer, batch, [column], bytes, { dictionaries });
+      if (keep) this.#remember(batch, column, data as Data);
+      else lent?.columns.set(column, data as Data);
+      return data as Data;
+    };
   }
 
   /**
@@ -155,8 +165,9 @@ export class FragmentReader {
       return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
     }
     const lent = new LentColumns();
-    const whole = await this.columns(batch, columns, lent);
-    const picked = whole.map((column) => gatherData(column, rows));
+    const decode = await this.#load(batch, columns, lent);
+    // Column by column: rows are picked while what was just verified is near the processor.
+    const picked = columns.map((column) => gatherData(decode(column), rows));
     lent.giveBack(this.#engine.scratch);
     return picked;
   }

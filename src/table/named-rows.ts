@@ -1,6 +1,6 @@
 /** Rows that a predicate names by id or offset: seeking to them instead of looking at all. */
 import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
-import type { BatchPlace, Selection } from './batch-rows.ts';
+import type { BatchPlace } from './batch-rows.ts';
 import type { ScanPlan } from './scan-plan.ts';
 
 /** False when the predicate names rows and none of them is in the fragment. */
@@ -25,11 +25,7 @@ export interface NamedRows {
 }
 
 /** The rows of a batch that the predicate names; undefined when it names none by number. */
-export function namedRowsOf(
-  plan: ScanPlan,
-  place: BatchPlace,
-  kept: Selection,
-): NamedRows | undefined {
+export function namedRowsOf(plan: ScanPlan, place: BatchPlace): NamedRows | undefined {
   const { rowIds, rowOffsets } = plan;
   if (rowIds !== undefined) {
     const first = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
@@ -37,6 +33,7 @@ export function namedRowsOf(
     return { rows, complete: rowIds.complete };
   }
   if (rowOffsets !== undefined) {
+    const kept = place.deleted?.keptBetween(place.first, place.rows);
     const live = kept === undefined ? place.rows : kept.length;
     const first = BigInt(place.position);
     const numbers = numbersWithin(rowOffsets.values, first, first + BigInt(live));

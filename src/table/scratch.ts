@@ -5,12 +5,15 @@
 
 import type { Data } from '../arrow.ts';
 
-/** Buffers kept for the next read, and the largest that is. */
-const KEPT = 4;
+/** Buffers kept for the next reads: of each batch under way those of a filter and of its rows. */
+const KEPT = 8;
+/** The largest buffer that is kept, and the bytes of all of them. */
 const LARGEST = 16 * 1024 * 1024;
+const KEPT_BYTES = 64 * 1024 * 1024;
 
 export class Scratch {
   readonly #free: Uint8Array[] = [];
+  #bytes = 0;
 
   /** At least so many bytes, at an address that is a multiple of 8, of any content. */
   take(bytes: number): Uint8Array {
@@ -20,14 +23,18 @@ export class Scratch {
       if (byteLength >= bytes && byteLength < best) at = index;
     }
     const [found] = at < 0 ? [] : this.#free.splice(at, 1);
+    this.#bytes -= found?.byteLength ?? 0;
     return found ?? new Uint8Array(Buffer.allocUnsafeSlow(roomFor(bytes)).buffer);
   }
 
   /** Only what nothing refers to any more, and nothing writes into. */
   give(buffer: Uint8Array): void {
     if (buffer.byteLength > LARGEST) return;
-    if (this.#free.length === KEPT) this.#free.shift();
     this.#free.push(buffer);
+    this.#bytes += buffer.byteLength;
+    while (this.#free.length > KEPT || this.#bytes > KEPT_BYTES) {
+      this.#bytes -= (this.#free.shift() as Uint8Array).byteLength;
+    }
   }
 }
 

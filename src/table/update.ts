@@ -16,6 +16,7 @@ import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
 import { pipelined } from './scan.ts';
 import { planScan } from './scan-plan.ts';
+import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type Written, writeFragments } from './write.ts';
 
@@ -82,9 +83,11 @@ async function changeRows(
   });
   const gone = new RowOffsets();
   const found = async (place: BatchPlace) => {
-    const selection = await matchingRows(plan, place);
+    const lent = new LentColumns();
+    const selection = await matchingRows(plan, place, lent);
     const rows = selectedCount(selection, place.rows);
-    const read = rows === 0 ? [] : await readSelected(plan, place, selection);
+    const read = rows === 0 ? [] : await readSelected(plan, place, selection, lent);
+    lent.giveBack(engine.scratch);
     return { place, selection, rows, read };
   };
   async function* batches(): AsyncGenerator<RecordBatch> {
