@@ -164,6 +164,8 @@ describe('changing', () => {
 
     const held = await own('drop', 'a');
     expect(held.code).toBe(EXIT.conflict);
+    expect(held.error).toContain('namespace a still holds');
+    expect(held.error).toContain('--cascade');
     expect(JSON.parse((await own('drop', 'a/users', '--json')).out)).toMatchObject({
       kind: 'table',
     });
@@ -214,6 +216,7 @@ describe('how it is called', () => {
     [['head', 'notes', '--branch', 'nothing'], EXIT.notFound, 'TableBranchNotFound'],
     [['head', 'notes', '--at', 'x', '--branch', 'y'], EXIT.usage, 'names its branch'],
     [['head', 'notes', '-n', '1.5'], EXIT.usage, 'whole number'],
+    [['optimize', 'notes', '--older-than', '-1'], EXIT.usage, '--older-than is "-1"'],
     [['head', '/'], EXIT.usage, 'root'],
     [['head'], EXIT.usage, "missing required argument 'id'"],
     [['lss'], EXIT.usage, 'Did you mean ls?'],

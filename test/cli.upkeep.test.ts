@@ -40,6 +40,7 @@ test('verify tells damage by its exit code, repair takes it out of the way', asy
   const root = await catalog();
   const run = (...args: string[]) => callCli(['--root', root, ...args]);
   expect(await run('verify')).toMatchObject({ code: EXIT.ok, error: '' });
+  expect((await run('repair')).error).toContain('nothing to repair');
   const table = join(root, 'data', 't.table');
   const versions = readdirSync(table).find((name) => name.startsWith('versions-')) as string;
   const newest = join(table, versions, '00000000000000000005.json');
@@ -53,4 +54,12 @@ test('verify tells damage by its exit code, repair takes it out of the way', asy
   expect(report).toMatchObject({ applied: true, left: [] });
   expect(await run('verify')).toMatchObject({ code: EXIT.ok });
   expect((await run('query', 't', '-s', 'n')).out).toBe('n\n0\n1\n2\n3\n');
+});
+
+test('repair says what it cannot mend', async () => {
+  const root = await catalog();
+  writeFileSync(join(root, 'data', 't.table', 'notes.txt'), 'mine');
+  const { out, error } = await callCli(['--root', root, 'repair']);
+  expect(out).toContain('notes.txt');
+  expect(error).toContain('nothing to quarantine; repair cannot mend 1');
 });

@@ -92,16 +92,22 @@ export class Options {
     if (text === undefined) return absent;
     const value = Number(text);
     if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-    throw new UsageError(`--${name} is ${JSON.stringify(text)}; it is a whole number.`);
+    throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; give a whole number.`);
   }
 
   choice<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
     const text = this.text(name) ?? words[0];
     const word = words.find((candidate) => candidate === text);
     if (word !== undefined) return word;
-    throw new UsageError(`--${name} is ${JSON.stringify(text)}; it is ${words.join(', ')}.`);
+    throw new UsageError(
+      `${flagOf(name)} is ${JSON.stringify(text)}; give one of ${words.join(', ')}.`,
+    );
   }
 }
+
+/** As the user writes it: the parser has made `targetRows` of `--target-rows`. */
+const flagOf = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** The argument at a position; the parser has made sure of it. */
 export function argument(call: Call, position: number): string {

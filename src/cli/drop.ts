@@ -21,7 +21,14 @@ export const drop: Command = {
       if (!(await call.connection.namespaceExists(id))) throw error;
     }
     const behavior = call.options.flag('cascade') ? 'cascade' : 'restrict';
-    await call.connection.dropNamespace(id, { behavior });
+    try {
+      await call.connection.dropNamespace(id, { behavior });
+    } catch (error) {
+      if (isDirspaceError(error, 'NamespaceNotEmpty')) {
+        error.message = `The namespace ${showPath(id)} still holds tables or namespaces. Drop them first, or give --cascade to drop all of it.`;
+      }
+      throw error;
+    }
     return { json: { kind: 'namespace', id }, note: `Dropped the namespace ${showPath(id)}.` };
   },
 };

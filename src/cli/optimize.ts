@@ -25,7 +25,7 @@ export const optimize: Command = {
     const branch = options.text('branch');
     const rows = options.count('targetRows', 0);
     if (options.text('targetRows') !== undefined && rows === 0) {
-      throw new UsageError('--target-rows is 0; it is a whole number from 1 on.');
+      throw new UsageError('--target-rows is 0; give a whole number from 1 on.');
     }
     const age = options.count('olderThan', DAYS) * DAY_MILLIS;
     const table = await call.connection.openTable(name, namespace, {

@@ -1,4 +1,5 @@
 /** `dirspace repair`: takes out of the way what keeps a catalog from being read. */
+import type { RepairResponse } from '../protocol/extensions.ts';
 import { unsupported } from '../protocol/namespace.ts';
 import type { Answer, Call, Command } from './command.ts';
 import { parsePath } from './ids.ts';
@@ -21,13 +22,18 @@ export const repair: Command = {
       ...actions.map(({ path, why }) => [apply ? 'quarantined' : 'to quarantine', path, why]),
       ...left.map(({ path, what }) => ['left', path, what]),
     ];
-    const note = apply
-      ? `Quarantined ${actions.length}, left ${left.length}.`
-      : `Nothing was changed; give --apply to quarantine ${actions.length}.`;
     return {
       json: report,
       text: rows.length === 0 ? '' : columns(['what', 'path', 'why'], rows),
-      note,
+      note: noteOf(report),
     };
   },
 };
+
+function noteOf({ applied, actions, left }: RepairResponse): string {
+  if (actions.length === 0 && left.length === 0) return 'There is nothing to repair.';
+  if (applied) return `Quarantined ${actions.length}, left ${left.length}.`;
+  return actions.length === 0
+    ? `There is nothing to quarantine; repair cannot mend ${left.length}.`
+    : `Nothing was changed; give --apply to quarantine ${actions.length}.`;
+}
