@@ -81,27 +81,30 @@ class ColumnReader {
     const layout = layoutOf(type);
     if (layout === 'null') return dataOf(type, length, {});
     if (layout === 'union') return this.#union(type, length);
+    // Spread into what is made below, they would cost more than reading a short column.
     const validity = this.#take(
       nullCount === 0 ? 0 : bitmapBytes(length),
       Uint8Array,
     ) as Uint8Array;
-    const common = { nullCount, validity };
     switch (layout) {
       case 'bits':
         return dataOf(type, length, {
-          ...common,
+          nullCount,
+          validity,
           values: this.#take(bitmapBytes(length), Uint8Array),
         });
       case 'fixed':
         return dataOf(type, length, {
-          ...common,
+          nullCount,
+          validity,
           values: this.#take(length * byteWidth(type), valueArray(type)),
         });
       case 'dictionary': {
         const dictionary = this.#dictionaries.get((type as unknown as { id: number }).id);
         if (dictionary === undefined) throw this.#fail('its dictionary was not given');
         return dataOf(type, length, {
-          ...common,
+          nullCount,
+          validity,
           values: this.#take(length * byteWidth(type), valueArray(type)),
           dictionary,
         });
@@ -110,28 +113,33 @@ class ColumnReader {
         const offsets = this.#offsets(type, length);
         const values = this.#take(0, Uint8Array) as Uint8Array;
         this.#checkEnd(offsets, length, values.length);
-        return dataOf(type, length, { ...common, offsets, values });
+        return dataOf(type, length, { nullCount, validity, offsets, values });
       }
       case 'view': {
         const values = this.#take(length * 16, Uint8Array);
         const count = this.#parts.views[this.#view] ?? 0;
         this.#view += 1;
         const views = Array.from({ length: count }, () => this.#take(0, Uint8Array) as Uint8Array);
-        return dataOf(type, length, { ...common, values, views });
+        return dataOf(type, length, { nullCount, validity, values, views });
       }
       case 'list': {
         const offsets = this.#offsets(type, length);
         const children = this.#children(type);
         this.#checkEnd(offsets, length, children[0]?.length ?? 0);
-        return dataOf(type, length, { ...common, offsets, children });
+        return dataOf(type, length, { nullCount, validity, offsets, children });
       }
       case 'fixed-list':
         return dataOf(type, length, {
-          ...common,
+          nullCount,
+          validity,
           children: this.#children(type, length * strideOf(type)),
         });
       case 'struct':
-        return dataOf(type, length, { ...common, children: this.#children(type, length) });
+        return dataOf(type, length, {
+          nullCount,
+          validity,
+          children: this.#children(type, length),
+        });
     }
   }
 

@@ -108,10 +108,11 @@ export function decodeLayout(text: string, end: number, file: string): FragmentL
     headChecksum: checksum(headChecksum),
     batches: list(batches).map((item) => {
       const [metadataBytes, metadataChecksum, rows, columns] = list(item, 4);
-      const start = begin(metadataBytes);
+      const offset = begin(metadataBytes);
       const known = count(rows);
       return {
-        ...start,
+        offset,
+        metadataBytes: position - offset,
         metadataChecksum: checksum(metadataChecksum),
         rows: known,
         columns: list(columns).map((column) => chunk(column, known)),
@@ -119,11 +120,12 @@ export function decodeLayout(text: string, end: number, file: string): FragmentL
     }),
     dictionaries: list(dictionaries).map((item) => {
       const [id, metadataBytes, metadataChecksum, rows, values] = list(item, 5);
-      const start = begin(metadataBytes);
+      const offset = begin(metadataBytes);
       const known = count(rows);
       return {
         id: count(id),
-        ...start,
+        offset,
+        metadataBytes: position - offset,
         metadataChecksum: checksum(metadataChecksum),
         rows: known,
         values: chunk(values, known),
@@ -136,10 +138,11 @@ export function decodeLayout(text: string, end: number, file: string): FragmentL
     return layout;
   }
 
-  function begin(metadataBytes: unknown): { offset: number; metadataBytes: number } {
+  /** Where a message begins whose metadata takes so many bytes. */
+  function begin(metadataBytes: unknown): number {
     const offset = position;
     position += count(metadataBytes);
-    return { offset, metadataBytes: position - offset };
+    return offset;
   }
 
   function chunk(item: unknown, rows: number): ColumnChunk {

@@ -112,7 +112,7 @@ export class FileStore implements Store {
   }
 
   /** A miss costs ten times what `head` needs to find it: ask that first where one is likely. */
-  get(path: string, entered = false): Awaitable<Uint8Array | undefined> {
+  get(path: string, entered = false, expected = -1): Awaitable<Uint8Array | undefined> {
     const fd = this.#openToRead(path, entered);
     if (fd === undefined) return undefined;
     const { fs } = this;
@@ -124,6 +124,7 @@ export class FileStore implements Store {
         const count = fs.readSync(fd, scratch, filled, scratch.byteLength - filled, null);
         if (count === 0) return scratch.slice(0, filled);
         filled += count;
+        if (filled === expected) return scratch.slice(0, filled);
         if (filled === scratch.byteLength) break;
       }
       handedOver = true;

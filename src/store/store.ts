@@ -42,8 +42,10 @@ export interface ReadableStore {
   /**
    * Refuses a link, also in the place of the object's own folder; of the chain above it `enter`
    * makes sure, once an operation. `entered`: that was done for the object's folder just now.
+   * `expected`: its size where that is known, and what is read is verified; it is then not asked
+   * whether there is more.
    */
-  get(path: string, entered?: boolean): Awaitable<Uint8Array | undefined>;
+  get(path: string, entered?: boolean, expected?: number): Awaitable<Uint8Array | undefined>;
   head(path: string): Awaitable<ObjectFacts | undefined>;
   /** Refuses what `get` refuses. */
   open(path: string): Awaitable<ObjectReader | undefined>;

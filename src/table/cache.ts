@@ -1,11 +1,24 @@
 /** Keys remembered of things that were read once and not kept. */
 const SEEN = 16_384;
 
-/** A least-recently-used cache bounded by bytes. */
+interface Entry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly bytes: number;
+  older: Entry | undefined;
+  newer: Entry | undefined;
+}
+
+/**
+ * A least-recently-used cache bounded by bytes. The order of use is a list of its own: taking an
+ * entry out of the map and putting it back would cost more than all else a look-up does.
+ */
 export class ByteCache {
   readonly #limit: number;
-  readonly #entries = new Map<string, { readonly value: unknown; readonly bytes: number }>();
+  readonly #entries = new Map<string, Entry>();
   readonly #seen = new Set<string>();
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
   #used = 0;
 
   constructor(limit: number) {
@@ -20,20 +33,21 @@ export class ByteCache {
   get<Value>(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    if (entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#append(entry);
+    }
     return entry.value as Value;
   }
 
   set(key: string, value: unknown, bytes: number): void {
     if (bytes > this.#limit) return;
     this.delete(key);
-    this.#entries.set(key, { value, bytes });
+    const entry: Entry = { key, value, bytes, older: undefined, newer: undefined };
+    this.#entries.set(key, entry);
+    this.#append(entry);
     this.#used += bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#used <= this.#limit) break;
-      this.delete(oldest);
-    }
+    while (this.#used > this.#limit && this.#oldest !== undefined) this.delete(this.#oldest.key);
   }
 
   /** Whether the key was noted before, lately. Notes it: what is asked for twice is worth keeping. */
@@ -51,6 +65,22 @@ export class ByteCache {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#unlink(entry);
     this.#used -= entry.bytes;
+  }
+
+  #append(entry: Entry): void {
+    entry.older = this.#newest;
+    entry.newer = undefined;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink({ older, newer }: Entry): void {
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
   }
 }

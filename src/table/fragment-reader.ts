@@ -286,7 +286,9 @@ async function openObject(
 ): Promise<ObjectReader> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
   const found =
-    entry.bytes <= WHOLE_BYTES ? wholeObject(engine.store.get(file)) : engine.store.open(file);
+    entry.bytes <= WHOLE_BYTES
+      ? wholeObject(engine.store.get(file, false, entry.bytes))
+      : engine.store.open(file);
   const object = found instanceof Promise ? await found : found;
   if (object === undefined) throw await missingFile(engine, snapshot, file);
   if (object.size === entry.bytes) return object;

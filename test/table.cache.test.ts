@@ -1,0 +1,43 @@
+/** The cache against a plain list of its keys, the least recently used first. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ByteCache } from '../src/table/cache.ts';
+
+const LIMIT = 100;
+
+test('what was used longest ago makes room, whatever is asked of it before', () => {
+  const key = fc.nat(7).map((number) => `key ${number}`);
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('get' as const), key }),
+    fc.record({ do: fc.constant('set' as const), key, bytes: fc.integer({ min: 1, max: 120 }) }),
+    fc.record({ do: fc.constant('delete' as const), key }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const cache = new ByteCache(LIMIT);
+      let model: { key: string; value: number; bytes: number }[] = [];
+      for (const [value, taken] of steps.entries()) {
+        const known = model.find((entry) => entry.key === taken.key);
+        if (taken.do === 'get') {
+          expect(cache.get(taken.key)).toBe(known?.value);
+          if (known !== undefined) model = [...model.filter((entry) => entry !== known), known];
+        } else if (taken.do === 'delete') {
+          cache.delete(taken.key);
+          model = model.filter((entry) => entry !== known);
+        } else if (taken.bytes <= LIMIT) {
+          cache.set(taken.key, value, taken.bytes);
+          model = [...model.filter((entry) => entry !== known), { ...taken, value }];
+          while (model.reduce((sum, { bytes }) => sum + bytes, 0) > LIMIT) model.shift();
+        } else {
+          cache.set(taken.key, value, taken.bytes);
+        }
+      }
+      for (const { key: left, value } of model) expect(cache.get(left)).toBe(value);
+      for (let number = 0; number < 8; number++) {
+        const gone = !model.some((entry) => entry.key === `key ${number}`);
+        if (gone) expect(cache.get(`key ${number}`)).toBeUndefined();
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
