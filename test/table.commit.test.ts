@@ -779,7 +779,29 @@ test('versions of aborted batches are passed without a wait', async () => {
   const { snapshot } = await land(one, branch);
   expect(snapshot.manifest).toMatchObject({ version: 5, parent: { version: 2 } });
   expect(one.clock.sleeps).toEqual([]);
-  expect(await settleBatches(one.engine, branch, 2, 5)).toBe(false);
+  expect(await settleBatches(one.engine, branch, 2, 4)).toBe(false);
+  // The one above them came since 2 was the newest.
+  expect(await settleBatches(one.engine, branch, 2, 5)).toBe(true);
+});
+
+test('a first version that lands while its place is looked for is built upon', async () => {
+  for (let at = 1; ; at++) {
+    const { one, two, branch } = await both();
+    let [lists, met] = [0, false];
+    one.calls.list = async (list, folder) => {
+      lists++;
+      if (lists === at) {
+        met = true;
+        await land(two, branch, 'create');
+      }
+      return list(folder);
+    };
+    const { snapshot } = await land(one, branch);
+    one.calls.list = undefined;
+    if (!met) break;
+    expect(snapshot.manifest).toMatchObject({ version: 2, parent: { version: 1 } });
+    expect(await listedVersions(one.engine, branch)).toEqual([1, 2]);
+  }
 });
 
 test('every undecided batch in the way is settled, and nothing else is', async () => {

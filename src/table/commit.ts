@@ -275,7 +275,8 @@ async function resolveUnknown(
 
 /**
  * Versions of undecided batches stand above the newest visible one: what is built past them would
- * lose them if they are committed later. True when one was in the way and the branch looks anew.
+ * lose them if they are committed later. True when one was in the way, or came meanwhile and is to
+ * be seen, and the branch looks anew.
  */
 export async function settleBatches(
   engine: Engine,
@@ -285,9 +286,12 @@ export async function settleBatches(
 ): Promise<boolean> {
   let waited = false;
   for (let version = newest + 1; version <= slot; version++) {
-    const batch = (await readManifest(engine, branch, version))?.batch;
-    if (batch === undefined || (await batchDecision(engine, batch)) === 'aborted') continue;
-    await clearAbandonedBatch(engine, batch);
+    const found = await readManifest(engine, branch, version);
+    if (found === undefined) continue;
+    if (found.batch !== undefined) {
+      if ((await batchDecision(engine, found.batch)) === 'aborted') continue;
+      await clearAbandonedBatch(engine, found.batch);
+    }
     waited = true;
   }
   return waited;
