@@ -10,7 +10,7 @@ import {
   stagedManifestFile,
   versionFile,
 } from '../src/format/paths.ts';
-import { createBranch, deleteBranch, findBranch } from '../src/table/branches.ts';
+import { createBranch, deleteBranch, type FoundBranch, findBranch } from '../src/table/branches.ts';
 import { type CleanupOptions, cleanup, DEFAULT_ORPHAN_GRACE } from '../src/table/cleanup.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
 import { EMPTY_FRAGMENTS, editFragments } from '../src/table/fragment-list.ts';
@@ -81,7 +81,7 @@ async function landWith(branch: TableBranch, fragments: readonly Fragment[]) {
 
 async function branchOf(name: string, from: Awaited<ReturnType<typeof landWith>>) {
   await createBranch(one.engine, name, from);
-  return (await findBranch(one.engine, TABLE, INCARNATION, name)) as TableBranch;
+  return (await findBranch(one.engine, TABLE, INCARNATION, name)) as FoundBranch;
 }
 
 const clocks = (): string[] =>
@@ -393,7 +393,7 @@ describe('files', () => {
   });
 
   describe('of a branch', () => {
-    let draft: TableBranch;
+    let draft: FoundBranch;
     beforeEach(async () => {
       draft = await branchOf('draft', await landWith(main, [entry(1)]));
       await landWith(draft, [entry(2)]);
@@ -425,16 +425,36 @@ describe('files', () => {
     });
 
     test('that is deleted meanwhile', async () => {
-      afterCandidates(() => deleteBranch(testEngine({ fs: one.fs }).engine, TABLE, 'draft'));
+      afterCandidates(() =>
+        deleteBranch(testEngine({ fs: one.fs }).engine, TABLE, 'draft', draft.record.id),
+      );
       expect(await run()).toEqual({ versions: 0, files: 2, bytes: 110 });
       expect(exists(fragmentFile(TABLE, entry(2).file))).toBe(false);
+    });
+
+    test('that is made of a version which is deleted before its branch is looked at', async () => {
+      const from = await landWith(main, [entry(4)]);
+      await landWith(main, [entry(5)]);
+      const two = testEngine({ fs: one.fs, firstId: 1000 });
+      afterCandidates(() => {
+        // The branches are known by now, and none of their versions is.
+        one.calls.list = async (list, folder) => {
+          if (folder !== main.folder) return list(folder);
+          one.calls.list = undefined;
+          await createBranch(two.engine, 'late', from);
+          await deleteVersions(two.engine, main, [from.version]);
+          return list(folder);
+        };
+      });
+      await run();
+      expect(exists(fragmentFile(TABLE, entry(4).file))).toBe(true);
     });
 
     test('that is deleted while it is looked at', async () => {
       afterCandidates(() => {
         one.calls.list = async (list, folder) => {
           if (folder !== draft.folder) return list(folder);
-          await deleteBranch(testEngine({ fs: one.fs }).engine, TABLE, 'draft');
+          await deleteBranch(testEngine({ fs: one.fs }).engine, TABLE, 'draft', draft.record.id);
           return list(folder);
         };
       });

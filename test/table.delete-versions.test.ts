@@ -148,11 +148,11 @@ describe('a hold', () => {
     await fill(3);
     const done = await withHold(one.engine, branch, 1, async () => {
       expect(await heldVersions(one.engine, branch)).toEqual([1]);
-      expect(await held()).toBe('it is being restored');
+      expect(await held()).toBe('it is being restored, tagged or branched from');
       await expect(planDeletion(one.engine, branch, [range(1, 3)])).rejects.toMatchObject({
         code: 'InvalidTableState',
         message:
-          'Version 1 cannot be deleted: it is being restored. No version was deleted. Leave the version out, or try again later.',
+          'Version 1 cannot be deleted: it is being restored, tagged or branched from. No version was deleted. Leave the version out, or try again later.',
       });
       expect(await deleteVersions(one.engine, branch, [1, 2])).toBe(1);
       return 'done';
@@ -298,8 +298,8 @@ describe('in this order', () => {
     expect(steps).toEqual([
       `list ${folder}`,
       'mark deleted-2-5',
-      'list tags',
       `list ${folder}`,
+      'list tags',
       'put 2',
       'delete 3',
       'delete 4',
@@ -337,6 +337,34 @@ describe('in this order', () => {
     expect(onDisk()).toBe('1-2 3 4 5 6 [1-2] [3-4]');
     await one.engine.store.delete(other);
     expect(await visibleVersions(one.engine, branch)).toEqual([3, 4, 5, 6]);
+  });
+
+  test('a mark that was taken back before it was made again hides nothing', async () => {
+    await fill(6);
+    const other = deletedRunFile(branch.folder, 1, 2);
+    await one.engine.store.putIfAbsent(other, Buffer.from('{}\n'));
+    one.calls.putIfAbsent = async (run, file, bytes) => {
+      one.calls.putIfAbsent = undefined;
+      // Its maker has seen the tag.
+      await tag('launch', 2);
+      await one.engine.store.delete(other);
+      return run(file, bytes);
+    };
+    expect(await deleteVersions(one.engine, branch, [1])).toBe(1);
+    expect(onDisk()).toBe('1-1 2 3 4 5 6 [1-1]');
+    expect(await visibleVersions(one.engine, branch)).toEqual([2, 3, 4, 5, 6]);
+  });
+
+  test('a mark whose maker died before it saw the tag hides nothing that is tagged', async () => {
+    await fill(6);
+    await deleteVersions(one.engine, branch, [1]);
+    await tag('launch', 3);
+    await tag('elsewhere', 4, 'draft');
+    await tag('gone', 1);
+    const mark = deletedRunFile(branch.folder, 1, 4);
+    await one.engine.store.putIfAbsent(mark, Buffer.from('{}\n'));
+    expect(await visibleVersions(one.engine, branch)).toEqual([3, 5, 6]);
+    expect(await withHold(one.engine, branch, 3, async () => 'held')).toBe('held');
   });
 
   test('all got tags meanwhile: nothing is deleted, and earlier marks stay', async () => {

@@ -156,11 +156,14 @@ export async function requireBranch(
   if (name === MAIN_BRANCH) return mainBranch(table.folder, table.record.id);
   const found = await findBranch(catalog.engine, table.folder, table.record.id, name);
   if (found !== undefined) return found;
-  throw new DirspaceError(
+  throw missingBranch(table, name);
+}
+
+export const missingBranch = (table: Table, name: string): DirspaceError =>
+  new DirspaceError(
     'TableBranchNotFound',
     `The table ${showId(table.id)} has no branch ${name}. List its branches, or create it first.`,
     { details: { id: table.id, branch: name } },
   );
-}
 
 export const locationOf = (catalog: Catalog, folder: string): string => `${catalog.root}/${folder}`;

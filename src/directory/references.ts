@@ -25,18 +25,14 @@ import {
   listBranches,
   mainBranch,
 } from '../table/branches.ts';
-import {
-  resolveHead,
-  snapshotAt,
-  type TableBranch,
-  visibleSnapshot,
-  visibleVersions,
-} from '../table/head.ts';
+import { resolveHead, snapshotAt, type TableBranch, visibleSnapshot } from '../table/head.ts';
+import { withHold } from '../table/holds.ts';
 import { tableLeft } from '../table/incarnation.ts';
 import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
 import {
   beginWrite,
   type Catalog,
+  missingBranch,
   requireBranch,
   requireTable,
   showId,
@@ -80,11 +76,12 @@ export async function createTableTag(
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
-  const record = await tagRecord(catalog, table, request);
-  await createTag(catalog.engine, table.folder, request.tag, record);
-  if (await isKept(catalog, table, record)) return {};
-  await deleteTag(catalog.engine, table.folder, request.tag);
-  throw versionGone(table, record);
+  return withTagged(catalog, table, request, async (record, branch) => {
+    await createTag(catalog.engine, table.folder, request.tag, record);
+    if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
+    await takeBack(catalog, table, request.tag, record);
+    throw tableLeft();
+  });
 }
 
 /** @throws TableTagNotFound, TableVersionNotFound */
@@ -94,16 +91,14 @@ export async function updateTableTag(
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request.id);
-  const record = await tagRecord(catalog, table, request);
-  const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
-  if (known === undefined) throw missingTag(table, request.tag);
-  await replaceTag(catalog.engine, table.folder, request.tag, record);
-  if (await isKept(catalog, table, record)) return {};
-  await replaceTag(catalog.engine, table.folder, request.tag, known);
-  if (!(await isKept(catalog, table, known))) {
-    await deleteTag(catalog.engine, table.folder, request.tag);
-  }
-  throw versionGone(table, record);
+  return withTagged(catalog, table, request, async (record, branch) => {
+    const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+    if (known === undefined) throw missingTag(table, request.tag);
+    await replaceTag(catalog.engine, table.folder, request.tag, record);
+    if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
+    await takeBack(catalog, table, request.tag, record, known);
+    throw tableLeft();
+  });
 }
 
 /** @throws TableTagNotFound */
@@ -153,10 +148,10 @@ export async function createTableBranch(
       `The table ${showId(table.id)} is only declared; it needs a version to make a branch from.`,
     );
   }
-  await createBranch(catalog.engine, request.name, from);
-  if (await isKept(catalog, table, { branch: parent.branch, version: from.version })) return {};
-  await deleteBranch(catalog.engine, table.folder, request.name);
-  throw versionGone(table, from);
+  await withHold(catalog.engine, parent, from.version, () =>
+    createBranch(catalog.engine, request.name, from),
+  );
+  return {};
 }
 
 /** @throws TableBranchNotFound */
@@ -172,19 +167,25 @@ export async function deleteTableBranch(
       'The branch main cannot be deleted; drop the table instead.',
     );
   }
-  await requireBranch(catalog, table, request.name);
-  const tags = await listTags(catalog.engine, table.folder, table.record.id);
-  for (const [tag, record] of tags) {
-    if (record.branch !== request.name) continue;
-    throw new DirspaceError(
-      'InvalidTableState',
-      `The branch ${request.name} is named by the tag ${tag}. Delete or update that tag first.`,
-      { details: { branch: request.name, tag } },
-    );
-  }
-  if (await deleteBranch(catalog.engine, table.folder, request.name)) return {};
-  // Somebody else may have deleted it a moment before; what is still there was not deleted at all.
-  if ((await branchOf(catalog, table, request.name)) === undefined) return {};
+  const { engine } = catalog;
+  const { folder, record } = table;
+  const branch = await findBranch(engine, folder, record.id, request.name);
+  if (branch === undefined) throw missingBranch(table, request.name);
+  const refuseTagged = async (): Promise<void> => {
+    for (const [tag, { branch: named }] of await listTags(engine, folder, record.id)) {
+      if (named !== request.name) continue;
+      throw new DirspaceError(
+        'InvalidTableState',
+        `The branch ${request.name} is named by the tag ${tag}. Delete or update that tag first.`,
+        { details: { branch: request.name, tag } },
+      );
+    }
+  };
+  await refuseTagged();
+  // Once more when it is out of sight: whoever makes a tag looks for the branch afterwards.
+  if (await deleteBranch(engine, folder, request.name, branch.record.id, refuseTagged)) return {};
+  const left = await findBranch(engine, folder, record.id, request.name);
+  if (left?.record.id !== branch.record.id) throw missingBranch(table, request.name);
   throw new DirspaceError(
     'ServiceUnavailable',
     `The branch ${request.name} is there, but its folder cannot be found to be moved away. Nothing was changed; try again.`,
@@ -192,30 +193,33 @@ export async function deleteTableBranch(
   );
 }
 
-async function tagRecord(
+/** Runs `work` while nobody deletes the version that the tag is to name. */
+async function withTagged(
   catalog: Catalog,
   table: Table,
   request: { readonly version: number; readonly branch?: string },
-): Promise<TagRecord> {
+  work: (record: TagRecord, branch: TableBranch) => Promise<void>,
+): Promise<Record<string, never>> {
   const branch = await requireBranch(catalog, table, request.branch);
   const { version } = await snapshotAt(catalog.engine, branch, request.version);
-  return { table: table.record.id, branch: branch.branch, version };
+  const record = { table: table.record.id, branch: branch.branch, version };
+  await withHold(catalog.engine, branch, version, () => work(record, branch));
+  return {};
 }
 
-/**
- * Looked up once something keeps the version: cleanup may have marked it before it could see that.
- * Cleanup looks for what keeps a version after it marked it.
- */
-async function isKept(
+/** Undoes a tag whose branch or table left before it was there, unless it has changed since. */
+async function takeBack(
   catalog: Catalog,
-  table: Table,
-  record: { readonly branch: string; readonly version: number },
-): Promise<boolean> {
-  const branch = await branchOf(catalog, table, record.branch);
-  if (branch === undefined) return false;
-  // Without its folder nothing is known of the version, and nothing may be taken back for it.
-  if ((await catalog.engine.store.list(branch.folder)) === undefined) throw tableLeft();
-  return (await visibleVersions(catalog.engine, branch)).includes(record.version);
+  { folder }: Table,
+  tag: string,
+  { table, branch, version }: TagRecord,
+  known?: TagRecord,
+): Promise<void> {
+  const { engine } = catalog;
+  const found = await findTag(engine, folder, table, tag);
+  if (found?.branch !== branch || found.version !== version) return;
+  if (known === undefined) await deleteTag(engine, folder, tag);
+  else await replaceTag(engine, folder, tag, known);
 }
 
 async function branchOf(
@@ -227,13 +231,6 @@ async function branchOf(
     ? mainBranch(table.folder, table.record.id)
     : findBranch(catalog.engine, table.folder, table.record.id, name);
 }
-
-const versionGone = (table: Table, { version }: { readonly version: number }): DirspaceError =>
-  new DirspaceError(
-    'TableVersionNotFound',
-    `Version ${version} of the table ${showId(table.id)} was deleted at that very moment. List the versions to see what is there.`,
-    { details: { id: table.id, version } },
-  );
 
 async function tagContents(
   catalog: Catalog,

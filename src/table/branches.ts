@@ -18,6 +18,7 @@ import {
 import { type BranchRecord, decodeBranch, encodeBranch } from '../format/records.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
+import { tableLeft } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 import { writeObject } from './write-object.ts';
 
@@ -71,7 +72,7 @@ export async function listBranches(
   return branches;
 }
 
-/** @throws TableBranchAlreadyExists */
+/** @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile */
 export async function createBranch(engine: Engine, name: string, from: Snapshot): Promise<void> {
   const { tableFolder, incarnation } = from.branch;
   if (name === MAIN_BRANCH) throw branchExists(name);
@@ -98,39 +99,65 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
   await engine.store.syncFolders([staging, `${staging}/versions-${id}`]);
   await engine.store.createFolder(branchesFolder(tableFolder), tableFolder);
   let outcome = await engine.store.moveFolder(staging, target);
-  if (outcome === 'taken' && (await isForeign(engine, from.branch, name))) {
-    await deleteBranch(engine, tableFolder, name);
+  const foreign = outcome === 'taken' ? await foreignBranch(engine, from.branch, name) : undefined;
+  if (foreign !== undefined) {
+    await deleteBranch(engine, tableFolder, name, foreign);
     outcome = await engine.store.moveFolder(staging, target);
   }
-  if (outcome === 'moved') return;
+  if (outcome === 'moved') {
+    const main = mainBranch(tableFolder, incarnation);
+    if ((await engine.store.list(main.folder)) !== undefined) return;
+    // It may be in the folder of another table, which has the name by now.
+    await deleteBranch(engine, tableFolder, name, id);
+    throw tableLeft();
+  }
   await engine.store.deleteFolder(staging);
   if (outcome === 'taken') throw branchExists(name);
-  throw new DirspaceError(
-    'TableNotFound',
-    'The table was dropped while the branch was being made.',
-  );
+  throw tableLeft();
 }
 
-/** Left by a writer that outlived the table that was here before; hidden, but in the way. */
-async function isForeign(engine: Engine, table: TableBranch, name: string): Promise<boolean> {
+/** The id of what a writer left that outlived the table before: hidden, but in the way. */
+async function foreignBranch(
+  engine: Engine,
+  table: TableBranch,
+  name: string,
+): Promise<string | undefined> {
   const file = branchFile(table.tableFolder, name);
   const bytes = await engine.store.get(file);
-  if (bytes === undefined || decodeBranch(bytes, file).table === table.incarnation) return false;
+  const record = bytes === undefined ? undefined : decodeBranch(bytes, file);
+  if (record === undefined || record.table === table.incarnation) return undefined;
   const main = mainBranch(table.tableFolder, table.incarnation);
-  return (await engine.store.list(main.folder)) !== undefined;
+  return (await engine.store.list(main.folder)) === undefined ? undefined : record.id;
 }
 
-/** Moves the branch out of sight first; false when there is none. */
+/**
+ * Moves the branch out of sight, looks at it there, where nobody changes it any more, and removes
+ * it. What has the name by now and is another branch, or is needed, is brought back.
+ * @param id of the branch
+ * @returns false when the branch is not there
+ */
 export async function deleteBranch(
   engine: Engine,
   tableFolder: string,
   name: string,
+  id: string,
+  refuseNeeded: () => Promise<void> = async () => {},
 ): Promise<boolean> {
+  const place = branchFolder(tableFolder, name);
+  if (!(await engine.store.enter(`${place}/versions-${id}`))) return false;
   const trash = `${TRASH_FOLDER}/${engine.env.uuid()}`;
-  const outcome = await engine.store.moveFolder(branchFolder(tableFolder, name), trash);
-  if (outcome !== 'moved') return false;
-  await engine.store.deleteFolder(trash);
-  return true;
+  if ((await engine.store.moveFolder(place, trash)) !== 'moved') return false;
+  let found: boolean;
+  try {
+    found = await engine.store.enter(`${trash}/versions-${id}`);
+    if (found) await refuseNeeded();
+  } catch (error) {
+    await engine.store.moveFolder(trash, place);
+    throw error;
+  }
+  if (found) await engine.store.deleteFolder(trash);
+  else await engine.store.moveFolder(trash, place);
+  return found;
 }
 
 const branchExists = (name: string): DirspaceError =>

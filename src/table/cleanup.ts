@@ -156,10 +156,19 @@ async function referencedFiles(
   doomed: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<ReadonlySet<string>> {
   const used = new Set<string>();
-  const branches = await allBranches(engine, tableFolder, incarnation);
-  const folders = new Set(branches.map(({ folder }) => folder));
-  const deleted = known.filter(({ folder }) => !folders.has(folder));
-  for (const branch of [...branches, ...deleted]) {
+  const looked = new Set<string>();
+  // A branch is made of a version that is there, so those made meanwhile are looked at afterwards:
+  // the version may have been deleted right before its own branch was looked at.
+  const more = async (): Promise<TableBranch[]> =>
+    (await allBranches(engine, tableFolder, incarnation)).filter(
+      ({ folder }) => !looked.has(folder),
+    );
+  const waiting = [...known];
+  for (;;) {
+    if (waiting.length === 0) waiting.push(...(await more()));
+    const branch = waiting.shift();
+    if (branch === undefined) return used;
+    looked.add(branch.folder);
     const versions = await listedVersionsOf(engine, branch);
     if (versions === undefined) {
       // A branch that is not listed any more was deleted just now, if anything can be listed.
@@ -178,7 +187,6 @@ async function referencedFiles(
       } else if ('manifest' in found) await collectFiles(engine, tableFolder, found.manifest, used);
     }
   }
-  return used;
 }
 
 const unfound = (path: string): DirspaceError =>

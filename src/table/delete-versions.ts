@@ -53,7 +53,7 @@ export async function planDeletion(
 
 const NEWEST = 'it is the newest, which a table always keeps';
 
-const HELD = 'it is being restored';
+const HELD = 'it is being restored, tagged or branched from';
 
 function adviceFor(reason: string, version: number): string {
   if (reason === NEWEST) {
@@ -112,19 +112,20 @@ async function markRuns(
   wanted: readonly number[],
   before: readonly VersionRun[],
 ): Promise<{ readonly runs: readonly VersionRun[]; readonly versions: readonly number[] }> {
-  const known = new Set(before.map((run) => markOf(branch, run)));
+  const own = new Set<string>();
   let settled = before;
   for (let versions = wanted; ; ) {
     const runs = joinRuns(versions, settled);
-    for (const run of runs) {
-      await engine.store.putIfAbsent(markOf(branch, run), Buffer.from('{}\n'));
+    for (const mark of runs.map((run) => markOf(branch, run))) {
+      // Also one that was there a moment ago: who made it may have taken it back.
+      if (await engine.store.putIfAbsent(mark, Buffer.from('{}\n'))) own.add(mark);
     }
     const needed = await neededVersions(engine, branch);
     const within = (run: VersionRun): boolean =>
       [...needed.keys()].some((version) => run.first <= version && version <= run.last);
     if (!runs.some(within)) return { runs, versions };
-    for (const run of runs) {
-      if (!known.has(markOf(branch, run))) await engine.store.delete(markOf(branch, run));
+    for (const mark of runs.map((run) => markOf(branch, run))) {
+      if (own.delete(mark)) await engine.store.delete(mark);
     }
     versions = versions.filter((version) => !needed.has(version));
     // Somebody who marked a version that is needed takes the mark back.
@@ -141,10 +142,11 @@ async function neededVersions(
   branch: TableBranch,
 ): Promise<ReadonlyMap<number, string>> {
   const needed = new Map<number, string>();
+  // Before the tags: whoever makes a tag holds the version until the tag is there.
+  for (const version of await heldVersions(engine, branch)) needed.set(version, HELD);
   for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
     if (record.branch === branch.branch) needed.set(record.version, `the tag ${tag} names it`);
   }
-  for (const version of await heldVersions(engine, branch)) needed.set(version, HELD);
   return needed;
 }
 

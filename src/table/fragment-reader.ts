@@ -315,13 +315,18 @@ const inMemory = (bytes: Uint8Array): ObjectReader => ({
   close: () => {},
 });
 
-/** A file that a version refers to is gone: because the version is, or because of damage. */
+/**
+ * A file that a version refers to is gone: because the version is, or because of damage. Looked for
+ * once more after the version: both may have been away for a moment, with their table.
+ */
 export async function missingFile(
   engine: Engine,
   snapshot: Snapshot,
   file: string,
 ): Promise<DirspaceError> {
-  if ((await engine.store.head(snapshot.file)) !== undefined) {
+  const isThere = async (path: string): Promise<boolean> =>
+    (await engine.store.head(path)) !== undefined;
+  if ((await isThere(snapshot.file)) && !(await isThere(file))) {
     return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
   }
   return new DirspaceError(

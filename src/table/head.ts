@@ -14,6 +14,7 @@ import { isBatchCommitted } from './batch.ts';
 import type { Engine } from './engine.ts';
 import { isTableAt, tableLeft } from './incarnation.ts';
 import { Snapshot } from './snapshot.ts';
+import { listTags } from './tags.ts';
 
 /** One branch of one incarnation of a table. */
 export interface TableBranch {
@@ -57,13 +58,13 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
       return head;
     }
     const listed = await highestListed(engine, branch);
+    if (listed === undefined) return noVersion(engine, branch);
     if (found !== undefined && 'tombstone' in found) {
       slot = Math.max(found.tombstone.deletedThrough, slot);
-      if (listed !== undefined && listed > slot) continue;
+      if (listed > slot) continue;
       throw corrupt(versionFile(branch.folder, slot), 'versions after a deleted run are missing');
     }
     // The version vanished between the probe and the read: cleanup went by.
-    if (listed === undefined) return noVersion(engine, branch);
     if (listed === slot && unfound === slot)
       throw corrupt(versionFile(branch.folder, slot), 'it is listed and cannot be found');
     unfound = slot;
@@ -156,9 +157,22 @@ export async function listedVersionsOf(
     .sort((one, other) => one - other);
 }
 
-/** Version numbers that were not deleted, ascending. Versions of open batches are among them. */
+/**
+ * Version numbers that were not deleted, ascending. Versions of open batches are among them, and
+ * those that a tag names: whoever marks one sees the tag before it deletes anything, and may have
+ * died in between.
+ */
 export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  return (await sortedVersions(engine, branch)).visible;
+  const { visible, marked } = await sortedVersions(engine, branch);
+  if (marked.length === 0) return visible;
+  const tags = await listTags(engine, branch.tableFolder, branch.incarnation);
+  const named = new Set<number>();
+  for (const tag of tags.values()) if (tag.branch === branch.branch) named.add(tag.version);
+  for (const version of marked) {
+    if (!named.has(version)) continue;
+    if ((await readManifest(engine, branch, version)) !== undefined) visible.push(version);
+  }
+  return visible.sort((one, other) => one - other);
 }
 
 /** The same, and beside them those with a file whose deletion is marked, tombstones among them. */

@@ -9,7 +9,7 @@ import {
   versionFile,
 } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import type { TableBranch } from './head.ts';
+import { type TableBranch, visibleVersions } from './head.ts';
 import { Snapshot } from './snapshot.ts';
 import { type FileVerifier, problemIn } from './verify-files.ts';
 import type { FolderInspector } from './verify-folder.ts';
@@ -60,10 +60,12 @@ export class BranchVerifier {
       runs.find(({ first, last }) => first <= version && version <= last);
     this.#gaps(branch, first, numbers, deletion);
     const versions: VerifiedVersion[] = [];
+    const seen = new Set(runs.length === 0 ? [] : await visibleVersions(this.#engine, branch));
     for (const version of numbers) {
       this.#signal?.throwIfAborted();
       // Being removed, step by step: readers do not see it, but for the tombstone.
-      if (deletion(version) !== undefined) await this.#tombstone(branch, version);
+      if (deletion(version) !== undefined && !seen.has(version))
+        await this.#tombstone(branch, version);
       else versions.push(await this.#version(branch, version));
     }
     this.#inspector.findings.counts.versions += versions.length;

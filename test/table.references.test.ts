@@ -1,0 +1,225 @@
+/** Tags, branches and files of tables that others move, replace or change at that very moment. */
+import { expect, test } from 'vitest';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../src/directory/directory-namespace.ts';
+import { isDirspaceError } from '../src/errors.ts';
+import { deletedRunFile } from '../src/format/paths.ts';
+import { missingFile } from '../src/table/fragment-reader.ts';
+import { declared, land, testEngine } from './helpers/engines.ts';
+import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
+import { memoryFs } from './helpers/memory-fs.ts';
+import { idsOf, people } from './helpers/people.ts';
+
+const t = ['t'];
+type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
+
+async function code(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'ok';
+  } catch (error) {
+    if (isDirspaceError(error)) return error.code;
+    throw error;
+  }
+}
+
+/** Runs `mine` with all of `theirs` before its first, second ... call of the store, to the last. */
+async function atEveryCall(
+  prepare: Work,
+  mine: Work,
+  theirs: Work,
+  look: (catalog: DirectoryNamespace, own: string, other: string) => Promise<void>,
+): Promise<ReadonlySet<string>> {
+  const outcomes = new Set<string>();
+  for (let at = 1; ; at++) {
+    const options = { root: '/c', fs: memoryFs(), durability: 'relaxed' } as const;
+    const first = await openDirectoryNamespace(options);
+    await prepare(first);
+    const catalog = await InterruptedCatalog.open(options);
+    let other = '';
+    catalog.interrupt(everyCall(at), async () => {
+      other = await code(theirs(first));
+    });
+    const own = await code(mine(catalog.namespace));
+    if (!catalog.interrupted) return outcomes;
+    outcomes.add(own);
+    await look(await openDirectoryNamespace(options), own, other);
+  }
+}
+
+const branchesOf = async (catalog: DirectoryNamespace, id: string[]): Promise<string[]> =>
+  Object.keys((await catalog.listTableBranches({ id })).branches);
+const tagsOf = async (catalog: DirectoryNamespace, id: string[]): Promise<string[]> =>
+  Object.keys((await catalog.listTableTags({ id })).tags);
+
+/** Another table, with a tag and a branch of its own, takes the name. */
+const replaceTable: Work = async (catalog) => {
+  await catalog.renameTable({ id: t, new_table_name: 'old' });
+  await catalog.renameTable({ id: ['other'], new_table_name: 't' });
+};
+
+async function twoTables(catalog: DirectoryNamespace): Promise<void> {
+  for (const name of ['t', 'other']) {
+    await catalog.createTable({ id: [name] }, people(1));
+    await catalog.insertIntoTable({ id: [name] }, people(1, 1));
+  }
+  await catalog.createTableBranch({ id: ['other'], name: 'side' });
+  await catalog.createTableTag({ id: ['other'], tag: 'kept', version: 1 });
+}
+
+test('a branch that is deleted while its table moves away is gone, or the caller is told', async () => {
+  const outcomes = await atEveryCall(
+    async (catalog) => {
+      await catalog.createTable({ id: t }, people(1));
+      await catalog.createTableBranch({ id: t, name: 'side' });
+    },
+    (catalog) => catalog.deleteTableBranch({ id: t, name: 'side' }),
+    (catalog) => catalog.renameTable({ id: t, new_table_name: 'u' }),
+    async (catalog, own) => {
+      const name = (await catalog.listTables({ id: [] })).tables[0] as string;
+      expect(await branchesOf(catalog, [name]), own).toEqual(own === 'ok' ? [] : ['side']);
+    },
+  );
+  expect(outcomes).toEqual(new Set(['ok', 'TableNotFound', 'TableBranchNotFound']));
+});
+
+test('what is made for a table that was replaced takes nothing from the one in its place', async () => {
+  const works: Work[] = [
+    (catalog) => catalog.createTableBranch({ id: t, name: 'side', from_version: 1 }),
+    (catalog) => catalog.createTableTag({ id: t, tag: 'kept', version: 1 }),
+    async (catalog) => {
+      await catalog.createTableBranch({ id: t, name: 'mine' });
+      await catalog.createTableTag({ id: t, tag: 'kept', version: 2, branch: 'mine' });
+    },
+  ];
+  for (const work of works) {
+    await atEveryCall(twoTables, work, replaceTable, async (catalog, _, other) => {
+      expect(other).toMatch(/ok|TableAlreadyExists/);
+      expect(await branchesOf(catalog, t)).toContain('side');
+      expect(await tagsOf(catalog, t)).toContain('kept');
+    });
+  }
+});
+
+test('a branch that is deleted while its name is given to another stays with that one', async () => {
+  await atEveryCall(
+    async (catalog) => {
+      await twoTables(catalog);
+      await catalog.createTableBranch({ id: t, name: 'side' });
+    },
+    (catalog) => catalog.deleteTableBranch({ id: t, name: 'side' }),
+    replaceTable,
+    async (catalog, own, other) => {
+      // Begun on the table that has the name by then, it is deleted there.
+      if (other === 'ok' && own !== 'ok') expect(await branchesOf(catalog, t)).toEqual(['side']);
+      const old = await branchesOf(catalog, ['old']);
+      const now = await branchesOf(catalog, t);
+      expect([...old, ...now]).toHaveLength(own === 'ok' ? 1 : 2);
+    },
+  );
+});
+
+test('a tag and the deletion of its branch: never both', async () => {
+  const prepare: Work = async (catalog) => {
+    await catalog.createTable({ id: t }, people(1));
+    await catalog.createTableBranch({ id: t, name: 'side' });
+    await catalog.createTableTag({ id: t, tag: 'v', version: 1 });
+  };
+  const remove: Work = (catalog) => catalog.deleteTableBranch({ id: t, name: 'side' });
+  const target = { id: t, version: 1, branch: 'side' };
+  const tag: Work = (catalog) => catalog.createTableTag({ ...target, tag: 'new' });
+  const update: Work = (catalog) => catalog.updateTableTag({ ...target, tag: 'v' });
+  for (const made of [tag, update]) {
+    for (const [mine, theirs] of [
+      [made, remove],
+      [remove, made],
+    ] as const) {
+      await atEveryCall(prepare, mine, theirs, async (catalog, own, other) => {
+        expect([own, other].filter((outcome) => outcome === 'ok')).toHaveLength(1);
+        const branches = await branchesOf(catalog, t);
+        const deleted = (mine === remove ? own : other) === 'ok';
+        expect(branches).toEqual(deleted ? [] : ['side']);
+        const { tags } = await catalog.listTableTags({ id: t });
+        const named = Object.values(tags).filter(({ branch }) => branch === 'side');
+        expect(named).toHaveLength(deleted ? 0 : 1);
+        expect(tags.v).toBeDefined();
+      });
+    }
+  }
+});
+
+test('tags and branches of a version that is deleted at that moment: one of the two is told', async () => {
+  const prepare: Work = async (catalog) => {
+    await catalog.createTable({ id: t }, people(1));
+    await catalog.insertIntoTable({ id: t }, people(1, 1));
+    await catalog.createTableTag({ id: t, tag: 'v', version: 2 });
+  };
+  const cleanup: Work = (catalog) =>
+    catalog.cleanupTable({ id: t, older_than_millis: 0, orphan_grace_millis: 0 });
+  const makers: Work[] = [
+    (catalog) => catalog.createTableTag({ id: t, tag: 'new', version: 1 }),
+    (catalog) => catalog.updateTableTag({ id: t, tag: 'v', version: 1 }),
+  ];
+  for (const make of makers) {
+    for (const [mine, theirs] of [
+      [make, cleanup],
+      [cleanup, make],
+    ] as const) {
+      await atEveryCall(prepare, mine, theirs, async (catalog, own, other) => {
+        const made = (mine === make ? own : other) === 'ok';
+        const { tags } = await catalog.listTableTags({ id: t });
+        const { versions } = await catalog.listTableVersions({ id: t });
+        const there = new Set(versions.map(({ version }) => version));
+        for (const { version } of Object.values(tags)) expect(there).toContain(version);
+        expect(there.has(1)).toBe(made);
+      });
+    }
+  }
+});
+
+test('a head that is looked for past a deleted run while its table moves away', async () => {
+  for (let at = 1; ; at++) {
+    const options = { root: '/c', fs: memoryFs(), durability: 'relaxed' } as const;
+    const first = await openDirectoryNamespace(options);
+    await first.createTable({ id: t }, people(1));
+    const catalog = await InterruptedCatalog.open(options);
+    // What it remembers as the newest is the first of a deleted run by then.
+    await catalog.namespace.countTableRows({ id: t });
+    for (const row of [1, 2, 3]) await first.insertIntoTable({ id: t }, people(1, row));
+    await first.batchDeleteTableVersions({ id: t, ranges: [{ start_version: 1, end_version: 4 }] });
+    catalog.interrupt(everyCall(at), () => first.renameTable({ id: t, new_table_name: 'u' }));
+    const outcome = await code(catalog.namespace.insertIntoTable({ id: t }, people(1, 9)));
+    if (!catalog.interrupted) break;
+    expect(['ok', 'TableNotFound']).toContain(outcome);
+  }
+});
+
+test('a tagged version that somebody marked, and died before it saw the tag, is there', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed' });
+  await catalog.createTable({ id: t }, people(1));
+  for (const row of [1, 2]) await catalog.insertIntoTable({ id: t }, people(1, row));
+  await catalog.createTableTag({ id: t, tag: 'v', version: 2 });
+  const { version } = await catalog.describeTableVersion({ id: t, version: 1 });
+  const folder = version.manifest_path.slice(0, version.manifest_path.lastIndexOf('/'));
+  fs.writeFileSync(deletedRunFile(folder, 1, 2), '{}\n');
+  const { versions } = await catalog.listTableVersions({ id: t });
+  expect(versions.map((one) => one.version)).toEqual([2, 3]);
+  expect((await catalog.verify({})).problems).toEqual([]);
+  await catalog.cleanupTable({ id: t, older_than_millis: 0, orphan_grace_millis: 0 });
+  expect(await idsOf(catalog, t, { version: 2 })).toEqual([0, 1]);
+});
+
+test('a file is damage only where it is missing after its version was found', async () => {
+  const one = testEngine();
+  const { snapshot } = await land(one, await declared(one), 'create');
+  const file = 'data/t.table/data/0000abcd.arrow';
+  expect(await missingFile(one.engine, snapshot, file)).toMatchObject({ code: 'Corrupt' });
+  // Its table was away when it was looked for first.
+  await one.engine.store.createFolder('data/t.table/data');
+  await one.engine.store.put(file, Buffer.from('there'));
+  const away = await missingFile(one.engine, snapshot, file);
+  expect(away).toMatchObject({ code: 'TableVersionNotFound' });
+});
