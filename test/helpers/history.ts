@@ -4,8 +4,10 @@
  * order of publications is the serial order that everything acknowledged has to fit.
  */
 import { decodeVersion, type Manifest } from '../../src/format/manifest.ts';
-import type { FileSystem } from '../../src/store/file-system.ts';
 import { readFolder } from '../../src/store/file-system.ts';
+import { type Decision, decodeDecision } from '../../src/table/batch.ts';
+import { readAll } from './read-all.ts';
+import { type Purposeful, ReferenceHistory } from './reference-history.ts';
 import {
   type DiskEvents,
   operationOf,
@@ -16,7 +18,7 @@ import {
 /** Of each row its name, by id. */
 export type Rows = ReadonlyMap<number, string>;
 
-export interface Operation {
+export interface Operation extends Purposeful {
   readonly number: number;
   readonly what: string;
   /** What the rows of the newest version become; absent for operations that publish none. */
@@ -25,21 +27,24 @@ export interface Operation {
 
 export interface Published {
   readonly manifest: Manifest;
+  readonly checksum: string;
   readonly rows: Rows;
-  readonly step: number;
+  /** The step at which it was to be seen. */
+  step: number;
   readonly operation: number;
   /** The step at which it was no longer the newest. */
   replaced: number;
   takenBack: boolean;
+  /** Part of a batch that is not decided, or was aborted: its number is taken, and it is not seen. */
+  hidden: 'undecided' | 'aborted' | undefined;
 }
 
 /** Versions of one branch, by number; kept also once they are deleted. */
 export type Line = Map<number, Published>;
 
+const DECISION = /\/transactions\/([0-9a-f-]+)\.json$/;
 const VERSION = /\/versions-([^/]+)\/(\d{20})\.json$/;
 const LIVE_FILE = /\/(?:data|deletions|chunks)\/([^/]+)\.(?:arrow|json)$/;
-/** Bigger than any manifest here. */
-const MOST_BYTES = 4 * 1024 * 1024;
 
 export const rowsText = (rows: Rows): string =>
   [...rows]
@@ -58,15 +63,27 @@ export class History implements DiskEvents {
   /** Folder moves, by the operation that made them. */
   readonly moves = new Map<number, number>();
   simulation: Simulation | undefined;
+  readonly #decisions = new Map<string, Decision>();
+  readonly references = new ReferenceHistory(
+    this.operations,
+    (what) => void this.violations.push(what),
+  );
 
   linked(by: SimulatedProcess, from: string, to: string): void {
     const [, line, number] = VERSION.exec(to) ?? [];
     if (line !== undefined) this.#publish(by, line, Number(number), this.#read(by, from), to);
+    const [, batch] = DECISION.exec(to) ?? [];
+    if (batch !== undefined) this.#decide(by, batch, this.#read(by, from), to);
+    this.references.named(by, to);
   }
 
   renamed(by: SimulatedProcess, from: string, to: string): void {
     const { base } = by.simulation;
-    if (!base.statSync(to).isDirectory()) return;
+    if (!base.statSync(to).isDirectory()) {
+      this.references.named(by, to);
+      return;
+    }
+    this.references.moved(by, from, to);
     this.moves.set(by.operation, (this.moves.get(by.operation) ?? 0) + 1);
     if (!from.includes('/staging/')) return;
     for (const { name } of readFolder(base, to)) {
@@ -91,15 +108,19 @@ export class History implements DiskEvents {
     if (LIVE_FILE.test(path)) this.deletedFiles.push(path);
   }
 
+  unlinked(by: SimulatedProcess, path: string): void {
+    this.references.unnamed(by, path);
+  }
+
   /** The last version of a branch that was not taken back. */
   newest(line: Line): Published | undefined {
-    return [...line.values()].filter(({ takenBack }) => !takenBack).at(-1);
+    return [...line.values()].filter(isSeen).at(-1);
   }
 
   /** Standing versions that an operation published. */
   publishedBy(operation: number): Published[] {
     return [...this.lines.values()].flatMap((line) =>
-      [...line.values()].filter((one) => one.operation === operation && !one.takenBack),
+      [...line.values()].filter((one) => one.operation === operation && isSeen(one)),
     );
   }
 
@@ -117,13 +138,31 @@ export class History implements DiskEvents {
   isVersion(rows: string, version: number): boolean {
     return [...this.lines.values()].some((line) => {
       const found = line.get(version);
-      return found !== undefined && rowsText(found.rows) === rows;
+      return found !== undefined && found.hidden === undefined && rowsText(found.rows) === rows;
     });
   }
 
   #read(by: SimulatedProcess, path: string): Uint8Array {
     const { base } = by.simulation;
     return readAll(base, path);
+  }
+
+  /** Versions of a batch are seen all at once, or never. */
+  #decide(by: SimulatedProcess, batch: string, bytes: Uint8Array, path: string): void {
+    const { step } = by.simulation;
+    const decision = decodeDecision(bytes, path);
+    this.#decisions.set(batch, decision);
+    const committed = decision === 'committed';
+    for (const line of this.lines.values()) {
+      for (const one of line.values()) {
+        if (one.manifest.batch !== batch || one.takenBack) continue;
+        const newest = this.newest(line);
+        one.hidden = committed ? undefined : 'aborted';
+        if (!committed) continue;
+        one.step = step;
+        if (newest !== undefined) newest.replaced = step;
+      }
+    }
   }
 
   #publish(
@@ -135,7 +174,7 @@ export class History implements DiskEvents {
   ): void {
     const document = decodeVersion(bytes, path);
     if (!('manifest' in document)) return;
-    const { manifest } = document;
+    const { manifest, checksum } = document;
     const line = this.lines.get(id) ?? new Map<number, Published>();
     this.lines.set(id, line);
     const { step } = by.simulation;
@@ -148,43 +187,50 @@ export class History implements DiskEvents {
     const known = line.get(number);
     if (known !== undefined && !known.takenBack) violated('is published twice');
     const newest = this.newest(line);
+    const last = [...line.values()].filter(({ takenBack }) => !takenBack).at(-1);
+    const slot = last?.manifest.version ?? 0;
     const copied = manifest.branch !== 'main' && newest === undefined;
     let rows: Rows = new Map();
     if (copied) {
-      rows = this.lines.get(manifest.table)?.get(manifest.parent?.version ?? 0)?.rows ?? rows;
+      const source = this.#find(manifest.parent?.checksum);
+      if (source === undefined) violated('is a copy of nothing known');
+      rows = source?.rows ?? rows;
     } else {
       const made = this.operations.get(operation);
       const { parent } = manifest;
       if (parent?.version !== newest?.manifest.version)
         violated(`builds on ${parent?.version}, and the newest is ${newest?.manifest.version}`);
-      if (number !== (newest?.manifest.version ?? 0) + 1)
-        violated(`follows version ${newest?.manifest.version}`);
+      if (number !== slot + 1) violated(`follows version ${slot}`);
+      if (last?.hidden === 'undecided') violated('builds past a batch that is not decided');
       if (manifest.table !== id && manifest.branch === 'main') violated('is of another table');
       if (made?.apply === undefined) violated(`was made by ${made?.what ?? 'nobody known'}`);
       else rows = made.apply(newest?.rows ?? new Map(), line);
     }
-    if (newest !== undefined) newest.replaced = step;
+    const decision = this.#decisions.get(manifest.batch ?? '');
+    // Whoever found the journal too old has aborted it, and its process does not know it yet.
+    const undecided = decision === 'aborted' ? decision : 'undecided';
+    const hidden = manifest.batch === undefined || copied ? undefined : undecided;
+    if (hidden !== undefined && decision === 'committed') violated('joins a batch that is decided');
+    if (newest !== undefined && hidden === undefined) newest.replaced = step;
     line.delete(number);
     line.set(number, {
       manifest,
+      checksum,
       rows,
-      step,
+      step: hidden === undefined ? step : Number.POSITIVE_INFINITY,
       operation: copied ? 0 : operation,
       replaced: Number.POSITIVE_INFINITY,
       takenBack: false,
+      hidden,
     });
+  }
+
+  #find(checksum: string | undefined): Published | undefined {
+    for (const line of this.lines.values()) {
+      for (const one of line.values()) if (one.checksum === checksum) return one;
+    }
+    return undefined;
   }
 }
 
-export function readAll(fs: FileSystem, path: string): Uint8Array {
-  const fd = fs.openSync(path, 'r');
-  try {
-    const { size } = fs.fstatSync(fd);
-    if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes`);
-    const bytes = new Uint8Array(size);
-    for (let at = 0; at < size; ) at += fs.readSync(fd, bytes, at, size - at, at);
-    return bytes;
-  } finally {
-    fs.closeSync(fd);
-  }
-}
+const isSeen = ({ takenBack, hidden }: Published): boolean => !takenBack && hidden === undefined;

@@ -13,21 +13,27 @@ import {
   visibleVersions,
 } from '../../src/table/head.ts';
 import { scan } from '../../src/table/scan.ts';
-import { type History, readAll, rowsText } from './history.ts';
+import { listTags } from '../../src/table/tags.ts';
+import { type History, rowsText } from './history.ts';
 import { idsOf, people } from './people.ts';
+import { readAll } from './read-all.ts';
+import type { Simulation } from './simulation.ts';
 
 /** Beyond all that writers use. */
 const LAST_ROW = 99_999_999;
 
 /** What is wrong with the catalog, in words. */
 export async function settledProblems(
-  fs: FileSystem,
+  simulation: Simulation,
   root: string,
   history: History,
 ): Promise<string[]> {
+  const { base: fs } = simulation;
   const { catalog, store, autoCompaction } = await openCatalog({
     root,
     fs,
+    // A batch that nobody decided is waited for.
+    env: simulation.process().env,
     durability: 'relaxed',
   });
   const namespace = new DirectoryNamespace(catalog, store, autoCompaction);
@@ -44,6 +50,7 @@ export async function settledProblems(
     for (const branch of [main, ...(await listBranches(catalog.engine, folder, id))]) {
       wrong.push(...(await branchProblems(catalog.engine, branch, history)));
     }
+    wrong.push(...(await referenceProblems(catalog.engine, folder, id, history)));
   }
   for (const [id, line] of history.lines) {
     const first = line.values().next().value;
@@ -55,8 +62,10 @@ export async function settledProblems(
   for (const name of (await namespace.listAllTables({})).tables) {
     const id = name.split('$');
     await namespace.cleanupTable({ id, older_than_millis: 0, orphan_grace_millis: 0 });
-    const before = await idsOf(namespace, id);
-    await namespace.insertIntoTable({ id }, people(1, LAST_ROW));
+    const { is_only_declared } = await namespace.describeTable({ id, check_declared: true });
+    const before = is_only_declared ? [] : await idsOf(namespace, id);
+    if (is_only_declared) await namespace.createTable({ id }, people(1, LAST_ROW));
+    else await namespace.insertIntoTable({ id }, people(1, LAST_ROW));
     const after = await idsOf(namespace, id);
     if (after.join() !== [...before, LAST_ROW].join())
       wrong.push(`${name} held ${before} and after one more row ${after}`);
@@ -103,6 +112,41 @@ async function branchProblems(
     if (expected === undefined || rowsText(rows) !== rowsText(expected) || count !== rows.size)
       wrong.push(
         `${branch.folder} version ${version}: ${count} rows ${rowsText(rows)}, expected ${expected && rowsText(expected)}`,
+      );
+  }
+  return wrong;
+}
+
+/** Tags and branches stand as the operations left them, and what they name is there. */
+async function referenceProblems(
+  engine: Engine,
+  folder: string,
+  id: string,
+  history: History,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const branches = new Map(
+    (await listBranches(engine, folder, id)).map((one) => [one.branch, one]),
+  );
+  for (const [line, { table, name, operation, foreign, removed }] of history.references.branches) {
+    if (table !== id || foreign || removed !== undefined) continue;
+    if (!history.acknowledged.has(operation)) continue;
+    if (branches.get(name)?.record.id !== line)
+      wrong.push(`${folder}: the branch ${name} that ${operation} made is lost`);
+  }
+  const found = await listTags(engine, folder, id);
+  const standing = [...history.references.tags.values()].filter(({ table }) => table === id);
+  if (found.size !== standing.length)
+    wrong.push(`${folder}: ${found.size} tags are listed, and ${standing.length} were made`);
+  for (const { tag, branch: name, version, operation } of standing) {
+    const record = found.get(tag);
+    if (record?.branch !== name || record.version !== version)
+      wrong.push(`${folder}: the tag ${tag} is ${JSON.stringify(record)}, not ${name} ${version}`);
+    const branch = name === 'main' ? mainBranch(folder, id) : branches.get(name);
+    const there = branch && (await visibleVersions(engine, branch)).includes(version);
+    if (there !== true && history.acknowledged.has(operation))
+      wrong.push(
+        `${folder}: the tag ${tag} of ${operation} names ${name} ${version}, which is gone`,
       );
   }
   return wrong;

@@ -5,6 +5,7 @@ import { isDirspaceError } from '../../src/errors.ts';
 import type { Namespace } from '../../src/protocol/namespace.ts';
 import { type History, type Operation, type Rows, rowsText } from './history.ts';
 import { people, range, type Selection } from './people.ts';
+import type { Purpose } from './reference-history.ts';
 import type { SimulatedProcess, Simulation } from './simulation.ts';
 
 export interface Attempt {
@@ -12,11 +13,14 @@ export interface Attempt {
   readonly apply?: Operation['apply'];
   /** An error other than CommitStateUnknown means that nothing was published. */
   readonly exact?: boolean;
+  readonly purpose?: Purpose;
+  /** Versions that it makes at once; one if absent. */
+  readonly versions?: number;
   /** Moves a folder, and only if it says so. */
   readonly moves?: boolean;
   run(catalog: DirectoryNamespace): Promise<unknown>;
   /** Looks at the answer; says what is wrong with it. */
-  check?(answer: never, from: number, to: number): string | undefined;
+  check?(answer: never, from: number, to: number, number: number): string | undefined;
 }
 
 /** Never an answer to a caller's mistake or to another writer. */
@@ -79,8 +83,14 @@ export class SimulatedWriter {
     }
     const { process } = this;
     const number = this.#counter.next++;
-    const { what, apply } = attempt;
-    history.operations.set(number, { number, what, ...(apply === undefined ? {} : { apply }) });
+    const { what, apply, purpose } = attempt;
+    history.operations.set(number, {
+      number,
+      what,
+      begun: simulation.step,
+      ...(apply === undefined ? {} : { apply }),
+      ...(purpose === undefined ? {} : { purpose }),
+    });
     process.operation = number;
     const from = simulation.step;
     let outcome = 'ok';
@@ -117,7 +127,8 @@ export class SimulatedWriter {
         version?: number;
       };
       const published = history.publishedBy(number);
-      const expected = transaction === undefined && !attempt.what.startsWith('optimize') ? 0 : 1;
+      const all = attempt.versions ?? 1;
+      const expected = transaction === undefined && !attempt.what.startsWith('optimize') ? 0 : all;
       const optimized = attempt.what.startsWith('optimize') && version === undefined;
       if (published.length !== (optimized ? 0 : expected))
         this.#violated(name, `was acknowledged and is there ${published.length} times`);
@@ -127,7 +138,7 @@ export class SimulatedWriter {
     }
     if (attempt.moves === true && (history.moves.get(number) ?? 0) === 0)
       this.#violated(name, 'was acknowledged and moved nothing');
-    const wrong = attempt.check?.(answer as never, from, this.simulation.step);
+    const wrong = attempt.check?.(answer as never, from, this.simulation.step, number);
     if (wrong !== undefined) this.#violated(name, wrong);
   }
 
@@ -211,12 +222,12 @@ export class SimulatedWriter {
     };
   }
 
-  restore(id: string[], version: number): Attempt {
+  restore(id: string[], version: number, branch = 'main'): Attempt {
     return {
-      what: `restore ${id} to ${version}`,
+      what: `restore ${id} ${branch} to ${version}`,
       apply: (_, line) => line.get(version)?.rows ?? new Map(),
       exact: true,
-      run: (catalog) => catalog.restoreTable({ id, version }),
+      run: (catalog) => catalog.restoreTable({ id, version, branch }),
     };
   }
 
@@ -259,9 +270,9 @@ export class SimulatedWriter {
 
   /** @param pause between batches */
   read(id: string[], selection: Selection = {}, pause?: () => Promise<void>): Attempt {
-    const { version } = selection;
+    const { version, branch = '' } = selection;
     return {
-      what: `read ${id} ${version ?? ''}`,
+      what: `read ${id} ${branch} ${version ?? ''}`,
       run: (catalog) => rowsOf(catalog, id, selection, pause),
       check: (rows: Rows, from, to) => {
         const text = rowsText(rows);

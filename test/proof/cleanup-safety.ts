@@ -140,7 +140,7 @@ export async function clean(seed: number): Promise<{
   const deleted = history.deletedFiles.length;
   simulation.now += 8 * DAY;
   await simulation.run([
-    async () => void wrong.push(...(await settledProblems(base, ROOT, history))),
+    async () => void wrong.push(...(await settledProblems(simulation, ROOT, history))),
   ]);
   return { wrong, deleted, expired };
 }

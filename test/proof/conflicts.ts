@@ -359,7 +359,7 @@ async function history(seed: number): Promise<readonly string[]> {
     }),
   );
   await simulation.run([
-    async () => void wrong.push(...(await settledProblems(base, OPTIONS.root, told))),
+    async () => void wrong.push(...(await settledProblems(simulation, OPTIONS.root, told))),
   ]);
   return wrong;
 }

@@ -48,4 +48,29 @@ export const CORPUS: readonly CorpusEntry[] = [
     seed: 429_769_664,
     found: 'cleanup removed files of a version whose deletion was begun and could still be read',
   },
+  {
+    row: 'T10 simulation',
+    seed: 545,
+    found: 'a first version that landed meanwhile was overwritten by one that names no parent',
+  },
+  {
+    row: 'T10 simulation',
+    seed: 68_527_518,
+    found: 'a file was called damaged whose table had been dropped and brought back',
+  },
+  {
+    row: 'T10 simulation',
+    seed: 241,
+    found: 'a branch was removed that belongs to the table which took the name',
+  },
+  {
+    row: 'T10 simulation',
+    seed: 781,
+    found: 'two deletions of versions left a mark that hid a tagged version',
+  },
+  {
+    row: 'T10 simulation',
+    seed: 2_899,
+    found: 'a deletion that died before it saw a tag hid the tagged version',
+  },
 ];

@@ -7,6 +7,7 @@ import { strictFileSystem } from '../../src/store/strict-fs.ts';
 import { History } from '../helpers/history.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { settledProblems } from '../helpers/settled-catalog.ts';
+import { BRANCHES, createBranch, setTag } from '../helpers/simulated-references.ts';
 import { type Attempt, SimulatedWriter } from '../helpers/simulated-writer.ts';
 import { Simulation } from '../helpers/simulation.ts';
 import type { ProofRow } from './row.ts';
@@ -35,10 +36,15 @@ function mover(writer: SimulatedWriter): Attempt {
   if (roll < 13) return writer.undrop(id);
   const namespace = { id: ['n'] };
   if (roll < 14) {
-    return { what: 'drop n', run: (catalog) => catalog.dropNamespace(namespace) };
+    return {
+      what: 'drop n',
+      purpose: 'drop namespace',
+      run: (catalog) => catalog.dropNamespace(namespace),
+    };
   }
   return {
     what: 'create n',
+    purpose: 'create namespace',
     run: (catalog) => catalog.createNamespace({ ...namespace, mode: 'exist_ok' }),
   };
 }
@@ -54,21 +60,9 @@ function worker(writer: SimulatedWriter): Attempt {
   if (roll < 11) return writer.overwrite(id);
   if (roll < 12) return writer.optimize(id);
   if (roll < 13) return writer.cleanup(id);
-  if (roll < 14) {
-    const name = simulation.pick('one', 'two');
-    return {
-      what: `branch ${name} of ${id}`,
-      run: (catalog) => catalog.createTableBranch({ id, name }),
-    };
-  }
-  if (roll < 15) {
-    const tag = simulation.pick('v', 'w');
-    return {
-      what: `tag ${tag} of ${id}`,
-      run: (catalog) => catalog.createTableTag({ id, tag, version: 1 }),
-    };
-  }
-  return writer.append(id, simulation.pick('one', 'two'));
+  if (roll < 14) return createBranch(writer, id);
+  if (roll < 15) return setTag(writer, id, true);
+  return writer.append(id, simulation.pick(...BRANCHES));
 }
 
 export async function race(seed: number): Promise<{
@@ -87,6 +81,7 @@ export async function race(seed: number): Promise<{
     async () => {
       await first.attempt({
         what: 'create n',
+        purpose: 'create namespace',
         run: (catalog) => catalog.createNamespace({ id: ['n'] }),
       });
       await first.attempt(first.create(['t'], 'create'));
@@ -108,7 +103,7 @@ export async function race(seed: number): Promise<{
   await simulation.run([go(mover), go(mover), go(worker), go(worker), go(reader)]);
   simulation.now += 8 * 24 * 3_600_000;
   await simulation.run([
-    async () => void wrong.push(...(await settledProblems(base, ROOT, history))),
+    async () => void wrong.push(...(await settledProblems(simulation, ROOT, history))),
   ]);
   return { wrong, outcomes: first.outcomes };
 }
