@@ -242,14 +242,16 @@ export function equalBytes(column: BytesColumn, constant: Uint8Array, out: Uint8
   }
 }
 
-function packed(data: Uint8Array, start: number, size: number): number {
+/** Up to three bytes as one number. */
+export function packed(data: Uint8Array, start: number, size: number): number {
   const first = data[start] as number;
   if (size === 1) return first;
   const two = first | ((data[start + 1] as number) << 8);
   return size === 2 ? two : two | ((data[start + 2] as number) << 16);
 }
 
-function lastFour(data: Uint8Array, end: number): number {
+/** The four bytes before `end` as one number. */
+export function lastFour(data: Uint8Array, end: number): number {
   return (
     (data[end - 1] as number) |
     ((data[end - 2] as number) << 8) |

@@ -15,6 +15,7 @@ import { parseExpression } from './parse.ts';
 import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
+import { selectCompared } from './select-compared.ts';
 import { countSelected, selectedRows } from './selection.ts';
 import { toVector } from './to-arrow.ts';
 import type { Expression } from './tree.ts';
@@ -153,14 +154,15 @@ class Compiled implements CompiledExpression {
   }
 
   select(batch: ColumnSource, context: EvaluationContext = {}): Uint32Array {
-    return selectedRows(this.#truth(batch, context));
+    const frame = new BatchFrame(batch, context);
+    return selectCompared(this.#bound, frame) ?? selectedRows(this.#truth(frame));
   }
 
   count(batch: ColumnSource, context: EvaluationContext = {}): number {
-    return countSelected(this.#truth(batch, context));
+    return countSelected(this.#truth(new BatchFrame(batch, context)));
   }
 
-  #truth(batch: ColumnSource, context: EvaluationContext): Uint8Array {
+  #truth(frame: BatchFrame): Uint8Array {
     const bound = this.#bound;
     const family = familyOf(bound.type);
     if (family !== 'bool' && family !== 'null') {
@@ -169,7 +171,6 @@ class Compiled implements CompiledExpression {
         `${this.toSql()} is no condition but a ${this.typeName}`,
       );
     }
-    const frame = new BatchFrame(batch, context);
     if (bound.kind === 'and') return evaluateLogic(bound, frame, false);
     return truthOf(evaluate(bound, frame));
   }
