@@ -48,20 +48,23 @@ export function isPageChecksums(value: unknown, bytes: number): value is PageChe
   return typeof value === 'string' && value.length === Math.ceil((pages * 4) / 3) * 4;
 }
 
-/** The first page of `range` that does not match, or -1. `first` is the number of its first page. */
-export function damagedPage(range: Uint8Array, first: number, checksums: PageChecksums): number {
-  if (typeof checksums === 'number') {
-    return first === 0 && crc32(range) === checksums ? -1 : 0;
-  }
-  const known = Buffer.from(checksums, 'base64');
-  for (let at = 0, page = first; at < range.length; at += PAGE_BYTES, page += 1) {
+/** The checksums of the pages one by one. */
+export function pageChecksums(stored: PageChecksums): Uint32Array {
+  if (typeof stored === 'number') return Uint32Array.of(stored);
+  const bytes = Buffer.from(stored, 'base64');
+  const plain = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Uint32Array(plain.buffer, plain.byteOffset, plain.length >> 2);
+}
+
+/**
+ * The first page of `range` that does not match, or -1. `first` is the number of its first page.
+ * @param checksums of all pages, as pageChecksums gives them
+ */
+export function damagedPage(range: Uint8Array, first: number, checksums: Uint32Array): number {
+  for (let at = 0, page = first; at < range.length || page === first; page += 1) {
     const end = Math.min(at + PAGE_BYTES, range.length);
-    if (
-      page * 4 + 4 > known.length ||
-      crc32(range.subarray(at, end)) !== known.readUInt32LE(page * 4)
-    ) {
-      return page;
-    }
+    if (crc32(range.subarray(at, end)) !== checksums[page]) return page;
+    at = end;
   }
   return -1;
 }

@@ -7,7 +7,7 @@ import type { Data, RecordBatch, Schema, Vector as VectorType } from '../arrow.t
 import { Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { projectSchema, recordBatch } from './arrow-data.ts';
-import { damagedPage } from './checksums.ts';
+import { damagedPage, pageChecksums } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
 import { END_OF_MESSAGES } from './fragment-encoder.ts';
 import {
@@ -231,7 +231,7 @@ function decodeChunk(
       `${what()} has ${bytes?.length ?? 0} bytes instead of ${chunk.bytes}`,
     );
   }
-  if (options.verified !== true && damagedPage(bytes, 0, chunk.checksums) >= 0) {
+  if (options.verified !== true && damagedPage(bytes, 0, pageChecksums(chunk.checksums)) >= 0) {
     throw corrupt(footer.name, `${what()} does not match its checksum`);
   }
   return decodeColumn(type, chunk, bytes, options.dictionaries ?? NO_DICTIONARIES, (problem) =>

@@ -16,7 +16,7 @@ import {
   valueArray,
 } from './arrow-types.ts';
 import { bitmapBytes, setBit } from './bitmaps.ts';
-import { damagedPage, PAGE_BYTES } from './checksums.ts';
+import { damagedPage, PAGE_BYTES, pageChecksums } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
 import { type ByteRange, chunkAt, type FragmentFooter } from './fragment-decoder.ts';
 import type { ColumnChunk } from './fragment-layout.ts';
@@ -256,6 +256,7 @@ class Pages {
   readonly #column: number;
   readonly #batch: number;
   readonly #known = new Map<number, Uint8Array>();
+  #checksums: Uint32Array | undefined;
 
   constructor(footer: FragmentFooter, chunk: ColumnChunk, column: number, batch: number) {
     this.#footer = footer;
@@ -290,12 +291,14 @@ class Pages {
       length: Math.min(pages * PAGE_BYTES, bytes - first * PAGE_BYTES),
     }));
     const answers = yield ranges;
+    this.#checksums ??= pageChecksums(this.#chunk.checksums);
+    const checksums = this.#checksums;
     for (const [at, { first, pages }] of runs.entries()) {
       const answer = answers[at];
       if (answer === undefined || answer.length !== ranges[at]?.length) {
         throw this.fail(`${answer?.length ?? 0} bytes instead of ${ranges[at]?.length}`);
       }
-      if (damagedPage(answer, first, this.#chunk.checksums) >= 0) {
+      if (damagedPage(answer, first, checksums) >= 0) {
         throw this.fail('its bytes do not match their checksum');
       }
       for (let page = 0; page < pages; page += 1) {

@@ -5,7 +5,7 @@ import { concatData } from '../format/concat.ts';
 import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
 import { readSelected } from './batch-rows.ts';
-import { deletedRows } from './deletions.ts';
+import { type DeletedRows, deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { FragmentReader } from './fragment-reader.ts';
 import type { ScanPlan } from './scan-plan.ts';
@@ -31,15 +31,15 @@ export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<
     position += liveRows(entry);
     const group = wanted.get(entry.id);
     if (group === undefined) continue;
-    for await (const part of readGroup(plan, entry, group, first)) {
-      for (const [at, request] of part.requests) places[request] = read + at;
-      read += part.rows;
+    for await (const part of readGroup(plan, entry, byOffset(rowIds, group), first)) {
+      for (let at = 0; at < part.requests.length; at++) {
+        places[part.requests[at] as number] = read + (part.rows[at] as number);
+      }
+      read += part.count;
       parts.push(part.data);
     }
   }
-  const found = Uint32Array.from(places.keys()).filter((request) => (places[request] ?? -1) >= 0);
-  const order = found.map((request) => places[request] as number);
-  const inOrder = order.every((row, at) => row === at);
+  const { found, order, inOrder } = foundPlaces(places);
   const columns = plan.columns.map((_, column) => {
     const data = parts.map((part) => part[column] as Data);
     const [only] = data;
@@ -48,6 +48,27 @@ export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<
     return inOrder && joined.length === order.length ? joined : gather(joined, order);
   });
   return { batch: recordBatch(plan.schema, columns, found.length), found };
+}
+
+/** The requests that have a place, and their places. */
+function foundPlaces(places: Int32Array): {
+  found: Uint32Array;
+  order: Uint32Array;
+  inOrder: boolean;
+} {
+  const found = new Uint32Array(places.length);
+  const order = new Uint32Array(places.length);
+  let count = 0;
+  let inOrder = true;
+  for (let request = 0; request < places.length; request++) {
+    const place = places[request] as number;
+    if (place < 0) continue;
+    if (place !== count) inOrder = false;
+    found[count] = request;
+    order[count] = place;
+    count++;
+  }
+  return { found: found.subarray(0, count), order: order.subarray(0, count), inOrder };
 }
 
 /** Ids of the live rows at these offsets; offsets past the last row give none. */
@@ -59,19 +80,30 @@ export async function rowIdsAt(
   const ends: number[] = [];
   const fragments = await snapshot.fragments();
   for (const entry of fragments) ends.push((ends.at(-1) ?? 0) + liveRows(entry));
-  const ids: bigint[] = [];
+  const deletions = new Map<number, DeletedRows | undefined>();
+  const total = BigInt(snapshot.rowCount);
+  const ids = new BigUint64Array(offsets.length);
+  const words = wordsOf(ids);
+  let count = 0;
   for (const offset of offsets) {
-    if (offset >= BigInt(snapshot.rowCount)) continue;
+    if (offset >= total) continue;
     const rank = Number(offset);
     const at = firstAbove(ends, rank);
-    const entry = fragments[at] as FragmentEntry;
     const within = rank - (ends[at - 1] ?? 0);
-    const deleted = await deletedRows(engine, snapshot, entry);
-    const row = deleted === undefined ? within : deleted.liveRow(within);
-    ids.push((BigInt(entry.id) << 32n) | BigInt(row));
+    const entry = fragments[at] as FragmentEntry;
+    if (entry.deletion !== undefined && !deletions.has(at)) {
+      deletions.set(at, await deletedRows(engine, snapshot, entry));
+    }
+    words[2 * count] = deletions.get(at)?.liveRow(within) ?? within;
+    words[2 * count + 1] = entry.id;
+    count++;
   }
-  return BigUint64Array.from(ids);
+  return ids.subarray(0, count);
 }
+
+/** The lower half of each number, then its upper half. */
+const wordsOf = (numbers: BigUint64Array): Uint32Array =>
+  new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length * 2);
 
 function firstAbove(ascending: readonly number[], value: number): number {
   let low = 0;
@@ -84,36 +116,51 @@ function firstAbove(ascending: readonly number[], value: number): number {
   return low;
 }
 
-interface Wanted {
-  readonly offset: number;
-  readonly request: number;
-}
-
-function groupByFragment(rowIds: BigUint64Array): Map<number, Wanted[]> {
-  const words = new Uint32Array(rowIds.buffer, rowIds.byteOffset, rowIds.length * 2);
-  const groups = new Map<number, Wanted[]>();
+/** Positions in the request by fragment id. */
+function groupByFragment(rowIds: BigUint64Array): Map<number, number[]> {
+  const words = wordsOf(rowIds);
+  const groups = new Map<number, number[]>();
+  let last = -1;
+  let group: number[] = [];
   for (let request = 0; request < rowIds.length; request++) {
     const fragment = words[2 * request + 1] as number;
-    const wanted = { offset: words[2 * request] as number, request };
-    const group = groups.get(fragment);
-    if (group === undefined) groups.set(fragment, [wanted]);
-    else group.push(wanted);
+    if (fragment !== last) {
+      last = fragment;
+      group = groups.get(fragment) ?? [];
+      groups.set(fragment, group);
+    }
+    group.push(request);
   }
-  for (const group of groups.values()) group.sort((a, b) => a.offset - b.offset);
   return groups;
+}
+
+/** Pairs of a position in the request and an offset in the fragment, sorted by offset. */
+function byOffset(rowIds: BigUint64Array, requests: readonly number[]): Uint32Array {
+  const ids = wordsOf(rowIds);
+  const pairs = new BigUint64Array(requests.length);
+  const words = wordsOf(pairs);
+  for (let at = 0; at < requests.length; at++) {
+    const request = requests[at] as number;
+    words[2 * at] = request;
+    words[2 * at + 1] = ids[2 * request] as number;
+  }
+  pairs.sort();
+  return words;
 }
 
 interface Part {
   readonly data: Data[];
-  readonly rows: number;
-  /** Pairs of a row of the part and a position in the request. */
-  readonly requests: readonly (readonly [number, number])[];
+  /** How many rows it has. */
+  readonly count: number;
+  /** Positions in the request, and the row of the part that answers each. */
+  readonly requests: Uint32Array;
+  readonly rows: Uint32Array;
 }
 
 async function* readGroup(
   plan: ScanPlan,
   entry: FragmentEntry,
-  group: readonly Wanted[],
+  group: Uint32Array,
   position: number,
 ): AsyncGenerator<Part> {
   const deleted = await deletedRows(plan.engine, plan.snapshot, entry);
@@ -122,24 +169,43 @@ async function* readGroup(
     let first = 0;
     let next = 0;
     for (const [index, { rows }] of reader.footer.batches.entries()) {
-      const selected: number[] = [];
-      const requests: [number, number][] = [];
-      for (; next < group.length; next++) {
-        const { offset, request } = group[next] as Wanted;
-        if (offset >= first + rows) break;
-        if (deleted?.has(offset) === true) continue;
-        if (selected.at(-1) !== offset - first) selected.push(offset - first);
-        requests.push([selected.length - 1, request]);
-      }
-      if (selected.length > 0) {
+      const from = next;
+      while (next < group.length && (group[next + 1] as number) < first + rows) next += 2;
+      const picked = pickBatch(group.subarray(from, next), first, deleted);
+      if (picked.selected.length > 0) {
         const before = position + first - (deleted?.countBetween(0, first) ?? 0);
         const place = { reader, entry, deleted, index, first, rows, position: before };
-        const data = await readSelected(plan, place, Uint32Array.from(selected));
-        yield { data, rows: selected.length, requests };
+        const data = await readSelected(plan, place, picked.selected);
+        yield { data, count: picked.selected.length, requests: picked.requests, rows: picked.rows };
       }
       first += rows;
     }
   } finally {
     reader.close();
   }
+}
+
+/** Live rows of one batch among the pairs of its requests, each once, and which answers which. */
+function pickBatch(
+  pairs: Uint32Array,
+  first: number,
+  deleted: DeletedRows | undefined,
+): { selected: Uint32Array; requests: Uint32Array; rows: Uint32Array } {
+  const selected = new Uint32Array(pairs.length / 2);
+  const requests = new Uint32Array(pairs.length / 2);
+  const rows = new Uint32Array(pairs.length / 2);
+  let count = 0;
+  let answered = 0;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const offset = pairs[at + 1] as number;
+    if (deleted?.has(offset) === true) continue;
+    if (count === 0 || selected[count - 1] !== offset - first) selected[count++] = offset - first;
+    requests[answered] = pairs[at] as number;
+    rows[answered++] = count - 1;
+  }
+  return {
+    selected: selected.subarray(0, count),
+    requests: requests.subarray(0, answered),
+    rows: rows.subarray(0, answered),
+  };
 }
