@@ -22,10 +22,27 @@ export function recordBatchStream(
   schema: Schema,
   batches: Iterable<RecordBatch> | AsyncIterable<RecordBatch>,
 ): RecordBatchStream {
+  if (Array.isArray(batches)) return new BatchesAtHand(schema, batches);
   return {
     schema,
     async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
       yield* batches;
     },
   };
+}
+
+/** A generator would take longer to step through than a short query to be answered. */
+class BatchesAtHand implements RecordBatchStream {
+  readonly schema: Schema;
+  readonly #batches: readonly RecordBatch[];
+
+  constructor(schema: Schema, batches: readonly RecordBatch[]) {
+    this.schema = schema;
+    this.#batches = batches;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+    const left = this.#batches.values();
+    return { next: async () => left.next() };
+  }
 }

@@ -2,7 +2,7 @@
  * Making Arrow's Data and RecordBatch objects around existing buffers, without the copies and
  * schema merging of their public constructors. Knows nothing of files.
  */
-import { Data, type DataType, RecordBatch, Schema, Struct, Type, Vector } from '../arrow.ts';
+import { Data, type DataType, RecordBatch, Schema, Struct, Table, Type, Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import {
   byteWidth,
@@ -29,35 +29,47 @@ export interface DataParts {
 }
 
 /**
- * Fills what the public constructor of Data would, which takes five times as long: most of it goes
- * into telling what kind of arguments it was given.
+ * Makes objects of a class of Arrow's with `fill` in the place of the public constructor, which
+ * takes several times as long: most of it goes into telling what kind of arguments it was given.
  */
-function PlainData(
-  this: Record<string, unknown>,
-  type: DataType,
-  length: number,
-  { nullCount = 0, validity, offsets, values, typeIds, children, dictionary, views }: DataParts,
-): void {
-  const nulls = type.typeId === Type.Null ? length : nullCount;
-  this.type = type;
-  this.children = children ?? [];
-  this.dictionary = dictionary;
-  this.offset = 0;
-  this.length = length;
-  this._nullCount = nulls;
-  this.stride = strideOf(type);
-  this.valueOffsets = offsets;
-  this.values = values;
-  this.nullBitmap = nulls > 0 ? validity : NO_BYTES;
-  this.typeIds = typeIds;
-  this.variadicBuffers = views ?? [];
+function plainMaker<Made, Args extends unknown[]>(
+  { prototype }: { readonly prototype: Made },
+  fill: (this: Record<string, unknown>, ...args: Args) => void,
+): new (
+  ...args: Args
+) => Made {
+  fill.prototype = prototype;
+  return fill as unknown as new (
+    ...args: Args
+  ) => Made;
 }
-PlainData.prototype = Data.prototype;
-const Plain = PlainData as unknown as new (type: DataType, length: number, p: DataParts) => Data;
+
+const PlainData = plainMaker(
+  Data,
+  function (
+    type: DataType,
+    length: number,
+    { nullCount = 0, validity, offsets, values, typeIds, children, dictionary, views }: DataParts,
+  ) {
+    const nulls = type.typeId === Type.Null ? length : nullCount;
+    this.type = type;
+    this.children = children ?? [];
+    this.dictionary = dictionary;
+    this.offset = 0;
+    this.length = length;
+    this._nullCount = nulls;
+    this.stride = strideOf(type);
+    this.valueOffsets = offsets;
+    this.values = values;
+    this.nullBitmap = nulls > 0 ? validity : NO_BYTES;
+    this.typeIds = typeIds;
+    this.variadicBuffers = views ?? [];
+  },
+);
 
 /** Wraps buffers that all begin at row 0. */
 export const dataOf = (type: DataType, length: number, parts: DataParts): Data =>
-  new Plain(type, length, parts);
+  new PlainData(type, length, parts);
 
 const structs = new WeakMap<Schema, Struct>();
 
@@ -71,16 +83,36 @@ export function recordBatch(schema: Schema, columns: Data[], rows: number): Reco
     struct = new Struct(schema.fields);
     structs.set(schema, struct);
   }
-  const batch = Object.create(RecordBatch.prototype) as {
-    schema: Schema;
-    data: Data;
-    _metadata: Map<string, string>;
-  };
-  batch.schema = schema;
-  batch.data = dataOf(struct, rows, { children: columns });
-  batch._metadata = new Map();
-  return batch as unknown as RecordBatch;
+  return new PlainBatch(schema, dataOf(struct, rows, { children: columns }));
 }
+
+const PlainBatch = plainMaker(RecordBatch, function (schema: Schema, data: Data) {
+  this.schema = schema;
+  this.data = data;
+  this._metadata = new Map();
+});
+
+/**
+ * A table of batches. The public constructor looks at each of them several times; that is left out
+ * where all have the very schema of the table.
+ */
+export function arrowTable(schema: Schema, batches: RecordBatch[]): Table {
+  const ends = new Uint32Array(batches.length + 1);
+  for (const [at, batch] of batches.entries()) {
+    if (batch.schema !== schema) return new Table(schema, batches);
+    ends[at + 1] = (ends[at] as number) + batch.numRows;
+  }
+  return new PlainTable(schema, batches, ends);
+}
+
+const PlainTable = plainMaker(
+  Table,
+  function (schema: Schema, batches: RecordBatch[], ends: Uint32Array) {
+    this.schema = schema;
+    this.batches = batches;
+    this._offsets = ends;
+  },
+);
 
 /** The columns of a batch, in the order of its schema. */
 export const columnsOf = (batch: RecordBatch): readonly Data[] => batch.data.children;

@@ -2,13 +2,9 @@
  * What every query has: the request it fills, and the ways to run it. Which rows come out is the
  * catalog's.
  */
-import {
-  Table as ArrowTable,
-  type RecordBatch,
-  type RecordBatchStream,
-  type Schema,
-} from '../arrow.ts';
+import type { Table as ArrowTable, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { arrowTable } from '../format/arrow-data.ts';
 import type { QueryTableRequest } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { collectRows, type Row } from './rows.ts';
@@ -36,11 +32,11 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
   /** Tables make queries; see `Table.query`. */
   constructor(target: TableTarget) {
     this.#target = target;
-    this.request = {
-      ...atVersion(target),
-      k: Number.MAX_SAFE_INTEGER,
-      vector: { single_vector: [] },
-    };
+    // Assigned one by one: spread into a new object, they would take longer than a short query.
+    const request: QueryTableRequest = atVersion(target) as QueryTableRequest;
+    request.k = Number.MAX_SAFE_INTEGER;
+    request.vector = { single_vector: [] };
+    this.request = request;
   }
 
   /** All columns if never called. */
@@ -82,8 +78,10 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
   }
 
   async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
-    const { schema, ...rest } = await this.#collect(options);
-    return new ArrowTable(schema, rest.batches);
+    const stream = await this.#run(options);
+    const batches: RecordBatch[] = [];
+    for await (const batch of stream) batches.push(batch);
+    return arrowTable(stream.schema, batches);
   }
 
   /** The rows as plain objects. */
@@ -120,8 +118,9 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     return this.#target.catalog.queryTable({ ...this.request }, options);
   }
 
-  #run({ timeoutMs, ...options }: QueryExecutionOptions): Promise<RecordBatchStream> {
+  #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
     const { lifetime } = this.#target;
+    const { timeoutMs } = options;
     if (timeoutMs === undefined) {
       lifetime.enter(options);
       return this.answer(options);
@@ -132,15 +131,6 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     const signal = AbortSignal.any(limits);
     lifetime.enter({ signal });
     return this.answer({ ...options, signal });
-  }
-
-  async #collect(
-    options: QueryExecutionOptions,
-  ): Promise<{ schema: Schema; batches: RecordBatch[] }> {
-    const stream = await this.#run(options);
-    const batches: RecordBatch[] = [];
-    for await (const batch of stream) batches.push(batch);
-    return { schema: stream.schema, batches };
   }
 }
 

@@ -112,6 +112,8 @@ export async function readSelected(
   const count = selectedCount(selection, place.rows);
   const needed = neededFields(plan.columns);
   const fields = await readFields(plan, place, needed, selection, selection && lent);
+  const asStored = needed.length === plan.columns.length && plan.columns.every(isField);
+  if (asStored) return fields;
   const columns = new Map(needed.map((name, at) => [name, fields[at] as Data]));
   const rowIds = (): Data => {
     const ids = rowIdColumn(place.entry.id, place.first, place.rows);
@@ -138,14 +140,22 @@ function onlyChunk(vector: Vector): Data {
   return data as Data;
 }
 
-/** Names of the version's columns that the plan's columns are made of. */
-function neededFields(columns: readonly ReadColumn[]): string[] {
+const isField = (column: ReadColumn): boolean => column.kind === 'field';
+
+const needs = new WeakMap<readonly ReadColumn[], readonly string[]>();
+
+/** Names of the version's columns that the plan's columns are made of, in the order of these. */
+function neededFields(columns: readonly ReadColumn[]): readonly string[] {
+  const known = needs.get(columns);
+  if (known !== undefined) return known;
   const names = new Set<string>();
   for (const column of columns) {
     if (column.kind === 'field') names.add(column.field.field.name);
     if (column.kind === 'value') for (const name of column.expression.columns) names.add(name);
   }
-  return [...names];
+  const needed = [...names];
+  needs.set(columns, needed);
+  return needed;
 }
 
 /**

@@ -29,6 +29,7 @@ export async function resolveColumns(
   request: ColumnRequest | undefined,
   withRowId: boolean,
 ): Promise<readonly ReadColumn[]> {
+  if (request === undefined && !withRowId) return everyColumn(snapshot.fields);
   const columns = isNames(request)
     ? (request ?? snapshot.fields.map(({ field }) => field.name)).map((name) =>
         namedColumn(snapshot, name),
@@ -42,6 +43,18 @@ export async function resolveColumns(
   const names = new Set(columns.map(({ name }) => name));
   if (names.size === columns.length) return columns;
   throw new DirspaceError('InvalidInput', 'A column is asked for twice under the same name.');
+}
+
+const wholeRows = new WeakMap<readonly IdentifiedField[], readonly ReadColumn[]>();
+
+/** The same object for the same fields. */
+function everyColumn(fields: readonly IdentifiedField[]): readonly ReadColumn[] {
+  let columns = wholeRows.get(fields);
+  if (columns === undefined) {
+    columns = fields.map((field) => ({ kind: 'field', name: field.field.name, field }));
+    wholeRows.set(fields, columns);
+  }
+  return columns;
 }
 
 const isNames = (request: ColumnRequest | undefined): request is readonly string[] | undefined =>

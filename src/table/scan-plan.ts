@@ -76,11 +76,13 @@ function isWorthKeeping(
   columns: readonly ReadColumn[],
   predicate: CompiledExpression | undefined,
 ): boolean {
+  const { bytes } = snapshot.manifest.totals;
+  if (bytes <= engine.buffers.limit) return true;
   const names = new Set(predicate?.columns ?? []);
   for (const column of columns) {
     if (column.kind === 'field') names.add(column.field.field.name);
     if (column.kind === 'value') for (const name of column.expression.columns) names.add(name);
   }
   const share = names.size / Math.max(1, snapshot.fields.length);
-  return snapshot.manifest.totals.bytes * share <= engine.buffers.limit;
+  return bytes * share <= engine.buffers.limit;
 }

@@ -2,7 +2,7 @@
  * Snapshot -> record batches, in row order, with memory bounded by a few batches. Batches ahead of
  * the reader are read while it works on the one it has.
  */
-import type { Data, RecordBatch, RecordBatchStream } from '../arrow.ts';
+import type { Data, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { recordBatch } from '../format/arrow-data.ts';
 import { liveRows } from '../format/fragment-entry.ts';
 import {
@@ -34,10 +34,23 @@ export async function scan(
   return scanStream(await planScan(engine, snapshot, request));
 }
 
-export const scanStream = (plan: ScanPlan): RecordBatchStream => ({
-  schema: plan.schema,
-  [Symbol.asyncIterator]: () => (isBounded(plan) ? boundedBatches(plan) : allBatches(plan)),
-});
+export const scanStream = (plan: ScanPlan): RecordBatchStream => new ScanStream(plan);
+
+class ScanStream implements RecordBatchStream {
+  readonly #plan: ScanPlan;
+
+  constructor(plan: ScanPlan) {
+    this.#plan = plan;
+  }
+
+  get schema(): Schema {
+    return this.#plan.schema;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
+    return isBounded(this.#plan) ? boundedBatches(this.#plan) : allBatches(this.#plan);
+  }
+}
 
 const isBounded = (plan: ScanPlan): boolean =>
   plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0;
@@ -71,7 +84,9 @@ async function* boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
 function partOf(selection: Selection, rows: number, from: number, count: number): Selection {
   if (from === 0 && count === selectedCount(selection, rows)) return selection;
   if (selection !== undefined) return selection.subarray(from, from + count);
-  return Uint32Array.from({ length: count }, (_, at) => from + at);
+  const picked = new Uint32Array(count);
+  for (let at = 0; at < count; at++) picked[at] = from + at;
+  return picked;
 }
 
 async function* allBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
