@@ -1,6 +1,7 @@
 /** The CLI on a real folder; what depends on the process runs in one of its own. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../src/arrow.ts';
 import { parseExactJson } from '../src/cli/exact-json.ts';
@@ -206,6 +207,43 @@ describe('how it is called', () => {
     expect((await callCli(['ls', 'prod'], { env: { DIRSPACE_URI: root } })).out).toBe('search/\n');
     const other = { env: { DIRSPACE_URI: '/nowhere' } };
     expect((await callCli(['ls', 'prod', '--root', root], other)).out).toBe('search/\n');
+  });
+
+  test('serving takes the root from the same places', async () => {
+    const places: [string[], Record<string, string>][] = [
+      [['--root', root], { DIRSPACE_URI: '/nowhere' }],
+      [['--root', pathToFileURL(root).href], {}],
+      [[], { DIRSPACE_URI: root }],
+      [[], { DIRSPACE_URI: '/nowhere', DIRSPACE_ROOT: root }],
+    ];
+    for (const [args, env] of places) {
+      let listed = '';
+      const { code } = await callCli(['serve', '--port', '0', '--json', ...args], {
+        env,
+        during: async (line) => {
+          listed = (await callCli(['ls', 'prod', '--uri', JSON.parse(line).url])).out;
+        },
+      });
+      expect({ args, code, listed }).toEqual({ args, code: 0, listed: 'search/\n' });
+    }
+    const server = { env: { DIRSPACE_URI: 'http://127.0.0.1:1' } };
+    expect(await callCli(['serve', '--port', '0'], server)).toMatchObject({
+      code: EXIT.usage,
+      error: expect.stringContaining('Give --root'),
+    });
+  });
+
+  test('an option that means nothing to a command is refused', async () => {
+    const address = 'http://127.0.0.1:1';
+    for (const args of [
+      ['serve', '--port', '0', '--uri', address],
+      ['conformance', address, '--root', root],
+      ['conformance', address, '--uri', address],
+    ]) {
+      const { code, error } = await callCli(args);
+      expect({ args, code }).toEqual({ args, code: EXIT.usage });
+      expect(error).toContain('means nothing here');
+    }
   });
 
   test.each([

@@ -95,6 +95,13 @@ export class Options {
     throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; give a whole number.`);
   }
 
+  /** For what every command may be given and this one has no use for. `instead` says what to do. */
+  refuse(names: readonly string[], instead: string): void {
+    const given = names.find((name) => this.text(name) !== undefined);
+    if (given !== undefined)
+      throw new UsageError(`${flagOf(given)} means nothing here: ${instead}`);
+  }
+
   choice<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
     const text = this.text(name) ?? words[0];
     const word = words.find((candidate) => candidate === text);

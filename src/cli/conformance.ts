@@ -18,6 +18,7 @@ export const conformance: ServiceCommand = {
   examples: ['dirspace conformance http://127.0.0.1:2333', 'dirspace conformance $URL --json'],
   service: true,
   async run({ arguments: [url = ''], options, around }: ServiceCall): Promise<number> {
+    options.refuse(['root', 'uri'], 'the address of the server is the argument.');
     const { runConformance } = await import('../rest/conformance.ts');
     const skip = await readSkips(options.text('skip'));
     const headers = Object.fromEntries(options.texts('header').map(parseHeader));

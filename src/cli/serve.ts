@@ -1,8 +1,15 @@
 /** `dirspace serve`: the catalog of a directory over HTTP, until the process is asked to end. */
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ServerConfig } from '../rest/config.ts';
 import type { Logger, LogLevel } from '../rest/logging.ts';
-import type { Options, ServiceCall, ServiceCommand, Surroundings } from './command.ts';
+import {
+  type Options,
+  type ServiceCall,
+  type ServiceCommand,
+  type Surroundings,
+  UsageError,
+} from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
 export const serve: ServiceCommand = {
@@ -17,12 +24,17 @@ export const serve: ServiceCommand = {
   examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
   service: true,
   async run({ options, around }: ServiceCall): Promise<number> {
+    options.refuse(['uri'], 'give --root for the directory to serve.');
     // The other commands start faster without the server.
     const [{ loadConfig }, { startServer }] = await Promise.all([
       import('../rest/config.ts'),
       import('../rest/server.ts'),
     ]);
-    const config = withOptions(await loadConfig(options.text('config'), around.env), options);
+    const config = withOptions(
+      await loadConfig(options.text('config'), around.env),
+      options,
+      around.env.DIRSPACE_URI || '.',
+    );
     const { logLevel, ...settings } = config;
     const stopped = around.interrupted?.();
     const server = await startServer({ ...settings, logger: lineLogger(around, logLevel) });
@@ -36,24 +48,26 @@ export const serve: ServiceCommand = {
 
 const DEFAULT_PORT = 2333;
 
-function withOptions(config: ServerConfig, options: Options): ServerConfig {
+/** `place` is served where neither an option nor the configuration says what is. */
+function withOptions(config: ServerConfig, options: Options, place: string): ServerConfig {
   const { databases, databasesRoot, root, ...rest } = config;
   const given = options.text('root');
-  const source =
-    given !== undefined
-      ? { root: resolve(given) }
-      : databases !== undefined
-        ? { databases }
-        : databasesRoot !== undefined
-          ? { databasesRoot }
-          : { root: root ?? resolve('.') };
+  const isConfigured = [databases, databasesRoot, root].some((source) => source !== undefined);
   const host = options.text('host');
   return {
-    ...rest,
-    ...source,
+    ...(given === undefined && isConfigured ? config : { ...rest, root: folderOf(given ?? place) }),
     ...(host === undefined ? {} : { host }),
     port: options.count('port', config.port ?? DEFAULT_PORT),
   };
+}
+
+function folderOf(place: string): string {
+  if (/^https?:\/\//i.test(place)) {
+    throw new UsageError(
+      `${JSON.stringify(place)} is the address of a server. Give --root for the directory to serve.`,
+    );
+  }
+  return /^file:/i.test(place) ? fileURLToPath(place) : resolve(place);
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

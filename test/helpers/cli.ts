@@ -12,6 +12,8 @@ export interface CliResult {
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Done while a command lasts that ends when it is asked to: from its first line on. */
+  readonly during?: (line: string) => Promise<void>;
 }
 
 export async function callCli(
@@ -19,10 +21,17 @@ export async function callCli(
   options: CliOptions = {},
 ): Promise<CliResult> {
   let [out, error] = ['', ''];
+  const { during } = options;
+  let told: (line: string) => void = () => {};
+  const first = new Promise<string>((resolve) => {
+    told = resolve;
+  });
   const code = await runCli(args, {
     env: options.env ?? {},
+    ...(during === undefined ? {} : { interrupted: () => first.then(during) }),
     out: (text) => {
       out += text;
+      told(text);
     },
     error: (text) => {
       error += text;
