@@ -3,10 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tableFromArrays, tableToIPC } from '../src/arrow.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { ERROR_KINDS, type ErrorKind, isDirspaceError } from '../src/errors.ts';
+import { loadConfig } from '../src/rest/config.ts';
 import { connect } from '../src/sdk/connect.ts';
+import { callCli } from './helpers/cli.ts';
 import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -58,11 +61,51 @@ describe('the command line', () => {
     expect(codes.map(([code]) => Number(code))).toEqual(Object.values(EXIT));
   });
 
+  test('does what its examples say, one after the other', async () => {
+    const folder = temporaryFolder();
+    const file = (name: string): string => join(folder, name);
+    const rows = { id: [1, 2], name: ['Ada', 'Grace'], age: [36, 85] };
+    writeFileSync(file('users.arrow'), tableToIPC(tableFromArrays(rows), 'file'));
+    writeFileSync(file('more.ndjson'), '{"id": 3, "name": "Alan", "age": 41}\n');
+    const env = { DIRSPACE_URI: file('catalog') };
+    const lines = Array.from(code('sh').matchAll(/^dirspace ([^#\n]*)/gm), ([, line = '']) =>
+      Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word = '']) => quoted ?? word),
+    );
+    const said: string[] = [];
+    for (const words of lines) {
+      if (words[0] === 'serve' || words[0] === 'conformance') continue;
+      const args = words.map((word) => (/\.(arrow|ndjson)$/.test(word) ? file(word) : word));
+      const { code: exit, out, error } = await callCli(args, { env });
+      expect({ words, exit, error: exit === EXIT.ok ? '' : error }).toEqual({
+        words,
+        exit: EXIT.ok,
+        error: '',
+      });
+      said.push(`${words[0]}: ${out}`);
+    }
+    expect(said).toContain('ls: prod/\nprod/search/\nprod/search/user\n');
+    expect(said).toContain('query: name\nGrace\nAlan\n');
+  });
+
   test('has examples of every command', () => {
     const lines = code('sh');
     for (const { name } of COMMANDS)
       expect(lines).toMatch(new RegExp(`^dirspace .*\\b${name}\\b`, 'm'));
   });
+});
+
+test('the configuration of a server is one', async () => {
+  const file = join(temporaryFolder(), 'server.json');
+  writeFileSync(file, code('json'));
+  const { auth, limits, host } = await loadConfig(file, { SEARCH_KEY: 'secret' });
+  expect({ auth, host }).toMatchObject({
+    host: '0.0.0.0',
+    auth: {
+      apiKeys: [{ key: 'secret', grants: [{ namespace: [] }, { permission: 'write' }] }],
+      jwt: { audience: 'dirspace' },
+    },
+  });
+  expect(limits?.maxInFlight).toBe(64);
 });
 
 test('what it says is missing is missing, and nothing else is', async () => {

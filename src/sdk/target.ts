@@ -61,7 +61,7 @@ export function pathOf(path: readonly string[], member = 'namespacePath'): strin
   if (!Array.isArray(path) || !path.every((component) => typeof component === 'string')) {
     throw new DirspaceError(
       'InvalidInput',
-      `${member} is an array of names, such as ["prod", "search"]; it was given as ${typeof path}.`,
+      `${member} is an array of names, such as ["prod", "search"], or [] for the root; it was given as ${typeof path}.`,
       { details: { member } },
     );
   }
