@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { encodeChecksummed, parseChecksummed } from '../src/format/json.ts';
 import { latestFile } from '../src/format/paths.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
-import { resolveHead, snapshotAt } from '../src/table/head.ts';
-import { declared, land, ROOT, testEngine } from './helpers/engines.ts';
+import { type Head, resolveHead, snapshotAt } from '../src/table/head.ts';
+import { noteHead, unchangedHead } from '../src/table/unchanged-head.ts';
+import { declared, land, ROOT, settled, testEngine } from './helpers/engines.ts';
 
 async function remembering(versions: number) {
   const one = testEngine();
@@ -81,4 +82,19 @@ test('every eighth version leaves a hint, where the others look first', async ()
     throw new Error('listed');
   };
   expect(await resolveHead(fresh.engine, branch)).toMatchObject({ slot: 17 });
+});
+
+test('a store that answers late, and with an error, does not end the process of a reader', async () => {
+  const one = testEngine();
+  const branch = await declared(one);
+  await land(one, branch, 'create');
+  const head = (await resolveHead(one.engine, branch)) as Head;
+  one.calls.head = async () => {
+    throw new Error('too many open files');
+  };
+  noteHead(one.engine, branch, head);
+  // A rejection that nobody hears of fails the test here.
+  await settled();
+  one.calls.head = undefined;
+  expect(unchangedHead(one.engine, branch.tableFolder)).toBeUndefined();
 });

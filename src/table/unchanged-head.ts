@@ -46,7 +46,9 @@ export function noteHead(engine: Engine, branch: TableBranch, { slot, snapshot }
   if (snapshot.version !== slot) return;
   const { file } = snapshot;
   const found = engine.store.head(file);
-  // A store that does not answer at once would have to be waited for twice.
+  // A store that does not answer at once would have to be waited for twice, and what goes wrong in
+  // it then concerns nobody.
+  if (found instanceof Promise) found.catch(() => {});
   if (found === undefined || found instanceof Promise) return;
   if (found.size !== snapshot.manifestBytes) return;
   const next = versionFile(branch.folder, slot + 1);
