@@ -4,6 +4,7 @@ import { nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { concatData } from '../format/concat.ts';
 import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
+import { newArray } from '../format/small-arrays.ts';
 import { readSelected } from './batch-rows.ts';
 import { type DeletedRows, deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
@@ -56,8 +57,8 @@ function foundPlaces(places: Int32Array): {
   order: Uint32Array;
   inOrder: boolean;
 } {
-  const found = new Uint32Array(places.length);
-  const order = new Uint32Array(places.length);
+  const found = newArray(Uint32Array, places.length);
+  const order = newArray(Uint32Array, places.length);
   let count = 0;
   let inOrder = true;
   for (let request = 0; request < places.length; request++) {
@@ -68,8 +69,11 @@ function foundPlaces(places: Int32Array): {
     order[count] = place;
     count++;
   }
-  return { found: found.subarray(0, count), order: order.subarray(0, count), inOrder };
+  return { found: front(found, count), order: front(order, count), inOrder };
 }
+
+const front = (numbers: Uint32Array, count: number): Uint32Array =>
+  count === numbers.length ? numbers : numbers.subarray(0, count);
 
 /** Ids of the live rows at these offsets; offsets past the last row give none. */
 export async function rowIdsAt(
@@ -82,7 +86,7 @@ export async function rowIdsAt(
   for (const entry of fragments) ends.push((ends.at(-1) ?? 0) + liveRows(entry));
   const deletions = new Map<number, DeletedRows | undefined>();
   const total = BigInt(snapshot.rowCount);
-  const ids = new BigUint64Array(offsets.length);
+  const ids = newArray(BigUint64Array, offsets.length);
   const words = wordsOf(ids);
   let count = 0;
   for (const offset of offsets) {
@@ -98,7 +102,7 @@ export async function rowIdsAt(
     words[2 * count + 1] = entry.id;
     count++;
   }
-  return ids.subarray(0, count);
+  return count === ids.length ? ids : ids.subarray(0, count);
 }
 
 /** The lower half of each number, then its upper half. */
@@ -137,14 +141,14 @@ function groupByFragment(rowIds: BigUint64Array): Map<number, number[]> {
 /** Pairs of a position in the request and an offset in the fragment, sorted by offset. */
 function byOffset(rowIds: BigUint64Array, requests: readonly number[]): Uint32Array {
   const ids = wordsOf(rowIds);
-  const pairs = new BigUint64Array(requests.length);
+  const pairs = newArray(BigUint64Array, requests.length);
   const words = wordsOf(pairs);
   for (let at = 0; at < requests.length; at++) {
     const request = requests[at] as number;
     words[2 * at] = request;
     words[2 * at + 1] = ids[2 * request] as number;
   }
-  pairs.sort();
+  if (pairs.length > 1) pairs.sort();
   return words;
 }
 
@@ -171,13 +175,24 @@ async function* readGroup(
     for (const [index, { rows }] of reader.footer.batches.entries()) {
       const from = next;
       while (next < group.length && (group[next + 1] as number) < first + rows) next += 2;
-      const picked = pickBatch(group.subarray(from, next), first, deleted);
-      if (picked.selected.length > 0) {
-        const before = position + first - (deleted?.countBetween(0, first) ?? 0);
-        const place = { reader, entry, deleted, index, first, rows, position: before };
-        const data = await readSelected(plan, place, picked.selected);
-        yield { data, count: picked.selected.length, requests: picked.requests, rows: picked.rows };
+      if (next > from) {
+        const {
+          selected,
+          requests,
+          rows: answers,
+        } = pickBatch(
+          from === 0 && next === group.length ? group : group.subarray(from, next),
+          first,
+          deleted,
+        );
+        if (selected.length > 0) {
+          const before = position + first - (deleted?.countBetween(0, first) ?? 0);
+          const place = { reader, entry, deleted, index, first, rows, position: before };
+          const data = await readSelected(plan, place, selected);
+          yield { data, count: selected.length, requests, rows: answers };
+        }
       }
+      if (next === group.length) break;
       first += rows;
     }
   } finally {
@@ -191,9 +206,9 @@ function pickBatch(
   first: number,
   deleted: DeletedRows | undefined,
 ): { selected: Uint32Array; requests: Uint32Array; rows: Uint32Array } {
-  const selected = new Uint32Array(pairs.length / 2);
-  const requests = new Uint32Array(pairs.length / 2);
-  const rows = new Uint32Array(pairs.length / 2);
+  const selected = newArray(Uint32Array, pairs.length / 2);
+  const requests = newArray(Uint32Array, pairs.length / 2);
+  const rows = newArray(Uint32Array, pairs.length / 2);
   let count = 0;
   let answered = 0;
   for (let at = 0; at < pairs.length; at += 2) {
@@ -204,8 +219,8 @@ function pickBatch(
     rows[answered++] = count - 1;
   }
   return {
-    selected: selected.subarray(0, count),
-    requests: requests.subarray(0, answered),
-    rows: rows.subarray(0, answered),
+    selected: front(selected, count),
+    requests: front(requests, answered),
+    rows: front(rows, answered),
   };
 }
