@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';
 
+/** What a run takes from the world beside its files. */
 export interface Env {
   /** Milliseconds since the epoch, which may have a fraction. Informative only: versions order things, clocks never do. */
   now(): number;

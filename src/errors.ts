@@ -9,6 +9,7 @@
 export interface ErrorKind {
   /** The protocol's error number. */
   readonly number: number;
+  /** The HTTP status a server answers with. */
   readonly status: number;
   /** True when the same request may succeed if it is simply sent again. */
   readonly retryable: boolean;
@@ -20,6 +21,7 @@ const kind = (number: number, status: number, retryable = false): ErrorKind => (
   retryable,
 });
 
+/** By code. Several codes share a number where the protocol has only one for them. */
 export const ERROR_KINDS = {
   Unsupported: kind(0, 406),
   NamespaceNotFound: kind(1, 404),
@@ -62,9 +64,12 @@ export const ERROR_KINDS = {
   UnsupportedMediaType: kind(13, 415),
 } as const satisfies Record<string, ErrorKind>;
 
+/** `TableNotFound` and its like: stable across releases. */
 export type ErrorCode = keyof typeof ERROR_KINDS;
 
+/** What an error carries beside its code and message. */
 export interface DirspaceErrorOptions {
+  /** What was thrown underneath. */
   readonly cause?: unknown;
   /** Facts for programs: ids, names, positions. Never secrets, never server paths. */
   readonly details?: Readonly<Record<string, unknown>>;
@@ -76,12 +81,15 @@ export interface DirspaceErrorOptions {
  */
 export class DirspaceError extends Error {
   override readonly name = 'DirspaceError';
+  /** What tells errors apart. */
   readonly code: ErrorCode;
   /** The protocol's number. */
   readonly number: number;
   /** The HTTP status a server answers with. */
   readonly status: number;
+  /** True when the same call may succeed if it is simply made again. */
   readonly retryable: boolean;
+  /** Facts for programs, such as `{id, version}`; empty where there are none. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, options: DirspaceErrorOptions = {}) {

@@ -23,12 +23,12 @@ export {
   type CallOptions,
   type Namespace,
   type NamespaceOperations,
-  type OperationName,
   type RequestOf,
   type ResponseOf,
   unsupported,
   unsupportedOperations,
 } from './protocol/namespace.ts';
+export type { OperationName } from './protocol/operations.ts';
 export { schemaFromJson, schemaToJson, schemaToLanceJson } from './protocol/schema.ts';
 export { Branches } from './sdk/branches.ts';
 export type {

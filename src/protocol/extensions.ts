@@ -6,15 +6,18 @@ import type { RecordBatchStream } from '../arrow.ts';
 import type { QueryColumns } from './models.ts';
 import type { CallOptions } from './namespace.ts';
 
+/** The id that the table was dropped under, from the root down. */
 export interface UndropTableRequest {
   readonly id: readonly string[];
 }
 
+/** Where the table is again. */
 export interface UndropTableResponse {
   readonly id: readonly string[];
   readonly location: string;
 }
 
+/** Changes single properties: the others stay. */
 export interface UpdateNamespacePropertiesRequest {
   readonly id: readonly string[];
   /** Set or replaced. */
@@ -23,6 +26,7 @@ export interface UpdateNamespacePropertiesRequest {
   readonly removals?: readonly string[];
 }
 
+/** Rows to delete by id, from the main branch if none is named. */
 export interface DeleteRowsRequest {
   readonly id: readonly string[];
   readonly branch?: string;
@@ -30,6 +34,7 @@ export interface DeleteRowsRequest {
   readonly row_ids: readonly bigint[];
 }
 
+/** The version that was made; the one there was where no row was deleted. */
 export interface DeleteRowsResponse {
   readonly transaction_id?: string;
   readonly version: number;
@@ -47,6 +52,7 @@ export interface TakeRowsRequest {
   readonly with_row_id?: boolean;
 }
 
+/** What may be removed of a table, in ages of milliseconds. */
 export interface CleanupTableRequest {
   readonly id: readonly string[];
   /** Versions older than this go, save the newest of each branch and what tags name. */
@@ -57,6 +63,7 @@ export interface CleanupTableRequest {
   readonly dry_run?: boolean;
 }
 
+/** What was removed from the disk, or would be in a dry run. */
 export interface CleanupTableResponse {
   readonly versions_removed: number;
   readonly files_removed: number;
@@ -68,12 +75,13 @@ export interface CleanupTableResponse {
 export interface CompactionParameters {
   /** Rows of a fragment, at most; about a million if absent. */
   readonly target_rows?: number;
-  /** Bytes of a fragment, at most. */
+  /** Bytes of a fragment, at most; 256 MiB if absent. */
   readonly target_bytes?: number;
   /** From 0 to 1: a fragment of which more rows are deleted is rewritten. */
   readonly max_deleted_share?: number;
 }
 
+/** Compaction of one branch, and then cleanup of the whole table. */
 export interface OptimizeTableRequest {
   readonly id: readonly string[];
   readonly branch?: string;
@@ -86,6 +94,7 @@ export interface OptimizeTableRequest {
   readonly dry_run?: boolean;
 }
 
+/** What was done, or would be in a dry run; counts are 0 where nothing was. */
 export interface OptimizeTableResponse {
   readonly fragments_removed: number;
   readonly fragments_added: number;
@@ -101,21 +110,27 @@ export interface OptimizeTableResponse {
   readonly version?: number;
 }
 
+/** Rows of the fragments that are being rewritten. */
 export interface OptimizeProgress {
   readonly rows_done: number;
   readonly rows_total: number;
 }
 
+/** Options of one call of `optimizeTable`. */
 export interface OptimizeCallOptions extends CallOptions {
   /** Called as compaction gets on. */
   readonly on_progress?: (progress: OptimizeProgress) => void;
 }
 
+/** What to check. */
 export interface VerifyRequest {
   /** The namespace to look through, with all below it; the whole catalog if absent. */
   readonly id?: readonly string[];
 }
 
+/**
+ * The kind of a file or folder, as the catalog knows it; `unknown` for what the engine never makes.
+ */
 export type VerifiedKind =
   | 'format'
   | 'namespace'
@@ -136,6 +151,7 @@ export interface VerifyProblem {
   /** Relative to the root. */
   readonly path: string;
   readonly kind: VerifiedKind;
+  /** In words; for people. */
   readonly what: string;
 }
 
@@ -154,6 +170,7 @@ export interface VerifyLeftover {
     | 'empty folder';
 }
 
+/** All that was found, and how much was looked at. */
 export interface VerifyResponse {
   /** True when there is no problem; leftovers are none. */
   readonly ok: boolean;
@@ -171,20 +188,24 @@ export interface VerifyResponse {
   };
 }
 
+/** What to repair. Nobody else may be writing meanwhile. */
 export interface RepairRequest {
   readonly id?: readonly string[];
   /** Moves what is damaged into quarantine; without it nothing is changed. */
   readonly apply?: boolean;
 }
 
+/** One thing that is taken out of the way: moved, never deleted. */
 export interface RepairAction {
   /** What is taken out of the way. */
   readonly path: string;
+  /** What verify says of it. */
   readonly why: string;
   /** Where it lies now; absent while nothing is changed. */
   readonly quarantined?: string;
 }
 
+/** What was done, or would be if `applied` is false. */
 export interface RepairResponse {
   readonly applied: boolean;
   readonly actions: readonly RepairAction[];
@@ -192,17 +213,20 @@ export interface RepairResponse {
   readonly left: readonly VerifyProblem[];
 }
 
+/** What to remove for good of all that was dropped. */
 export interface PurgeTrashRequest {
   /** Dropped longer ago than this. */
   readonly older_than_millis: number;
   readonly dry_run?: boolean;
 }
 
+/** How many dropped tables and namespaces were removed, or would be in a dry run. */
 export interface PurgeTrashResponse {
   readonly removed: number;
   readonly dry_run: boolean;
 }
 
+/** What to watch. */
 export interface WatchRequest {
   /** The namespace to watch, with all below it; the root if absent. */
   readonly id?: readonly string[];
@@ -214,6 +238,7 @@ export interface CatalogWatch extends AsyncIterable<CatalogEvent> {
   readonly ready: Promise<void>;
 }
 
+/** Something that happened. Paths go from the root down; `table` includes the table's name. */
 export type CatalogEvent =
   | {
       readonly type: 'namespace_created' | 'namespace_dropped';
@@ -245,16 +270,22 @@ export type CatalogEvent =
       readonly branch: string;
     };
 
+/** The operations themselves. A catalog has those that its engine can do. */
 export interface CatalogExtensions {
+  /** @throws TableNotFound where the trash has none, TableAlreadyExists where the name is taken */
   undropTable?(request: UndropTableRequest, options?: CallOptions): Promise<UndropTableResponse>;
+  /** Answers all properties after the change. @throws NamespaceNotFound */
   updateNamespaceProperties?(
     request: UpdateNamespacePropertiesRequest,
     options?: CallOptions,
   ): Promise<{ readonly properties: Readonly<Record<string, string>> }>;
+  /** @throws TableNotFound, TableBranchNotFound */
   deleteRows?(request: DeleteRowsRequest, options?: CallOptions): Promise<DeleteRowsResponse>;
   /** In the order asked for, repeats kept; numbers that name no live row are left out. */
   takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
+  /** Removes old versions of all branches, and the files that only they used. */
   cleanupTable?(request: CleanupTableRequest, options?: CallOptions): Promise<CleanupTableResponse>;
+  /** Joins small fragments without a change of rows; row ids change. */
   optimizeTable?(
     request: OptimizeTableRequest,
     options?: OptimizeCallOptions,
@@ -263,6 +294,7 @@ export interface CatalogExtensions {
   verify?(request: VerifyRequest, options?: CallOptions): Promise<VerifyResponse>;
   /** Takes out of the way what keeps a catalog from being read. Never deletes. */
   repair?(request: RepairRequest, options?: CallOptions): Promise<RepairResponse>;
+  /** Removes for good what was dropped: nothing brings it back. */
   purgeTrash?(request: PurgeTrashRequest, options?: CallOptions): Promise<PurgeTrashResponse>;
   /** Watches from this call on, until the signal or closing ends it. */
   watch?(request: WatchRequest, options?: CallOptions): CatalogWatch;

@@ -7,6 +7,7 @@ import { DirspaceError } from '../errors.ts';
 /** The components from the root down; `[]` is the root namespace. */
 export type ObjectPath = readonly string[];
 
+/** What joins the components of an id in text: `prod$search$user`. */
 export const DEFAULT_DELIMITER = '$';
 
 const COMPONENT = /^[A-Za-z0-9_.-]+$/;

@@ -30,6 +30,7 @@ export * from './models/transactions.ts';
 export * from './models/versions.ts';
 export * from './models/views.ts';
 
+/** The JSON Schema of each model. */
 export const MODELS = {
   Identity,
   Context,
@@ -48,6 +49,7 @@ export const MODELS = {
   ...extensions,
 };
 
+/** Such as `CreateTableRequest`. */
 export type ModelName = keyof typeof MODELS;
 
 /** The type of the model of that name. */

@@ -14,8 +14,7 @@ import {
 import type { Model } from './models.ts';
 import type { OperationName } from './operations.ts';
 
-export type { OperationName } from './operations.ts';
-
+/** What every operation takes after its request. */
 export interface CallOptions {
   /** Ends the call early; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -25,6 +24,7 @@ export interface CallOptions {
 
 type Row<Op extends AnyOperation> = (typeof EVERY_OPERATION)[Op];
 
+/** The request of an operation, in the protocol's own spelling. */
 export type RequestOf<Op extends AnyOperation> = Model<RequestModel<Op>>;
 
 /** Rows where the answer is Arrow data; nothing where it is empty; else the response model. */
@@ -49,6 +49,7 @@ export type NamespaceOperations = {
   [Op in OperationName as Uncapitalize<Op>]: Method<Op>;
 };
 
+/** A catalog, in process or remote. Operations that it lacks reject with Unsupported. */
 export interface Namespace extends NamespaceOperations, AsyncDisposable {
   /** Releases what the object holds; what is called after it rejects with Closed. */
   close(): Promise<void>;

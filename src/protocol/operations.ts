@@ -200,6 +200,7 @@ export const OPERATIONS = {
   }),
 } as const satisfies Record<string, OperationRow<BodyKind, AnswerKind>>;
 
+/** `CreateTable` and its like: the protocol's name of an operation. */
 export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];

@@ -33,6 +33,10 @@ export interface JsonArrowDataType {
 export const MAX_SCHEMA_DEPTH = 64;
 export const MAX_SCHEMA_FIELDS = 65_536;
 
+/**
+ * The schema as JSON, with Arrow's names of types. @throws InvalidInput where it nests too deep, or
+ * has too many fields
+ */
 export function schemaToJson(schema: Schema): JsonArrowSchema {
   return writeSchema(schema, typeName);
 }

@@ -9,14 +9,17 @@ import { API_KEY_HEADER } from './header-names.ts';
 import { type JwtOptions, jwtVerifier } from './jwt.ts';
 import type { Grant, Principal } from './permissions.ts';
 
+/** A key, and what its bearer may do. */
 export interface ApiKey {
   /** The key itself, or its SHA-256 in hexadecimal digits as `sha256`. */
   readonly key?: string;
   readonly sha256?: string;
+  /** Stands in logs in place of the key. */
   readonly name: string;
   readonly grants: readonly Grant[];
 }
 
+/** What a request says of its caller, unchecked. */
 export interface Credentials {
   readonly apiKey?: string;
   /** What follows `Bearer` in the authorization header. */

@@ -8,6 +8,9 @@ import { DirspaceError } from '../errors.ts';
 import { checkPath, parseId } from '../protocol/ident.ts';
 import type { Grant, Principal } from './permissions.ts';
 
+/**
+ * Tokens must be signed by a key of the set, and have `exp`, `sub`, this issuer and this audience.
+ */
 export interface JwtOptions {
   /** Address of the key set, or the path of a file that holds it. Exactly one of them. */
   readonly jwksUrl?: string;

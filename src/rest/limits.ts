@@ -4,6 +4,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 
+/** How much a server takes on at once, and how long it waits. */
 export interface Limits {
   /** Requests under way at once; 256 if absent. */
   readonly maxInFlight?: number;

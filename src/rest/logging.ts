@@ -4,6 +4,7 @@
  */
 import { isDirspaceError } from '../errors.ts';
 
+/** Members of one line; those named like secrets are redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 type Write = (fields: LogFields, message: string) => void;

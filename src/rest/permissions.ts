@@ -18,6 +18,7 @@ export interface Grant {
   readonly permission: Permission;
 }
 
+/** Who a request is from, and what they may do. */
 export interface Principal {
   /** Stands in logs, and keeps idempotency keys of different callers apart. */
   readonly name: string;

@@ -21,6 +21,7 @@ import { type HttpAnswer, RequestState, stoppingError } from './request-state.ts
 import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
 import type { Services } from './routes.ts';
 
+/** What is served, to whom, and how much at once. */
 export interface ServerOptions extends DatabaseSource {
   /** Who may do what; anybody everything if absent. */
   readonly auth?: AuthOptions;
@@ -32,9 +33,11 @@ export interface ServerOptions extends DatabaseSource {
   readonly logger?: Logger;
   /** Other spellings of the protocol that are understood; LanceDB's remote client if absent. */
   readonly dialects?: readonly Dialect[];
+  /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
 }
 
+/** A server and its address. */
 export interface StartOptions extends ServerOptions {
   /** 127.0.0.1 if absent. Others than this machine can reach it only where `auth` is given. */
   readonly host?: string;
@@ -42,6 +45,7 @@ export interface StartOptions extends ServerOptions {
   readonly port?: number;
 }
 
+/** A server that does not listen yet. */
 export interface Server extends AsyncDisposable {
   /** Answers a request without a socket, whatever host its address names. */
   readonly fetch: typeof fetch;
@@ -51,8 +55,10 @@ export interface Server extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** A server that listens at `url`. */
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
+  /** As `Server.close`. */
   close(): Promise<void>;
 }
 
@@ -69,6 +75,10 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   }
 }
 
+/**
+ * A server without a socket. Catalogs are opened when they are first asked for. @throws
+ * InvalidInput for options that do not go together
+ */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const env = options.env ?? systemEnv;
   const limits = resolveLimits(options.limits);

@@ -9,6 +9,10 @@ import type { VersionSelection } from './versions.ts';
 
 export type OpenBranch = (selection: VersionSelection, options: CallOptions) => Promise<Table>;
 
+/**
+ * Branches by name. A branch begins with a version of its parent, under the same number, and goes on
+ * with its own.
+ */
 export class Branches {
   readonly #target: TableTarget;
   readonly #open: OpenBranch;
@@ -19,6 +23,7 @@ export class Branches {
     this.#open = open;
   }
 
+  /** By name: the parent's branch and version, and when it was made. */
   async list(options: CallOptions = {}): Promise<Record<string, BranchContents>> {
     const { catalog, id } = this.#enter(options);
     const branches: [string, BranchContents][] = [];
@@ -53,6 +58,10 @@ export class Branches {
     return this.#open(defined({ branch: name, version: version ?? undefined }), options);
   }
 
+  /**
+   * Takes away the branch with its versions.
+   * @throws TableBranchNotFound, InvalidTableState while a tag names it
+   */
   async delete(name: string, options: CallOptions = {}): Promise<void> {
     const { catalog, id } = this.#enter(options);
     await catalog.deleteTableBranch({ id, name }, options);

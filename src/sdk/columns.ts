@@ -11,6 +11,7 @@ import { typeToJson } from '../protocol/schema.ts';
 import { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';
 import { defined } from './defined.ts';
 
+/** A new column with a value in every row. */
 export interface AddColumnsSql {
   readonly name: string;
   /** An SQL expression over the columns there are. */
@@ -23,6 +24,7 @@ export interface NewField {
   readonly type: DataType | TypeLike;
 }
 
+/** Columns to add: with values, or of nulls. */
 export type NewColumns =
   | readonly AddColumnsSql[]
   /** Columns of nulls: a field, several, or the fields of a schema. */
@@ -32,16 +34,20 @@ export type NewColumns =
   /** Columns that are filled later, by their expression. */
   | { readonly computed: readonly AddColumnsSql[] };
 
+/** One change of a column; members that are left out stay as they are. */
 export interface ColumnAlteration {
   /** The column, nested ones with dots: `address.city`. */
   readonly path: string;
   readonly rename?: string;
   /** An Arrow type, its name such as `int64`, or its JSON form. */
   readonly dataType?: string | DataType | TypeLike | JsonArrowDataType;
+  /** False is refused while the column has nulls. */
   readonly nullable?: boolean;
 }
 
+/** Keys to set and to remove in the metadata of one field. */
 export interface FieldMetadataUpdate {
+  /** The column, nested ones with dots: `address.city`. */
   readonly path: string;
   /** A value of null removes the key. */
   readonly metadata: Readonly<Record<string, string | null>>;

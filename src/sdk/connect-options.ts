@@ -6,6 +6,7 @@ import type { Fetch } from '../rest/client-options.ts';
 import type { FileSystem } from '../store/file-system.ts';
 import { suggestion } from './known-names.ts';
 
+/** How to open a catalog. Options that a catalog has no use for are refused or do nothing there. */
 export interface ConnectOptions {
   /** Nothing is created or changed; what would be rejects with ReadOnly. */
   readonly readOnly?: boolean;

@@ -8,6 +8,7 @@ import { pathOf } from './target.ts';
 
 type Strings = Readonly<Record<string, string>>;
 
+/** One page of a list. */
 export interface PageOptions extends CallOptions {
   /** At most so many in one answer. */
   readonly limit?: number;
@@ -15,11 +16,13 @@ export interface PageOptions extends CallOptions {
   readonly pageToken?: string;
 }
 
+/** One page of tables. */
 export interface ListTablesOptions extends PageOptions {
   /** False leaves out tables that are declared and have no data. */
   readonly includeDeclared?: boolean;
 }
 
+/** A part of all names. */
 export interface TableNamesOptions extends CallOptions {
   /** Names after this one. */
   readonly startAfter?: string;
@@ -27,26 +30,32 @@ export interface TableNamesOptions extends CallOptions {
   readonly limit?: number;
 }
 
+/** One page of names; `pageToken` asks for the next, and is absent on the last. */
 export interface ListNamespacesResult {
   readonly namespaces: string[];
   readonly pageToken?: string;
 }
 
+/** One page of names; `pageToken` asks for the next, and is absent on the last. */
 export interface ListTablesResult {
   readonly tables: string[];
   readonly pageToken?: string;
 }
 
+/** How to make a namespace. */
 export interface CreateNamespaceOptions extends CallOptions {
+  /** `overwrite` moves one that is there to the trash, with all it holds. */
   readonly mode?: 'create' | 'exist_ok' | 'overwrite';
   readonly properties?: Strings;
 }
 
+/** The properties it has now. */
 export interface CreateNamespaceResult {
   readonly properties?: Record<string, string>;
   readonly transactionId?: string;
 }
 
+/** How to drop a namespace: only an empty one if absent. */
 export interface DropNamespaceOptions extends CallOptions {
   /** `skip` makes dropping what is not there no error. */
   readonly mode?: 'fail' | 'skip';
@@ -54,17 +63,21 @@ export interface DropNamespaceOptions extends CallOptions {
   readonly behavior?: 'restrict' | 'cascade';
 }
 
+/** The properties it had. */
 export interface DropNamespaceResult {
   readonly properties?: Record<string, string>;
   readonly transactionId?: string[];
 }
 
+/** Changes of single properties; the others stay. */
 export interface NamespacePropertyChanges {
+  /** Set or replaced. */
   readonly properties?: Strings;
   /** Names to remove. */
   readonly removals?: readonly string[];
 }
 
+/** How to make a table. */
 export interface CreateTableOptions extends CallOptions {
   /** `overwrite` replaces schema and rows as a new version of the table that is there. */
   readonly mode?: 'create' | 'exist_ok' | 'overwrite';
@@ -72,28 +85,36 @@ export interface CreateTableOptions extends CallOptions {
   readonly existOk?: boolean;
   /** Wins over everything inferred from the data. */
   readonly schema?: SchemaInput;
+  /** Columns of number arrays to store as vectors, with the type of their elements. */
   readonly vectorColumns?: VectorColumns;
   readonly properties?: Strings;
+  /** For remote catalogs; a directory refuses any. */
   readonly storageOptions?: Strings;
 }
 
+/** All of `createTable` in one object. */
 export type CreateTableArguments = CreateTableOptions & {
   readonly name: string;
   readonly data: DataInput;
 };
 
+/** How to declare a table. */
 export interface DeclareTableOptions extends CallOptions {
   /** Relative to the root, inside it; the usual place if absent. */
   readonly location?: string;
   readonly properties?: Strings;
+  /** Asks for `storage_options` that give access to its location. */
   readonly vendCredentials?: boolean;
 }
 
+/** How to take in a table that lies elsewhere. */
 export interface RegisterTableOptions extends CallOptions {
+  /** `overwrite` moves a table of that name to the trash. */
   readonly mode?: 'create' | 'overwrite';
   readonly properties?: Strings;
 }
 
+/** Where a table is and where it goes. */
 export interface RenameTableOptions extends CallOptions {
   /** Where the table is; the root if absent. */
   readonly namespacePath?: readonly string[];
@@ -101,13 +122,17 @@ export interface RenameTableOptions extends CallOptions {
   readonly newNamespacePath?: readonly string[];
 }
 
+/** What has to be there. */
 export interface TableExistsOptions extends CallOptions {
+  /** A version of the main branch that must be there too. */
   readonly version?: number;
 }
 
+/** What to watch, and for how long. */
 export interface WatchOptions {
   /** The namespace to watch, with all below it; everything if absent. */
   readonly path?: readonly string[];
+  /** Ends the events; closing the connection does too. */
   readonly signal?: AbortSignal;
 }
 

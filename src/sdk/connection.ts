@@ -35,6 +35,7 @@ import { Table } from './table.ts';
 import { pathOf, tableId } from './target.ts';
 import type { VersionSelection } from './versions.ts';
 
+/** The version to open; the newest one of the main branch if absent. */
 export type OpenTableOptions = VersionSelection & CallOptions;
 
 /** Namespaces, transactions and watching are said at `CatalogHandle`. */
@@ -61,6 +62,7 @@ export class Connection extends CatalogHandle {
     return names;
   }
 
+  /** One page of a namespace's tables, sorted by name. */
   async listTables(options?: ListTablesOptions): Promise<ListTablesResult>;
   async listTables(
     path?: readonly string[],
@@ -143,6 +145,7 @@ export class Connection extends CatalogHandle {
     return Table.open(this.home, tableId(name, namespacePath), options, options);
   }
 
+  /** Whether the table is there, and its version where one is given. */
   async tableExists(
     name: string,
     namespacePath?: readonly string[],

@@ -42,6 +42,10 @@ type Rows = readonly object[];
 type Bytes = Uint8Array | ArrayBuffer;
 type Item = object | Rows | RecordBatchLike | TableLike | Uint8Array;
 
+/**
+ * Rows as objects, Arrow tables and batches of any release from 15 on, bytes of Arrow IPC, and
+ * iterables, async iterables and streams of one kind of these.
+ */
 export type DataInput =
   | Rows
   | ArrowLike
@@ -51,6 +55,7 @@ export type DataInput =
   | AsyncIterable<Item>
   | ReadableStreamLike<Item>;
 
+/** How to read the data. */
 export interface DataOptions {
   /** Wins over everything inferred; Arrow data is fitted to it by lossless casts only. */
   readonly schema?: SchemaInput | undefined;

@@ -17,27 +17,35 @@ interface VectorIndexOptions {
   readonly sampleRate?: number;
 }
 
+/** Partitions of whole vectors. */
 export interface IvfFlatOptions extends Omit<VectorIndexOptions, 'distanceType'> {
   readonly distanceType?: 'l2' | 'cosine' | 'dot' | 'hamming';
 }
 
+/** Partitions of vectors in so many bits a dimension. */
 export interface IvfRqOptions extends VectorIndexOptions {
   readonly numBits?: number;
 }
 
+/** Partitions of vectors in codes, one for each of so many parts. */
 export interface IvfPqOptions extends IvfRqOptions {
   readonly numSubVectors?: number;
 }
 
+/**
+ * A graph in each partition, over vectors in bytes: `m` neighbours, found among `efConstruction`.
+ */
 export interface HnswSqOptions extends VectorIndexOptions {
   readonly m?: number;
   readonly efConstruction?: number;
 }
 
+/** A graph in each partition, over vectors in codes. */
 export interface HnswPqOptions extends HnswSqOptions {
   readonly numSubVectors?: number;
 }
 
+/** How text becomes words. */
 export interface FtsOptions {
   readonly withPosition?: boolean;
   readonly baseTokenizer?: string;
@@ -85,42 +93,52 @@ export class Index {
     this.parameters = Object.freeze({ index_type, ...Object.fromEntries(members) });
   }
 
+  /** For vectors. */
   static ivfPq(options?: IvfPqOptions): Index {
     return new Index('IVF_PQ', options);
   }
 
+  /** For vectors. */
   static ivfRq(options?: IvfRqOptions): Index {
     return new Index('IVF_RQ', options);
   }
 
+  /** For vectors; exact within the partitions searched. */
   static ivfFlat(options?: IvfFlatOptions): Index {
     return new Index('IVF_FLAT', options);
   }
 
+  /** For vectors. */
   static hnswPq(options?: HnswPqOptions): Index {
     return new Index('IVF_HNSW_PQ', options);
   }
 
+  /** For vectors. */
   static hnswSq(options?: HnswSqOptions): Index {
     return new Index('IVF_HNSW_SQ', options);
   }
 
+  /** For values that are compared and sorted. */
   static btree(): Index {
     return new Index('BTREE');
   }
 
+  /** For columns of few different values. */
   static bitmap(): Index {
     return new Index('BITMAP');
   }
 
+  /** For lists of labels. */
   static labelList(): Index {
     return new Index('LABEL_LIST');
   }
 
+  /** For any part of texts. */
   static fm(): Index {
     return new Index('FM');
   }
 
+  /** For words of texts. */
   static fts(options?: FtsOptions): Index {
     return new Index('FTS', options);
   }

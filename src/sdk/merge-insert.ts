@@ -5,6 +5,7 @@ import type { CallOptions } from '../protocol/namespace.ts';
 import type { DataInput } from './data.ts';
 import { checkCount } from './query-base.ts';
 
+/** The version that a merge made, and what became of the rows. */
 export interface MergeResult {
   /** 0 where the catalog does not tell. */
   readonly version: number;
@@ -14,6 +15,7 @@ export interface MergeResult {
   readonly transactionId?: string;
 }
 
+/** Limits of one merge. */
 export interface WriteExecutionOptions extends CallOptions {
   /** Ends the merge with a TimeoutError after so long. */
   readonly timeoutMs?: number;
@@ -60,6 +62,7 @@ export class MergeInsertBuilder {
     return this;
   }
 
+  /** Whether an index may find the keys: the catalog decides where there is none. */
   useIndex(useIndex: boolean): this {
     this.#request.use_index = useIndex;
     return this;

@@ -9,6 +9,7 @@ import type {
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 
+/** What to join and what to remove. */
 export interface OptimizeOptions extends CallOptions {
   /** Versions committed before this go; older than seven days if absent. */
   readonly cleanupOlderThan?: Date;
@@ -25,9 +26,11 @@ export interface OptimizeOptions extends CallOptions {
   }) => void;
 }
 
+/** What fragments should be like. */
 export interface CompactionOptions {
   /** Rows of a fragment, at most; about a million if absent. */
   readonly targetRows?: number;
+  /** Bytes of a fragment, at most; 256 MiB if absent. */
   readonly targetBytes?: number;
   /** From 0 to 1: a fragment of which more rows are deleted is rewritten; 0.1 if absent. */
   readonly maxDeletedShare?: number;

@@ -5,8 +5,10 @@
 import { DirspaceError } from '../errors.ts';
 import { nearest } from './known-names.ts';
 
+/** What an implementation is opened with, such as `{root: './catalog'}`. */
 export type Properties = Readonly<Record<string, string>>;
 
+/** The names that an implementation takes. */
 export interface PropertyRules {
   readonly required: readonly string[];
   readonly optional?: readonly string[];

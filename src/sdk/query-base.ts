@@ -10,6 +10,7 @@ import type { CallOptions } from '../protocol/namespace.ts';
 import { collectRows, type Row } from './rows.ts';
 import { atVersion, onBranch, type TableTarget } from './target.ts';
 
+/** Limits of one run of a query. */
 export interface QueryExecutionOptions extends CallOptions {
   /** At most so many rows to a batch; longer batches are cut without a copy. */
   readonly maxBatchLength?: number;
@@ -77,6 +78,7 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     return this.execute();
   }
 
+  /** All rows as one table, which holds them in memory. */
   async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
     const stream = await this.#run(options);
     const batches: RecordBatch[] = [];
@@ -99,6 +101,7 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     return stream.schema;
   }
 
+  /** The plan in words; reads no rows. */
   async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
     const { catalog, lifetime } = this.#target;
     lifetime.enter(options);

@@ -9,18 +9,22 @@ import { pickRows } from './pick-rows.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 import { atVersion, type TableTarget } from './target.ts';
 
+/** One key of an ordering; nested columns have dots. */
 export interface ColumnOrdering {
   readonly columnName: string;
   /** True if absent. */
   readonly ascending?: boolean;
+  /** False if absent. */
   readonly nullsFirst?: boolean;
 }
 
+/** Where to search. */
 export interface FullTextSearchOptions {
   /** Columns to search; all that can be if absent. */
   readonly columns?: string | readonly string[];
 }
 
+/** Finite numbers, as many as the column's vectors have. */
 export type Vector = Float32Array | Float64Array | readonly number[];
 
 /** A query with a predicate. */
@@ -48,6 +52,7 @@ export class FilteredQuery extends QueryBase {
     return this;
   }
 
+  /** By the first key, then by the next; rows that are equal keep their order. */
   orderBy(ordering: ColumnOrdering | readonly ColumnOrdering[]): this {
     const keys = isOrderings(ordering) ? ordering : [ordering];
     this.request.order_by = keys.map(orderKey);
@@ -84,6 +89,7 @@ const isOrderings = (
   ordering: ColumnOrdering | readonly ColumnOrdering[],
 ): ordering is readonly ColumnOrdering[] => Array.isArray(ordering);
 
+/** The rows of a version, in row order unless `orderBy` says otherwise. */
 export class Query extends FilteredQuery {
   readonly #source: TableTarget;
 
@@ -99,6 +105,7 @@ export class Query extends FilteredQuery {
     return k === Number.MAX_SAFE_INTEGER ? query : query.limit(k);
   }
 
+  /** Rows whose text matches the words, best first. */
   nearestToText(query: string, columns?: readonly string[]): this {
     return this.fullTextSearch(query, defined({ columns }));
   }
@@ -130,6 +137,7 @@ export class VectorQuery extends FilteredQuery {
     return this;
   }
 
+  /** `l2` (squared), `cosine`, `dot` or, for bytes, `hamming`; `l2` if never called. */
   distanceType(type: 'l2' | 'cosine' | 'dot' | 'hamming'): this {
     this.request.distance_type = type;
     return this;
@@ -142,16 +150,22 @@ export class VectorQuery extends FilteredQuery {
     return this;
   }
 
+  /**
+   * Partitions of an index to search. Without an index there is nothing to choose: the search is
+   * exact.
+   */
   nprobes(nprobes: number): this {
     this.request.nprobes = checkCount('nprobes', nprobes, 1);
     return this;
   }
 
+  /** Neighbours that a graph index keeps while it searches. */
   ef(ef: number): this {
     this.request.ef = checkCount('ef', ef, 1);
     return this;
   }
 
+  /** Takes so many times more rows from an index, and ranks them by exact distances. */
   refineFactor(factor: number): this {
     this.request.refine_factor = checkCount('refineFactor', factor, 1);
     return this;
@@ -163,6 +177,7 @@ export class VectorQuery extends FilteredQuery {
     return this;
   }
 
+  /** Searches all rows although there is an index. */
   bypassVectorIndex(): this {
     this.request.bypass_vector_index = true;
     return this;

@@ -5,6 +5,11 @@
 import type { RecordBatch } from '../arrow.ts';
 import { readRecords } from './read-column.ts';
 
+/**
+ * Values by column name: numbers, bigints for 64-bit integers and fine timestamps, Dates, strings
+ * for text and decimals, Uint8Arrays for bytes, arrays and typed arrays for lists, objects for
+ * structs, Maps for maps, null.
+ */
 export type Row = Record<string, unknown>;
 
 /** The rows of one batch. They share no memory with it. */

@@ -13,6 +13,7 @@ import {
 } from './arrow-like-types.ts';
 import { showValue } from './type-name.ts';
 
+/** An Arrow schema of any release of apache-arrow from 15 on, or its JSON form. */
 export type SchemaInput = Schema | SchemaLike | JsonArrowSchema;
 
 /**

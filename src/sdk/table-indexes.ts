@@ -12,6 +12,7 @@ import { pages } from './pages.ts';
 import { TableView } from './table-view.ts';
 import { atVersion, onBranch } from './target.ts';
 
+/** How to create an index. */
 export interface IndexOptions extends CallOptions {
   /** What `Index.btree()` and its like make; IVF_PQ for vectors and BTREE for the rest if absent. */
   readonly config?: Index;
@@ -34,6 +35,7 @@ const INDEX_OPTIONS = [
   'signal',
 ] as const;
 
+/** An index as the catalog lists it; members that it does not tell are absent. */
 export interface IndexConfig {
   readonly name: string;
   readonly indexType: string;
@@ -50,6 +52,7 @@ export interface IndexConfig {
   readonly indexDetails?: unknown;
 }
 
+/** How many rows an index covers. */
 export interface IndexStatistics {
   readonly numIndexedRows: number;
   readonly numUnindexedRows: number;

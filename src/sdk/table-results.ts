@@ -16,18 +16,22 @@ export interface WriteResult {
   readonly transactionId?: string;
 }
 
+/** What an insertion made; the count is absent where the catalog does not tell. */
 export interface AddResult extends WriteResult {
   readonly numInsertedRows?: number;
 }
 
+/** How many rows got new values, the same ones included. */
 export interface UpdateResult extends WriteResult {
   readonly rowsUpdated: number;
 }
 
+/** How many rows were deleted; 0 makes no version. */
 export interface DeleteResult extends WriteResult {
   readonly numDeletedRows: number;
 }
 
+/** How rows are spread over fragments: extremes, mean and percentiles. */
 export interface FragmentSummaryStats {
   readonly min: number;
   readonly max: number;
@@ -38,25 +42,31 @@ export interface FragmentSummaryStats {
   readonly p99: number;
 }
 
+/** Sizes of the newest version; `totalBytes` are those of its files. */
 export interface TableStatistics {
+  /** On disk, in bytes, without manifests. */
   readonly totalBytes: number;
   readonly numRows: number;
   readonly numIndices: number;
   readonly fragmentStats: {
     readonly numFragments: number;
+    /** Those of fewer than 100,000 rows. */
     readonly numSmallFragments: number;
     /** Rows per fragment. */
     readonly lengths: FragmentSummaryStats;
   };
 }
 
+/** What was done, or would be in a dry run. */
 export interface OptimizeStats {
+  /** Fragments and their files in the newest version. */
   readonly compaction: {
     readonly fragmentsRemoved: number;
     readonly fragmentsAdded: number;
     readonly filesRemoved: number;
     readonly filesAdded: number;
   };
+  /** What cleanup removed from the disk. */
   readonly prune: {
     readonly bytesRemoved: number;
     readonly oldVersionsRemoved: number;

@@ -91,6 +91,7 @@ export class TableView implements Disposable, AsyncDisposable {
     return this.#schemas.read(requireData(this.newest.id, await this.#details(options)));
   }
 
+  /** The number of the version checked out, or else of the newest. */
   async version(options?: CallOptions): Promise<number> {
     this.lifetime.enter(options);
     if (this.#pin !== undefined) return this.#pin.version;
@@ -99,6 +100,7 @@ export class TableView implements Disposable, AsyncDisposable {
     return version;
   }
 
+  /** Rows that fit the SQL predicate; all if absent. */
   async countRows(filter?: string, options?: CallOptions): Promise<number> {
     this.lifetime.enter(options);
     const request: CountTableRowsRequest = atVersion(this.target);

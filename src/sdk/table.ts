@@ -50,6 +50,7 @@ import {
   type VersionSelection,
 } from './versions.ts';
 
+/** How to add rows. */
 export interface AddDataOptions extends CallOptions {
   /** `overwrite` replaces all rows, and the schema by that of Arrow data or of `schema`. */
   readonly mode?: 'append' | 'overwrite';
@@ -108,6 +109,9 @@ export class Table extends TableIndexes {
     return addResult(await this.home.catalog.insertIntoTable(request, rows, options));
   }
 
+  /**
+   * Sets columns of the rows that fit, as one version. @throws TableColumnNotFound, InvalidInput
+   */
   async update(
     input: UpdateInput,
     options: UpdateOptions & CallOptions = {},
@@ -202,16 +206,19 @@ export class Table extends TableIndexes {
     this.follow();
   }
 
+  /** The history of the handle's branch. */
   async listVersions(options?: ListVersionsOptions): Promise<Version[]> {
     this.lifetime.enter(options);
     return listVersions(this.target, options);
   }
 
+  /** The tags of the table, of all its branches. */
   async tags(): Promise<Tags> {
     this.lifetime.enter();
     return new Tags(this.target);
   }
 
+  /** The branches of the table but the main one. */
   async branches(): Promise<Branches> {
     this.lifetime.enter();
     const { id } = this.newest;
@@ -244,6 +251,7 @@ export class Table extends TableIndexes {
     return answer.metadata ?? {};
   }
 
+  /** Sets and removes keys in the metadata of fields, as one version. */
   async updateFieldMetadata(
     updates: readonly FieldMetadataUpdate[],
     options?: CallOptions,
@@ -253,12 +261,20 @@ export class Table extends TableIndexes {
     return writeResult(await this.home.catalog.updateFieldMetadata(request, options));
   }
 
+  /**
+   * With values by SQL, or of nulls: only values rewrite files. @throws InvalidInput for a name
+   * that is taken
+   */
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
     const target = this.writable(options);
     const request = { ...onBranch(target), new_columns: newColumns(columns) };
     return writeResult(await this.home.catalog.alterTableAddColumns(request, options));
   }
 
+  /**
+   * Renames and widens columns and changes what may be null, all as one version that rewrites no
+   * file. @throws InvalidInput for a type that could lose values
+   */
   async alterColumns(
     alterations: readonly ColumnAlteration[],
     options?: CallOptions,
@@ -268,6 +284,7 @@ export class Table extends TableIndexes {
     return writeResult(await this.home.catalog.alterTableAlterColumns(request, options));
   }
 
+  /** @throws TableColumnNotFound, InvalidInput when no column would be left */
   async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
     const target = this.writable(options);
     const request = { ...onBranch(target), columns: columns.slice() };

@@ -4,6 +4,7 @@ import { type IntoSql, toSql } from './sql-literal.ts';
 
 type ByColumn<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
 
+/** Which rows an update is for. */
 export interface UpdateOptions {
   /** Rows to update, as an SQL predicate; all of them if absent. */
   readonly where?: string;

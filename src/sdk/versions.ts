@@ -5,12 +5,16 @@ import type { CallOptions } from '../protocol/namespace.ts';
 import { pages } from './pages.ts';
 import { branchMember, displayPath, onBranch, type TableTarget } from './target.ts';
 
+/** A version as the history lists it. */
 export interface Version {
   readonly version: number;
+  /** When it was committed, by the writer's clock. Numbers order versions, times do not. */
   readonly timestamp: Date;
+  /** The kind of change and its counts, as text. */
   readonly metadata: Record<string, string>;
 }
 
+/** Which part of the history, and from which end. */
 export interface ListVersionsOptions extends CallOptions {
   /** At most so many; all of them if absent. */
   readonly limit?: number;

@@ -47,6 +47,7 @@ export interface ListFileSystem {
   statSync(path: string): FileStat;
 }
 
+/** The methods of `node:fs` that are called: memfs has them, and a wrapper may. */
 export interface FileSystem extends LockFileSystem, ListFileSystem {
   readonly constants: { readonly [name: string]: unknown };
 
