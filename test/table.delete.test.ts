@@ -25,3 +25,29 @@ test('more fragments lose rows than files may be written at once', async () => {
   expect(await table.countRows()).toBe(50);
   expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
 });
+
+test('what a change wrote of a fragment is not read again by the next one', async () => {
+  const fs = memoryFs();
+  const opened: string[] = [];
+  const openSync = fs.openSync.bind(fs);
+  Object.assign(fs, {
+    openSync: (path: string, ...rest: [number]) => {
+      opened.push(path);
+      return openSync(path, ...rest);
+    },
+  });
+  await using db = await connect({ uri: '/c', fs: fs as never });
+  // Statistics of its batches, which the footer holds, rule out what those of the fragment do not.
+  const rows = Array.from({ length: 70_000 }, (_, id) => ({ id, x: id < 65_536 ? 0 : 2 }));
+  const table = await db.createTable('t', rows);
+  opened.length = 0;
+  const openedIn = (folder: string) =>
+    opened.filter((path) => path.includes(`t.table/${folder}/`) && path.endsWith('.arrow')).length;
+  expect(await table.countRows('x = 1')).toBe(0);
+  expect(openedIn('data')).toBe(0);
+  await table.delete('id = 7');
+  await table.delete('id = 8');
+  expect(await table.countRows('x >= 0')).toBe(69_998);
+  // Each was opened once, to be written.
+  expect(openedIn('deletions')).toBe(2);
+});

@@ -79,21 +79,24 @@ function problemOf(offsets: Uint32Array, rows: number): string | undefined {
   return last < rows ? undefined : `row ${last} is deleted of a fragment of ${rows} rows`;
 }
 
-/** The offsets in either list, ascending, once each. */
+/** The offsets in either list, ascending, once each. May be one of the lists itself. */
 export function unionDeletions(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
   const merged = new Uint32Array(a.length + b.length);
   let count = 0;
   let left = 0;
   let right = 0;
-  while (left < a.length || right < b.length) {
-    const x = left < a.length ? (a[left] as number) : Number.POSITIVE_INFINITY;
-    const y = right < b.length ? (b[right] as number) : Number.POSITIVE_INFINITY;
-    merged[count] = Math.min(x, y);
-    count += 1;
-    if (x <= y) left += 1;
-    if (y <= x) right += 1;
+  while (left < a.length && right < b.length) {
+    const x = a[left] as number;
+    const y = b[right] as number;
+    merged[count++] = x <= y ? x : y;
+    if (x <= y) left++;
+    if (y <= x) right++;
   }
-  return merged.slice(0, count);
+  const rest = left < a.length ? a.subarray(left) : b.subarray(right);
+  merged.set(rest, count);
+  return merged.slice(0, count + rest.length);
 }
 
 /** Deleted rows as a bitmap of `rows` bits, set where a row is deleted. */

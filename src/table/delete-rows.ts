@@ -1,12 +1,12 @@
 /** Deleting rows: new deletion files beside untouched fragments; emptied fragments are dropped. */
 import { crc32 } from 'node:zlib';
 import { encodeDeletions, unionDeletions } from '../format/deletions.ts';
-import type { FragmentEntry } from '../format/fragment-entry.ts';
+import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
 import { deletionFile } from '../format/paths.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { matchingRows, selectedCount } from './batch-rows.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
-import { deletedRows } from './deletions.ts';
+import { deletedRows, rememberDeleted } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
@@ -157,7 +157,7 @@ class DeletionFiles {
     this.#folder = base.branch.tableFolder;
   }
 
-  async write(offsets: Uint32Array, rows: number): Promise<FragmentEntry['deletion']> {
+  async write(offsets: Uint32Array, rows: number): Promise<DeletionEntry> {
     const file = this.#engine.env.uuid();
     const bytes = encodeDeletions(offsets, rows);
     await this.#writes.at(-AT_ONCE);
@@ -165,7 +165,9 @@ class DeletionFiles {
     // Whoever awaits `durable` sees the error; until then it must not count as unhandled.
     write.catch(() => {});
     this.#writes.push(write);
-    return { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
+    const entry = { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
+    rememberDeleted(this.#engine, entry, offsets);
+    return entry;
   }
 
   durable(): Promise<unknown> {
@@ -184,10 +186,11 @@ function union(
   rows: number,
 ): Uint32Array {
   const sorted = isAscending(added)
-    ? Uint32Array.from(added)
+    ? new Uint32Array(added)
     : Uint32Array.from(new Set(added)).sort();
-  const valid = sorted.findIndex((offset) => offset >= rows);
-  return unionDeletions(before, valid < 0 ? sorted : sorted.subarray(0, valid));
+  let valid = sorted.length;
+  while (valid > 0 && (sorted[valid - 1] as number) >= rows) valid -= 1;
+  return unionDeletions(before, sorted.subarray(0, valid));
 }
 
 /** Without repeats. */

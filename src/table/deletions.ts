@@ -1,7 +1,7 @@
 /** The deleted rows of a fragment, from the deletion file its entry names. */
 import { crc32 } from 'node:zlib';
 import { decodeDeletions } from '../format/deletions.ts';
-import type { FragmentEntry } from '../format/fragment-entry.ts';
+import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
 import { corrupt } from '../format/json.ts';
 import { deletionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
@@ -91,8 +91,7 @@ export async function deletedRows(
 ): Promise<DeletedRows | undefined> {
   const { deletion } = entry;
   if (deletion === undefined) return undefined;
-  const key = `deletions ${deletion.file} ${deletion.checksum}`;
-  const known = engine.cache.get<DeletedRows>(key);
+  const known = engine.cache.get<DeletedRows>(keyOf(deletion));
   if (known !== undefined) return known;
   const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
   const bytes = await engine.store.get(file);
@@ -104,7 +103,18 @@ export async function deletedRows(
   if (offsets.length !== deletion.rows) {
     throw corrupt(file, `it deletes ${offsets.length} rows instead of ${deletion.rows}`);
   }
+  return rememberDeleted(engine, deletion, offsets);
+}
+
+const keyOf = ({ file, checksum }: DeletionEntry): string => `deletions ${file} ${checksum}`;
+
+/** Of a deletion file that was read and verified, or has just been written. */
+export function rememberDeleted(
+  engine: Engine,
+  deletion: DeletionEntry,
+  offsets: Uint32Array,
+): DeletedRows {
   const deleted = new DeletedRows(offsets);
-  engine.cache.set(key, deleted, offsets.byteLength + 256);
+  engine.cache.set(keyOf(deletion), deleted, offsets.byteLength + 256);
   return deleted;
 }

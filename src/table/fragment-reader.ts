@@ -74,8 +74,7 @@ export class FragmentReader {
     entry: FragmentEntry,
     purpose: ReadPurpose = {},
   ): Promise<FragmentReader> {
-    const key = `footer ${entry.file} ${entry.footerChecksum}`;
-    const known = engine.cache.get<FragmentFooter>(key);
+    const known = engine.cache.get<FragmentFooter>(footerKey(entry));
     if (known !== undefined) {
       return new FragmentReader(engine, snapshot, entry, known, undefined, purpose);
     }
@@ -87,7 +86,7 @@ export class FragmentReader {
         entry,
         fragmentFile(snapshot.branch.tableFolder, entry.file),
       );
-      engine.cache.set(key, footer, entry.footerBytes * FOOTER_WEIGHT);
+      rememberFooter(engine, entry, footer);
       return new FragmentReader(engine, snapshot, entry, footer, object, purpose);
     } catch (error) {
       object.close();
@@ -274,6 +273,16 @@ function isCopiedWhole(type: DataType): boolean {
   if (layout === 'struct') return children.every(isCopiedWhole);
   if (layout === 'fixed-list') return children.every((child) => layoutOf(child) === 'fixed');
   return layout !== 'view' && layout !== 'list' && layout !== 'union';
+}
+
+type FooterPlace = Pick<FragmentEntry, 'file' | 'footerBytes' | 'footerChecksum'>;
+
+const footerKey = ({ file, footerChecksum }: FooterPlace): string =>
+  `footer ${file} ${footerChecksum}`;
+
+/** Of a footer that was read and verified. */
+export function rememberFooter(engine: Engine, place: FooterPlace, footer: FragmentFooter): void {
+  engine.cache.set(footerKey(place), footer, place.footerBytes * FOOTER_WEIGHT);
 }
 
 /** Up to this size a file is read whole at once: less work than opening it and reading parts. */

@@ -14,6 +14,7 @@ import { encodeStatistics } from '../format/statistics.ts';
 import type { ObjectWriter } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import { type IdentifiedField, listFieldIds } from './field-ids.ts';
+import { rememberFooter } from './fragment-reader.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
 export type NewFragment = Omit<FragmentEntry, 'id'>;
@@ -221,7 +222,8 @@ class FragmentsWriter {
         decodeWholeFragment(await reader.read(0, summary.bytes), summary, path);
       } else {
         const start = summary.bytes - summary.footerBytes;
-        decodeFooter(await reader.read(start, summary.footerBytes), summary, path);
+        const footer = decodeFooter(await reader.read(start, summary.footerBytes), summary, path);
+        rememberFooter(this.#engine, { ...summary, file }, footer);
       }
     } finally {
       reader.close();
