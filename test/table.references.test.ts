@@ -7,6 +7,7 @@ import {
 import { isDirspaceError } from '../src/errors.ts';
 import { deletedRunFile } from '../src/format/paths.ts';
 import { missingFile } from '../src/table/fragment-reader.ts';
+import { resolveHead } from '../src/table/head.ts';
 import { declared, land, testEngine } from './helpers/engines.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
@@ -193,6 +194,33 @@ test('a head that is looked for past a deleted run while its table moves away', 
     const outcome = await code(catalog.namespace.insertIntoTable({ id: t }, people(1, 9)));
     if (!catalog.interrupted) break;
     expect(['ok', 'TableNotFound']).toContain(outcome);
+  }
+});
+
+test('a head that is looked for while its table is away for a moment is the newest', async () => {
+  for (const remembers of [true, false]) {
+    for (let away = 1; ; away++) {
+      const one = testEngine();
+      const two = testEngine({ fs: one.fs, firstId: 1000 });
+      const branch = await declared(one);
+      await land(one, branch, 'create');
+      const reader = remembers ? one : testEngine({ fs: one.fs, firstId: 2000 });
+      await land(two, branch);
+      // Gone before one look at the disk, and back before the next.
+      let [looks, met] = [0, false];
+      reader.calls.head = async (head, path) => {
+        looks++;
+        if (looks === away) {
+          met = true;
+          await two.engine.store.moveFolder(branch.tableFolder, 'data/u.table');
+        }
+        const found = await head(path);
+        if (looks === away) await two.engine.store.moveFolder('data/u.table', branch.tableFolder);
+        return found;
+      };
+      expect((await resolveHead(reader.engine, branch))?.snapshot.version).toBe(2);
+      if (!met) break;
+    }
   }
 });
 

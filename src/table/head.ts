@@ -45,7 +45,11 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
     slot = await lastContiguous(engine, branch, slot);
     // Looked at after its successor was missed, as a deleted run loses its first version first.
     const unchanged = known?.slot === slot && known.snapshot.version === slot;
-    if (unchanged && (await isStillThere(engine, known.snapshot))) return known;
+    if (unchanged && (await isStillThere(engine, known.snapshot))) {
+      // Missed once more: the table may have been away before, with both, and come back.
+      if (await hasVersion(engine, branch, slot + 1)) continue;
+      return known;
+    }
     const found = await readVersion(engine, branch, slot);
     if (found !== undefined && 'manifest' in found) {
       const head = await visibleHead(engine, branch, slot);
@@ -54,6 +58,7 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
         continue;
       }
       if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
+      if (await hasVersion(engine, branch, slot + 1)) continue;
       if (head !== undefined) keepHead(engine, branch, head);
       return head;
     }
@@ -224,9 +229,11 @@ export async function highestListed(
   return (await listedVersions(engine, branch)).at(-1);
 }
 
+const hasVersion = async (engine: Engine, branch: TableBranch, version: number): Promise<boolean> =>
+  (await engine.store.head(versionFile(branch.folder, version))) !== undefined;
+
 async function lastContiguous(engine: Engine, branch: TableBranch, start: number): Promise<number> {
-  const exists = async (version: number): Promise<boolean> =>
-    (await engine.store.head(versionFile(branch.folder, version))) !== undefined;
+  const exists = (version: number): Promise<boolean> => hasVersion(engine, branch, version);
   let low = start;
   let step = 1;
   while (await exists(low + step)) {

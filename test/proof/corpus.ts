@@ -73,4 +73,9 @@ export const CORPUS: readonly CorpusEntry[] = [
     seed: 2_899,
     found: 'a deletion that died before it saw a tag hid the tagged version',
   },
+  {
+    row: 'T12 drop and rename races',
+    seed: 74_342_815,
+    found: 'a reader found an older version while its table was moved away and back',
+  },
 ];
