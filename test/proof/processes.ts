@@ -1,6 +1,6 @@
 /** Child processes that speak lines of JSON, folders on the real disk, randomness from a seed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,9 +15,11 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** The path of a compiled script of this folder, by its name without an ending. */
-export const scriptPath = (name: string): string =>
-  fileURLToPath(new URL(`${name}.js`, import.meta.url));
+/** The path of a compiled script of this folder, by its name without an ending; see bundle.ts. */
+export function scriptPath(name: string): string {
+  const bundled = fileURLToPath(new URL(`bundled/${name}.js`, import.meta.url));
+  return existsSync(bundled) ? bundled : fileURLToPath(new URL(`${name}.js`, import.meta.url));
+}
 
 interface Waiting<Line> {
   readonly wanted: (line: Line) => boolean;
