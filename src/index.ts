@@ -9,6 +9,7 @@ export {
   type ErrorKind,
   isDirspaceError,
 } from './errors.ts';
+export type * from './protocol/events.ts';
 export type * from './protocol/extensions.ts';
 export {
   checkComponent,

@@ -2,7 +2,7 @@
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../src/arrow.ts';
-import type { CatalogEvent } from '../src/protocol/extensions.ts';
+import type { CatalogEvent } from '../src/protocol/events.ts';
 import { connect, connectNamespace } from '../src/sdk/connect.ts';
 import type { ConnectOptions } from '../src/sdk/connect-options.ts';
 import type { Connection } from '../src/sdk/connection.ts';

@@ -2,7 +2,7 @@
  * What a watcher knows of a catalog, and what became of it: states are read from the store, and
  * events are the difference between two of them.
  */
-import type { CatalogEvent } from '../protocol/extensions.ts';
+import type { CatalogEvent } from '../protocol/events.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
 import { listBranches, mainBranch } from '../table/branches.ts';
 import { resolveHead, type TableBranch } from '../table/head.ts';

@@ -3,13 +3,14 @@
  * life of the catalog and nothing else: every operation is a function in a file of its own.
  */
 import { DirspaceError } from '../errors.ts';
+import type { CatalogWatch, WatchRequest } from '../protocol/events.ts';
 import {
   type AnyOperation,
   EVERY_OPERATION,
   methodName,
   requestModel,
 } from '../protocol/every-operation.ts';
-import type { CatalogExtensions, CatalogWatch, WatchRequest } from '../protocol/extensions.ts';
+import type { CatalogExtensions } from '../protocol/extensions.ts';
 import { type CallOptions, type Namespace, unsupportedOperations } from '../protocol/namespace.ts';
 import { normalize } from '../protocol/normalize.ts';
 import type { FileStore } from '../store/file-store.ts';

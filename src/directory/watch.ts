@@ -2,7 +2,7 @@
  * Watching a catalog: hints of the file system say where to look, the store says what is there, and
  * the difference to what was known are the events. A hint that is lost costs time, not an event.
  */
-import type { CatalogEvent, CatalogWatch, WatchRequest } from '../protocol/extensions.ts';
+import type { CatalogEvent, CatalogWatch, WatchRequest } from '../protocol/events.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
 import type { FileStore } from '../store/file-store.ts';
 import { type Hint, watchFolder } from '../store/watch.ts';

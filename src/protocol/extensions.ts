@@ -3,6 +3,7 @@
  * leaves it out, and callers say so instead of guessing.
  */
 import type { RecordBatchStream } from '../arrow.ts';
+import type { CatalogWatch, WatchRequest } from './events.ts';
 import type { QueryColumns } from './models.ts';
 import type { CallOptions } from './namespace.ts';
 
@@ -225,50 +226,6 @@ export interface PurgeTrashResponse {
   readonly removed: number;
   readonly dry_run: boolean;
 }
-
-/** What to watch. */
-export interface WatchRequest {
-  /** The namespace to watch, with all below it; the root if absent. */
-  readonly id?: readonly string[];
-}
-
-/** Events, iterated once. */
-export interface CatalogWatch extends AsyncIterable<CatalogEvent> {
-  /** Resolves once the catalog was looked at: what happens from then on is told. */
-  readonly ready: Promise<void>;
-}
-
-/** Something that happened. Paths go from the root down; `table` includes the table's name. */
-export type CatalogEvent =
-  | {
-      readonly type: 'namespace_created' | 'namespace_dropped';
-      readonly namespace: readonly string[];
-    }
-  | { readonly type: 'table_created' | 'table_dropped'; readonly table: readonly string[] }
-  | {
-      readonly type: 'table_renamed';
-      readonly table: readonly string[];
-      readonly from: readonly string[];
-    }
-  | {
-      readonly type: 'version_committed';
-      readonly table: readonly string[];
-      readonly branch: string;
-      readonly version: number;
-    }
-  | {
-      readonly type: 'tag_created' | 'tag_updated' | 'tag_deleted';
-      readonly table: readonly string[];
-      readonly tag: string;
-      /** What the tag names now; absent once it is deleted. */
-      readonly version?: number;
-      readonly branch?: string;
-    }
-  | {
-      readonly type: 'branch_created' | 'branch_deleted';
-      readonly table: readonly string[];
-      readonly branch: string;
-    };
 
 /** The operations themselves. A catalog has those that its engine can do. */
 export interface CatalogExtensions {

@@ -3,7 +3,7 @@
  * what happens in it.
  */
 import { type Env, systemEnv } from '../env.ts';
-import type { CatalogWatch } from '../protocol/extensions.ts';
+import type { CatalogWatch } from '../protocol/events.ts';
 import { parseId } from '../protocol/ident.ts';
 import type {
   AlterTransactionAction,

@@ -1,5 +1,5 @@
 /** A watch of a catalog, its events in short forms. */
-import type { CatalogEvent, CatalogWatch, WatchRequest } from '../../src/protocol/extensions.ts';
+import type { CatalogEvent, CatalogWatch, WatchRequest } from '../../src/protocol/events.ts';
 import type { CallOptions } from '../../src/protocol/namespace.ts';
 
 /** Short forms, so that lists of events read well. */

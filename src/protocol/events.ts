@@ -1,0 +1,45 @@
+/** What a watcher of a catalog is told, and what it asks for. */
+
+/** What to watch. */
+export interface WatchRequest {
+  /** The namespace to watch, with all below it; the root if absent. */
+  readonly id?: readonly string[];
+}
+
+/** Events, iterated once. */
+export interface CatalogWatch extends AsyncIterable<CatalogEvent> {
+  /** Resolves once the catalog was looked at: what happens from then on is told. */
+  readonly ready: Promise<void>;
+}
+
+/** Something that happened. Paths go from the root down; `table` includes the table's name. */
+export type CatalogEvent =
+  | {
+      readonly type: 'namespace_created' | 'namespace_dropped';
+      readonly namespace: readonly string[];
+    }
+  | { readonly type: 'table_created' | 'table_dropped'; readonly table: readonly string[] }
+  | {
+      readonly type: 'table_renamed';
+      readonly table: readonly string[];
+      readonly from: readonly string[];
+    }
+  | {
+      readonly type: 'version_committed';
+      readonly table: readonly string[];
+      readonly branch: string;
+      readonly version: number;
+    }
+  | {
+      readonly type: 'tag_created' | 'tag_updated' | 'tag_deleted';
+      readonly table: readonly string[];
+      readonly tag: string;
+      /** What the tag names now; absent once it is deleted. */
+      readonly version?: number;
+      readonly branch?: string;
+    }
+  | {
+      readonly type: 'branch_created' | 'branch_deleted';
+      readonly table: readonly string[];
+      readonly branch: string;
+    };
