@@ -1,11 +1,12 @@
 /** Which names a change may give to columns: paths and queries must tell them apart. */
 import { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { VIRTUAL_COLUMNS } from '../expression/names.ts';
 import type { IdentifiedField } from './field-ids.ts';
 
 /** @throws InvalidInput for names that a path or a query could not tell from others */
 export function checkName(name: string): void {
-  const reserved = ['_rowid', '_rowoffset'].includes(name.toLowerCase());
+  const reserved = VIRTUAL_COLUMNS.some((virtual) => virtual === name.toLowerCase());
   if (name !== '' && !name.includes('.') && !reserved) return;
   throw new DirspaceError(
     'InvalidInput',
