@@ -23,7 +23,10 @@ import type { ColumnChunk } from './fragment-layout.ts';
 import { gatherData } from './gather-data.ts';
 import { corrupt } from './json.ts';
 
-/** Yields ranges of the file, takes their bytes in the same order, returns the columns. */
+/**
+ * Yields ranges of the file, takes their bytes in the same order, returns the columns, which do not
+ * refer to these bytes.
+ */
 export type RowReader<Result> = Generator<ByteRange[], Result, readonly Uint8Array[]>;
 
 /**

@@ -192,10 +192,17 @@ export class FragmentReader {
   async #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
     const dictionaries = await this.#dictionariesOf(columns);
     const reader = readRows(this.footer, batch, columns, rows, dictionaries);
+    const { scratch } = this.#engine;
+    const lent: Uint8Array[] = [];
     for (let answers: readonly Uint8Array[] = []; ; ) {
       const step = reader.next(answers);
-      if (step.done === true) return step.value;
-      answers = await this.#read(step.value);
+      if (step.done === true) {
+        for (const memory of lent) scratch.give(memory);
+        return step.value;
+      }
+      const memory = scratch.take(spaceFor(step.value));
+      answers = await this.#read(step.value, memory);
+      lent.push(memory);
     }
   }
 
