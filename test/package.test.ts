@@ -1,10 +1,9 @@
 /** What package.json promises. */
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../src/version.ts';
-import { compiledModule } from './helpers/compiled.ts';
 
 const project = join(import.meta.dirname, '..');
 
@@ -62,12 +61,55 @@ test('no dependency runs anything when it is installed, none is native', () => {
   expect(bad.map(([path]) => path)).toEqual([]);
 });
 
-test('the build has the files that package.json names', () => {
-  const built = (path: string): string =>
-    fileURLToPath(compiledModule(path.replace(/^(\.\/)?dist\//, '')));
-  const bin = member('bin').dirspace as string;
-  expect(readFileSync(built(bin), 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node');
-  const { default: main, types } = (manifest.exports as Json)['.'] as Record<string, string>;
-  expect(existsSync(built(main as string))).toBe(true);
-  expect(types).toBe((main as string).replace(/\.js$/, '.d.ts'));
+describe('the build', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    // Below node_modules, so that the packages it imports are found from there.
+    folder = mkdtempSync(join(project, 'node_modules', '.dirspace-bundle-'));
+    execFileSync(process.execPath, [join(project, 'scripts', 'bundle.mjs'), folder]);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const built = (path: string): string => join(folder, path.replace(/^(\.\/)?dist\//, ''));
+  const runs = (script: string): string =>
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+
+  test('has the files that package.json names', () => {
+    const bin = member('bin').dirspace as string;
+    expect(readFileSync(built(bin), 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node');
+    for (const entry of Object.values(manifest.exports as Json)) {
+      if (typeof entry === 'string') continue;
+      const { default: main, types } = entry as Record<string, string>;
+      expect(existsSync(built(main as string))).toBe(true);
+      expect(types).toBe((main as string).replace(/\.js$/, '.d.ts'));
+    }
+  });
+
+  test('is a few files, which need no other of ours', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const scripts = files.filter((file) => file.endsWith('.js'));
+    expect(scripts.length).toBeLessThan(40);
+    for (const script of scripts) {
+      const text = readFileSync(join(folder, script), 'utf8');
+      for (const [, path] of text.matchAll(/(?:from|import\()\s*["'](\.[^"']+)["']/g)) {
+        expect(existsSync(join(folder, script, '..', path as string))).toBe(true);
+      }
+    }
+  });
+
+  test('works, and both entries share their classes', () => {
+    const answer = runs(`
+      const { connect, DirspaceError } = await import(${JSON.stringify(built('dist/index.js'))});
+      const { createServer } = await import(${JSON.stringify(built('dist/server.js'))});
+      const db = await connect({ uri: ${JSON.stringify(join(folder, 'catalog'))} });
+      const table = await db.createTable('t', [{ id: 1, text: 'a' }, { id: 2, text: 'b' }]);
+      const rows = await table.query().where('id > 1 AND upper(text) = $$B$$').toArray();
+      const refused = await createServer({}).catch((error) => error);
+      console.log(JSON.stringify([rows, refused instanceof DirspaceError]));
+      await db.close();`);
+    expect(JSON.parse(answer)).toEqual([[{ id: 2, text: 'b' }], true]);
+    const version = execFileSync(process.execPath, [built('dist/cli/main.js'), '--version']);
+    expect(String(version).trim()).toBe(VERSION);
+  });
 });
