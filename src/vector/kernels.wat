@@ -5,7 +5,9 @@
 ;; the address of the query and the address for one f64 sum per row. A stride is a positive
 ;; multiple of 32 (rows and query end in zeros up to there), and rows are taken four at a time:
 ;; four independent chains of additions hide the latency of one, and each query element that is
-;; loaded serves four rows. Up to three rows past the last are read, and their sums written.
+;; loaded serves four rows. The four are a quarter of the rows apart, so that memory is read in four
+;; runs that each go straight on: neighbours taken together would be read in small jumps, which are
+;; fetched ahead less well. Up to three rows past the last are read, and their sums written.
 ;;
 ;; The order of additions is part of the contract, because the plain kernels repeat it bit by bit:
 ;; 32 bytes are two vectors, each with its own accumulator, so that an f32 row is summed in eight
@@ -20,16 +22,20 @@
   (func (export "squares_f32")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $y v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $b0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
@@ -68,26 +74,30 @@
       (local.set $a1 (f32x4.add (local.get $a1) (local.get $b1)))
       (local.set $a2 (f32x4.add (local.get $a2) (local.get $b2)))
       (local.set $a3 (f32x4.add (local.get $a3) (local.get $b3)))
-      (call $store_f32 (local.get $sums)
+      (call $store_f32 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; Products of f32.
   (func (export "products_f32")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $y v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $b0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
@@ -126,26 +136,30 @@
       (local.set $a1 (f32x4.add (local.get $a1) (local.get $b1)))
       (local.set $a2 (f32x4.add (local.get $a2) (local.get $b2)))
       (local.set $a3 (f32x4.add (local.get $a3) (local.get $b3)))
-      (call $store_f32 (local.get $sums)
+      (call $store_f32 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; Squared differences of f64.
   (func (export "squares_f64")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $y v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $b0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
@@ -184,26 +198,30 @@
       (local.set $a1 (f64x2.add (local.get $a1) (local.get $b1)))
       (local.set $a2 (f64x2.add (local.get $a2) (local.get $b2)))
       (local.set $a3 (f64x2.add (local.get $a3) (local.get $b3)))
-      (call $store_f64 (local.get $sums)
+      (call $store_f64 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; Products of f64.
   (func (export "products_f64")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $y v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $b0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
@@ -242,10 +260,10 @@
       (local.set $a1 (f64x2.add (local.get $a1) (local.get $b1)))
       (local.set $a2 (f64x2.add (local.get $a2) (local.get $b2)))
       (local.set $a3 (f64x2.add (local.get $a3) (local.get $b3)))
-      (call $store_f64 (local.get $sums)
+      (call $store_f64 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; Squared differences of bytes. Of the two saturating differences one is zero, the other what is
@@ -253,15 +271,19 @@
   (func (export "squares_u8")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
       (local.set $a2 (v128.const i32x4 0 0 0 0))
@@ -340,25 +362,29 @@
         (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
         (local.set $q (i32.add (local.get $q) (i32.const 32)))
         (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
-      (call $store_u32 (local.get $sums)
+      (call $store_u32 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; Products of bytes.
   (func (export "products_u8")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
       (local.set $a2 (v128.const i32x4 0 0 0 0))
@@ -413,25 +439,29 @@
         (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
         (local.set $q (i32.add (local.get $q) (i32.const 32)))
         (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
-      (call $store_u32 (local.get $sums)
+      (call $store_u32 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; Bits that differ.
   (func (export "bits_u8")
     (param $rows i32) (param $stride i32) (param $count i32) (param $query i32) (param $sums i32)
     (local $p0 i32) (local $p1 i32) (local $p2 i32) (local $p3 i32) (local $q i32) (local $end i32)
+    (local $far i32) (local $apart i32)
     (local $x v128) (local $d v128)
     (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
     (local.set $end (i32.add (local.get $query) (local.get $stride)))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 3)) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count) (local.get $stride)))
+    (local.set $apart (i32.shl (local.get $count) (i32.const 3)))
     (loop $group
       (local.set $p0 (local.get $rows))
-      (local.set $p1 (i32.add (local.get $p0) (local.get $stride)))
-      (local.set $p2 (i32.add (local.get $p1) (local.get $stride)))
-      (local.set $p3 (i32.add (local.get $p2) (local.get $stride)))
-      (local.set $rows (i32.add (local.get $p3) (local.get $stride)))
+      (local.set $p1 (i32.add (local.get $p0) (local.get $far)))
+      (local.set $p2 (i32.add (local.get $p1) (local.get $far)))
+      (local.set $p3 (i32.add (local.get $p2) (local.get $far)))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
       (local.set $a0 (v128.const i32x4 0 0 0 0))
       (local.set $a1 (v128.const i32x4 0 0 0 0))
       (local.set $a2 (v128.const i32x4 0 0 0 0))
@@ -478,14 +508,14 @@
         (local.set $p3 (i32.add (local.get $p3) (i32.const 32)))
         (local.set $q (i32.add (local.get $q) (i32.const 32)))
         (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
-      (call $store_u32 (local.get $sums)
+      (call $store_u32 (local.get $sums) (local.get $apart)
         (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))
-      (local.set $sums (i32.add (local.get $sums) (i32.const 32)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 4)))
+      (local.set $sums (i32.add (local.get $sums) (i32.const 8)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; The last additions of four rows at once: their lanes are transposed on the way.
-  (func $store_f32 (param $sums i32)
+  (func $store_f32 (param $sums i32) (param $apart i32)
     (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
     (local $x v128) (local $y v128) (local $d v128)
     (local.set $x (f32x4.add
@@ -503,27 +533,39 @@
         (local.get $x) (local.get $y))
       (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
         (local.get $x) (local.get $y))))
-    (v128.store (local.get $sums) (f64x2.promote_low_f32x4 (local.get $d)))
-    (v128.store offset=16 (local.get $sums) (f64x2.promote_low_f32x4
-      (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
-        (local.get $d) (local.get $d)))))
+    (call $store_apart (local.get $sums) (local.get $apart)
+      (f64x2.promote_low_f32x4 (local.get $d))
+      (f64x2.promote_low_f32x4
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+          (local.get $d) (local.get $d)))))
 
   ;; The same for two lanes of f64.
-  (func $store_f64 (param $sums i32)
+  (func $store_f64 (param $sums i32) (param $apart i32)
     (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
-    (v128.store (local.get $sums) (f64x2.add
-      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-        (local.get $a0) (local.get $a1))
-      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
-        (local.get $a0) (local.get $a1))))
-    (v128.store offset=16 (local.get $sums) (f64x2.add
-      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-        (local.get $a2) (local.get $a3))
-      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
-        (local.get $a2) (local.get $a3)))))
+    (call $store_apart (local.get $sums) (local.get $apart)
+      (f64x2.add
+        (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+          (local.get $a0) (local.get $a1))
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+          (local.get $a0) (local.get $a1)))
+      (f64x2.add
+        (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+          (local.get $a2) (local.get $a3))
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+          (local.get $a2) (local.get $a3)))))
+
+  ;; Four sums, two from each, so many bytes from one to the next.
+  (func $store_apart (param $sums i32) (param $apart i32) (param $x v128) (param $y v128)
+    (v128.store64_lane 0 (local.get $sums) (local.get $x))
+    (local.set $sums (i32.add (local.get $sums) (local.get $apart)))
+    (v128.store64_lane 1 (local.get $sums) (local.get $x))
+    (local.set $sums (i32.add (local.get $sums) (local.get $apart)))
+    (v128.store64_lane 0 (local.get $sums) (local.get $y))
+    (local.set $sums (i32.add (local.get $sums) (local.get $apart)))
+    (v128.store64_lane 1 (local.get $sums) (local.get $y)))
 
   ;; Lanes of u32 are widened first, so that no sum wraps.
-  (func $store_u32 (param $sums i32)
+  (func $store_u32 (param $sums i32) (param $apart i32)
     (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
     (local.set $a0 (f64x2.add
       (f64x2.convert_low_i32x4_u (local.get $a0))
@@ -541,7 +583,7 @@
       (f64x2.convert_low_i32x4_u (local.get $a3))
       (f64x2.convert_low_i32x4_u (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
         (local.get $a3) (local.get $a3)))))
-    (call $store_f64 (local.get $sums)
+    (call $store_f64 (local.get $sums) (local.get $apart)
       (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3)))
 
   ;; Halves become floats, four at a time, up to three past the last. A half's exponent and
