@@ -74,18 +74,18 @@ export class FragmentReader {
     entry: FragmentEntry,
     purpose: ReadPurpose = {},
   ): Promise<FragmentReader> {
+    const name = fragmentFile(snapshot.branch.tableFolder, entry.file);
     const known = engine.cache.get<FragmentFooter>(footerKey(entry));
     if (known !== undefined) {
-      return new FragmentReader(engine, snapshot, entry, known, undefined, purpose);
+      // Errors call it as it is called now: the table may have been placed or renamed since.
+      const footer = known.name === name ? known : { ...known, name };
+      if (footer !== known) rememberFooter(engine, entry, footer);
+      return new FragmentReader(engine, snapshot, entry, footer, undefined, purpose);
     }
     const object = await openObject(engine, snapshot, entry);
     try {
       const tail = await object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
-      const footer = decodeFooter(
-        tail,
-        entry,
-        fragmentFile(snapshot.branch.tableFolder, entry.file),
-      );
+      const footer = decodeFooter(tail, entry, name);
       rememberFooter(engine, entry, footer);
       return new FragmentReader(engine, snapshot, entry, footer, object, purpose);
     } catch (error) {
