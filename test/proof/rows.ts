@@ -24,7 +24,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T2 kill at every call',
-    seconds: 65,
+    seconds: 85,
     cases: 'SIGKILLs',
     load: async () => (await import('./kill-calls.ts')).killCalls,
   },
@@ -35,7 +35,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T4 random kills',
-    seconds: 95,
+    seconds: 45,
     alone: true,
     cases: 'SIGKILLs',
     load: async () => (await import('./kills.ts')).kills,
