@@ -1,7 +1,8 @@
 /** Every file system call of every write fails once, in every way: old state or new, no third. */
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import { type Durability, type FileStore, openFileStore } from '../src/store/file-store.ts';
+import type { Durability } from '../src/store/disk.ts';
+import { type FileStore, openFileStore } from '../src/store/file-store.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
 import { type Fault, FaultyFs, Killed } from './helpers/faulty-fs.ts';
 

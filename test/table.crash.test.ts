@@ -11,7 +11,7 @@ import {
 import { isDirspaceError } from '../src/errors.ts';
 import { toRecordBatchStream } from '../src/sdk/data.ts';
 import { collectRows } from '../src/sdk/rows.ts';
-import type { FileSystem } from '../src/store/file-store.ts';
+import type { FileSystem } from '../src/store/file-system.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
 import { filesOf, memoryFs, type TestFs } from './helpers/catalogs.ts';
 import { type Fault, FaultyFs } from './helpers/faulty-fs.ts';

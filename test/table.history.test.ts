@@ -11,7 +11,7 @@ import {
 } from '../src/directory/directory-namespace.ts';
 import { toRecordBatchStream } from '../src/sdk/data.ts';
 import { collectRows } from '../src/sdk/rows.ts';
-import type { FileSystem } from '../src/store/file-store.ts';
+import type { FileSystem } from '../src/store/file-system.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

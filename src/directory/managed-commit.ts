@@ -1,7 +1,7 @@
 /** Commits of a catalog with managed versioning: staged, then published by the version operations. */
 import { isDirspaceError } from '../errors.ts';
 import { stagedManifestFile } from '../format/paths.ts';
-import { isMissingFolder } from '../store/file-store.ts';
+import { isMissingFolder } from '../store/store-error.ts';
 import type { TableBranch } from '../table/head.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { writeObject } from '../table/write-object.ts';

@@ -13,12 +13,9 @@ import {
   versionFile,
 } from '../format/paths.ts';
 import { decodeFormat, encodeFormat, type FormatRecord } from '../format/records.ts';
-import {
-  type Durability,
-  type FileStore,
-  type FileSystem,
-  openFileStore,
-} from '../store/file-store.ts';
+import type { Durability } from '../store/disk.ts';
+import { type FileStore, openFileStore } from '../store/file-store.ts';
+import type { FileSystem } from '../store/file-system.ts';
 import { withLock } from '../store/lock.ts';
 import { ByteCache } from '../table/cache.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';

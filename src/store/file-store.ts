@@ -6,14 +6,13 @@
  * process). Knows nothing of tables and namespaces.
  */
 import nodeFs from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import * as atomic from './atomic-put.ts';
 import { hintsOf } from './change-hints.ts';
 import { type Disk, type Durability, SMALL } from './disk.ts';
-import { closeQuietly, flushFolderSync } from './durable-write.ts';
-import { canonicalPath, errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
+import { closeQuietly } from './durable-write.ts';
+import { errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
 import * as folders from './folder-moves.ts';
 import { FileReader, FileWriter } from './object-io.ts';
 import { Pace } from './pace.ts';
@@ -28,12 +27,8 @@ import {
 } from './safe-path.ts';
 import type { Awaitable, Entry, ObjectFacts, ObjectReader, ObjectWriter, Store } from './store.ts';
 import { missingFolder, storeError, symbolicLink } from './store-error.ts';
+import { canonicalRoot } from './store-root.ts';
 import { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';
-
-export type { Durability } from './disk.ts';
-export type { FileSystem } from './file-system.ts';
-export type { Capabilities } from './probe.ts';
-export { isMissingFolder } from './store-error.ts';
 
 export interface FileStoreOptions {
   /** Any path; made canonical once, here. */
@@ -72,7 +67,10 @@ export class FileStore implements Store {
     this.readOnly = options.readOnly ?? false;
     this.durability = options.durability ?? 'full';
     this.env = options.env ?? systemEnv;
-    this.root = canonicalRoot(this.fs, options);
+    this.root = canonicalRoot(this.fs, options.root, {
+      readOnly: this.readOnly,
+      durable: this.durability === 'full',
+    });
     this.#scratch = scratchOf(this.fs);
     const { fs, root } = this;
     const hints = isNodeFileSystem(this.given) ? undefined : hintsOf(this.given);
@@ -285,51 +283,6 @@ async function readWhole(reader: FileReader): Promise<Uint8Array> {
     return await reader.read(0, reader.size);
   } finally {
     reader.close();
-  }
-}
-
-function canonicalRoot(fs: FileSystem, options: FileStoreOptions): string {
-  const absolute = resolve(options.root);
-  const readOnly = options.readOnly ?? false;
-  try {
-    if (!readOnly && !fs.existsSync(absolute)) {
-      makeRoot(fs, absolute, options.durability !== 'relaxed');
-    }
-    const root = canonicalPath(fs, absolute);
-    if (fs.statSync(root).isDirectory()) return root;
-    throw new DirspaceError(
-      'InvalidInput',
-      `cannot open the catalog \`${options.root}\`: it is a file. Name a folder; one that is not there is made.`,
-    );
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') {
-      if (readOnly) return absolute;
-      throw new DirspaceError(
-        'InvalidInput',
-        `cannot open the catalog \`${options.root}\`: it is not there, and no folder can be made in its place`,
-        { cause: error },
-      );
-    }
-    throw storeError(error, 'open the catalog', options.root);
-  }
-}
-
-/** What is made in a root whose own name is not on disk would be lost with it. */
-function makeRoot(fs: FileSystem, root: string, durable: boolean): void {
-  const missing = [root];
-  while (!fs.existsSync(dirname(missing[0] as string)))
-    missing.unshift(dirname(missing[0] as string));
-  // One by one: where nothing can be made, such as /proc, Node's recursive call never ends.
-  for (const folder of missing) makeRootFolder(fs, folder);
-  if (!durable) return;
-  for (const folder of missing) flushFolderSync(fs, dirname(folder));
-}
-
-function makeRootFolder(fs: FileSystem, folder: string): void {
-  try {
-    fs.mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -2,7 +2,7 @@
 import { DirspaceError } from '../errors.ts';
 import { TABLE_FILE } from '../format/paths.ts';
 import { decodeTable } from '../format/records.ts';
-import { isMissingFolder } from '../store/file-store.ts';
+import { isMissingFolder } from '../store/store-error.ts';
 import type { Engine } from './engine.ts';
 
 export async function isTableAt(
