@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { DirspaceError } from '../errors.ts';
 import type { DescribeTableRequest, DescribeTableResponse } from '../protocol/models.ts';
 import { resolveHead, snapshotAt } from '../table/head.ts';
+import { prepareReads } from '../table/prepare.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { findTag } from '../table/tags.ts';
 import {
@@ -78,7 +79,12 @@ async function describedSnapshot(
   if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
   // The newest version is looked up only where something of it is asked for.
   if (request.load_detailed_metadata !== true && request.check_declared !== true) return undefined;
-  return (await resolveHead(catalog.engine, branch))?.snapshot;
+  const newest = (await resolveHead(catalog.engine, branch))?.snapshot;
+  // What a table is opened with.
+  if (newest !== undefined && request.load_detailed_metadata === true) {
+    await prepareReads(catalog.engine, newest);
+  }
+  return newest;
 }
 
 /** @throws TableTagNotFound */
