@@ -11,7 +11,8 @@ import {
   type FragmentFooter,
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment } from '../src/format/fragment-encoder.ts';
-import { readRows, runReader } from '../src/format/sparse-rows.ts';
+import { runReader } from '../src/format/sparse-pages.ts';
+import { readRows } from '../src/format/sparse-rows.ts';
 import { everyType, exactColumn, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { seeded } from './helpers/seeded.ts';
 
