@@ -24,7 +24,7 @@ export const ROWS: readonly ListedRow[] = [
   },
   {
     row: 'T2 kill at every call',
-    seconds: 85,
+    seconds: 100,
     cases: 'SIGKILLs',
     load: async () => (await import('./kill-calls.ts')).killCalls,
   },
