@@ -6,7 +6,7 @@ import {
 } from '../src/directory/directory-namespace.ts';
 import { isDirspaceError } from '../src/errors.ts';
 import { deletedRunFile } from '../src/format/paths.ts';
-import { missingFile } from '../src/table/fragment-reader.ts';
+import { missingFile } from '../src/table/fragment-object.ts';
 import { resolveHead } from '../src/table/head.ts';
 import { declared, land, testEngine } from './helpers/engines.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';

@@ -5,7 +5,7 @@ import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
 import { corrupt } from '../format/json.ts';
 import { deletionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { missingFile } from './fragment-reader.ts';
+import { missingFile } from './fragment-object.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export class DeletedRows {

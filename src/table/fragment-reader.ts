@@ -3,7 +3,6 @@
  * was read and verified may stay in memory; fragments never change.
  */
 import type { Data, DataType } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
 import { childFields, layoutOf } from '../format/arrow-types.ts';
 import type { Dictionaries } from '../format/column-reader.ts';
 import {
@@ -19,11 +18,11 @@ import {
 } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { gatherData } from '../format/gather-data.ts';
-import { corrupt } from '../format/json.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { readRows } from '../format/sparse-rows.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
 import type { Engine } from './engine.ts';
+import { openObject } from './fragment-object.ts';
 import type { ScanCounters } from './scan-counters.ts';
 import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -290,64 +289,4 @@ const footerKey = ({ file, footerChecksum }: FooterPlace): string =>
 /** Of a footer that was read and verified. */
 export function rememberFooter(engine: Engine, place: FooterPlace, footer: FragmentFooter): void {
   engine.cache.set(footerKey(place), footer, place.footerBytes * FOOTER_WEIGHT);
-}
-
-/** Up to this size a file is read whole at once: less work than opening it and reading parts. */
-const WHOLE_BYTES = 16 * 1024;
-
-async function openObject(
-  engine: Engine,
-  snapshot: Snapshot,
-  entry: FragmentEntry,
-): Promise<ObjectReader> {
-  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
-  const found =
-    entry.bytes <= WHOLE_BYTES
-      ? wholeObject(engine.store.get(file, false, entry.bytes))
-      : engine.store.open(file);
-  const object = found instanceof Promise ? await found : found;
-  if (object === undefined) throw await missingFile(engine, snapshot, file);
-  if (object.size === entry.bytes) return object;
-  object.close();
-  throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
-}
-
-function wholeObject(
-  found: Awaitable<Uint8Array | undefined>,
-): Awaitable<ObjectReader | undefined> {
-  if (found instanceof Promise) return found.then((bytes) => bytes && inMemory(bytes));
-  return found && inMemory(found);
-}
-
-/** Offsets were checked against the size, which is the entry's. */
-const inMemory = (bytes: Uint8Array): ObjectReader => ({
-  size: bytes.length,
-  read: (offset, length, into) => {
-    const found = bytes.subarray(offset, offset + length);
-    if (into === undefined) return found;
-    into.set(found);
-    return into.subarray(0, length);
-  },
-  close: () => {},
-});
-
-/**
- * A file that a version refers to is gone: because the version is, or because of damage. Looked for
- * once more after the version: both may have been away for a moment, with their table.
- */
-export async function missingFile(
-  engine: Engine,
-  snapshot: Snapshot,
-  file: string,
-): Promise<DirspaceError> {
-  const isThere = async (path: string): Promise<boolean> =>
-    (await engine.store.head(path)) !== undefined;
-  if ((await isThere(snapshot.file)) && !(await isThere(file))) {
-    return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
-  }
-  return new DirspaceError(
-    'TableVersionNotFound',
-    `Version ${snapshot.version} was removed by cleanup, or its table dropped or moved, while it was being read. Tag versions that must stay readable.`,
-    { details: { version: snapshot.version } },
-  );
 }
