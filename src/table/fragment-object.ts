@@ -10,21 +10,44 @@ import type { Snapshot } from './snapshot.ts';
 /** Up to this size a file is read whole at once: less work than opening it and reading parts. */
 const WHOLE_BYTES = 16 * 1024;
 
-export async function openObject(
+export function openObject(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
-): Promise<ObjectReader> {
+): Awaitable<ObjectReader> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
   const found =
     entry.bytes <= WHOLE_BYTES
       ? wholeObject(engine.store.get(file, false, entry.bytes))
       : engine.store.open(file);
-  const object = found instanceof Promise ? await found : found;
-  if (object === undefined) throw await missingFile(engine, snapshot, file);
-  if (object.size === entry.bytes) return object;
-  object.close();
-  throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
+  const whole = (object: ObjectReader | undefined): Awaitable<ObjectReader> => {
+    if (object === undefined) return missing(engine, snapshot, file);
+    if (object.size === entry.bytes) return object;
+    object.close();
+    throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
+  };
+  return found instanceof Promise ? found.then(whole) : whole(found);
+}
+
+async function missing(engine: Engine, snapshot: Snapshot, file: string): Promise<never> {
+  throw await missingFile(engine, snapshot, file);
+}
+
+/** Of a failure before the object is handed on. */
+export function closedOnFailure<Result>(
+  object: ObjectReader,
+  work: () => Awaitable<Result>,
+): Awaitable<Result> {
+  const failed = (error: unknown): never => {
+    object.close();
+    throw error;
+  };
+  try {
+    const result = work();
+    return result instanceof Promise ? result.catch(failed) : result;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 function wholeObject(

@@ -22,7 +22,7 @@ import { fragmentFile } from '../format/paths.ts';
 import { readRows } from '../format/sparse-rows.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
 import type { Engine } from './engine.ts';
-import { openObject } from './fragment-object.ts';
+import { closedOnFailure, openObject } from './fragment-object.ts';
 import type { ScanCounters } from './scan-counters.ts';
 import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -67,12 +67,12 @@ export class FragmentReader {
   }
 
   /** @throws TableVersionNotFound when cleanup removed the version meanwhile, Corrupt */
-  static async open(
+  static open(
     engine: Engine,
     snapshot: Snapshot,
     entry: FragmentEntry,
     purpose: ReadPurpose = {},
-  ): Promise<FragmentReader> {
+  ): Awaitable<FragmentReader> {
     const name = fragmentFile(snapshot.branch.tableFolder, entry.file);
     const known = engine.cache.get<FragmentFooter>(footerKey(entry));
     if (known !== undefined) {
@@ -81,16 +81,19 @@ export class FragmentReader {
       if (footer !== known) rememberFooter(engine, entry, footer);
       return new FragmentReader(engine, snapshot, entry, footer, undefined, purpose);
     }
-    const object = await openObject(engine, snapshot, entry);
-    try {
-      const tail = await object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
-      const footer = decodeFooter(tail, entry, name);
-      rememberFooter(engine, entry, footer);
-      return new FragmentReader(engine, snapshot, entry, footer, object, purpose);
-    } catch (error) {
-      object.close();
-      throw error;
-    }
+    const begin = (object: ObjectReader): Awaitable<FragmentReader> => {
+      const read = (tail: Uint8Array): FragmentReader => {
+        const footer = decodeFooter(tail, entry, name);
+        rememberFooter(engine, entry, footer);
+        return new FragmentReader(engine, snapshot, entry, footer, object, purpose);
+      };
+      return closedOnFailure(object, () => {
+        const tail = object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
+        return tail instanceof Promise ? tail.then(read) : read(tail);
+      });
+    };
+    const object = openObject(engine, snapshot, entry);
+    return object instanceof Promise ? object.then(begin) : begin(object);
   }
 
   /**

@@ -4,7 +4,8 @@
  */
 import type { Data, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { recordBatch } from '../format/arrow-data.ts';
-import { liveRows } from '../format/fragment-entry.ts';
+import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
+import type { Awaitable } from '../store/store.ts';
 import {
   type BatchPlace,
   matchingCount,
@@ -158,29 +159,58 @@ export async function* places(
       counters.fragmentsPruned += 1;
       continue;
     }
-    yield* fragmentPlaces(plan, entry, first);
+    // Not handed on to fragmentPlaces: every batch would be waited for once more.
+    const opened = openFragment(plan, entry);
+    const fragment = opened instanceof Promise ? await opened : opened;
+    try {
+      for (const place of batchesOf(plan, entry, fragment, first)) yield place;
+    } finally {
+      fragment.reader.close();
+    }
   }
 }
 
 /** The batches of one fragment, whose first live row has this position in the version. */
 export async function* fragmentPlaces(
   plan: ScanPlan,
-  entry: BatchPlace['entry'],
+  entry: FragmentEntry,
   position: number,
 ): AsyncGenerator<BatchPlace> {
-  const { engine, snapshot } = plan;
-  const deleted = await deletedRows(engine, snapshot, entry);
-  const reader = await FragmentReader.open(engine, snapshot, entry, plan);
+  const fragment = await openFragment(plan, entry);
   try {
-    let first = 0;
-    let next = position;
-    for (const [index, { rows }] of reader.footer.batches.entries()) {
-      plan.signal?.throwIfAborted();
-      yield { reader, entry, deleted, index, first, rows, position: next };
-      next += rows - (deleted?.countBetween(first, rows) ?? 0);
-      first += rows;
-    }
+    for (const place of batchesOf(plan, entry, fragment, position)) yield place;
   } finally {
-    reader.close();
+    fragment.reader.close();
+  }
+}
+
+type OpenFragment = Pick<BatchPlace, 'reader' | 'deleted'>;
+
+/** At once where nothing has to be waited for: that is a good part of reading a small fragment. */
+function openFragment(plan: ScanPlan, entry: FragmentEntry): Awaitable<OpenFragment> {
+  const { engine, snapshot } = plan;
+  const open = (deleted: BatchPlace['deleted']): Awaitable<OpenFragment> => {
+    const reader = FragmentReader.open(engine, snapshot, entry, plan);
+    return reader instanceof Promise
+      ? reader.then((opened) => ({ reader: opened, deleted }))
+      : { reader, deleted };
+  };
+  if (entry.deletion === undefined) return open(undefined);
+  return deletedRows(engine, snapshot, entry).then(open);
+}
+
+function* batchesOf(
+  plan: ScanPlan,
+  entry: FragmentEntry,
+  { reader, deleted }: OpenFragment,
+  position: number,
+): Generator<BatchPlace> {
+  let first = 0;
+  let next = position;
+  for (const [index, { rows }] of reader.footer.batches.entries()) {
+    plan.signal?.throwIfAborted();
+    yield { reader, entry, deleted, index, first, rows, position: next };
+    next += rows - (deleted?.countBetween(first, rows) ?? 0);
+    first += rows;
   }
 }
