@@ -171,12 +171,16 @@ class Walk {
 
   /** What was dropped, each with its record. Neither is in anybody's way. */
   async #trash(): Promise<void> {
-    for (const { name, kind, path } of await this.#list(TRASH_FOLDER)) {
+    const entries = await this.#list(TRASH_FOLDER);
+    const folders = new Set(entries.flatMap(({ name, kind }) => (kind === 'folder' ? name : [])));
+    for (const { name, kind, path } of entries) {
       this.#leftover(path, 'trash');
       if (kind !== 'file' || !name.endsWith('.json')) continue;
       await this.#document(path, 'trash', (bytes) => {
         // Cut short by a crash before the drop it was written for.
-        if (bytes.length > 0) decodeTrash(bytes, path);
+        const isCut = bytes.at(-1) !== '\n'.charCodeAt(0);
+        const isOfDrop = folders.has(name.slice(0, -'.json'.length));
+        if (bytes.length > 0 && (isOfDrop || !isCut)) decodeTrash(bytes, path);
       });
     }
   }

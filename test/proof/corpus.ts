@@ -78,4 +78,9 @@ export const CORPUS: readonly CorpusEntry[] = [
     seed: 74_342_815,
     found: 'a reader found an older version while its table was moved away and back',
   },
+  {
+    row: 'T5 power loss',
+    seed: 375,
+    found: 'a record cut short before its drop was told as damage',
+  },
 ];
