@@ -1,10 +1,10 @@
 /**
- * The newest version of a table that nobody has changed since it was read last, with two looks at
+ * The newest version of a table that nobody has changed since it was read last, with three looks at
  * the disk. Readers that come back find nothing new most of the time, and the whole way to the
  * newest version, through the table's record, takes several times as long.
  *
- * The two looks are enough, as the id of the table's incarnation is part of the path of a version:
- * it is there only while this incarnation is in its place. And a version that is there, and whose
+ * They are enough, as the id of the table's incarnation is part of the path of a version: it is
+ * there only while this incarnation is in its place. And a version that is there, and whose
  * successor is not, is the newest. That it is the very same file, not one of that name, shows that
  * the path leads where it led when no link was in it.
  */
@@ -36,6 +36,8 @@ export function unchangedHead(engine: Engine, tableFolder: string): Snapshot | u
   if (engine.store.head(seen.next) !== undefined) return undefined;
   const found = engine.store.head(seen.file);
   if (found === undefined || found instanceof Promise) return undefined;
+  // Missed once more: the table may have been away before, with both, and come back.
+  if (engine.store.head(seen.next) !== undefined) return undefined;
   const { snapshot } = head;
   return found.size === snapshot.manifestBytes && found.inode === seen.inode ? snapshot : undefined;
 }
