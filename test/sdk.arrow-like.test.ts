@@ -1,7 +1,7 @@
+import * as arrow21 from 'apache-arrow';
 import * as arrow15 from 'apache-arrow-15';
 import * as arrow18 from 'apache-arrow-18';
 import { describe, expect, it } from 'vitest';
-import * as arrow21 from '../src/arrow.ts';
 import { isDirspaceError } from '../src/errors.ts';
 import { type DataInput, toRecordBatchStream } from '../src/sdk/data.ts';
 import { batchRows } from '../src/sdk/rows.ts';
