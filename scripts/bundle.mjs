@@ -1,7 +1,8 @@
 /**
  * Joins the modules of src into one file for each entry and the chunks that entries share, in dist
- * or the folder given: `node scripts/bundle.mjs [FOLDER]`. Node needs half a millisecond to find, read and link a module: three hundred of them made a
- * program wait longer for `connect` than for its first answers. Packages stay outside.
+ * or the folder given: `node scripts/bundle.mjs [FOLDER]`. Node needs half a millisecond to find,
+ * read and link a module: three hundred of them made a program wait longer for `connect` than for
+ * its first answers. Packages stay outside.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -30,3 +31,4 @@ await bundle.write({
   chunkFileNames: 'chunks/[name].js',
   sourcemap: true,
 });
+await bundle.close();

@@ -4,27 +4,17 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
-import { isDirspaceError } from '../src/errors.ts';
 import { deletedRunFile } from '../src/format/paths.ts';
 import { missingFile } from '../src/table/fragment-object.ts';
 import { resolveHead } from '../src/table/head.ts';
 import { declared, land, testEngine } from './helpers/engines.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
+import { outcomeOf } from './helpers/outcome.ts';
 import { idsOf, people } from './helpers/people.ts';
 
 const t = ['t'];
 type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
-
-async function code(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return 'ok';
-  } catch (error) {
-    if (isDirspaceError(error)) return error.code;
-    throw error;
-  }
-}
 
 /** Runs `mine` with all of `theirs` before its first, second ... call of the store, to the last. */
 async function atEveryCall(
@@ -41,9 +31,9 @@ async function atEveryCall(
     const catalog = await InterruptedCatalog.open(options);
     let other = '';
     catalog.interrupt(everyCall(at), async () => {
-      other = await code(theirs(first));
+      other = await outcomeOf(theirs(first));
     });
-    const own = await code(mine(catalog.namespace));
+    const own = await outcomeOf(mine(catalog.namespace));
     if (!catalog.interrupted) return outcomes;
     outcomes.add(own);
     await look(await openDirectoryNamespace(options), own, other);
@@ -191,7 +181,7 @@ test('a head that is looked for past a deleted run while its table moves away', 
     for (const row of [1, 2, 3]) await first.insertIntoTable({ id: t }, people(1, row));
     await first.batchDeleteTableVersions({ id: t, ranges: [{ start_version: 1, end_version: 4 }] });
     catalog.interrupt(everyCall(at), () => first.renameTable({ id: t, new_table_name: 'u' }));
-    const outcome = await code(catalog.namespace.insertIntoTable({ id: t }, people(1, 9)));
+    const outcome = await outcomeOf(catalog.namespace.insertIntoTable({ id: t }, people(1, 9)));
     if (!catalog.interrupted) break;
     expect(['ok', 'TableNotFound']).toContain(outcome);
   }

@@ -42,7 +42,7 @@ export async function addColumns(
   const rewriter = new FragmentRewriter(engine, branch.tableFolder, options.signal);
   try {
     const committed = await commit(engine, branch, {
-      ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+      transaction: options.transaction,
       signal: options.signal,
       build: async (base) => {
         if (base === undefined) throw emptyTable();

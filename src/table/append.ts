@@ -36,7 +36,7 @@ export async function append(
     options.signal,
   );
   const committed = await commit(engine, base.branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     after: written.durable,
     build: async (newest) => {
@@ -73,7 +73,7 @@ export async function overwrite(
   );
   const written = await writeFragments(engine, branch.tableFolder, stream, tree, options.signal);
   const committed = await commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     survivesOverwrite: true,
     after: written.durable,

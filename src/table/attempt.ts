@@ -62,7 +62,7 @@ export async function commitWithFiles(
   const files = new AttemptFiles(engine, branch.tableFolder);
   try {
     return await commit(engine, branch, {
-      ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+      transaction: options.transaction,
       signal: options.signal,
       build: async (base) => {
         await files.discard();

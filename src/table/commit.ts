@@ -52,7 +52,7 @@ export interface CommitRequest {
   readonly survivesOverwrite?: boolean;
   /** True when the change names rows by ids that compaction gives anew. */
   readonly namesRowIds?: boolean;
-  readonly transaction?: string;
+  readonly transaction?: string | undefined;
   /** Resolves once everything the new version refers to is durable. */
   readonly after?: Promise<unknown>;
   readonly signal?: AbortSignal | undefined;

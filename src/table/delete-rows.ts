@@ -29,7 +29,7 @@ export async function deleteRowsById(
   const wanted = groupByFragment(rowIds);
   let deleted = 0;
   const committed = await commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     namesRowIds: true,
     build: async (base) => {
@@ -51,7 +51,7 @@ export async function deleteWhere(
 ): Promise<RowsDeleted> {
   let deleted = 0;
   const committed = await commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     build: async (base) => {
       if (base === undefined) throw emptyTable();

@@ -1,8 +1,8 @@
 /**
  * Holds: a file beside the versions of a branch that keeps one of them while a new version, a tag or
- * a branch is made of it. Whoever deletes versions marks them first and looks for holds then; whoever makes a hold
- * looks for marks then, so one of the two sees the other. Needs no lock and no clock: a hold that a
- * crash left is a temporary file, and cleanup removes it once it is old enough.
+ * a branch is made of it. Whoever deletes versions marks them first and looks for holds then;
+ * whoever makes a hold looks for marks then, so one of the two sees the other. Needs no lock and no
+ * clock: a hold that a crash left is a temporary file, and cleanup removes it once it is old enough.
  */
 import { DirspaceError } from '../errors.ts';
 import { holdFile, parseHold } from '../format/paths.ts';

@@ -16,7 +16,7 @@ export function restore(
 ): Promise<Committed> {
   const { manifest } = source;
   return commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     survivesOverwrite: true,
     build: async (base) => ({
@@ -40,7 +40,7 @@ export function replaceSchemaMetadata(
   options: WriteOptions = {},
 ): Promise<Committed> {
   return commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     build: async (base) => {
       if (base === undefined) throw emptyTable();

@@ -25,7 +25,7 @@ export function changeSchema(
   kind: OperationKind = 'schema',
 ): Promise<Committed> {
   return commit(engine, branch, {
-    ...(options.transaction === undefined ? {} : { transaction: options.transaction }),
+    transaction: options.transaction,
     signal: options.signal,
     build: async (base) => {
       if (base === undefined) throw emptyTable();
