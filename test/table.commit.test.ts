@@ -12,8 +12,6 @@ import {
   incarnationOfTransaction,
   newTransaction,
   nextManifest,
-  settleBatches,
-  stands,
 } from '../src/table/commit.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
 import {
@@ -24,6 +22,8 @@ import {
   resolveHead,
   type TableBranch,
 } from '../src/table/head.ts';
+import { stands } from '../src/table/publish.ts';
+import { settleBatches } from '../src/table/settle-batches.ts';
 import type { Snapshot } from '../src/table/snapshot.ts';
 import {
   declared,

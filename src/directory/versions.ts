@@ -15,7 +15,6 @@ import type {
   ListTableVersionsResponse,
   TableVersion,
 } from '../protocol/models.ts';
-import { settleBatches, stands } from '../table/commit.ts';
 import { deleteVersions, planDeletion } from '../table/delete-versions.ts';
 import {
   type Head,
@@ -29,6 +28,8 @@ import {
   visibleVersions,
   writeHint,
 } from '../table/head.ts';
+import { stands } from '../table/publish.ts';
+import { settleBatches } from '../table/settle-batches.ts';
 import { Snapshot } from '../table/snapshot.ts';
 import { beginWrite, type Catalog, locationOf, requireBranch, requireTable } from './catalog.ts';
 import { pageOf } from './paging.ts';

@@ -5,7 +5,12 @@
 export const PARTS = {
   /** Publishing versions, and the decision that makes the versions of a batch count. */
   commit: {
-    sources: ['src/table/commit.ts', 'src/table/batch.ts'],
+    sources: [
+      'src/table/commit.ts',
+      'src/table/publish.ts',
+      'src/table/settle-batches.ts',
+      'src/table/batch.ts',
+    ],
     tests: ['test/table.commit.test.ts', 'test/table.batch.test.ts'],
   },
   /** What is written ahead of operations of several steps, and what an opener does about it. */
