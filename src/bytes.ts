@@ -17,3 +17,7 @@ export function joined(pieces: readonly Uint8Array[], length = totalLength(piece
   }
   return whole;
 }
+
+/** A part of `bytes` that is no Buffer even where they are one. */
+export const plainBytes = (bytes: Uint8Array, offset: number, length: number): Uint8Array =>
+  new Uint8Array(bytes.buffer, bytes.byteOffset + offset, length);

@@ -6,12 +6,12 @@ import {
   columnRanges,
   decodeBatch,
   decodeDictionaries,
-  decodeFooter,
   decodeFragment,
   dictionaryIds,
   dictionaryRanges,
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment, type FragmentSummary } from '../src/format/fragment-encoder.ts';
+import { decodeFooter } from '../src/format/fragment-footer.ts';
 import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { seeded } from './helpers/seeded.ts';
 

@@ -28,16 +28,15 @@ import {
 import { fieldIdsOf, stripFieldIds, withFieldIds } from '../src/format/field-ids.ts';
 import {
   type ByteRange,
-  chunkStatistics,
   columnRanges,
   decodeBatch,
   decodeDictionaries,
-  decodeFooter,
   decodeFragment,
   dictionaryIds,
   dictionaryRanges,
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment, FragmentEncoder } from '../src/format/fragment-encoder.ts';
+import { chunkStatistics, decodeFooter } from '../src/format/fragment-footer.ts';
 import { mergeStatistics } from '../src/format/statistics.ts';
 import { typesEqual } from '../src/protocol/schema-equality.ts';
 import {

@@ -4,13 +4,12 @@ import { Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from '../src/arrow
 import {
   type ByteRange,
   decodeDictionaries,
-  decodeFooter,
   decodeFragment,
   dictionaryIds,
   dictionaryRanges,
-  type FragmentFooter,
 } from '../src/format/fragment-decoder.ts';
 import { encodeFragment } from '../src/format/fragment-encoder.ts';
+import { decodeFooter, type FragmentFooter } from '../src/format/fragment-footer.ts';
 import { runReader } from '../src/format/sparse-pages.ts';
 import { readRows } from '../src/format/sparse-rows.ts';
 import { everyType, exactColumn, exactValues, randomBatch } from './helpers/arrow-samples.ts';

@@ -5,7 +5,8 @@
  */
 import type { DirspaceError } from '../errors.ts';
 import { damagedPage, PAGE_BYTES, pageChecksums } from './checksums.ts';
-import type { ByteRange, FragmentFooter } from './fragment-decoder.ts';
+import type { ByteRange } from './fragment-decoder.ts';
+import type { FragmentFooter } from './fragment-footer.ts';
 import type { ColumnChunk } from './fragment-layout.ts';
 import { corrupt } from './json.ts';
 

@@ -17,7 +17,7 @@ import {
 import { bitmapBytes, setBit } from './bitmaps.ts';
 import { PAGE_BYTES } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
-import { chunkAt, type FragmentFooter } from './fragment-decoder.ts';
+import { chunkAt, type FragmentFooter } from './fragment-footer.ts';
 import type { ColumnChunk } from './fragment-layout.ts';
 import { gatherData } from './gather-data.ts';
 import { Pages, type RowReader, type Span } from './sparse-pages.ts';

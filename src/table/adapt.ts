@@ -5,7 +5,7 @@
 import { type Data, DataType, type Field } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { nullColumn } from '../format/arrow-data.ts';
-import type { FragmentFooter } from '../format/fragment-decoder.ts';
+import type { FragmentFooter } from '../format/fragment-footer.ts';
 import { describeType, typesEqual } from '../protocol/schema-equality.ts';
 import { type IdentifiedField, identifiedChildren } from './field-ids.ts';
 import { isListLike, listsFit, wideningOf, widenList, withChildren } from './widen.ts';

@@ -7,16 +7,14 @@ import { childFields, layoutOf } from '../format/arrow-types.ts';
 import type { Dictionaries } from '../format/column-reader.ts';
 import {
   type ByteRange,
-  chunkAt,
   columnRanges,
   decodeColumns,
   decodeDictionaries,
-  decodeFooter,
   dictionaryIds,
   dictionaryRanges,
-  type FragmentFooter,
 } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { chunkAt, decodeFooter, type FragmentFooter } from '../format/fragment-footer.ts';
 import { gatherData } from '../format/gather-data.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { readRows } from '../format/sparse-rows.ts';

@@ -1,8 +1,8 @@
 /** Which fragments and batches can hold one of some keys, by their statistics. */
 import type { Data } from '../arrow.ts';
 import { columnStatistics } from '../format/column-statistics.ts';
-import { chunkStatistics, type FragmentFooter } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { chunkStatistics, type FragmentFooter } from '../format/fragment-footer.ts';
 import { type ColumnStatistics, compareValues, decodeStatistics } from '../format/statistics.ts';
 import { typesEqual } from '../protocol/schema-equality.ts';
 import type { IdentifiedField } from './field-ids.ts';

@@ -1,7 +1,7 @@
 /** What statistics say of a predicate: whole fragments and batches that need not be read. */
 import type { CompiledExpression, Pruned, StatisticsLookup } from '../expression/expression.ts';
-import { chunkStatistics, type FragmentFooter } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { chunkStatistics, type FragmentFooter } from '../format/fragment-footer.ts';
 import { type ColumnStatistics, decodeStatistics } from '../format/statistics.ts';
 import { typesEqual } from '../protocol/schema-equality.ts';
 import type { IdentifiedField } from './field-ids.ts';

@@ -10,12 +10,11 @@ import {
   columnRanges,
   decodeColumns,
   decodeDictionaries,
-  decodeFooter,
   dictionaryIds,
   dictionaryRanges,
-  type FragmentFooter,
 } from '../format/fragment-decoder.ts';
 import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
+import { decodeFooter, type FragmentFooter } from '../format/fragment-footer.ts';
 import { corrupt } from '../format/json.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { chunkFile, deletionFile, fragmentFile } from '../format/paths.ts';

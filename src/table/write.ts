@@ -5,9 +5,10 @@
 import type { RecordBatchStream } from '../arrow.ts';
 import { joined } from '../bytes.ts';
 import { withFieldIds } from '../format/field-ids.ts';
-import { decodeFooter, decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
+import { decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
 import { FragmentEncoder, type FragmentSummary } from '../format/fragment-encoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { decodeFooter } from '../format/fragment-footer.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { rebatch } from '../format/rebatch.ts';
 import { encodeStatistics } from '../format/statistics.ts';

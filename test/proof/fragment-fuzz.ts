@@ -11,10 +11,10 @@ import {
 import {
   type ByteRange,
   columnRanges,
-  decodeFooter,
   dictionaryIds,
   dictionaryRanges,
 } from '../../src/format/fragment-decoder.ts';
+import { decodeFooter } from '../../src/format/fragment-footer.ts';
 import { decodeVersion, type Manifest } from '../../src/format/manifest.ts';
 import { deletionFile, fragmentFile, versionFile, versionsFolder } from '../../src/format/paths.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
