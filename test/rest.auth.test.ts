@@ -66,6 +66,14 @@ describe('credentials', () => {
     const headers = { 'x-api-key': 'foo' };
     expect((await ask(pair, 'GET', '/v1/table', undefined, headers)).status).toBe(200);
   });
+  test('identity in the body counts for operations that need no body too', async () => {
+    const identity = { api_key: 'root-key' };
+    const list = (body: unknown): ReturnType<typeof ask> =>
+      ask(pair, 'POST', '/v1/table/prod$a/tags/list', body);
+    expect((await list({ identity })).status).toBe(200);
+    expect((await list({ identity: { api_key: 'no-key' } })).status).toBe(401);
+    for (const body of [undefined, null, {}]) expect((await list(body)).status).toBe(401);
+  });
   test('identity in the body counts where the header is absent', async () => {
     const describe = (identity: object, headers = {}): ReturnType<typeof ask> =>
       ask(pair, 'POST', '/v1/table/prod$a/describe', { identity }, headers);
@@ -138,6 +146,25 @@ describe('permissions', () => {
       expect(there.status).toBe(403);
       expect(mask(there.text)).toBe(mask(missing.text));
     }
+  });
+  test('a table is renamed to names that are granted only, and others stay unknown', async () => {
+    const namespace = await openDirectoryNamespace({ root: temporaryFolder() });
+    await namespace.createNamespace({ id: ['prod'] });
+    for (const name of ['mine', 'other']) {
+      await namespace.createTable({ id: ['prod', name] }, someRows());
+    }
+    const narrow = { key: 'narrow-key', name: 'narrow', grants: [grant('write', 'prod', 'mine')] };
+    const server = await restPair({ namespace, auth: { apiKeys: [narrow] } });
+    const target = async (body: object): Promise<string> => {
+      const path = '/v1/table/prod$mine/rename';
+      const { status, text } = await ask(server, 'POST', path, body, as('narrow'));
+      return `${status} ${text}`;
+    };
+    const there = await target({ new_table_name: 'other' });
+    expect(there).toMatch(/^403 /);
+    expect(await target({ new_table_name: 'free' })).toBe(there);
+    expect(await target({ new_table_name: 'other', new_namespace_id: ['prod'] })).toBe(there);
+    expect((await namespace.listAllTables({})).tables).toEqual(['prod$mine', 'prod$other']);
   });
   test('a write with Arrow data is refused before its data is read', async () => {
     const bytes = await streamBytes();

@@ -1,6 +1,8 @@
 /** Which catalog a request is for. */
 import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type DatabaseSource, Databases } from '../src/rest/databases.ts';
 import { createServer } from '../src/server.ts';
 import { ask, type Pair, restPair, someRows } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
@@ -93,6 +95,38 @@ describe('which database', () => {
       200, 403, 403,
     ]);
   });
+});
+
+test('hosts do not tell which databases there are to who may not use them', async () => {
+  const grants = [{ database: 'one', namespace: [], permission: 'read' as const }];
+  const pair = await restPair({
+    databases: { one: named('in-one'), two: named('in-two') },
+    auth: { apiKeys: [{ key: 'k-one', name: 'x', grants }] },
+  });
+  const of = async (host: string, headers: Record<string, string>): Promise<string> => {
+    const send = { host, ...headers };
+    const { status, text } = await ask(pair, 'POST', '/v1/table/t/tags/list', {}, send);
+    return `${status} ${text}`;
+  };
+  for (const [headers, status] of [
+    [{}, '401'],
+    [{ 'x-api-key': 'wrong' }, '401'],
+    [{ 'x-api-key': 'k-one' }, '400'],
+  ] as const) {
+    const there = await of('two.catalog.test', headers);
+    expect(there.slice(0, 3)).toBe(status);
+    expect(await of('none.catalog.test', headers)).toBe(there);
+  }
+  expect(await of('one.catalog.test', { 'x-api-key': 'k-one' })).toMatch(/^406/);
+});
+
+test('paths that messages must not show are whole: a relative one is a word like others', () => {
+  const open = async (): Promise<never> => Promise.reject(new Error('nothing is opened'));
+  const roots = (source: DatabaseSource): readonly string[] =>
+    new Databases(source, {}, open).roots;
+  expect(roots({ root: 'catalog' })).toEqual([resolve('catalog')]);
+  expect(roots({ databasesRoot: './dbs/' })).toEqual([resolve('dbs')]);
+  expect(roots({ databases: { a: '/', b: 'x/../y', c: named('c') } })).toEqual([resolve('y')]);
 });
 
 describe('a prefix scopes a catalog', () => {

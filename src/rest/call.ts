@@ -41,6 +41,7 @@ export function callerOf(namespace: Namespace): Caller {
 export interface Addressed {
   readonly id?: readonly string[];
   readonly new_namespace_id?: readonly string[];
+  readonly new_table_name?: string;
   readonly location?: string;
   readonly entries?: readonly Addressed[];
   readonly operations?: readonly Readonly<Record<string, Addressed | undefined>>[];

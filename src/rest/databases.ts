@@ -3,7 +3,7 @@
  * catalogs it opened; how one is opened is injected.
  */
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DirspaceError } from '../errors.ts';
 import {
   checkComponent,
@@ -41,8 +41,10 @@ export interface DatabaseSource {
 export type OpenCatalog = (root: string) => Promise<Namespace>;
 
 export interface Target {
-  /** The name the catalog goes by; empty where there is only one. */
-  readonly database: string;
+  /** The name the catalog goes by; empty where there is only one, undefined where none is named. */
+  readonly database: string | undefined;
+  /** Whether the name follows from the host: a host may name nothing, and be no mistake. */
+  readonly byHost: boolean;
   /** What ids of the request are relative to. */
   readonly prefix: ObjectPath;
 }
@@ -79,29 +81,34 @@ export class Databases {
   /** Paths that must not be shown. */
   get roots(): readonly string[] {
     const { root, databases = {}, databasesRoot } = this.#source;
-    return [root, databasesRoot, ...Object.values(databases)].filter(
-      (value): value is string => typeof value === 'string' && value.length > 1,
-    );
+    return [root, databasesRoot, ...Object.values(databases)]
+      .filter((value): value is string => typeof value === 'string')
+      .map((path) => resolve(path))
+      .filter((path) => path.length > 1);
   }
 
   get single(): boolean {
     return this.#source.namespace !== undefined || this.#source.root !== undefined;
   }
 
-  /** Throws InvalidInput where several exist and none is named. Does not ask whether it is there. */
+  /** Does not ask whether what a header names is there. */
   target(headers: RequestHeaders): Target | Promise<Target> {
     const prefix = prefixPath(firstHeader(headers, this.#prefixHeaders));
-    if (this.single) return { database: '', prefix };
-    const named = firstHeader(headers, this.#headers);
-    if (named !== undefined) return { database: named, prefix };
+    const named = this.single ? '' : firstHeader(headers, this.#headers);
+    if (named !== undefined) return { database: named, byHost: false, prefix };
     return this.#byHost(headers, prefix);
   }
 
   async #byHost(headers: RequestHeaders, prefix: ObjectPath): Promise<Target> {
     const host = hostName(headers.host);
-    const database = this.#hosts.get(host) ?? (await this.#ofLabel(host)) ?? (await this.#only());
-    if (database !== undefined) return { database, prefix };
-    throw new DirspaceError(
+    const named = this.#hosts.get(host) ?? (await this.#ofLabel(host));
+    if (named !== undefined) return { database: named, byHost: true, prefix };
+    return { database: await this.#only(), byHost: false, prefix };
+  }
+
+  /** What to say where several databases exist and a request names none. */
+  unnamed(): DirspaceError {
+    return new DirspaceError(
       'InvalidInput',
       `The request names no database; send its name in the header ${this.#headers[0] ?? 'host'}.`,
     );

@@ -92,9 +92,13 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     if (!allows(grants, [], permission)) throw forbidden(operation);
     return;
   }
-  for (const { id = [], new_namespace_id: target, location } of addressedParts(call)) {
+  for (const part of addressedParts(call)) {
+    const { id = [], new_table_name: name, location } = part;
     if (!allows(grants, id, permission)) throw forbidden(operation);
-    if (target !== undefined && !allows(grants, target, permission)) throw forbidden(operation);
+    if (name !== undefined) {
+      const target = [...(part.new_namespace_id ?? id.slice(0, -1)), name];
+      if (!allows(grants, target, permission)) throw forbidden(operation);
+    }
     // A place chosen by the caller may be somebody else's.
     if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
   }

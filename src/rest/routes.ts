@@ -6,7 +6,7 @@ import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { type AnyOperation, EVERY_OPERATION } from '../protocol/every-operation.ts';
 import { formatAnswer, joinRequest, jsonText } from '../protocol/exchange.ts';
-import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
+import { DEFAULT_DELIMITER, type ObjectPath } from '../protocol/ident.ts';
 import type { RequestOf } from '../protocol/namespace.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
 import type { AliasRoute } from '../protocol/operations.ts';
@@ -71,10 +71,8 @@ export async function answerOperation(
   state.principal = principal.name;
 
   const request = requestOf(operation, alias, http, body, services.authenticate !== undefined);
-  if (!mayUseDatabase(principal, target.database)) {
-    throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
-  }
-  const caller = await callerFor(services, principal, target, state);
+  const database = permittedDatabase(services, principal, target);
+  const caller = await callerFor(services, principal, database, target.prefix, state);
   const call = (key: string | undefined): Promise<unknown> => {
     const data: ArrowBody | undefined = takesData
       ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
@@ -96,7 +94,7 @@ export async function answerOperation(
   }
   const scope = digest(
     principal.name,
-    target.database,
+    database,
     operation,
     id ?? '',
     key,
@@ -112,6 +110,21 @@ export async function answerOperation(
     : answer;
 }
 
+/**
+ * The database of a request. A host that names one the caller may not use is like one that names
+ * none: it must not tell which there are.
+ */
+function permittedDatabase(
+  { databases }: Services,
+  principal: Principal,
+  { database, byHost }: Target,
+): string {
+  const may = database !== undefined && mayUseDatabase(principal, database);
+  if (may) return database;
+  if (database === undefined || byHost) throw databases.unnamed();
+  throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
+}
+
 /** The principal of the headers, or undefined where the body has yet to tell. */
 async function headerPrincipal(
   { authenticate }: Services,
@@ -121,9 +134,13 @@ async function headerPrincipal(
   const credentials = headerCredentials(state.headers);
   hide(state, credentials);
   if (authenticate === undefined) return ANYBODY;
-  if (row.body === 'json' && !hasCredentials(credentials)) return undefined;
+  if (readsJson(row) && !hasCredentials(credentials)) return undefined;
   return authenticate(credentials, state.headers);
 }
+
+/** A JSON object may come with identity even where all else is in path and query. */
+const readsJson = ({ body, method }: OperationRow): boolean =>
+  body === 'json' || (body === 'none' && method === 'POST');
 
 async function bodyPrincipal(
   { authenticate }: Services,
@@ -177,7 +194,8 @@ function delimiterOf(value: string | readonly string[] | undefined): string {
 async function callerFor(
   { databases }: Services,
   principal: Principal,
-  { database, prefix }: Target,
+  database: string,
+  prefix: ObjectPath,
   { dialect, progress }: RequestState,
 ): Promise<Caller> {
   const found = databases.catalog(database);
