@@ -281,11 +281,55 @@ describe('tokens', () => {
     const identity = { auth_token: await token() };
     expect((await ask(server, 'POST', '/v1/table/prod$a/describe', { identity })).status).toBe(200);
   });
-  test('a key set that cannot be had is a 503, not a 401', async () => {
+  test('a key set that cannot be had is a 503, not a 401, and the log says why', async () => {
     const namespace = stubNamespace();
     const jwksUrl = 'http://127.0.0.1:1/keys';
-    const server = await restPair({ namespace, auth: { jwt: { jwksUrl, issuer, audience } } });
+    const lines: unknown[] = [];
+    const server = await restPair({
+      namespace,
+      auth: { jwt: { jwksUrl, issuer, audience } },
+      logger: { warn: (fields) => void lines.push(fields) },
+    });
     expect(await status(server, await token())).toBe(503);
+    expect(lines).toMatchObject([{ status: 503, failure: { code: 'ServiceUnavailable' } }]);
+    expect(JSON.stringify(lines)).toMatch(/"cause":\{/);
+  });
+  test('a file that is no key set is told when the server is made', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(`${folder}/text.json`, 'keys');
+    writeFileSync(`${folder}/other.json`, '{"key":1}');
+    writeFileSync(`${folder}/null.json`, 'null');
+    for (const name of ['none', 'text', 'other', 'null']) {
+      const jwksFile = `${folder}/${name}.json`;
+      const made = createServer({
+        namespace: stubNamespace(),
+        auth: { jwt: { jwksFile, issuer, audience } },
+      });
+      await expect(made, name).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringContaining(jwksFile),
+      });
+    }
+  });
+  test('a token that does not name its key may be signed by any of the set', async () => {
+    const jwksFile = `${temporaryFolder()}/keys.json`;
+    const second = await generateKeyPair('ES256');
+    const secondJwk = { ...(await exportJWK(second.publicKey)), kid: 'k2', alg: 'ES256' };
+    writeFileSync(jwksFile, JSON.stringify({ keys: [jwk, secondJwk] }));
+    const namespace = stubNamespace({ describeTable: () => ({ location: '/x' }) });
+    const server = await restPair({ namespace, auth: { jwt: { jwksFile, issuer, audience } } });
+    const unnamed = (signer: Key, to = audience): Promise<string> =>
+      new SignJWT({ dirspace: ['read:prod'] })
+        .setProtectedHeader({ alg: 'ES256' })
+        .setIssuer(issuer)
+        .setAudience(to)
+        .setSubject('someone')
+        .setExpirationTime('5m')
+        .sign(signer);
+    expect(await status(server, await unnamed(key))).toBe(200);
+    expect(await status(server, await unnamed(second.privateKey))).toBe(200);
+    expect(await status(server, await unnamed(second.privateKey, 'other'))).toBe(401);
+    expect(await status(server, await unnamed(other))).toBe(401);
   });
 });
 

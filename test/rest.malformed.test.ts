@@ -303,6 +303,8 @@ test.each([
     'length beside chunks',
     'POST /v1/table/t/describe HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n{}',
   ],
+  ['no host', 'GET /health HTTP/1.1\r\nconnection: close\r\n\r\n'],
+  ['a tunnel', 'CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n'],
   ['headers too large', `GET /health HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`],
 ])('bytes that are no request: %s', async (_, bytes) => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -318,4 +320,16 @@ test.each([
     status: 400,
     code: 13,
   });
+});
+
+test('an expectation that is not known is no reason to refuse', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  const head = 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\nconnection: close';
+  socket.write(`${head}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('close', resolve));
+  expect(text).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -46,6 +46,13 @@ describe('namespace identifier in REST paths', () => {
       id: ['a', 'b'],
     });
   });
+  test('slashes that are doubled, as by a base address that ends in one, are one', async () => {
+    expect(await heard('POST', '//v1///table/a$b/describe?delimiter=%24', {})).toEqual({
+      id: ['a', 'b'],
+    });
+    const path = '//v1/namespace/a%2F%2Fb/create?delimiter=//';
+    expect(await heard('POST', path, {})).toEqual({ id: ['a', 'b'] });
+  });
   test('an id equal to the delimiter denotes the root namespace', async () => {
     for (const path of [
       '/v1/namespace/$/list',

@@ -52,6 +52,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     routerOptions: { maxParamLength: 16_384 },
     exposeHeadRoutes: false,
+    http: { requireHostHeader: false },
     connectionTimeout: options.socketTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -68,6 +69,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
     clientErrorHandler: (_, socket) => refuseGarbled(socket, options.garbled()),
   });
+  // What Node would answer by itself, without a body.
+  app.server.on('checkExpectation', (raw, reply) => app.server.emit('request', raw, reply));
+  app.server.on('connect', (_, socket: Socket) => refuseGarbled(socket, options.garbled()));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', (request, reply, done) => {

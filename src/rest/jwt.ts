@@ -2,8 +2,8 @@
  * Bearer tokens: JSON Web Tokens checked against a key set from an address or a file. The only
  * importer of jose, which is loaded when the first token comes.
  */
-import { readFile } from 'node:fs/promises';
-import type { JWTVerifyGetKey } from 'jose';
+import { readFileSync } from 'node:fs';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { DirspaceError } from '../errors.ts';
 import { checkPath, parseId } from '../protocol/ident.ts';
 import type { Grant, Principal } from './permissions.ts';
@@ -32,18 +32,20 @@ export interface JwtOptions {
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'EdDSA'];
 
-/** The principal of a valid token, or undefined. Rejects where the key set cannot be had. */
+/**
+ * The principal of a valid token, or undefined. Rejects where the key set cannot be had. @throws
+ * InvalidInput for options that do not go together, and a file that is no key set
+ */
 export function jwtVerifier(
   options: JwtOptions,
 ): (token: string) => Promise<Principal | undefined> {
   checkOptions(options);
+  const { jwksFile } = options;
+  const local = jwksFile === undefined ? undefined : readKeySet(jwksFile);
   let loading: Promise<Verifier> | undefined;
   return async (token) => {
-    loading ??= loadVerifier(options);
-    const verify = await loading.catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
+    loading ??= loadVerifier(options, local);
+    const verify = await loading;
     const claims = await verify(token);
     return claims && principalOf(claims, options);
   };
@@ -63,12 +65,27 @@ function checkOptions({ jwksUrl, jwksFile, issuer, audience }: JwtOptions): void
   if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
 }
 
-async function loadVerifier(options: JwtOptions): Promise<Verifier> {
+function readKeySet(file: string): JSONWebKeySet {
+  let set: { readonly keys?: unknown } | null;
+  try {
+    set = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const what = cause instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read';
+    throw new DirspaceError('InvalidInput', `jwksFile: ${file} ${what}.`, { cause });
+  }
+  if (Array.isArray(set?.keys)) return set as JSONWebKeySet;
+  throw new DirspaceError('InvalidInput', `jwksFile: ${file} is no JSON Web Key Set.`);
+}
+
+async function loadVerifier(
+  options: JwtOptions,
+  local: JSONWebKeySet | undefined,
+): Promise<Verifier> {
   const jose = await import('jose');
   const keys: JWTVerifyGetKey =
-    options.jwksUrl === undefined
-      ? jose.createLocalJWKSet(JSON.parse(await readFile(options.jwksFile as string, 'utf8')))
-      : jose.createRemoteJWKSet(new URL(options.jwksUrl));
+    local === undefined
+      ? jose.createRemoteJWKSet(new URL(options.jwksUrl as string))
+      : jose.createLocalJWKSet(local);
   const rules = {
     issuer: options.issuer,
     audience: options.audience,
@@ -76,9 +93,25 @@ async function loadVerifier(options: JwtOptions): Promise<Verifier> {
     clockTolerance: options.clockToleranceSeconds ?? 5,
     requiredClaims: ['exp', 'sub'],
   };
-  return async (token) => {
+  const verify = async (token: string): Promise<Claims> => {
     try {
       return (await jose.jwtVerify(token, keys, rules)).payload;
+    } catch (error) {
+      if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
+      // The token does not name its key, and there are several it may be.
+      for await (const key of error) {
+        try {
+          return (await jose.jwtVerify(token, key, rules)).payload;
+        } catch (failure) {
+          if (!(failure instanceof jose.errors.JWSSignatureVerificationFailed)) throw failure;
+        }
+      }
+      throw error;
+    }
+  };
+  return async (token) => {
+    try {
+      return await verify(token);
     } catch (error) {
       if (!(error instanceof jose.errors.JOSEError)) throw unreachable(error);
       // These are about the key set; everything else is about the token.

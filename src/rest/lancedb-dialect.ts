@@ -49,7 +49,7 @@ function recognizes({ url, headers }: RequestHead): boolean {
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');
   const query = at < 0 ? '' : url.slice(at);
-  const path = (at < 0 ? url : url.slice(0, at)).replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
+  const path = (at < 0 ? url : url.slice(0, at)).replace(/(.)\/$/, '$1');
   if (method !== 'GET' || path !== '/v1/table') return path + query;
   // Its list of all tables is that of the root.
   const root = new URLSearchParams(query).get('delimiter') ?? DEFAULT_DELIMITER;

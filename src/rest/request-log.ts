@@ -22,14 +22,20 @@ export function logEnd(state: RequestState, status: number, env: Env): void {
   const { failure } = state;
   const message = gone ? 'client gone' : 'request';
   if (failure === undefined || gone) state.log.write(level, fields, message);
-  else if (level === 'error') state.log.write(level, { ...fields, failure }, message);
-  else state.log.write(level, { ...fields, code: codeOf(failure) }, message);
+  else if (level === 'error' || (level === 'warn' && hasCause(failure))) {
+    state.log.write(level, { ...fields, failure }, message);
+  } else state.log.write(level, { ...fields, code: codeOf(failure) }, message);
 }
 
 function levelOf(status: number, gone: boolean): LogLevel {
   if (gone) return 'info';
   if (status === 503 || status === 429) return 'warn';
   return status >= 500 ? 'error' : 'info';
+}
+
+/** What keeps the server from doing its work, such as a full disk, is for its operator to know. */
+function hasCause(failure: unknown): boolean {
+  return failure instanceof Error && failure.cause !== undefined;
 }
 
 function codeOf(failure: unknown): string | undefined {

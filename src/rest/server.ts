@@ -95,7 +95,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   let stopping: Promise<void> | undefined;
 
   const begin = (raw: IncomingMessage): { url: string; state: RequestState } => {
-    const url = raw.url ?? '/';
+    const url = singleSlashes(raw.url ?? '/');
     const head = { method: raw.method ?? 'GET', url, headers: raw.headers };
     const dialect = dialects.find((candidate) => candidate.recognizes(head));
     const state = new RequestState({
@@ -132,6 +132,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async (http) => {
       try {
         if (stopping !== undefined) throw stoppingError();
+        checkHost(http.state);
         return decorate(http.state, await answer(http));
       } catch (error) {
         return failed(http.state, error);
@@ -179,6 +180,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 }
 
+/** HTTP asks for it, and Node would refuse without a body of ours. */
+function checkHost({ raw }: RequestState): void {
+  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
+  throw new DirspaceError('InvalidInput', 'The request has no Host header.');
+}
+
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener({ readOnly, env }: ServerOptions): (root: string) => Promise<Namespace> {
   return async (root) => {
@@ -189,6 +196,13 @@ function opener({ readOnly, env }: ServerOptions): (root: string) => Promise<Nam
       ...(env === undefined ? {} : { env }),
     });
   };
+}
+
+/** Many a base address ends in a slash, and has paths that begin with one put behind it. */
+function singleSlashes(url: string): string {
+  if (!url.startsWith('/') || !url.includes('//')) return url;
+  const [path = '', ...query] = url.split(/(?=\?)/);
+  return path.replace(/\/{2,}/g, '/') + query.join('');
 }
 
 /** The caller's id where it is a plain one, so that both sides find the same lines. */
