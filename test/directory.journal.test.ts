@@ -10,7 +10,8 @@ import {
 } from '../src/directory/journal.ts';
 import { encodeChecksummed } from '../src/format/json.ts';
 import { batchDecision, decideBatch } from '../src/table/batch.ts';
-import { listedVersions, type TableBranch } from '../src/table/head.ts';
+import type { TableBranch } from '../src/table/head.ts';
+import { listedVersions } from '../src/table/version-files.ts';
 import { declared, land, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 
 const BATCH = '0000abcd-0000';

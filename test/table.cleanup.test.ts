@@ -14,8 +14,9 @@ import { createBranch, deleteBranch, type FoundBranch, findBranch } from '../src
 import { type CleanupOptions, cleanup, DEFAULT_ORPHAN_GRACE } from '../src/table/cleanup.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
 import { EMPTY_FRAGMENTS, editFragments } from '../src/table/fragment-list.ts';
-import { listedVersions, type TableBranch, visibleVersions } from '../src/table/head.ts';
+import type { TableBranch } from '../src/table/head.ts';
 import { createTag } from '../src/table/tags.ts';
+import { listedVersions, visibleVersions } from '../src/table/version-files.ts';
 import {
   declared,
   draftOf,

@@ -14,17 +14,11 @@ import {
   nextManifest,
 } from '../src/table/commit.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
-import {
-  type Head,
-  highestListed,
-  listedVersions,
-  readManifest,
-  resolveHead,
-  type TableBranch,
-} from '../src/table/head.ts';
+import { type Head, resolveHead, type TableBranch } from '../src/table/head.ts';
 import { stands } from '../src/table/publish.ts';
 import { settleBatches } from '../src/table/settle-batches.ts';
 import type { Snapshot } from '../src/table/snapshot.ts';
+import { highestListed, listedVersions, readManifest } from '../src/table/version-files.ts';
 import {
   declared,
   draftOf,

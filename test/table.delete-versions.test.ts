@@ -4,9 +4,10 @@ import { encodeManifest } from '../src/format/manifest.ts';
 import { deletedRunFile, versionFile } from '../src/format/paths.ts';
 import { nextManifest } from '../src/table/commit.ts';
 import { deleteVersions, keptVersions, planDeletion } from '../src/table/delete-versions.ts';
-import { resolveHead, type TableBranch, visibleVersions } from '../src/table/head.ts';
+import { resolveHead, type TableBranch } from '../src/table/head.ts';
 import { heldVersions, withHold } from '../src/table/holds.ts';
 import { createTag, deleteTag } from '../src/table/tags.ts';
+import { visibleVersions } from '../src/table/version-files.ts';
 import {
   declared,
   draftOf,

@@ -16,7 +16,8 @@ import { DETACHED_FOLDER, joinPath, TRANSACTIONS_FOLDER } from '../format/paths.
 import { batchDecision, decideBatch } from '../table/batch.ts';
 import { mainBranch } from '../table/branches.ts';
 import { deleteVersions } from '../table/delete-versions.ts';
-import { listedVersions, type TableBranch } from '../table/head.ts';
+import type { TableBranch } from '../table/head.ts';
+import { listedVersions } from '../table/version-files.ts';
 import { writeObject } from '../table/write-object.ts';
 import { type Catalog, readTableRecord } from './catalog.ts';
 

@@ -5,7 +5,7 @@
 import { parentFolder } from '../format/paths.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import { mainBranch } from '../table/branches.ts';
-import { highestListed } from '../table/head.ts';
+import { highestListed } from '../table/version-files.ts';
 import { type Catalog, missingNamespace, readTableRecord } from './catalog.ts';
 import { refuseNamespaceOfThatName } from './taken-names.ts';
 import { newTrashFolder, recordTrash } from './trash.ts';

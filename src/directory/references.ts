@@ -25,10 +25,11 @@ import {
   listBranches,
   mainBranch,
 } from '../table/branches.ts';
-import { resolveHead, snapshotAt, type TableBranch, visibleSnapshot } from '../table/head.ts';
+import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
 import { withHold } from '../table/holds.ts';
 import { tableLeft } from '../table/incarnation.ts';
 import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
+import { visibleSnapshot } from '../table/version-files.ts';
 import {
   beginWrite,
   type Catalog,

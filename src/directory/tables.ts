@@ -18,7 +18,8 @@ import type {
 } from '../protocol/models.ts';
 import { parseMode, REGISTER_MODES } from '../protocol/modes.ts';
 import { mainBranch } from '../table/branches.ts';
-import { listedVersions, resolveHead, snapshotAt } from '../table/head.ts';
+import { resolveHead, snapshotAt } from '../table/head.ts';
+import { listedVersions } from '../table/version-files.ts';
 import {
   beginWrite,
   type Catalog,

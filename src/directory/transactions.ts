@@ -20,8 +20,9 @@ import {
 import { batchDecision, decideBatch } from '../table/batch.ts';
 import { listBranches, mainBranch } from '../table/branches.ts';
 import { incarnationOfTransaction } from '../table/commit.ts';
-import { type TableBranch, visibleSnapshot, visibleVersions } from '../table/head.ts';
+import type { TableBranch } from '../table/head.ts';
 import type { Snapshot } from '../table/snapshot.ts';
+import { visibleSnapshot, visibleVersions } from '../table/version-files.ts';
 import { beginWrite, type Catalog, findTable, type Table } from './catalog.ts';
 import { hasJournal } from './journal.ts';
 import { allTables } from './listing.ts';

@@ -18,19 +18,21 @@ import type {
 import { deleteVersions, planDeletion } from '../table/delete-versions.ts';
 import {
   type Head,
-  highestListed,
-  readManifest,
   rememberHead,
   resolveHead,
   snapshotAt,
   type TableBranch,
-  visibleSnapshot,
-  visibleVersions,
   writeHint,
 } from '../table/head.ts';
 import { stands } from '../table/publish.ts';
 import { settleBatches } from '../table/settle-batches.ts';
 import { Snapshot } from '../table/snapshot.ts';
+import {
+  highestListed,
+  readManifest,
+  visibleSnapshot,
+  visibleVersions,
+} from '../table/version-files.ts';
 import { beginWrite, type Catalog, locationOf, requireBranch, requireTable } from './catalog.ts';
 import { pageOf } from './paging.ts';
 

@@ -16,14 +16,9 @@ import {
 import { listBranches, mainBranch } from './branches.ts';
 import { deleteVersions, keptVersions } from './delete-versions.ts';
 import type { Engine } from './engine.ts';
-import {
-  listedVersionsOf,
-  readManifest,
-  readVersion,
-  sortedVersions,
-  type TableBranch,
-} from './head.ts';
+import type { TableBranch } from './head.ts';
 import { readChunk } from './snapshot.ts';
+import { listedVersionsOf, readManifest, readVersion, sortedVersions } from './version-files.ts';
 
 export interface CleanupOptions {
   /** Versions with an older timestamp go, in milliseconds. */

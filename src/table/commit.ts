@@ -6,18 +6,11 @@ import { DirspaceError } from '../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../format/manifest.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
-import {
-  type Head,
-  highestListed,
-  rememberHead,
-  resolveHead,
-  type TableBranch,
-  visibleSnapshot,
-  writeHint,
-} from './head.ts';
+import { type Head, rememberHead, resolveHead, type TableBranch, writeHint } from './head.ts';
 import { publish } from './publish.ts';
 import { settleBatches } from './settle-batches.ts';
 import { Snapshot } from './snapshot.ts';
+import { highestListed, visibleSnapshot } from './version-files.ts';
 
 /** The content of the next version. */
 export interface Draft {

@@ -9,9 +9,10 @@ import { DirspaceError } from '../errors.ts';
 import { encodeTombstone } from '../format/manifest.ts';
 import { deletedRunFile, parseDeletedRun, type VersionRun, versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { resolveHead, type TableBranch, visibleVersions } from './head.ts';
+import { resolveHead, type TableBranch } from './head.ts';
 import { heldVersions } from './holds.ts';
 import { listTags } from './tags.ts';
+import { visibleVersions } from './version-files.ts';
 
 /** From `start_version` to before `end_version`; an end of -1 takes in the newest. */
 export interface DeletionRange {

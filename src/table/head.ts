@@ -1,5 +1,5 @@
 /**
- * Finding the newest version of a branch, and reading any version. The truth is the version files;
+ * Finding the newest version of a branch, and any one by its number. The truth is the version files;
  * the hint and the cache only say where to start looking.
  *
  * Version numbers are contiguous but for deleted runs. The first version of a deleted run is
@@ -8,13 +8,11 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
-import { decodeVersion, type Manifest, type VersionDocument } from '../format/manifest.ts';
-import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../format/paths.ts';
-import { isBatchCommitted } from './batch.ts';
+import { latestFile, parseVersionFile, versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
 import { isTableAt, tableLeft } from './incarnation.ts';
 import { Snapshot } from './snapshot.ts';
-import { listTags } from './tags.ts';
+import { highestListed, isVisible, readVersion, visibleSnapshot } from './version-files.ts';
 
 /** One branch of one incarnation of a table. */
 export interface TableBranch {
@@ -113,18 +111,6 @@ export async function snapshotAt(
   );
 }
 
-/** Undefined when the version is missing, deleted, or part of a batch that was not committed. */
-export async function visibleSnapshot(
-  engine: Engine,
-  branch: TableBranch,
-  version: number,
-): Promise<Snapshot | undefined> {
-  const found = await readVersion(engine, branch, version);
-  if (found === undefined || !('manifest' in found)) return undefined;
-  if (!(await isVisible(engine, found.manifest))) return undefined;
-  return new Snapshot(engine, branch, found.manifest, found.checksum, found.bytes);
-}
-
 /** Remembers where the newest version is. */
 export function rememberHead(engine: Engine, branch: TableBranch, head: Head): void {
   const known = engine.heads.get<Head>(branch.folder);
@@ -144,58 +130,6 @@ export async function writeHint(engine: Engine, branch: TableBranch, slot: numbe
   if (slot % HINT_EVERY !== 0) return;
   const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
   await engine.store.putHint(latestFile(branch.folder), bytes);
-}
-
-/** All version numbers with a file, ascending; includes tombstones. */
-export async function listedVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  return (await listedVersionsOf(engine, branch)) ?? [];
-}
-
-/** The same, and undefined where there is no such folder: for those who delete what is not listed. */
-export async function listedVersionsOf(
-  engine: Engine,
-  branch: TableBranch,
-): Promise<number[] | undefined> {
-  const entries = await engine.store.list(branch.folder);
-  return entries
-    ?.flatMap((entry) => parseVersionFile(entry.name) ?? [])
-    .sort((one, other) => one - other);
-}
-
-/**
- * Version numbers that were not deleted, ascending. Versions of open batches are among them, and
- * those that a tag names: whoever marks one sees the tag before it deletes anything, and may have
- * died in between.
- */
-export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  const { visible, marked } = await sortedVersions(engine, branch);
-  if (marked.length === 0) return visible;
-  const tags = await listTags(engine, branch.tableFolder, branch.incarnation);
-  const named = new Set<number>();
-  for (const tag of tags.values()) if (tag.branch === branch.branch) named.add(tag.version);
-  for (const version of marked) {
-    if (!named.has(version)) continue;
-    if ((await readManifest(engine, branch, version)) !== undefined) visible.push(version);
-  }
-  return visible.sort((one, other) => one - other);
-}
-
-/** The same, and beside them those with a file whose deletion is marked, tombstones among them. */
-export async function sortedVersions(
-  engine: Engine,
-  branch: TableBranch,
-): Promise<{ readonly visible: number[]; readonly marked: number[] }> {
-  const entries = (await engine.store.list(branch.folder)) ?? [];
-  const runs = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
-  const versions = entries
-    .flatMap((entry) => parseVersionFile(entry.name) ?? [])
-    .sort((one, other) => one - other);
-  const isMarked = (version: number): boolean =>
-    runs.some((run) => run.first <= version && version <= run.last);
-  return {
-    visible: versions.filter((version) => !isMarked(version)),
-    marked: versions.filter(isMarked),
-  };
 }
 
 /** False once the version was deleted; a tombstone in its place has another size. */
@@ -219,14 +153,6 @@ function parseHint(bytes: Uint8Array): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The highest version number with a file, whatever it holds. */
-export async function highestListed(
-  engine: Engine,
-  branch: TableBranch,
-): Promise<number | undefined> {
-  return (await listedVersions(engine, branch)).at(-1);
 }
 
 const hasVersion = async (engine: Engine, branch: TableBranch, version: number): Promise<boolean> =>
@@ -266,45 +192,4 @@ async function visibleHead(
     }
   }
   return undefined;
-}
-
-async function isVisible(engine: Engine, manifest: Manifest): Promise<boolean> {
-  return manifest.batch === undefined || (await isBatchCommitted(engine, manifest.batch));
-}
-
-/** A version's manifest whether or not readers may see it; undefined when there is none. */
-export async function readManifest(
-  engine: Engine,
-  branch: TableBranch,
-  version: number,
-): Promise<Manifest | undefined> {
-  const found = await readVersion(engine, branch, version);
-  return found !== undefined && 'manifest' in found ? found.manifest : undefined;
-}
-
-/** A version or the tombstone in its place. @throws Corrupt */
-export async function readVersion(
-  engine: Engine,
-  branch: TableBranch,
-  version: number,
-): Promise<VersionDocument | undefined> {
-  if (version < 1) return undefined;
-  const file = versionFile(branch.folder, version);
-  const bytes = await engine.store.get(file);
-  if (bytes === undefined) return undefined;
-  const document = decodeVersion(bytes, file);
-  if ('manifest' in document) {
-    const { manifest } = document;
-    if (
-      manifest.version !== version ||
-      manifest.table !== branch.incarnation ||
-      manifest.branch !== branch.branch
-    ) {
-      throw corrupt(
-        file,
-        `it is the manifest of version ${manifest.version} of branch ${manifest.branch} of table ${manifest.table}`,
-      );
-    }
-  }
-  return document;
 }

@@ -7,7 +7,8 @@
 import { DirspaceError } from '../errors.ts';
 import { holdFile, parseHold } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { type TableBranch, visibleVersions } from './head.ts';
+import type { TableBranch } from './head.ts';
+import { visibleVersions } from './version-files.ts';
 
 /** Versions of the branch that are held just now. */
 export async function heldVersions(engine: Engine, branch: TableBranch): Promise<number[]> {

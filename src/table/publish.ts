@@ -6,9 +6,10 @@ import { DirspaceError } from '../errors.ts';
 import { decodeVersion, type Manifest } from '../format/manifest.ts';
 import { parseDeletedRun, versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { isStillThere, readManifest, type TableBranch, visibleSnapshot } from './head.ts';
+import { isStillThere, type TableBranch } from './head.ts';
 import { clearAbandonedBatch } from './settle-batches.ts';
 import type { Snapshot } from './snapshot.ts';
+import { readManifest, visibleSnapshot } from './version-files.ts';
 
 /** False when somebody else has the number, or nobody may have it. */
 export async function publish(

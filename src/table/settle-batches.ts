@@ -1,7 +1,8 @@
 /** Undecided batches in the way of a writer: waited for, and aborted where nobody finishes them. */
 import { batchDecision, decideBatch } from './batch.ts';
 import type { Engine } from './engine.ts';
-import { readManifest, type TableBranch } from './head.ts';
+import type { TableBranch } from './head.ts';
+import { readManifest } from './version-files.ts';
 
 /** How long a batch in the way may stay undecided before a writer aborts it, in milliseconds. */
 const BATCH_GRACE = 2_000;

@@ -9,7 +9,7 @@ import {
   versionFile,
 } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { type TableBranch, visibleVersions } from './head.ts';
+import type { TableBranch } from './head.ts';
 import { Snapshot } from './snapshot.ts';
 import { type FileVerifier, problemIn } from './verify-files.ts';
 import type { FolderInspector } from './verify-folder.ts';
@@ -19,6 +19,7 @@ import {
   type VerifiedBranch,
   type VerifiedVersion,
 } from './verify-manifest.ts';
+import { visibleVersions } from './version-files.ts';
 
 export class BranchVerifier {
   readonly #engine: Engine;

@@ -6,14 +6,10 @@ import { decodeTable } from '../../src/format/records.ts';
 import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
 import { listBranches, mainBranch } from '../../src/table/branches.ts';
 import type { Engine } from '../../src/table/engine.ts';
-import {
-  resolveHead,
-  type TableBranch,
-  visibleSnapshot,
-  visibleVersions,
-} from '../../src/table/head.ts';
+import { resolveHead, type TableBranch } from '../../src/table/head.ts';
 import { scan } from '../../src/table/scan.ts';
 import { listTags } from '../../src/table/tags.ts';
+import { visibleSnapshot, visibleVersions } from '../../src/table/version-files.ts';
 import { type History, rowsText } from './history.ts';
 import { idsOf, people } from './people.ts';
 import { readAll } from './read-all.ts';
