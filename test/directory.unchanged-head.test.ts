@@ -2,7 +2,7 @@
 import nodeFs from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { connect } from '../src/index.ts';
-import { trustFileSystem } from '../src/store/strict-fs.ts';
+import { type Disk, listed } from './helpers/listed-fs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const rows = (...values: number[]) => values.map((a) => ({ a }));
@@ -11,34 +11,6 @@ const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
-
-interface Disk {
-  /** The calls on paths. */
-  readonly calls: string[];
-  /** Runs a call. */
-  around: (<Result>(call: string, run: () => Result) => Result) | undefined;
-}
-
-function listed(disk: Disk) {
-  const noting =
-    <Args extends unknown[], Result>(name: string, call: (...args: Args) => Result) =>
-    (...args: Args): Result => {
-      const line = `${name} ${String(args[0]).split('/').at(-1)}`;
-      disk.calls.push(line);
-      const run = (): Result => call(...args);
-      return disk.around === undefined ? run() : disk.around(line, run);
-    };
-  const realpathSync = Object.assign(noting('realpath', nodeFs.realpathSync), {
-    native: noting('realpath', nodeFs.realpathSync.native),
-  });
-  return trustFileSystem({
-    ...nodeFs,
-    lstatSync: noting('lstat', nodeFs.lstatSync),
-    openSync: noting('open', nodeFs.openSync),
-    readdirSync: noting('readdir', nodeFs.readdirSync),
-    realpathSync,
-  } as never);
-}
 
 /** A table of two rows that `reader` has read often enough to know it. */
 async function known() {

@@ -6,16 +6,10 @@ import { resolveHead, snapshotAt } from '../table/head.ts';
 import { prepareReads } from '../table/prepare.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { findTag } from '../table/tags.ts';
-import {
-  type Catalog,
-  locationOf,
-  requireBranch,
-  requireTable,
-  showId,
-  type Table,
-} from './catalog.ts';
+import { type Catalog, locationOf, requireBranch, showId, type Table, tableId } from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
-import { propertiesOf } from './table-properties.ts';
+import { propertiesAt } from './table-properties.ts';
+import { newestVersion, soughtTable, unchangedTable } from './unchanged-table.ts';
 
 /**
  * A table without a version is only declared: data files alone are what a crash left behind.
@@ -37,13 +31,20 @@ export async function describeTable(
       `tag ${JSON.stringify(request.tag)} cannot be combined with ${request.version === undefined ? 'branch' : 'version'}: a tag names one version of one branch by itself.`,
     );
   }
-  const table = await requireTable(catalog, request.id);
+  const id = tableId(request.id);
+  const table = unchangedTable(catalog, id) ?? (await soughtTable(catalog, id));
   const location = locationOf(catalog, table.folder);
-  const snapshot = await describedSnapshot(catalog, table, request);
   const detailed = request.load_detailed_metadata === true;
+  const isNamed = [request.tag, request.branch, request.version].some((name) => name !== undefined);
+  const named = isNamed ? await namedSnapshot(catalog, table, request) : undefined;
+  const newest = await newestVersion(catalog, table);
+  const snapshot = isNamed ? named : newest;
+  // What a table is opened with.
+  const isHead = request.tag === undefined && request.version === undefined;
+  if (detailed && isHead && snapshot !== undefined) await prepareReads(catalog.engine, snapshot);
   return {
     location,
-    properties: await propertiesOf(catalog, table),
+    properties: propertiesAt(table, newest),
     managed_versioning: catalog.managedVersioning,
     ...(request.with_table_uri === true ? { table_uri: pathToFileURL(location).href } : {}),
     ...(request.check_declared === true || detailed
@@ -68,8 +69,8 @@ function detailsOf(snapshot: Snapshot): Partial<DescribeTableResponse> {
   };
 }
 
-/** The version asked for; undefined for the latest of a table that has none. */
-async function describedSnapshot(
+/** The version that a tag, a number or a branch stands for; undefined where a branch has none. */
+async function namedSnapshot(
   catalog: Catalog,
   table: Table,
   request: DescribeTableRequest,
@@ -77,14 +78,9 @@ async function describedSnapshot(
   if (request.tag !== undefined) return taggedSnapshot(catalog, table, request.tag);
   const branch = await requireBranch(catalog, table, request.branch);
   if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
-  // The newest version is looked up only where something of it is asked for.
+  // Its newest version is looked up only where something of it is asked for.
   if (request.load_detailed_metadata !== true && request.check_declared !== true) return undefined;
-  const newest = (await resolveHead(catalog.engine, branch))?.snapshot;
-  // What a table is opened with.
-  if (newest !== undefined && request.load_detailed_metadata === true) {
-    await prepareReads(catalog.engine, newest);
-  }
-  return newest;
+  return (await resolveHead(catalog.engine, branch))?.snapshot;
 }
 
 /** @throws TableTagNotFound */

@@ -18,10 +18,7 @@ export function propertiesAt(
   return { ...(isLater ? versioned.values : record.properties) };
 }
 
-export async function propertiesOf(
-  catalog: Catalog,
-  table: Pick<Table, 'folder' | 'record'>,
-): Promise<Record<string, string>> {
+async function propertiesOf(catalog: Catalog, table: Table): Promise<Record<string, string>> {
   const branch = mainBranch(table.folder, table.record.id);
   return propertiesAt(table, (await resolveHead(catalog.engine, branch))?.snapshot);
 }

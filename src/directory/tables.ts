@@ -40,6 +40,7 @@ import { pageLimit, pageOf, pageStart } from './paging.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
 import { refuseNamespaceOfThatName, tableExists } from './taken-names.ts';
 import { prepareTrash } from './trash.ts';
+import { soughtTable, unchangedTable } from './unchanged-table.ts';
 
 export async function listTables(
   catalog: Catalog,
@@ -75,7 +76,8 @@ export async function listAllTables(
 
 /** @throws TableNotFound, TableVersionNotFound */
 export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
-  const table = await requireTable(catalog, request.id);
+  const id = tableId(request.id);
+  const table = unchangedTable(catalog, id) ?? (await soughtTable(catalog, id));
   if (request.version === undefined) return;
   await snapshotAt(catalog.engine, mainBranch(table.folder, table.record.id), request.version);
 }
