@@ -21,7 +21,7 @@ interface Seen {
   readonly facts: ObjectFacts;
 }
 
-const SEEN_BYTES = 1024;
+const SEEN_BYTES = 512;
 
 /** Longer than a tick of any file system's clock. A record as young as that is read again. */
 const SETTLED_MILLIS = 2_000;
@@ -48,7 +48,7 @@ export async function soughtTable(catalog: Catalog, id: ObjectPath): Promise<Tab
   const table = await requireTable(catalog, id);
   if (facts !== undefined && facts.modified + SETTLED_MILLIS < catalog.env.now()) {
     const seen: Seen = { record: table.record, facts };
-    catalog.engine.heads.set(keyOf(table.folder), seen, SEEN_BYTES);
+    catalog.engine.heads.set(keyOf(table.folder), seen, SEEN_BYTES + 4 * facts.size);
   }
   return table;
 }
