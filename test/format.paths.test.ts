@@ -2,9 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  chunkFile,
   decodeRef,
   deletedRunFile,
+  deletionFile,
   encodeRef,
+  fragmentFile,
+  isObject,
   isStagedManifest,
   NameCodec,
   parseDeletedRun,
@@ -138,5 +142,22 @@ test('version files and deleted runs come back', () => {
   expect(isStagedManifest(stagedManifestFile('f', 'a-1.b').slice(2))).toBe(true);
   for (const name of ['staged-.json', 'staged-a/b.json', 'staged-A.json', '.tmp-staged-a.json']) {
     expect(isStagedManifest(name), name).toBe(false);
+  }
+});
+
+test('objects are told from what others keep in their folders', () => {
+  const uuid = '0b5f3c1e-8a2d-4f6b-9c7e-1a2b3c4d5e6f';
+  const name = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+  const [fragment, deletion, chunk] = [fragmentFile, deletionFile, chunkFile].map((file) =>
+    name(file('t', uuid)),
+  ) as [string, string, string];
+  expect(isObject('data', fragment)).toBe(true);
+  expect(isObject('deletions', deletion)).toBe(true);
+  expect(isObject('chunks', chunk)).toBe(true);
+  expect(isObject('data', chunk)).toBe(false);
+  expect(isObject('deletions', chunk)).toBe(false);
+  expect(isObject('chunks', fragment)).toBe(false);
+  for (const other of [`${uuid}.lance`, `x${uuid}.arrow`, `${uuid}.arrow.bak`, 'a.arrow', uuid]) {
+    expect(isObject('data', other), other).toBe(false);
   }
 });

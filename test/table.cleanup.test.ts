@@ -190,6 +190,7 @@ describe('files', () => {
       await put(fragmentFile(TABLE, '22222222'), 2),
       await put(deletionFile(TABLE, entry(1).file), 4),
       await put(chunkFile(TABLE, '33333333'), 8),
+      await put(`${TABLE}/chunks/.tmp-33333333`, 64),
       await put(`${main.folder}/.tmp-33333333`, 16),
       await put(stagedManifestFile(main.folder, 'abc'), 32),
     ];
@@ -197,8 +198,12 @@ describe('files', () => {
       await put(`${TABLE}/data/folder/33333333.arrow`, 64),
       await put(`${main.folder}/notes.txt`, 64),
       await put(`${TABLE}/notes.txt`, 64),
+      // What others keep at the place of a table.
+      await put(`${TABLE}/data/33333333.lance`, 64),
+      await put(`${TABLE}/data/33333333.json`, 64),
+      await put(`${TABLE}/chunks/33333333.arrow`, 64),
     ];
-    const report = { versions: 0, files: 6, bytes: 63 };
+    const report = { versions: 0, files: 7, bytes: 127 };
     expect(await run({ dryRun: true })).toEqual(report);
     expect([...used, ...orphans, ...others].filter((file) => !exists(file))).toEqual([]);
     expect(await run()).toEqual(report);

@@ -160,6 +160,13 @@ export const deletionFile = (table: string, file: string): string =>
   `${table}/deletions/${file}.arrow`;
 export const chunkFile = (table: string, file: string): string => `${table}/chunks/${file}.json`;
 
+/** Folders of a table whose files never change. */
+export const OBJECT_FOLDERS = ['data', 'deletions', 'chunks'] as const;
+const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
+/** Whether the engine makes such files there: the place of a table may hold the data of others. */
+export const isObject = (folder: (typeof OBJECT_FOLDERS)[number], name: string): boolean =>
+  OBJECT_NAME.exec(name)?.[1] === (folder === 'chunks' ? 'json' : 'arrow');
+
 /** A manifest handed over for publication by the table-version operations. */
 export const stagedManifestFile = (folder: string, transaction: string): string =>
   `${folder}/staged-${transaction}.json`;

@@ -8,8 +8,10 @@ import {
   chunkFile,
   deletionFile,
   fragmentFile,
+  isObject,
   isStagedManifest,
   isTemporary,
+  OBJECT_FOLDERS,
   tagsFolder,
   versionFile,
 } from '../format/paths.ts';
@@ -118,8 +120,9 @@ async function oldFiles(
       if (head !== undefined && now - head.modified >= grace) found.set(file, head.size);
     }
   };
-  for (const folder of ['data', 'deletions', 'chunks']) {
-    await collect(`${tableFolder}/${folder}`, () => true);
+  for (const folder of OBJECT_FOLDERS) {
+    const ours = (name: string): boolean => isObject(folder, name) || isTemporary(name);
+    await collect(`${tableFolder}/${folder}`, ours);
   }
   for (const { folder } of branches) {
     await collect(folder, (name) => isTemporary(name) || isStagedManifest(name));

@@ -7,7 +7,9 @@ import {
   branchFile,
   branchFolder,
   decodeRef,
+  isObject,
   joinPath,
+  OBJECT_FOLDERS,
   TABLE_FILE,
   tagFile,
   tagsFolder,
@@ -22,13 +24,6 @@ import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
 import { type Entry, type Findings, FolderInspector, isTemporaryFile } from './verify-folder.ts';
 import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
-
-const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
-const OBJECT_FOLDERS: Readonly<Record<string, 'arrow' | 'json'>> = {
-  data: 'arrow',
-  deletions: 'arrow',
-  chunks: 'json',
-};
 
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
 const isOurs = (entry: Entry): boolean =>
@@ -101,10 +96,9 @@ class TableVerifier {
 
   async #objects(): Promise<string[]> {
     const found: string[] = [];
-    for (const [folder, ending] of Object.entries(OBJECT_FOLDERS)) {
+    for (const folder of OBJECT_FOLDERS) {
       for (const entry of await this.#inspector.list(joinPath(this.#folder, folder))) {
-        const known = OBJECT_NAME.exec(entry.name)?.[1] === ending && entry.kind === 'file';
-        if (known) found.push(entry.path);
+        if (isObject(folder, entry.name) && entry.kind === 'file') found.push(entry.path);
         else this.#beside.push(entry);
       }
     }
@@ -112,7 +106,7 @@ class TableVerifier {
   }
 
   async #strays(): Promise<void> {
-    const known = new Set([...Object.keys(OBJECT_FOLDERS), 'tags', 'branches']);
+    const known = new Set<string>([...OBJECT_FOLDERS, 'tags', 'branches']);
     known.add(`versions-${this.#incarnation}`);
     for (const entry of await this.#inspector.list(this.#folder)) {
       const { name, kind } = entry;
