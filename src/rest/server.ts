@@ -13,6 +13,7 @@ import { type DatabaseRouting, type DatabaseSource, Databases } from './database
 import type { Dialect } from './dialect.ts';
 import { REQUEST_ID_HEADER } from './header-names.ts';
 import { AnswerCache } from './idempotency.ts';
+import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 import { lancedbDialect } from './lancedb-dialect.ts';
 import { Admission, type Limits, resolveLimits } from './limits.ts';
 import { type Logger, RequestLog } from './logging.ts';
@@ -31,7 +32,7 @@ export interface ServerOptions extends DatabaseSource {
   readonly readOnly?: boolean;
   /** Takes the lines about requests; there is none if absent. */
   readonly logger?: Logger;
-  /** Other spellings of the protocol that are understood; LanceDB's remote client if absent. */
+  /** Other spellings of the protocol that are understood; those of LanceDB's clients if absent. */
   readonly dialects?: readonly Dialect[];
   /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
@@ -83,7 +84,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const env = options.env ?? systemEnv;
   const limits = resolveLimits(options.limits);
   const logger = options.logger ?? {};
-  const dialects = options.dialects ?? [lancedbDialect];
+  const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const services: Services = {
     databases: new Databases(options, options.databaseRouting ?? {}, opener(options)),
     authenticate: options.auth && authenticator(options.auth),

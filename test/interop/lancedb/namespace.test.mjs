@@ -4,6 +4,7 @@
  * server they are declared tables; the server's own tables the client cannot open.
  */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { connectNamespace } from '@lancedb/lancedb';
 import * as arrow from 'apache-arrow';
@@ -78,15 +79,23 @@ test('a renamed table keeps its rows; namespaces that may be there already', asy
   }
 });
 
-test("the server's own tables are listed and dropped, but not opened", async () => {
+test("the server's own tables are listed and dropped, but not opened, nor written to", async () => {
   const server = await startServe();
   try {
-    const db = await connectNamespace('rest', { uri: server.url });
+    // The slash is doubled with those that paths begin with.
+    const db = await connectNamespace('rest', { uri: `${server.url}/` });
     const remote = await connectRemote(server.url);
     await db.createNamespace(['a']);
     await remote.createTable('t', DATA, ['a']);
     assert.deepEqual(await db.tableNames(['a']), ['t']);
+    const files = () => readdirSync(`${server.root}/a/t.table`, { recursive: true }).sort();
+    const before = files();
     await assert.rejects(db.openTable('t', ['a']));
+    assert.equal(await failure(() => db.createTable('t', DATA, ['a'])), 'exists');
+    for (const options of [{ existOk: true }, { mode: 'overwrite' }]) {
+      await assert.rejects(db.createTable('t', DATA, ['a'], options));
+    }
+    assert.deepEqual(files(), before);
     await db.dropTable('t', ['a']);
     assert.deepEqual(await remote.tableNames(['a']), []);
   } finally {
