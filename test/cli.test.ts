@@ -254,6 +254,7 @@ describe('how it is called', () => {
     [['head', 'notes', '--branch', 'nothing'], EXIT.notFound, 'TableBranchNotFound'],
     [['head', 'notes', '--at', 'x', '--branch', 'y'], EXIT.usage, 'names its branch'],
     [['head', 'notes', '-n', '1.5'], EXIT.usage, 'whole number'],
+    [['serve', '--port', '65536'], EXIT.usage, 'whole number up to 65535'],
     [['optimize', 'notes', '--older-than', '-1'], EXIT.usage, '--older-than is "-1"'],
     [['head', '/'], EXIT.usage, 'root'],
     [['head'], EXIT.usage, "missing required argument 'id'"],

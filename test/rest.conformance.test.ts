@@ -32,6 +32,8 @@ test('what was made is removed, and cases can be left out', async () => {
   expect(new Set(skipped.map(({ operation }) => operation))).toEqual(
     new Set(['ListNamespaces', 'DescribeTable']),
   );
+  const misspelt = runConformance({ uri: 'http://x', fetch: server.fetch, skip: ['ListTable'] });
+  await expect(misspelt).rejects.toMatchObject({ code: 'InvalidInput' });
   expect((await catalog.listAllTables({})).tables).toEqual([]);
   expect((await catalog.listNamespaces({ id: [] })).namespaces).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** Which catalog a request is for. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type DatabaseSource, Databases } from '../src/rest/databases.ts';
@@ -95,6 +95,24 @@ describe('which database', () => {
       200, 403, 403,
     ]);
   });
+});
+
+test('a root that cannot be opened is no fault of the request, and the log says why', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(`${folder}/file`, 'no catalog');
+  const lines: unknown[] = [];
+  const error = (fields: object): void => void lines.push(fields);
+  const pair = await restPair({ root: `${folder}/file`, logger: { error } });
+  const answer = await listed(pair, {});
+  expect(answer).toMatchObject({ status: 500, json: { code: 18 } });
+  expect(answer.text).not.toContain('file');
+  expect(JSON.stringify(lines)).toContain('it is a file');
+});
+
+test('a folder of databases that is not there yet has none', async () => {
+  const pair = await restPair({ databasesRoot: `${temporaryFolder()}/later` });
+  expect(await listed(pair, {})).toMatchObject({ status: 400, json: { code: 13 } });
+  expect(await listed(pair, { 'x-service-database': 'a' })).toMatchObject({ status: 404 });
 });
 
 test('hosts do not tell which databases there are to who may not use them', async () => {

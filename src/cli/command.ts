@@ -87,12 +87,13 @@ export class Options {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
-  count(name: string, absent: number): number {
+  count(name: string, absent: number, most: number = Number.MAX_SAFE_INTEGER): number {
     const text = this.text(name);
     if (text === undefined) return absent;
     const value = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-    throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; give a whole number.`);
+    if (/^\d+$/.test(text) && value <= most) return value;
+    const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` up to ${most}`;
+    throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; give a whole number${upTo}.`);
   }
 
   /** For what every command may be given and this one has no use for. `instead` says what to do. */

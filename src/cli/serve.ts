@@ -57,7 +57,7 @@ function withOptions(config: ServerConfig, options: Options, place: string): Ser
   return {
     ...(given === undefined && isConfigured ? config : { ...rest, root: folderOf(given ?? place) }),
     ...(host === undefined ? {} : { host }),
-    port: options.count('port', config.port ?? DEFAULT_PORT),
+    port: options.count('port', config.port ?? DEFAULT_PORT, 65_535),
   };
 }
 

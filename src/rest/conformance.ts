@@ -3,7 +3,7 @@
  * the cases ask is in the files beside this one; nothing is known of any server.
  */
 import { type Env, systemEnv } from '../env.ts';
-import { isDirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { OperationName } from '../protocol/operations.ts';
 import { RestNamespace } from './client.ts';
 import { clientSettings, type RestOptions } from './client-options.ts';
@@ -42,11 +42,12 @@ export const CASES: readonly ConformanceCase[] = [
 ];
 
 /**
- * What was made is removed, where the server can. Throws where there is no server; what a server
- * does wrong is in the report.
+ * What was made is removed, where the server can. Throws where there is no server, and InvalidInput
+ * where there is no case to skip; what a server does wrong is in the report.
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { skip = [], ...rest } = options;
+  checkSkips(skip);
   const settings = clientSettings(rest);
   const env: Env = rest.env ?? systemEnv;
   const catalog = new RestNamespace(rest);
@@ -81,6 +82,16 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const totals = { pass: 0, fail: 0, unsupported: 0, skipped: 0 };
   for (const { outcome } of results) totals[outcome]++;
   return { uri: rest.uri, results, totals };
+}
+
+/** A misspelt one would leave out nothing, and nobody would know. */
+function checkSkips(skip: readonly string[]): void {
+  const known = new Set<string>(
+    CASES.flatMap(({ operation, name }) => [operation, `${operation}: ${name}`]),
+  );
+  const unknown = skip.find((text) => !known.has(text));
+  if (unknown === undefined) return;
+  throw new DirspaceError('InvalidInput', `There is no case ${JSON.stringify(unknown)} to skip.`);
 }
 
 /** A failure without a status is none that a server told of. */

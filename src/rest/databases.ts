@@ -4,7 +4,7 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import {
   checkComponent,
   checkPath,
@@ -126,7 +126,12 @@ export class Databases {
       const names = Object.keys(databases);
       return names.length === 1 ? names[0] : undefined;
     }
-    const entries = await readdir(databasesRoot as string, { withFileTypes: true });
+    const entries = await readdir(databasesRoot as string, { withFileTypes: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [];
+        throw error;
+      },
+    );
     const names = entries.filter((entry) => entry.isDirectory() && isName(entry.name));
     return names.length === 1 ? names[0]?.name : undefined;
   }
@@ -155,16 +160,26 @@ export class Databases {
 
   async #openNamed(database: string): Promise<Namespace> {
     const { root, databases, databasesRoot } = this.#source;
-    if (root !== undefined) return this.#open(root);
+    if (root !== undefined) return this.#openRoot(root);
     if (!(await this.#exists(database))) {
       throw new DirspaceError(
         'NamespaceNotFound',
         `There is no database ${JSON.stringify(database.slice(0, 80))}.`,
       );
     }
-    if (databases === undefined) return this.#open(join(databasesRoot as string, database));
+    if (databases === undefined) return this.#openRoot(join(databasesRoot as string, database));
     const found = databases[database] as string | Namespace;
-    return typeof found === 'string' ? this.#open(found) : found;
+    return typeof found === 'string' ? this.#openRoot(found) : found;
+  }
+
+  /** What is wrong with a root is for the log: the request is not to blame. */
+  async #openRoot(root: string): Promise<Namespace> {
+    try {
+      return await this.#open(root);
+    } catch (cause) {
+      if (!isDirspaceError(cause, 'InvalidInput')) throw cause;
+      throw new DirspaceError('Internal', `The root ${root} cannot be opened.`, { cause });
+    }
   }
 
   /** Closes the catalogs that were opened here; those that were given stay open. */
