@@ -68,3 +68,9 @@ export function damagedPage(range: Uint8Array, first: number, checksums: Uint32A
   }
   return -1;
 }
+
+/** Whether all pages of a whole range match. */
+export const matchesChecksums = (range: Uint8Array, stored: PageChecksums): boolean =>
+  typeof stored === 'number'
+    ? crc32(range) === stored
+    : damagedPage(range, 0, pageChecksums(stored)) < 0;

@@ -7,7 +7,7 @@ import type { Data, RecordBatch, Vector as VectorType } from '../arrow.ts';
 import { Vector } from '../arrow.ts';
 import { plainBytes } from '../bytes.ts';
 import { projectSchema, recordBatch } from './arrow-data.ts';
-import { damagedPage, pageChecksums } from './checksums.ts';
+import { matchesChecksums } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
 import {
   chunkAt,
@@ -57,12 +57,22 @@ export function decodeColumns(
   chunks: readonly Uint8Array[],
   options: DecodeOptions = {},
 ): Data[] {
-  return columnIndexes.map((column, at) => {
-    const chunk = chunkAt(footer, batchIndex, column);
-    const what = (): string =>
-      `column ${footer.schema.fields[column]?.name} of batch ${batchIndex}`;
-    return decodeChunk(footer, typeAt(footer, column), chunk, chunks[at], what, options);
-  });
+  return columnIndexes.map((column, at) =>
+    decodeBatchColumn(footer, batchIndex, column, chunks[at], options),
+  );
+}
+
+/** One column of a batch, as decodeColumns. */
+export function decodeBatchColumn(
+  footer: FragmentFooter,
+  batchIndex: number,
+  column: number,
+  bytes: Uint8Array | undefined,
+  options: DecodeOptions,
+): Data {
+  const chunk = chunkAt(footer, batchIndex, column);
+  const what = (): string => `column ${footer.schema.fields[column]?.name} of batch ${batchIndex}`;
+  return decodeChunk(footer, typeAt(footer, column), chunk, bytes, what, options);
 }
 
 function decodeChunk(
@@ -79,7 +89,7 @@ function decodeChunk(
       `${what()} has ${bytes?.length ?? 0} bytes instead of ${chunk.bytes}`,
     );
   }
-  if (options.verified !== true && damagedPage(bytes, 0, pageChecksums(chunk.checksums)) >= 0) {
+  if (options.verified !== true && !matchesChecksums(bytes, chunk.checksums)) {
     throw corrupt(footer.name, `${what()} does not match its checksum`);
   }
   return decodeColumn(type, chunk, bytes, options.dictionaries ?? NO_DICTIONARIES, (problem) =>
@@ -117,7 +127,7 @@ function dictionariesIn(type: Data['type']): number[] {
   return children.flatMap((field) => dictionariesIn(field.type));
 }
 
-const dictionaryAt = (footer: FragmentFooter, id: number): DictionaryLayout => {
+export const dictionaryAt = (footer: FragmentFooter, id: number): DictionaryLayout => {
   const found = footer.dictionaries.find((dictionary) => dictionary.id === id);
   if (found === undefined) throw corrupt(footer.name, `its dictionary ${id} is missing`);
   return found;

@@ -25,22 +25,10 @@ export interface StoredField {
 const adapters = new WeakMap<IdentifiedField, WeakMap<StoredSchema, Adapter | null>>();
 
 /**
- * Nulls where the fragment has no such column (`data` is undefined).
+ * What makes a column of a fragment the one wanted; null where it is that already.
  * @param position of the column in the fragment
  */
-export function adaptColumn(
-  wanted: IdentifiedField,
-  data: Data | undefined,
-  rows: number,
-  footer: FragmentFooter,
-  position: number,
-): Data {
-  if (data === undefined) return nullColumn(wanted.field.type, rows);
-  const adapter = knownAdapter(wanted, footer.stored, position);
-  return adapter === null ? data : adapter(data);
-}
-
-function knownAdapter(
+export function adapterOf(
   wanted: IdentifiedField,
   stored: StoredSchema,
   position: number,

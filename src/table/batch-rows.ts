@@ -9,26 +9,21 @@ import type {
   EvaluationContext,
   Pruned,
 } from '../expression/expression.ts';
-import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
-import { adaptColumn } from './adapt.ts';
+import type { Awaitable } from '../store/store.ts';
+import { andThen } from './awaitable.ts';
 import { type ReadColumn, rowIdColumn, rowOffsetColumn } from './columns.ts';
 import type { DeletedRows } from './deletions.ts';
-import type { FragmentReader } from './fragment-reader.ts';
 import { namedRowsOf } from './named-rows.ts';
 import { pruneBatch } from './pruning.ts';
+import { type ReadPlace, readFields } from './read-fields.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
 
-export interface BatchPlace {
-  readonly reader: FragmentReader;
-  readonly entry: FragmentEntry;
+export interface BatchPlace extends ReadPlace {
   readonly deleted: DeletedRows | undefined;
-  /** Which batch of the fragment. */
-  readonly index: number;
   /** Offset of its first row in the fragment. */
   readonly first: number;
-  readonly rows: number;
   /** Live rows of the version before this batch. */
   readonly position: number;
 }
@@ -43,11 +38,11 @@ export const selectedCount = (selection: Selection, rows: number): number =>
  * Rows that are live and for which the plan's predicate is true. With `lent`, the columns that it
  * needed are in there afterwards, unless they are kept.
  */
-export async function matchingRows(
+export function matchingRows(
   plan: ScanPlan,
   place: BatchPlace,
   lent?: LentColumns,
-): Promise<Selection> {
+): Awaitable<Selection> {
   const { predicate, counters } = plan;
   counters.batches += 1;
   if (predicate === undefined) return keptRows(place);
@@ -57,27 +52,30 @@ export async function matchingRows(
     return NO_ROWS;
   }
   if (verdict === 'all') return keptRows(place);
-  const rows = await namedOrFound(plan, predicate, place, lent);
-  return place.deleted?.liveOf(rows, place.first) ?? rows;
+  const found = namedOrFound(plan, predicate, place, lent);
+  const { deleted } = place;
+  return deleted === undefined
+    ? found
+    : andThen(found, (rows) => deleted.liveOf(rows, place.first));
 }
 
 const keptRows = ({ deleted, first, rows }: BatchPlace): Selection =>
   deleted?.keptBetween(first, rows);
 
 /** Rows for which the predicate is true, deleted ones among them. */
-async function namedOrFound(
+function namedOrFound(
   plan: ScanPlan,
   predicate: CompiledExpression,
   place: BatchPlace,
   lent: LentColumns | undefined,
-): Promise<Uint32Array> {
+): Awaitable<Uint32Array> {
   const named = namedRowsOf(plan, place);
   if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
   const select = (source: ColumnSource): Uint32Array =>
     predicate.select(source, contextOf(place, predicate));
   return lent === undefined
     ? overColumns(plan, place, predicate.columns, select)
-    : select(await readSource(plan, place, predicate.columns, lent));
+    : andThen(readSource(plan, place, predicate.columns, lent), select);
 }
 
 const verdictOf = (
@@ -87,7 +85,7 @@ const verdictOf = (
 ): Pruned => pruneBatch(predicate, snapshot, entry, reader.footer, index);
 
 /** How many rows match, without listing them where nothing is deleted. */
-export async function matchingCount(plan: ScanPlan, place: BatchPlace): Promise<number> {
+export function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
   const { predicate } = plan;
   if (predicate !== undefined && place.deleted === undefined && !predicate.usesRowOffset) {
     const verdict = verdictOf(plan, place, predicate);
@@ -97,23 +95,33 @@ export async function matchingCount(plan: ScanPlan, place: BatchPlace): Promise<
       predicate.count(source, contextOf(place, predicate)),
     );
   }
-  return selectedCount(await matchingRows(plan, place), place.rows);
+  return andThen(matchingRows(plan, place), (rows) => selectedCount(rows, place.rows));
 }
 
 export const NO_ROWS: Uint32Array = new Uint32Array(0);
 
 /** The plan's columns of the selected rows, which refer to nothing of `lent`. */
-export async function readSelected(
+export function readSelected(
   plan: ScanPlan,
   place: BatchPlace,
   selection: Selection,
   lent?: LentColumns,
-): Promise<Data[]> {
-  const count = selectedCount(selection, place.rows);
+): Awaitable<Data[]> {
   const needed = neededFields(plan.columns);
-  const fields = await readFields(plan, place, needed, selection, selection && lent);
-  const asStored = needed.length === plan.columns.length && plan.columns.every(isField);
-  if (asStored) return fields;
+  const fields = readFields(plan, place, needed, selection, selection && lent);
+  if (needed.length === plan.columns.length && plan.columns.every(isField)) return fields;
+  return andThen(fields, (read) => madeOf(plan, place, selection, needed, read));
+}
+
+/** The plan's columns, made of what was read. */
+function madeOf(
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  needed: readonly string[],
+  fields: readonly Data[],
+): Data[] {
+  const count = selectedCount(selection, place.rows);
   const columns = new Map(needed.map((name, at) => [name, fields[at] as Data]));
   const rowIds = (): Data => {
     const ids = rowIdColumn(place.entry.id, place.first, place.rows);
@@ -158,58 +166,30 @@ function neededFields(columns: readonly ReadColumn[]): readonly string[] {
   return needed;
 }
 
-/**
- * Columns of the version, by name, for some rows of a batch. Whole columns may lie in the memory of
- * `lent`; selected rows never do.
- */
-export async function readFields(
-  plan: Pick<ScanPlan, 'snapshot'>,
-  place: Pick<BatchPlace, 'reader' | 'entry' | 'index' | 'rows'>,
-  names: readonly string[],
-  selection: Selection,
-  lent?: LentColumns,
-): Promise<Data[]> {
-  const { reader, entry, index, rows } = place;
-  const fields = names.map((name) => plan.snapshot.fields.find(({ field }) => field.name === name));
-  const positions = fields.map((field) =>
-    field === undefined ? -1 : entry.fields.indexOf(field.id),
-  );
-  const stored = positions.filter((position) => position >= 0).sort((a, b) => a - b);
-  const read =
-    stored.length === 0
-      ? []
-      : selection === undefined
-        ? await reader.columns(index, stored, lent)
-        : await reader.rows(index, stored, selection, lent);
-  const count = selectedCount(selection, rows);
-  return fields.map((field, at) => {
-    const position = positions[at] ?? -1;
-    const data = read[stored.indexOf(position)];
-    return adaptColumn(field as NonNullable<typeof field>, data, count, reader.footer, position);
-  });
-}
-
 /** What `use` makes of columns of a batch, which are not there any more when it has returned. */
-async function overColumns<Result>(
+function overColumns<Result>(
   plan: ScanPlan,
   place: BatchPlace,
   names: readonly string[],
   use: (source: ColumnSource) => Result,
-): Promise<Result> {
+): Awaitable<Result> {
   const lent = new LentColumns();
-  const result = use(await readSource(plan, place, names, lent));
-  lent.giveBack(plan.engine.scratch);
-  return result;
+  return andThen(readSource(plan, place, names, lent), (source) => {
+    const result = use(source);
+    lent.giveBack(plan.engine.scratch);
+    return result;
+  });
 }
 
-async function readSource(
+function readSource(
   plan: ScanPlan,
   place: BatchPlace,
   names: readonly string[],
   lent: LentColumns,
-): Promise<ColumnSource> {
-  const data = await readFields(plan, place, names, undefined, lent);
-  return sourceOf(new Map(names.map((name, at) => [name, data[at] as Data])), place.rows);
+): Awaitable<ColumnSource> {
+  return andThen(readFields(plan, place, names, undefined, lent), (data) =>
+    sourceOf(new Map(names.map((name, at) => [name, data[at] as Data])), place.rows),
+  );
 }
 
 function sourceOf(columns: ReadonlyMap<string, Data>, rows: number): ColumnSource {

@@ -7,14 +7,15 @@ import { isDirspaceError } from '../errors.ts';
 import { recordBatch } from '../format/arrow-data.ts';
 import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
 import { fragmentFile } from '../format/paths.ts';
-import { readFields, selectedCount } from './batch-rows.ts';
+import { selectedCount } from './batch-rows.ts';
 import { commit, type Draft } from './commit.ts';
 import { type CompactionGoals, type FragmentRun, planCompaction } from './compaction-plan.ts';
 import { deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
-import { FragmentReader } from './fragment-reader.ts';
 import { resolveHead, type TableBranch } from './head.ts';
+import { openFragment } from './open-fragment.ts';
+import { readFields } from './read-fields.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, writeFragments } from './write.ts';
 
@@ -200,7 +201,7 @@ async function* liveBatches(
   const names = schema.fields.map((field) => field.name);
   for (const entry of fragments) {
     const deleted = await deletedRows(engine, snapshot, entry);
-    const reader = await FragmentReader.open(engine, snapshot, entry);
+    const reader = await openFragment(engine, snapshot, entry);
     try {
       let first = 0;
       for (const [index, { rows }] of reader.footer.batches.entries()) {

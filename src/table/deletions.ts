@@ -4,6 +4,7 @@ import { decodeDeletions } from '../format/deletions.ts';
 import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
 import { corrupt } from '../format/json.ts';
 import { deletionFile } from '../format/paths.ts';
+import type { Awaitable } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import { missingFile } from './fragment-object.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -84,15 +85,24 @@ function lowerBound(sorted: Uint32Array, value: number): number {
 }
 
 /** Undefined when the fragment has none. @throws Corrupt */
-export async function deletedRows(
+export function deletedRows(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
-): Promise<DeletedRows | undefined> {
+): Awaitable<DeletedRows | undefined> {
   const { deletion } = entry;
   if (deletion === undefined) return undefined;
-  const known = engine.cache.get<DeletedRows>(keyOf(deletion));
-  if (known !== undefined) return known;
+  return (
+    engine.cache.get<DeletedRows>(keyOf(deletion)) ?? readDeleted(engine, snapshot, entry, deletion)
+  );
+}
+
+async function readDeleted(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+  deletion: DeletionEntry,
+): Promise<DeletedRows> {
   const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
   const bytes = await engine.store.get(file);
   if (bytes === undefined) throw await missingFile(engine, snapshot, file);

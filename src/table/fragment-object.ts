@@ -1,33 +1,48 @@
-/** Opening the file of a fragment as pays off for its size, and what it means that it is missing. */
+/** Opening the file of a fragment, or reading it whole, and what it means that it is missing. */
 import { DirspaceError } from '../errors.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { corrupt } from '../format/json.ts';
 import { fragmentFile } from '../format/paths.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
+import { andThen } from './awaitable.ts';
 import type { Engine } from './engine.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { Turn } from './turn.ts';
 
-/** Up to this size a file is read whole at once: less work than opening it and reading parts. */
-const WHOLE_BYTES = 16 * 1024;
-
+/** @throws TableVersionNotFound, Corrupt */
 export function openObject(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
 ): Awaitable<ObjectReader> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
-  const found =
-    entry.bytes <= WHOLE_BYTES
-      ? wholeObject(engine.store.get(file, false, entry.bytes))
-      : engine.store.open(file);
-  const whole = (object: ObjectReader | undefined): Awaitable<ObjectReader> => {
+  return andThen(engine.store.open(file), (object): Awaitable<ObjectReader> => {
     if (object === undefined) return missing(engine, snapshot, file);
     if (object.size === entry.bytes) return object;
     object.close();
-    throw corrupt(file, `it has ${object.size} bytes instead of ${entry.bytes}`);
-  };
-  return found instanceof Promise ? found.then(whole) : whole(found);
+    throw otherSize(file, object.size, entry);
+  });
 }
+
+/** The whole file; its folder is looked at once a turn. @throws TableVersionNotFound, Corrupt */
+export function readObject(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+  turn: Turn | undefined,
+): Awaitable<Uint8Array> {
+  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
+  const found = engine.store.get(file, turn?.entered, entry.bytes);
+  if (turn !== undefined) turn.entered = found instanceof Uint8Array;
+  return andThen(found, (bytes): Awaitable<Uint8Array> => {
+    if (bytes === undefined) return missing(engine, snapshot, file);
+    if (bytes.length === entry.bytes) return bytes;
+    throw otherSize(file, bytes.length, entry);
+  });
+}
+
+const otherSize = (file: string, size: number, entry: FragmentEntry): Error =>
+  corrupt(file, `it has ${size} bytes instead of ${entry.bytes}`);
 
 async function missing(engine: Engine, snapshot: Snapshot, file: string): Promise<never> {
   throw await missingFile(engine, snapshot, file);
@@ -49,25 +64,6 @@ export function closedOnFailure<Result>(
     return failed(error);
   }
 }
-
-function wholeObject(
-  found: Awaitable<Uint8Array | undefined>,
-): Awaitable<ObjectReader | undefined> {
-  if (found instanceof Promise) return found.then((bytes) => bytes && inMemory(bytes));
-  return found && inMemory(found);
-}
-
-/** Offsets were checked against the size, which is the entry's. */
-const inMemory = (bytes: Uint8Array): ObjectReader => ({
-  size: bytes.length,
-  read: (offset, length, into) => {
-    const found = bytes.subarray(offset, offset + length);
-    if (into === undefined) return found;
-    into.set(found);
-    return into.subarray(0, length);
-  },
-  close: () => {},
-});
 
 /**
  * A file that a version refers to is gone: because the version is, or because of damage. Looked for

@@ -3,19 +3,19 @@
  * to read it, and waits there for the disk anyway.
  */
 import type { Engine } from './engine.ts';
-import { FragmentReader } from './fragment-reader.ts';
+import { openFragment } from './open-fragment.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const prepared = new WeakSet<Snapshot>();
 
-/** Parses the schema and reads the footer of the first fragment, once. Nothing is thrown. */
+/** Parses the schema and reads the footer of the first fragment, or all of a small one, once. Nothing is thrown. */
 export async function prepareReads(engine: Engine, snapshot: Snapshot): Promise<void> {
   if (prepared.has(snapshot)) return;
   prepared.add(snapshot);
   const [entry] = snapshot.manifest.fragments;
   try {
     if (entry === undefined || snapshot.fields.length === 0) return;
-    (await FragmentReader.open(engine, snapshot, entry)).close();
+    (await openFragment(engine, snapshot, entry, { keep: true })).close();
   } catch {
     // A table can be opened while parts of it are damaged; who reads them is told.
   }

@@ -4,8 +4,8 @@
  */
 import type { Data, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { recordBatch } from '../format/arrow-data.ts';
-import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
 import type { Awaitable } from '../store/store.ts';
+import { andThen } from './awaitable.ts';
 import {
   type BatchPlace,
   matchingCount,
@@ -14,11 +14,8 @@ import {
   type Selection,
   selectedCount,
 } from './batch-rows.ts';
-import { deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
-import { FragmentReader } from './fragment-reader.ts';
-import { namesRowsOf } from './named-rows.ts';
-import { pruneFragment } from './pruning.ts';
+import { Places } from './places.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -68,17 +65,22 @@ async function* boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
   const window = { skip: plan.offset };
   let wanted = plan.limit;
   if (wanted <= 0) return;
-  for await (const place of places(plan, window)) {
-    const selection = await matchingRows(plan, place);
-    const found = selectedCount(selection, place.rows);
-    const from = Math.min(window.skip, found);
-    window.skip -= from;
-    const taken = Math.min(found - from, wanted);
-    if (taken === 0) continue;
-    const part = partOf(selection, place.rows, from, taken);
-    yield batchOf(plan, await readSelected(plan, place, part), taken);
-    wanted -= taken;
-    if (wanted === 0) return;
+  const places = new Places(plan, await plan.snapshot.fragments(), window);
+  try {
+    for (let place = await places.next(); place !== undefined; place = await places.next()) {
+      const selection = await matchingRows(plan, place);
+      const found = selectedCount(selection, place.rows);
+      const from = Math.min(window.skip, found);
+      window.skip -= from;
+      const taken = Math.min(found - from, wanted);
+      if (taken === 0) continue;
+      const part = partOf(selection, place.rows, from, taken);
+      yield batchOf(plan, await readSelected(plan, place, part), taken);
+      wanted -= taken;
+      if (wanted === 0) return;
+    }
+  } finally {
+    places.close();
   }
 }
 
@@ -90,127 +92,73 @@ function partOf(selection: Selection, rows: number, from: number, count: number)
   return picked;
 }
 
-async function* allBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
-  for await (const batch of pipelined(plan, (place) => readBatch(plan, place))) {
-    if (batch !== undefined) yield batch;
-  }
-}
+const allBatches = (plan: ScanPlan): AsyncGenerator<RecordBatch> =>
+  pipelined(plan, (place) => readBatch(plan, place));
 
-/** Works on a few batches at once and gives the results in row order. */
+/** Works on a few batches at once and gives the results in row order, but those that are undefined. */
 export async function* pipelined<Result>(
   plan: ScanPlan,
-  work: (place: BatchPlace) => Promise<Result>,
+  work: (place: BatchPlace) => Awaitable<Result | undefined>,
 ): AsyncGenerator<Result> {
-  const pending: Promise<Result>[] = [];
+  const places = new Places(plan, await plan.snapshot.fragments());
+  const pending: Awaitable<Result | undefined>[] = [];
   try {
-    for await (const place of places(plan)) {
-      const release = place.reader.retain();
-      const next = work(place).finally(release);
-      // Awaited in order below; an early failure of a later one must not count as unhandled.
-      next.catch(() => {});
-      pending.push(next);
-      if (pending.length > AHEAD) yield (await pending.shift()) as Result;
+    for (;;) {
+      const next = places.next();
+      const place = next instanceof Promise ? await next : next;
+      if (place === undefined) break;
+      pending.push(begun(place, work));
+      // Nothing is gained by working ahead of a result that is there.
+      if (pending.length <= AHEAD && pending[0] instanceof Promise) continue;
+      const first = pending.shift();
+      const result = first instanceof Promise ? await first : first;
+      if (result !== undefined) yield result;
     }
-    while (pending.length > 0) yield (await pending.shift()) as Result;
+    for (const left of pending.splice(0)) {
+      const result = await left;
+      if (result !== undefined) yield result;
+    }
   } finally {
+    places.close();
     await Promise.allSettled(pending);
   }
 }
 
-async function readBatch(plan: ScanPlan, place: BatchPlace): Promise<RecordBatch | undefined> {
-  const lent = new LentColumns();
-  const selection = await matchingRows(plan, place, lent);
-  const count = selectedCount(selection, place.rows);
-  const columns = count === 0 ? [] : await readSelected(plan, place, selection, lent);
-  lent.giveBack(plan.engine.scratch);
-  return count === 0 ? undefined : batchOf(plan, columns, count);
+/** The reader stays open until the work is done. An error is given in its turn, like a result. */
+function begun<Result>(
+  place: BatchPlace,
+  work: (place: BatchPlace) => Awaitable<Result>,
+): Awaitable<Result> {
+  const release = place.reader.retain();
+  let result: Awaitable<Result>;
+  try {
+    result = work(place);
+  } catch (error) {
+    result = Promise.reject(error);
+  }
+  if (!(result instanceof Promise)) {
+    release();
+    return result;
+  }
+  const released = result.finally(release);
+  // Awaited in its turn; until then it must not count as unhandled.
+  released.catch(() => {});
+  return released;
+}
+
+function readBatch(plan: ScanPlan, place: BatchPlace): Awaitable<RecordBatch | undefined> {
+  const lent = plan.predicate === undefined ? undefined : new LentColumns();
+  return andThen(matchingRows(plan, place, lent), (selection) => {
+    const count = selectedCount(selection, place.rows);
+    const columns = count === 0 ? [] : readSelected(plan, place, selection, lent);
+    return andThen(columns, (read) => {
+      lent?.giveBack(plan.engine.scratch);
+      return count === 0 ? undefined : batchOf(plan, read, count);
+    });
+  });
 }
 
 function batchOf(plan: ScanPlan, columns: Data[], rows: number): RecordBatch {
   plan.counters.rowsReturned += rows;
   return recordBatch(plan.schema, columns, rows);
-}
-
-/**
- * The batches a scan looks into, in row order. Without a predicate whole fragments of rows to be
- * skipped are passed over, and taken off `window.skip`.
- */
-export async function* places(
-  plan: ScanPlan,
-  window: { skip: number } = { skip: 0 },
-): AsyncGenerator<BatchPlace> {
-  const { snapshot, predicate, counters } = plan;
-  let position = 0;
-  for (const entry of await snapshot.fragments()) {
-    plan.signal?.throwIfAborted();
-    const live = liveRows(entry);
-    const first = position;
-    position += live;
-    counters.fragments += 1;
-    if (predicate === undefined) {
-      if (window.skip >= live) {
-        window.skip -= live;
-        continue;
-      }
-    } else if (
-      !namesRowsOf(plan, entry, first) ||
-      pruneFragment(predicate, snapshot, entry) === 'none'
-    ) {
-      counters.fragmentsPruned += 1;
-      continue;
-    }
-    // Not handed on to fragmentPlaces: every batch would be waited for once more.
-    const opened = openFragment(plan, entry);
-    const fragment = opened instanceof Promise ? await opened : opened;
-    try {
-      for (const place of batchesOf(plan, entry, fragment, first)) yield place;
-    } finally {
-      fragment.reader.close();
-    }
-  }
-}
-
-/** The batches of one fragment, whose first live row has this position in the version. */
-export async function* fragmentPlaces(
-  plan: ScanPlan,
-  entry: FragmentEntry,
-  position: number,
-): AsyncGenerator<BatchPlace> {
-  const fragment = await openFragment(plan, entry);
-  try {
-    for (const place of batchesOf(plan, entry, fragment, position)) yield place;
-  } finally {
-    fragment.reader.close();
-  }
-}
-
-type OpenFragment = Pick<BatchPlace, 'reader' | 'deleted'>;
-
-/** At once where nothing has to be waited for: that is a good part of reading a small fragment. */
-function openFragment(plan: ScanPlan, entry: FragmentEntry): Awaitable<OpenFragment> {
-  const { engine, snapshot } = plan;
-  const open = (deleted: BatchPlace['deleted']): Awaitable<OpenFragment> => {
-    const reader = FragmentReader.open(engine, snapshot, entry, plan);
-    return reader instanceof Promise
-      ? reader.then((opened) => ({ reader: opened, deleted }))
-      : { reader, deleted };
-  };
-  if (entry.deletion === undefined) return open(undefined);
-  return deletedRows(engine, snapshot, entry).then(open);
-}
-
-function* batchesOf(
-  plan: ScanPlan,
-  entry: FragmentEntry,
-  { reader, deleted }: OpenFragment,
-  position: number,
-): Generator<BatchPlace> {
-  let first = 0;
-  let next = position;
-  for (const [index, { rows }] of reader.footer.batches.entries()) {
-    plan.signal?.throwIfAborted();
-    yield { reader, entry, deleted, index, first, rows, position: next };
-    next += rows - (deleted?.countBetween(first, rows) ?? 0);
-    first += rows;
-  }
 }

@@ -19,10 +19,11 @@ import { getBit, setBit } from '../format/bitmaps.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 import type { ElementType, Metric, VectorValues } from '../vector/elements.ts';
 import { createSearch, type Match, type VectorBatch } from '../vector/search.ts';
-import { matchingRows, readFields } from './batch-rows.ts';
+import { matchingRows } from './batch-rows.ts';
 import { type ColumnRequest, type ReadColumn, ROW_ID } from './columns.ts';
 import type { Engine } from './engine.ts';
 import type { IdentifiedField } from './field-ids.ts';
+import { readFields } from './read-fields.ts';
 import { pipelined } from './scan.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -97,10 +98,11 @@ async function nearest(
   });
   const blocks: { readonly start: number; readonly firstRowId: bigint }[] = [];
   let position = 0;
+  const names = [field.name];
   const read = pipelined(candidates, async (place) => {
     const selection = await matchingRows(candidates, place);
     const none = selection?.length === 0;
-    const [data] = none ? [] : await readFields(candidates, place, [field.name], undefined);
+    const [data] = none ? [] : await readFields(candidates, place, names, undefined);
     return { place, selection, data };
   });
   for await (const { place, selection, data } of read) {

@@ -8,7 +8,7 @@ import { newArray } from '../format/small-arrays.ts';
 import { readSelected } from './batch-rows.ts';
 import { type DeletedRows, deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
-import { FragmentReader } from './fragment-reader.ts';
+import { openFragment } from './open-fragment.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -168,7 +168,7 @@ async function* readGroup(
   position: number,
 ): AsyncGenerator<Part> {
   const deleted = await deletedRows(plan.engine, plan.snapshot, entry);
-  const reader = await FragmentReader.open(plan.engine, plan.snapshot, entry, plan);
+  const reader = await openFragment(plan.engine, plan.snapshot, entry, plan);
   try {
     let first = 0;
     let next = 0;

@@ -15,7 +15,7 @@ import { encodeStatistics } from '../format/statistics.ts';
 import type { ObjectWriter } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import { type IdentifiedField, listFieldIds } from './field-ids.ts';
-import { rememberFooter } from './fragment-reader.ts';
+import { rememberFooter } from './large-fragment.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
 export type NewFragment = Omit<FragmentEntry, 'id'>;

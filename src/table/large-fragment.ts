@@ -1,0 +1,285 @@
+/**
+ * Reading columns of a large fragment's batches: only the byte ranges asked for, each verified. What
+ * was read and verified may stay in memory; fragments never change.
+ */
+import type { Data, DataType } from '../arrow.ts';
+import { childFields, layoutOf } from '../format/arrow-types.ts';
+import type { Dictionaries } from '../format/column-reader.ts';
+import {
+  type ByteRange,
+  columnRanges,
+  decodeColumns,
+  decodeDictionaries,
+  dictionaryIds,
+  dictionaryRanges,
+} from '../format/fragment-decoder.ts';
+import type { FragmentEntry } from '../format/fragment-entry.ts';
+import { chunkAt, decodeFooter, type FragmentFooter } from '../format/fragment-footer.ts';
+import { gatherData } from '../format/gather-data.ts';
+import { fragmentFile } from '../format/paths.ts';
+import { readRows } from '../format/sparse-rows.ts';
+import type { Awaitable, ObjectReader } from '../store/store.ts';
+import type { Engine } from './engine.ts';
+import { closedOnFailure, openObject } from './fragment-object.ts';
+import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
+import { LentColumns } from './scratch.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Parsed, a footer takes about this many times its bytes. */
+const FOOTER_WEIGHT = 4;
+/** Below this share of a batch's rows single values are read instead of whole columns. */
+const SPARSE_SHARE = 1 / 256;
+
+export class LargeFragment implements FragmentReader {
+  readonly footer: FragmentFooter;
+  readonly #engine: Engine;
+  readonly #snapshot: Snapshot;
+  readonly #entry: FragmentEntry;
+  readonly #dictionaries = new Map<string, Awaitable<Dictionaries>>();
+  readonly #purpose: ReadPurpose;
+  #object: ObjectReader | undefined;
+  #users = 1;
+
+  private constructor(
+    engine: Engine,
+    snapshot: Snapshot,
+    entry: FragmentEntry,
+    footer: FragmentFooter,
+    object: ObjectReader | undefined,
+    purpose: ReadPurpose,
+  ) {
+    this.#engine = engine;
+    this.#snapshot = snapshot;
+    this.#entry = entry;
+    this.footer = footer;
+    this.#object = object;
+    this.#purpose = purpose;
+  }
+
+  /** @throws TableVersionNotFound when cleanup removed the version meanwhile, Corrupt */
+  static open(
+    engine: Engine,
+    snapshot: Snapshot,
+    entry: FragmentEntry,
+    purpose: ReadPurpose,
+  ): Awaitable<LargeFragment> {
+    const name = fragmentFile(snapshot.branch.tableFolder, entry.file);
+    const known = engine.cache.get<FragmentFooter>(footerKey(entry));
+    if (known !== undefined) {
+      // Errors call it as it is called now: the table may have been placed or renamed since.
+      const footer = known.name === name ? known : { ...known, name };
+      if (footer !== known) rememberFooter(engine, entry, footer);
+      return new LargeFragment(engine, snapshot, entry, footer, undefined, purpose);
+    }
+    const begin = (object: ObjectReader): Awaitable<LargeFragment> => {
+      const read = (tail: Uint8Array): LargeFragment => {
+        const footer = decodeFooter(tail, entry, name);
+        rememberFooter(engine, entry, footer);
+        return new LargeFragment(engine, snapshot, entry, footer, object, purpose);
+      };
+      return closedOnFailure(object, () => {
+        const tail = object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
+        return tail instanceof Promise ? tail.then(read) : read(tail);
+      });
+    };
+    const object = openObject(engine, snapshot, entry);
+    return object instanceof Promise ? object.then(begin) : begin(object);
+  }
+
+  /**
+   * Columns of one batch, by their positions in the file. Where they are not kept, and `lent` is
+   * given, they lie in memory that is added to it, to be given back once they are not used any more,
+   * and are kept from the second time on: memory that was never touched before costs more
+   * than the reading.
+   */
+  async columns(batch: number, columns: readonly number[], lent?: LentColumns): Promise<Data[]> {
+    const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
+    const missing = columns.filter((_, at) => found[at] === undefined);
+    if (missing.length === 0) return found as Data[];
+    const decode = await this.#load(batch, missing, lent);
+    for (const column of missing) found[columns.indexOf(column)] = decode(column);
+    return found as Data[];
+  }
+
+  /** Reads columns; each is verified and decoded when the function returned is called for it. */
+  async #load(
+    batch: number,
+    columns: readonly number[],
+    lent: LentColumns | undefined,
+  ): Promise<(column: number) => Data> {
+    const dictionaries = await this.#dictionariesOf(columns);
+    const ranges = columnRanges(this.footer, batch, columns);
+    const keep =
+      this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, columns));
+    const memory =
+      keep || lent === undefined ? undefined : this.#engine.scratch.take(spaceFor(ranges));
+    // After an error a read may still be under way into the memory, so it is not given back.
+    const chunks = await this.#read(ranges, memory);
+    if (memory !== undefined) lent?.memory.push(memory);
+    return (column) => {
+      const bytes = [chunks[columns.indexOf(column)] as Uint8Array];
+      const [data] = decodeColumns(this.footer, batch, [column], bytes, { dictionaries });
+      if (keep) this.#remember(batch, column, data as Data);
+      else lent?.columns.set(column, data as Data);
+      return data as Data;
+    };
+  }
+
+  /**
+   * Some rows of one batch: single values where they are few, else picked from whole columns. Those
+   * of `lent` are not read again; what is returned does not refer to them.
+   */
+  async rows(
+    batch: number,
+    columns: readonly number[],
+    rows: Uint32Array,
+    lent?: LentColumns,
+  ): Promise<Data[]> {
+    const total = this.footer.batches[batch]?.rows ?? 0;
+    const found = columns.map((column) => {
+      const copied = isCopiedWhole(this.#typeOf(column));
+      const data = this.#kept(batch, column) ?? (copied ? lent?.columns.get(column) : undefined);
+      return data === undefined ? undefined : gatherData(data, rows);
+    });
+    const missing = columns.filter((_, at) => found[at] === undefined);
+    if (missing.length === 0) return found as Data[];
+    const read =
+      rows.length <= Math.max(64, total * SPARSE_SHARE)
+        ? await this.#sparse(batch, missing, rows)
+        : await this.#picked(batch, missing, rows);
+    for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = read[at];
+    return found as Data[];
+  }
+
+  async #picked(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+    if (!columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
+      return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
+    }
+    const lent = new LentColumns();
+    const decode = await this.#load(batch, columns, lent);
+    // Column by column: rows are picked while what was just verified is near the processor.
+    const picked = columns.map((column) => gatherData(decode(column), rows));
+    lent.giveBack(this.#engine.scratch);
+    return picked;
+  }
+
+  #typeOf(column: number): DataType {
+    return this.footer.schema.fields[column]?.type as DataType;
+  }
+
+  /** Keeps the file open until the function returned is called, also past close(). */
+  retain(): () => void {
+    this.#users += 1;
+    return () => this.close();
+  }
+
+  /** Closes the file once nobody uses it any more. */
+  close(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#object?.close();
+    this.#object = undefined;
+  }
+
+  async #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+    const dictionaries = await this.#dictionariesOf(columns);
+    const reader = readRows(this.footer, batch, columns, rows, dictionaries);
+    const { scratch } = this.#engine;
+    const lent: Uint8Array[] = [];
+    for (let answers: readonly Uint8Array[] = []; ; ) {
+      const step = reader.next(answers);
+      if (step.done === true) {
+        for (const memory of lent) scratch.give(memory);
+        return step.value;
+      }
+      const memory = scratch.take(spaceFor(step.value));
+      answers = await this.#read(step.value, memory);
+      lent.push(memory);
+    }
+  }
+
+  #key(batch: number, column: number): string {
+    return `${this.#entry.file} ${batch} ${column}`;
+  }
+
+  #kept(batch: number, column: number): Data | undefined {
+    return this.#engine.buffers.get<Data>(this.#key(batch, column));
+  }
+
+  #remember(batch: number, column: number, data: Data): void {
+    const { bytes } = chunkAt(this.footer, batch, column);
+    this.#engine.buffers.set(this.#key(batch, column), data, bytes + 256);
+  }
+
+  /** Whether all of them were. */
+  #readBefore(batch: number, columns: readonly number[]): boolean {
+    const known = columns.map((column) => this.#engine.buffers.noted(this.#key(batch, column)));
+    return known.every((before) => before);
+  }
+
+  #dictionariesOf(columns: readonly number[]): Awaitable<Dictionaries> {
+    const ids = dictionaryIds(this.footer, columns);
+    if (ids.length === 0) return NO_DICTIONARIES;
+    const key = ids.join();
+    const known = this.#dictionaries.get(key);
+    if (known !== undefined) return known;
+    const loading = this.#read(dictionaryRanges(this.footer, ids)).then((chunks) =>
+      decodeDictionaries(this.footer, ids, chunks),
+    );
+    this.#dictionaries.set(key, loading);
+    return loading;
+  }
+
+  /** Neighbouring ranges are read in one piece, into `memory` if it is given. */
+  async #read(ranges: readonly ByteRange[], memory?: Uint8Array): Promise<Uint8Array[]> {
+    this.#object ??= await openObject(this.#engine, this.#snapshot, this.#entry);
+    const { counters } = this.#purpose;
+    const pieces: { start: number; from: number; to: number; bytes: Awaitable<Uint8Array> }[] = [];
+    let used = 0;
+    for (let from = 0; from < ranges.length; ) {
+      const start = ranges[from]?.offset ?? 0;
+      let end = start;
+      let to = from;
+      for (; to < ranges.length && ranges[to]?.offset === end; to++) end += ranges[to]?.length ?? 0;
+      if (counters !== undefined) counters.bytesRead += end - start;
+      const bytes = this.#object.read(start, end - start, memory?.subarray(used));
+      used += alignedTo8(end - start);
+      pieces.push({ start, from, to, bytes });
+      from = to;
+    }
+    const chunks: Uint8Array[] = [];
+    for (const { start, from, to, bytes } of pieces) {
+      const whole = bytes instanceof Promise ? await bytes : bytes;
+      for (const { offset, length } of ranges.slice(from, to)) {
+        chunks.push(whole.subarray(offset - start, offset - start + length));
+      }
+    }
+    return chunks;
+  }
+}
+
+const NO_DICTIONARIES: Dictionaries = new Map();
+
+const alignedTo8 = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+
+const spaceFor = (ranges: readonly ByteRange[]): number =>
+  ranges.reduce((bytes, { length }) => bytes + alignedTo8(length), 0);
+
+/** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
+function isCopiedWhole(type: DataType): boolean {
+  const layout = layoutOf(type);
+  const children = childFields(type).map((field) => field.type);
+  if (layout === 'struct') return children.every(isCopiedWhole);
+  if (layout === 'fixed-list') return children.every((child) => layoutOf(child) === 'fixed');
+  return layout !== 'view' && layout !== 'list' && layout !== 'union';
+}
+
+type FooterPlace = Pick<FragmentEntry, 'file' | 'footerBytes' | 'footerChecksum'>;
+
+const footerKey = ({ file, footerChecksum }: FooterPlace): string =>
+  `footer ${file} ${footerChecksum}`;
+
+/** Of a footer that was read and verified. */
+export function rememberFooter(engine: Engine, place: FooterPlace, footer: FragmentFooter): void {
+  engine.cache.set(footerKey(place), footer, place.footerBytes * FOOTER_WEIGHT);
+}
