@@ -17,6 +17,7 @@ import { resolveHead, type TableBranch } from './head.ts';
 import { openFragment } from './open-fragment.ts';
 import { readFields } from './read-fields.ts';
 import type { Snapshot } from './snapshot.ts';
+import { Turn } from './turn.ts';
 import { type NewFragment, writeFragments } from './write.ts';
 
 export interface CompactOptions extends CompactionGoals {
@@ -199,9 +200,11 @@ async function* liveBatches(
 ): AsyncGenerator<RecordBatch> {
   const { schema } = snapshot;
   const names = schema.fields.map((field) => field.name);
+  const turn = new Turn(engine.env);
   for (const entry of fragments) {
+    if (turn.isOver()) await turn.pass();
     const deleted = await deletedRows(engine, snapshot, entry);
-    const reader = await openFragment(engine, snapshot, entry);
+    const reader = await openFragment(engine, snapshot, entry, { turn });
     try {
       let first = 0;
       for (const [index, { rows }] of reader.footer.batches.entries()) {
