@@ -17,9 +17,12 @@ beforeAll(async () => {
   await pair.client.declareTable({ id: ['declared'] });
 });
 
+const LANCE = { accept: '*/*', 'accept-encoding': 'gzip' };
+
 /** Sent without a name of the client, which `fetch` always has. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came
-async function described(table: string, query: string, headers = {}): Promise<any> {
+async function described(table: string, query: string, named = {}): Promise<any> {
+  const headers = { ...LANCE, ...named };
   const path = `/v1/table/${table}/describe${query}`;
   return new Promise((resolve, reject) => {
     const sent = request(pair.base + path, { method: 'POST', headers, agent: false });
@@ -29,14 +32,18 @@ async function described(table: string, query: string, headers = {}): Promise<an
 }
 
 describe('who speaks it', () => {
-  const speaks = (url: string, headers: Record<string, string> = {}): boolean =>
-    lanceNamespaceDialect.recognizes({ method: 'POST', url, headers });
-  test('who sends a delimiter and no name of his own', () => {
+  const speaks = (url: string, named: Record<string, string> = {}): boolean =>
+    lanceNamespaceDialect.recognizes({ method: 'POST', url, headers: { ...LANCE, ...named } });
+  test('who sends a delimiter, accepts as they do, and has no name of his own', () => {
     expect(speaks('/v1/table/t/describe?delimiter=%24')).toBe(true);
     expect(speaks('/v1/table/t/version/list?limit=1&delimiter=%24')).toBe(true);
     expect(speaks('/v1/table/t/describe')).toBe(false);
     expect(speaks('/v1/table/t/describe?no_delimiter=%24')).toBe(false);
     expect(speaks('/v1/table/t/describe?delimiter=%24', { 'user-agent': 'curl/8' })).toBe(false);
+    const plain = { accept: 'application/json' };
+    expect(speaks('/v1/table/t/describe?delimiter=%24', plain)).toBe(false);
+    const head = { method: 'POST', url: '/v1/table/t/describe?delimiter=%24', headers: {} };
+    expect(lanceNamespaceDialect.recognizes(head)).toBe(false);
   });
 });
 

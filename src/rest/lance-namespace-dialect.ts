@@ -25,9 +25,17 @@ export const lanceNamespaceDialect: Dialect = {
   error: (_, body) => body,
 };
 
-/** They always send a delimiter, and no name of theirs. */
+/**
+ * They always send a delimiter, these two headers and no name of theirs; a client of the plain
+ * protocol that leaves out its name is not taken for one.
+ */
 function recognizes({ url, headers }: RequestHead): boolean {
-  return headers['user-agent'] === undefined && /[?&]delimiter=/.test(url);
+  return (
+    headers['user-agent'] === undefined &&
+    headers.accept === '*/*' &&
+    headers['accept-encoding'] === 'gzip' &&
+    /[?&]delimiter=/.test(url)
+  );
 }
 
 /**
