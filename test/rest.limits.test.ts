@@ -252,6 +252,22 @@ describe('idempotency keys', () => {
     expect(second.context).toHaveProperty(['header.idempotent-replay'], 'true');
     expect((await pair.client.countTableRows({ id: ['t'] })).count).toBe(6);
   });
+  test.each(['inject', 'socket'] as const)(
+    'with other rows under the same key it is refused: %s',
+    async (wire) => {
+      const pair = await restPair({ root: temporaryFolder() }, { wire });
+      await pair.client.createTable({ id: ['t'] }, someRows());
+      const insert = async (rows: number): Promise<number> => {
+        const headers = { ...ARROW, 'idempotency-key': 'k' };
+        const bytes = await streamBytes(someRows(rows));
+        return (await ask(pair, 'POST', '/v1/table/t/insert', bytes, headers)).status;
+      };
+      expect(await insert(5)).toBe(200);
+      for (const rows of [4, 6, 100_000]) expect(await insert(rows)).toBe(400);
+      expect(await insert(5)).toBe(200);
+      expect((await pair.client.countTableRows({ id: ['t'] })).count).toBe(8);
+    },
+  );
   test('it is found again after the server was restarted', async () => {
     const root = temporaryFolder();
     const before = await restPair({ root });

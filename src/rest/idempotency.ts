@@ -3,12 +3,21 @@
  * the answers it keeps; what a key stands for after a restart is the catalog's to find out.
  */
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { DirspaceError } from '../errors.ts';
 
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Of the data the request came with, where it came with some. */
+  readonly data?: DataSum;
+}
+
+/** What was read of Arrow data: so many bytes, and their checksum. */
+export interface DataSum {
+  readonly bytes: number;
+  readonly crc: number;
 }
 
 interface Entry {
@@ -51,12 +60,7 @@ export class AnswerCache {
       if (found === undefined) {
         return { answer: await this.#first(key, fingerprint, work), repeated: false };
       }
-      if (found.fingerprint !== fingerprint) {
-        throw new DirspaceError(
-          'InvalidInput',
-          'The idempotency key was used for another request; use a new one.',
-        );
-      }
+      if (found.fingerprint !== fingerprint) throw usedBefore();
       const answer = await found.answer.catch(() => undefined);
       if (answer !== undefined && isFinal(answer.status)) {
         this.#touch(key, found);
@@ -100,6 +104,50 @@ export class AnswerCache {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
   }
+}
+
+const usedBefore = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    'The idempotency key was used for another request; use a new one.',
+  );
+
+/** Arrow data that is summed as it is read. */
+export class SummedData implements AsyncIterable<Uint8Array> {
+  readonly #pieces: AsyncIterable<Uint8Array>;
+  #bytes = 0;
+  #crc = 0;
+
+  constructor(pieces: AsyncIterable<Uint8Array>) {
+    this.#pieces = pieces;
+  }
+
+  get sum(): DataSum {
+    return { bytes: this.#bytes, crc: this.#crc };
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.#pieces) {
+      this.#bytes += piece.byteLength;
+      this.#crc = crc32(piece, this.#crc);
+      yield piece;
+    }
+  }
+}
+
+/** Throws InvalidInput where data that came under a used key does not begin with what was read. */
+export async function checkSameData(
+  pieces: AsyncIterable<Uint8Array>,
+  { bytes, crc }: DataSum,
+): Promise<void> {
+  let left = bytes;
+  let found = 0;
+  for await (const piece of pieces) {
+    const shared = piece.subarray(0, left);
+    found = crc32(shared, found);
+    left -= shared.byteLength;
+  }
+  if (left > 0 || found !== crc) throw usedBefore();
 }
 
 /** Checks the header's value. */

@@ -22,7 +22,14 @@ import { arrowPieces, checkArrowBody, readJson } from './body.ts';
 import { type Call, type Caller, callerOf } from './call.ts';
 import type { Databases, Target } from './databases.ts';
 import { HEADER_CONTEXT, IDEMPOTENCY_HEADER } from './header-names.ts';
-import { type AnswerCache, checkKey, digest, type KeptAnswer } from './idempotency.ts';
+import {
+  type AnswerCache,
+  checkKey,
+  checkSameData,
+  digest,
+  type KeptAnswer,
+  SummedData,
+} from './idempotency.ts';
 import type { Admission, Limits } from './limits.ts';
 import { ANYBODY, mayUseDatabase, type Principal, permittedCaller } from './permissions.ts';
 import type { HttpAnswer, HttpRequest, RequestState } from './request-state.ts';
@@ -73,10 +80,10 @@ export async function answerOperation(
   const request = requestOf(operation, alias, http, body, services.authenticate !== undefined);
   const database = permittedDatabase(services, principal, target);
   const caller = await callerFor(services, principal, database, target.prefix, state);
-  const call = (key: string | undefined): Promise<unknown> => {
-    const data: ArrowBody | undefined = takesData
-      ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
-      : undefined;
+  const pieces = takesData
+    ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
+    : undefined;
+  const call = (key: string | undefined, data: ArrowBody | undefined): Promise<unknown> => {
     const work = caller({
       operation,
       request,
@@ -90,7 +97,7 @@ export async function answerOperation(
 
   const key = idempotencyKey(row, operation, state);
   if (key === undefined) {
-    return formAnswer(operation, await call(undefined), http);
+    return formAnswer(operation, await call(undefined, pieces), http);
   }
   const scope = digest(
     principal.name,
@@ -102,12 +109,14 @@ export async function answerOperation(
   );
   const fingerprint = digest(jsonText(withoutIdentity(request)), target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
-    const response = await call(digest(principal.name, operation, key));
-    return (await formAnswer(operation, response, http)) as KeptAnswer;
+    const data = pieces && new SummedData(pieces);
+    const response = await call(digest(principal.name, operation, key), data);
+    const formed = (await formAnswer(operation, response, http)) as KeptAnswer;
+    return data === undefined ? formed : { ...formed, data: data.sum };
   });
-  return repeated
-    ? { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
-    : answer;
+  if (!repeated) return answer;
+  if (pieces !== undefined && answer.data !== undefined) await checkSameData(pieces, answer.data);
+  return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } };
 }
 
 /**
