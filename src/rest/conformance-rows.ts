@@ -244,11 +244,4 @@ export const ROW_CASES: readonly ConformanceCase[] = [
       holds('an analysis', analysis !== '', analysis);
     },
   },
-  {
-    operation: 'ListTableIndices',
-    name: 'a new table has none',
-    run: async (kit) => {
-      same('indexes', (await kit.catalog.listTableIndices({ id: await table(kit) })).indexes, []);
-    },
-  },
 ];

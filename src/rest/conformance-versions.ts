@@ -1,8 +1,18 @@
 /** Cases about the versions of tables, and the tags and branches that name them. */
-import { type ConformanceCase, fails, rows, same, table } from './conformance-kit.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  missing,
+  rows,
+  same,
+  table,
+} from './conformance-kit.ts';
 
+const TABLE_NOT_FOUND = 4;
 const TAG_NOT_FOUND = 8;
 const TAG_EXISTS = 9;
+const TRANSACTION_NOT_FOUND = 10;
 const VERSION_NOT_FOUND = 11;
 const BRANCH_NOT_FOUND = 22;
 
@@ -32,6 +42,57 @@ export const VERSION_CASES: readonly ConformanceCase[] = [
         1,
       );
       await fails(kit.catalog.describeTableVersion({ id, version: 99 }), VERSION_NOT_FOUND, 404);
+    },
+  },
+  {
+    operation: 'BatchDeleteTableVersions',
+    name: 'a deleted version is not found, the others stay',
+    run: async (kit) => {
+      const id = await table(kit);
+      await kit.catalog.insertIntoTable({ id }, rows(1, 3));
+      const ranges = [{ start_version: 1, end_version: 2 }];
+      await kit.catalog.batchDeleteTableVersions({ id, ranges });
+      await fails(kit.catalog.describeTableVersion({ id, version: 1 }), VERSION_NOT_FOUND, 404);
+      same('rows', (await kit.catalog.countTableRows({ id })).count, 4);
+    },
+  },
+  {
+    operation: 'CreateTableVersion',
+    name: 'a missing table is not found',
+    run: async (kit) => {
+      const absent = { id: missing(kit), version: 1, manifest_path: 'missing.json' };
+      await fails(kit.catalog.createTableVersion(absent), TABLE_NOT_FOUND, 404);
+    },
+  },
+  {
+    operation: 'BatchCreateTableVersions',
+    name: 'a missing table is not found',
+    run: async (kit) => {
+      const entries = [{ id: missing(kit), version: 1, manifest_path: 'missing.json' }];
+      await fails(kit.catalog.batchCreateTableVersions({ entries }), TABLE_NOT_FOUND, 404);
+    },
+  },
+  {
+    operation: 'DescribeTransaction',
+    name: 'a write can be asked for by its transaction id; a missing one is not found',
+    run: async (kit) => {
+      const id = await table(kit);
+      const { transaction_id: made } = await kit.catalog.insertIntoTable({ id }, rows(1, 3));
+      if (made !== undefined) {
+        const { status } = await kit.catalog.describeTransaction({ id: [made] });
+        holds('a status', status !== '', status);
+      }
+      const absent = kit.catalog.describeTransaction({ id: ['missing'] });
+      await fails(absent, TRANSACTION_NOT_FOUND, 404);
+    },
+  },
+  {
+    operation: 'AlterTransaction',
+    name: 'a missing transaction is not found',
+    run: async (kit) => {
+      const actions = [{ setPropertyAction: { key: 'a', value: 'b' } }];
+      const absent = kit.catalog.alterTransaction({ id: ['missing'], actions });
+      await fails(absent, TRANSACTION_NOT_FOUND, 404);
     },
   },
   {

@@ -8,6 +8,7 @@ import type { OperationName } from '../protocol/operations.ts';
 import { RestNamespace } from './client.ts';
 import { clientSettings, type RestOptions } from './client-options.ts';
 import { CATALOG_CASES } from './conformance-catalog.ts';
+import { INDEX_CASES } from './conformance-indexes.ts';
 import { type ConformanceCase, type Kit, Mismatch } from './conformance-kit.ts';
 import { ROW_CASES } from './conformance-rows.ts';
 import { TABLE_CASES } from './conformance-tables.ts';
@@ -39,6 +40,7 @@ export const CASES: readonly ConformanceCase[] = [
   ...TABLE_CASES,
   ...VERSION_CASES,
   ...ROW_CASES,
+  ...INDEX_CASES,
 ];
 
 /**
