@@ -2,33 +2,44 @@
  * Joins the modules of src into one file for each entry and the chunks that entries share, in dist
  * or the folder given: `node scripts/bundle.mjs [FOLDER]`. Node needs half a millisecond to find,
  * read and link a module: three hundred of them made a program wait longer for `connect` than for
- * its first answers. Packages stay outside.
+ * its first answers. Packages stay outside. Functions that a first session runs are then marked, so
+ * that V8 compiles them with their file.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { eagerFunctions } from './eager-functions.mjs';
+import { functionsRun } from './functions-run.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
 const ENTRIES = ['index', 'server', 'cli/main'];
+
+async function bundle(plugins, minify) {
+  const made = await rolldown({
+    input: Object.fromEntries(ENTRIES.map((name) => [name, join(project, 'src', `${name}.ts`)])),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    platform: 'node',
+    tsconfig: false,
+    experimental: { nativeMagicString: true },
+    plugins,
+  });
+  await made.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    sourcemap: true,
+    minify,
+  });
+  await made.close();
+}
 
 mkdirSync(dist, { recursive: true });
 // Declarations are the compiler's; scripts of earlier builds would be shipped along.
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (/\.js(\.map)?$/.test(file)) rmSync(join(dist, file));
 }
-const bundle = await rolldown({
-  input: Object.fromEntries(ENTRIES.map((name) => [name, join(project, 'src', `${name}.ts`)])),
-  external: (id) => !id.startsWith('.') && !isAbsolute(id),
-  platform: 'node',
-  tsconfig: false,
-});
-await bundle.write({
-  dir: dist,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name].js',
-  sourcemap: true,
-});
-await bundle.close();
+await bundle([], false);
+await bundle([eagerFunctions(functionsRun(dist))], 'dce-only');

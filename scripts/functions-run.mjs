@@ -1,0 +1,38 @@
+/** Which functions of a build a first session runs, as V8 counts them. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const session = fileURLToPath(new URL('./first-session.mjs', import.meta.url));
+
+/** By file, relative to the build's folder: its text, and where the functions in it lie. */
+export function functionsRun(dist) {
+  // Node names modules by their real paths.
+  const real = realpathSync(dist);
+  const folder = mkdtempSync(join(tmpdir(), 'dirspace-build-'));
+  const [catalog, counted] = [join(folder, 'catalog'), join(folder, 'counted')];
+  const index = join(dist, 'index.js');
+  try {
+    // Writing is another process's: what only writers run is not for every program to compile.
+    execFileSync(process.execPath, [session, 'write', index, catalog]);
+    execFileSync(process.execPath, [session, 'read', index, catalog], {
+      env: { ...process.env, NODE_V8_COVERAGE: counted },
+    });
+    const [report] = readdirSync(counted);
+    const files = new Map();
+    for (const { url, functions } of JSON.parse(readFileSync(join(counted, report))).result) {
+      const file = url.startsWith('file:') ? relative(real, fileURLToPath(url)) : '..';
+      if (file.startsWith('..')) continue;
+      const ranges = functions.map(({ ranges }) => ranges[0]).filter(({ count }) => count > 0);
+      files.set(file, {
+        text: readFileSync(join(real, file), 'utf8'),
+        functions: ranges.map(({ startOffset, endOffset }) => [startOffset, endOffset]),
+      });
+    }
+    return files;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
