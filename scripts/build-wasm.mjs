@@ -1,6 +1,6 @@
 /**
- * Assembles src/vector/kernels.wat into src/vector/kernels.wasm.ts, which is checked in, so that
- * neither a build nor a user needs an assembler.
+ * Assembles each .wat of src into a .wasm.ts beside it, which is checked in, so that neither a build
+ * nor a user needs an assembler.
  *
  *   npm run build:wasm
  */
@@ -8,14 +8,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import wabt from 'wabt';
 
-const source = new URL('../src/vector/kernels.wat', import.meta.url);
-const target = new URL('../src/vector/kernels.wasm.ts', import.meta.url);
+const SOURCES = ['vector/kernels', 'expression/count'];
 const LINE = 96;
 
-/** The module's text as TypeScript, from the WebAssembly text in `wat`. */
-export async function assemble(wat) {
+/** The module's text as TypeScript, from the WebAssembly text in `wat`; `name` is the file's. */
+export async function assemble(wat, name) {
   const { parseWat } = await wabt();
-  const parsed = parseWat('kernels.wat', wat, { simd: true });
+  const parsed = parseWat(`${name}.wat`, wat, { simd: true });
   try {
     parsed.resolveNames();
     parsed.validate();
@@ -23,10 +22,10 @@ export async function assemble(wat) {
     const base64 = Buffer.from(buffer).toString('base64');
     const lines = base64.match(new RegExp(`.{1,${LINE}}`, 'g'));
     return `/**
- * The assembled form of kernels.wat, in base64. Made by \`npm run build:wasm\`; edit that file, not
+ * The assembled form of ${name}.wat, in base64. Made by \`npm run build:wasm\`; edit that file, not
  * this one.
  */
-export const KERNELS_BASE64 = [
+export const ${name.toUpperCase()}_BASE64 = [
 ${lines.map((line) => `  '${line}',`).join('\n')}
 ].join('');
 `;
@@ -36,5 +35,9 @@ ${lines.map((line) => `  '${line}',`).join('\n')}
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(target, await assemble(readFileSync(source, 'utf8')));
+  for (const source of SOURCES) {
+    const file = fileURLToPath(new URL(`../src/${source}`, import.meta.url));
+    const name = source.slice(source.lastIndexOf('/') + 1);
+    writeFileSync(`${file}.wasm.ts`, await assemble(readFileSync(`${file}.wat`, 'utf8'), name));
+  }
 }

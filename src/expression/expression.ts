@@ -2,12 +2,13 @@
  * The face of this folder: SQL text + schema -> something to run over batches. It owns the cache
  * of compiled expressions and does no I/O.
  */
-import type { DataType, Schema, Vector } from '../arrow.ts';
+import type { Data, DataType, Schema, Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { bindExpression, bindPredicate } from './bind.ts';
 import { bindValue } from './bind-value.ts';
 import type { Bound } from './bound.ts';
 import { truthOf } from './column-parts.ts';
+import { countCompared } from './count-compared.ts';
 import { evaluate, evaluateLogic } from './evaluate.ts';
 import { formatExpression } from './format.ts';
 import { BatchFrame, type ColumnSource, type EvaluationContext } from './frame.ts';
@@ -21,6 +22,7 @@ import { toVector } from './to-arrow.ts';
 import type { Expression } from './tree.ts';
 import { familyOf, plainType, typeText } from './types.ts';
 
+export { type CountKernels, countKernels } from './count-kernels.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './frame.ts';
 export type { ColumnStatistics, Pruned, StatisticsLookup, StatisticValue } from './prune.ts';
 export type { RowNumberSet } from './row-ids.ts';
@@ -45,6 +47,8 @@ export interface CompiledExpression {
   select(batch: ColumnSource, context?: EvaluationContext): Uint32Array;
   /** How many rows it is true for. */
   count(batch: ColumnSource, context?: EvaluationContext): number;
+  /** The same of its one column; null where only `count` can tell. */
+  countColumn(data: Data): number | null;
   /** Whether none, some or all rows of a chunk can match, by its statistics. */
   prune(lookup: StatisticsLookup): Pruned;
   /** The only rows that can match, where the condition names them by `_rowid`; else null. */
@@ -160,6 +164,10 @@ class Compiled implements CompiledExpression {
 
   count(batch: ColumnSource, context: EvaluationContext = {}): number {
     return countSelected(this.#truth(new BatchFrame(batch, context)));
+  }
+
+  countColumn(data: Data): number | null {
+    return countCompared(this.#bound, data);
   }
 
   #truth(frame: BatchFrame): Uint8Array {

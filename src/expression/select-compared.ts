@@ -110,7 +110,7 @@ function noteEqualTexts(column: BytesColumn, wanted: Uint8Array, rows: Uint32Arr
 const bits = new DataView(new ArrayBuffer(8));
 
 /** The greatest double below another; what is at most that is less than the other. */
-function nextBelow(value: number): number {
+export function nextBelow(value: number): number {
   if (value === 0) return -Number.MIN_VALUE;
   bits.setFloat64(0, value);
   bits.setBigInt64(0, bits.getBigInt64(0) + (value > 0 ? -1n : 1n));

@@ -71,32 +71,18 @@ function namedOrFound(
 ): Awaitable<Uint32Array> {
   const named = namedRowsOf(plan, place);
   if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
-  const select = (source: ColumnSource): Uint32Array =>
-    predicate.select(source, contextOf(place, predicate));
+  const select = (columns: readonly Data[]): Uint32Array =>
+    predicate.select(sourceOf(predicate, columns, place), contextOf(place, predicate));
   return lent === undefined
-    ? overColumns(plan, place, predicate.columns, select)
-    : andThen(readSource(plan, place, predicate.columns, lent), select);
+    ? overColumns(plan, place, predicate.columns, new LentColumns(plan.engine.scratch), select)
+    : andThen(readFields(plan, place, predicate.columns, undefined, lent), select);
 }
 
-const verdictOf = (
+export const verdictOf = (
   { snapshot }: ScanPlan,
   { entry, reader, index }: BatchPlace,
   predicate: CompiledExpression,
 ): Pruned => pruneBatch(predicate, snapshot, entry, reader.footer, index);
-
-/** How many rows match, without listing them where nothing is deleted. */
-export function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
-  const { predicate } = plan;
-  if (predicate !== undefined && place.deleted === undefined && !predicate.usesRowOffset) {
-    const verdict = verdictOf(plan, place, predicate);
-    if (verdict === 'none') return 0;
-    if (verdict === 'all') return place.rows;
-    return overColumns(plan, place, predicate.columns, (source) =>
-      predicate.count(source, contextOf(place, predicate)),
-    );
-  }
-  return andThen(matchingRows(plan, place), (rows) => selectedCount(rows, place.rows));
-}
 
 export const NO_ROWS: Uint32Array = new Uint32Array(0);
 
@@ -133,7 +119,7 @@ function madeOf(
     if (column.kind === 'row id') return rowIds();
     if (column.kind === 'row offset') return rowOffsets();
     const { expression } = column;
-    const source = sourceOf(columns, count);
+    const source = namedSource(columns, count);
     const context = {
       ...(expression.usesRowId ? { rowIds: rowIds().values as BigUint64Array } : {}),
       ...(expression.usesRowOffset ? { rowOffsets: rowOffsets().values as BigUint64Array } : {}),
@@ -166,33 +152,34 @@ function neededFields(columns: readonly ReadColumn[]): readonly string[] {
   return needed;
 }
 
-/** What `use` makes of columns of a batch, which are not there any more when it has returned. */
-function overColumns<Result>(
-  plan: ScanPlan,
-  place: BatchPlace,
-  names: readonly string[],
-  use: (source: ColumnSource) => Result,
-): Awaitable<Result> {
-  const lent = new LentColumns();
-  return andThen(readSource(plan, place, names, lent), (source) => {
-    const result = use(source);
-    lent.giveBack(plan.engine.scratch);
-    return result;
-  });
-}
-
-function readSource(
+/**
+ * What `use` makes of whole columns of a batch. Those that are read lie in memory of `lent`, and are
+ * not there any more when it has returned.
+ */
+export function overColumns<Result>(
   plan: ScanPlan,
   place: BatchPlace,
   names: readonly string[],
   lent: LentColumns,
-): Awaitable<ColumnSource> {
-  return andThen(readFields(plan, place, names, undefined, lent), (data) =>
-    sourceOf(new Map(names.map((name, at) => [name, data[at] as Data])), place.rows),
-  );
+  use: (columns: readonly Data[]) => Result,
+): Awaitable<Result> {
+  let result: Awaitable<Result> | undefined;
+  try {
+    result = andThen(readFields(plan, place, names, undefined, lent), use);
+    return result instanceof Promise ? result.finally(() => lent.giveBack()) : result;
+  } finally {
+    if (!(result instanceof Promise)) lent.giveBack();
+  }
 }
 
-function sourceOf(columns: ReadonlyMap<string, Data>, rows: number): ColumnSource {
+/** Whole columns of a batch as the predicate asks for them. */
+export const sourceOf = (
+  { columns: names }: CompiledExpression,
+  columns: readonly Data[],
+  { rows }: BatchPlace,
+): ColumnSource => namedSource(new Map(names.map((name, at) => [name, columns[at] as Data])), rows);
+
+function namedSource(columns: ReadonlyMap<string, Data>, rows: number): ColumnSource {
   return {
     numRows: rows,
     getChild(name) {
@@ -202,7 +189,7 @@ function sourceOf(columns: ReadonlyMap<string, Data>, rows: number): ColumnSourc
   };
 }
 
-function contextOf(
+export function contextOf(
   place: BatchPlace,
   { usesRowId, usesRowOffset }: { readonly usesRowId: boolean; readonly usesRowOffset: boolean },
 ): EvaluationContext {

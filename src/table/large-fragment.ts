@@ -19,9 +19,11 @@ import { gatherData } from '../format/gather-data.ts';
 import { fragmentFile } from '../format/paths.ts';
 import { readRows } from '../format/sparse-rows.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
+import { andThen } from './awaitable.ts';
 import type { Engine } from './engine.ts';
 import { closedOnFailure, openObject } from './fragment-object.ts';
 import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
+import { readRanges, spaceFor } from './read-ranges.ts';
 import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -37,7 +39,7 @@ export class LargeFragment implements FragmentReader {
   readonly #entry: FragmentEntry;
   readonly #dictionaries = new Map<string, Awaitable<Dictionaries>>();
   readonly #purpose: ReadPurpose;
-  #object: ObjectReader | undefined;
+  #object: Awaitable<ObjectReader> | undefined;
   #users = 1;
 
   private constructor(
@@ -92,37 +94,35 @@ export class LargeFragment implements FragmentReader {
    * and are kept from the second time on: memory that was never touched before costs more
    * than the reading.
    */
-  async columns(batch: number, columns: readonly number[], lent?: LentColumns): Promise<Data[]> {
+  columns(batch: number, columns: readonly number[], lent?: LentColumns): Awaitable<Data[]> {
     const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
-    const decode = await this.#load(batch, missing, lent);
-    for (const column of missing) found[columns.indexOf(column)] = decode(column);
-    return found as Data[];
+    return andThen(this.#load(batch, missing, lent), (decode) => {
+      for (const column of missing) found[columns.indexOf(column)] = decode(column);
+      return found as Data[];
+    });
   }
 
   /** Reads columns; each is verified and decoded when the function returned is called for it. */
-  async #load(
+  #load(
     batch: number,
     columns: readonly number[],
     lent: LentColumns | undefined,
-  ): Promise<(column: number) => Data> {
-    const dictionaries = await this.#dictionariesOf(columns);
-    const ranges = columnRanges(this.footer, batch, columns);
-    const keep =
-      this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, columns));
-    const memory =
-      keep || lent === undefined ? undefined : this.#engine.scratch.take(spaceFor(ranges));
-    // After an error a read may still be under way into the memory, so it is not given back.
-    const chunks = await this.#read(ranges, memory);
-    if (memory !== undefined) lent?.memory.push(memory);
-    return (column) => {
-      const bytes = [chunks[columns.indexOf(column)] as Uint8Array];
-      const [data] = decodeColumns(this.footer, batch, [column], bytes, { dictionaries });
-      if (keep) this.#remember(batch, column, data as Data);
-      else lent?.columns.set(column, data as Data);
-      return data as Data;
-    };
+  ): Awaitable<(column: number) => Data> {
+    return andThen(this.#dictionariesOf(columns), (dictionaries) => {
+      const ranges = columnRanges(this.footer, batch, columns);
+      const keep =
+        this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, columns));
+      const memory = keep ? undefined : lent?.take(spaceFor(ranges));
+      return andThen(this.#read(ranges, memory), (chunks) => (column: number): Data => {
+        const bytes = [chunks[columns.indexOf(column)] as Uint8Array];
+        const [data] = decodeColumns(this.footer, batch, [column], bytes, { dictionaries });
+        if (keep) this.#remember(batch, column, data as Data);
+        else lent?.columns.set(column, data as Data);
+        return data as Data;
+      });
+    });
   }
 
   /**
@@ -155,11 +155,11 @@ export class LargeFragment implements FragmentReader {
     if (!columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
       return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
     }
-    const lent = new LentColumns();
+    const lent = new LentColumns(this.#engine.scratch);
     const decode = await this.#load(batch, columns, lent);
     // Column by column: rows are picked while what was just verified is near the processor.
     const picked = columns.map((column) => gatherData(decode(column), rows));
-    lent.giveBack(this.#engine.scratch);
+    lent.giveBack();
     return picked;
   }
 
@@ -177,8 +177,10 @@ export class LargeFragment implements FragmentReader {
   close(): void {
     this.#users -= 1;
     if (this.#users > 0) return;
-    this.#object?.close();
+    const object = this.#object;
     this.#object = undefined;
+    if (object instanceof Promise) object.then((opened) => opened.close()).catch(() => {});
+    else object?.close();
   }
 
   async #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
@@ -223,47 +225,23 @@ export class LargeFragment implements FragmentReader {
     const key = ids.join();
     const known = this.#dictionaries.get(key);
     if (known !== undefined) return known;
-    const loading = this.#read(dictionaryRanges(this.footer, ids)).then((chunks) =>
+    const loading = andThen(this.#read(dictionaryRanges(this.footer, ids)), (chunks) =>
       decodeDictionaries(this.footer, ids, chunks),
     );
     this.#dictionaries.set(key, loading);
     return loading;
   }
 
-  /** Neighbouring ranges are read in one piece, into `memory` if it is given. */
-  async #read(ranges: readonly ByteRange[], memory?: Uint8Array): Promise<Uint8Array[]> {
-    this.#object ??= await openObject(this.#engine, this.#snapshot, this.#entry);
+  /** No read is under way any more once this has ended, however it did. */
+  #read(ranges: readonly ByteRange[], memory?: Uint8Array): Awaitable<Uint8Array[]> {
+    this.#object ??= openObject(this.#engine, this.#snapshot, this.#entry);
     const { counters } = this.#purpose;
-    const pieces: { start: number; from: number; to: number; bytes: Awaitable<Uint8Array> }[] = [];
-    let used = 0;
-    for (let from = 0; from < ranges.length; ) {
-      const start = ranges[from]?.offset ?? 0;
-      let end = start;
-      let to = from;
-      for (; to < ranges.length && ranges[to]?.offset === end; to++) end += ranges[to]?.length ?? 0;
-      if (counters !== undefined) counters.bytesRead += end - start;
-      const bytes = this.#object.read(start, end - start, memory?.subarray(used));
-      used += alignedTo8(end - start);
-      pieces.push({ start, from, to, bytes });
-      from = to;
-    }
-    const chunks: Uint8Array[] = [];
-    for (const { start, from, to, bytes } of pieces) {
-      const whole = bytes instanceof Promise ? await bytes : bytes;
-      for (const { offset, length } of ranges.slice(from, to)) {
-        chunks.push(whole.subarray(offset - start, offset - start + length));
-      }
-    }
-    return chunks;
+    if (counters !== undefined) for (const { length } of ranges) counters.bytesRead += length;
+    return andThen(this.#object, (object) => readRanges(object, ranges, memory));
   }
 }
 
 const NO_DICTIONARIES: Dictionaries = new Map();
-
-const alignedTo8 = (bytes: number): number => Math.ceil(bytes / 8) * 8;
-
-const spaceFor = (ranges: readonly ByteRange[]): number =>
-  ranges.reduce((bytes, { length }) => bytes + alignedTo8(length), 0);
 
 /** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
 function isCopiedWhole(type: DataType): boolean {

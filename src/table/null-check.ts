@@ -1,9 +1,9 @@
 /** Whether a field holds nulls: by statistics where they tell, else by a look at the rows. */
 import { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { countMatches } from './count.ts';
 import type { Engine } from './engine.ts';
 import type { FieldPlace } from './field-paths.ts';
-import { countMatches } from './scan.ts';
 import { planScan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 

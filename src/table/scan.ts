@@ -8,7 +8,6 @@ import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import {
   type BatchPlace,
-  matchingCount,
   matchingRows,
   readSelected,
   type Selection,
@@ -52,13 +51,6 @@ class ScanStream implements RecordBatchStream {
 
 const isBounded = (plan: ScanPlan): boolean =>
   plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0;
-
-/** Rows that the plan's predicate selects. */
-export async function countMatches(plan: ScanPlan): Promise<number> {
-  let count = 0;
-  for await (const found of pipelined(plan, (place) => matchingCount(plan, place))) count += found;
-  return count;
-}
 
 /** No more is read than the rows asked for need. */
 async function* boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
@@ -147,12 +139,12 @@ function begun<Result>(
 }
 
 function readBatch(plan: ScanPlan, place: BatchPlace): Awaitable<RecordBatch | undefined> {
-  const lent = plan.predicate === undefined ? undefined : new LentColumns();
+  const lent = plan.predicate === undefined ? undefined : new LentColumns(plan.engine.scratch);
   return andThen(matchingRows(plan, place, lent), (selection) => {
     const count = selectedCount(selection, place.rows);
     const columns = count === 0 ? [] : readSelected(plan, place, selection, lent);
     return andThen(columns, (read) => {
-      lent?.giveBack(plan.engine.scratch);
+      lent?.giveBack();
       return count === 0 ? undefined : batchOf(plan, read, count);
     });
   });

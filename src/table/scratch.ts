@@ -38,16 +38,30 @@ export class Scratch {
   }
 }
 
+/** Where memory for reads comes from, and goes back to. */
+export type MemorySource = Pick<Scratch, 'take' | 'give'>;
+
 /** What is in lent memory of the columns of one batch, while somebody works on it. */
 export class LentColumns {
   /** By position in the file. */
   readonly columns = new Map<number, Data>();
-  readonly memory: Uint8Array[] = [];
+  readonly #source: MemorySource;
+  readonly #memory: Uint8Array[] = [];
 
-  /** Nothing may refer to the columns any more. After an error a read may be under way: do not. */
-  giveBack(scratch: Scratch): void {
+  constructor(source: MemorySource) {
+    this.#source = source;
+  }
+
+  take(bytes: number): Uint8Array {
+    const memory = this.#source.take(bytes);
+    this.#memory.push(memory);
+    return memory;
+  }
+
+  /** Nothing may refer to the columns any more, and no read be under way. */
+  giveBack(): void {
     this.columns.clear();
-    for (const memory of this.memory.splice(0)) scratch.give(memory);
+    for (const memory of this.#memory.splice(0)) this.#source.give(memory);
   }
 }
 

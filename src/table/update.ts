@@ -83,11 +83,11 @@ async function changeRows(
   });
   const gone = new RowOffsets();
   const found = async (place: BatchPlace) => {
-    const lent = new LentColumns();
+    const lent = new LentColumns(engine.scratch);
     const selection = await matchingRows(plan, place, lent);
     const rows = selectedCount(selection, place.rows);
     const read = rows === 0 ? [] : await readSelected(plan, place, selection, lent);
-    lent.giveBack(engine.scratch);
+    lent.giveBack();
     return { place, selection, rows, read };
   };
   async function* batches(): AsyncGenerator<RecordBatch> {
