@@ -358,6 +358,21 @@ describe('secrets', () => {
   });
 });
 
+describe('pages of other sites', () => {
+  const drop = async (server: Pair, origin: string): Promise<number> =>
+    (await ask(server, 'POST', '/v1/table/t/drop', undefined, { origin, host: 'x:1' })).status;
+  test('are refused where nobody needs credentials', async () => {
+    const dropped = { dropTable: () => ({}) };
+    const open = await restPair({ namespace: stubNamespace(dropped) });
+    for (const origin of ['https://evil.test', 'http://x', 'null']) {
+      expect(await drop(open, origin), origin).toBe(403);
+    }
+    expect(await drop(open, 'http://x:1')).toBe(200);
+    const closed = await restPair({ namespace: stubNamespace(dropped), auth: { apiKeys } });
+    expect(await drop(closed, 'https://evil.test')).toBe(401);
+  });
+});
+
 describe('addresses', () => {
   test('a public address without auth is refused', async () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1']) {

@@ -134,6 +134,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       try {
         if (stopping !== undefined) throw stoppingError();
         checkHost(http.state);
+        if (options.auth === undefined) refuseOtherSites(http.state);
         return decorate(http.state, await answer(http));
       } catch (error) {
         return failed(http.state, error);
@@ -185,6 +186,19 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 function checkHost({ raw }: RequestState): void {
   if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
   throw new DirspaceError('InvalidInput', 'The request has no Host header.');
+}
+
+/**
+ * Any page a browser shows may send requests to this machine. Without credentials nothing else would
+ * tell them from those of its user.
+ */
+function refuseOtherSites({ raw }: RequestState): void {
+  const { origin, host } = raw.headers;
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
+  throw new DirspaceError(
+    'PermissionDenied',
+    'The request comes from a page of another site; a server without "auth" takes none of these.',
+  );
 }
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
