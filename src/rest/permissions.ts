@@ -92,7 +92,10 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     if (!allows(grants, [], permission)) throw forbidden(operation);
     return;
   }
-  for (const part of addressedParts(call)) {
+  const parts = addressedParts(call);
+  // A batch of nothing is for nobody in particular.
+  if (parts.length === 0 && !allows(grants, [], permission)) throw forbidden(operation);
+  for (const part of parts) {
     const { id = [], new_table_name: name, location } = part;
     if (!allows(grants, id, permission)) throw forbidden(operation);
     if (name !== undefined) {
