@@ -108,3 +108,40 @@ test('a link to a copy, planted in the place of the table, is refused', async ()
     nodeFs.rmSync(`${root}-copy`, { recursive: true });
   }
 });
+
+test('an append to a table known reads nothing of it', async () => {
+  const { reader, read, calls } = await known();
+  await reader.add(rows(3));
+  calls.length = 0;
+  await reader.add(rows(4));
+  expect(calls.filter((call) => call.endsWith('table.json'))).toEqual([]);
+  expect(await read()).toEqual([1, 2, 3, 4]);
+});
+
+test('an append goes to the table that is in the place by then', async () => {
+  const { writer, reader, read } = await known();
+  await reader.add(rows(3));
+  await writer.dropTable('t', ['ns']);
+  await expect(reader.add(rows(4))).rejects.toMatchObject({ code: 'TableNotFound' });
+  await writer.createTable('t', rows(5), ['ns']);
+  await reader.add(rows(6));
+  expect(await read()).toEqual([5, 6]);
+});
+
+test('what goes wrong after an append was published is not its failure', async () => {
+  const { reader, read, disk, folder } = await known();
+  const published = (): boolean =>
+    nodeFs.readdirSync(folder, { recursive: true }).some((name) => /\/0+2\.json$/.test(`${name}`));
+  let failed = 0;
+  disk.around = (call, run) => {
+    if (call === 'lstat 00000000000000000002.json' && published()) {
+      failed++;
+      throw Object.assign(new Error('EIO'), { code: 'EIO' });
+    }
+    return run();
+  };
+  await reader.add(rows(3));
+  disk.around = undefined;
+  expect(failed).toBe(1);
+  expect(await read()).toEqual([1, 2, 3]);
+});

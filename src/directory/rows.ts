@@ -50,20 +50,28 @@ export async function insertIntoTable(
 ): Promise<InsertIntoTableResponse> {
   await beginWrite(catalog);
   const mode = parseMode(request.mode, INSERT_MODES);
-  const table = await requireTable(catalog, request.id);
-  const branch = await requireBranch(catalog, table, request.branch);
-  const repeated = await repeatedCommit(catalog, table, options);
-  if (repeated !== undefined)
-    return insertAnswer(repeated, repeated.manifest.operation.summary.added_rows);
-  const base = (await resolveHead(catalog.engine, branch))?.snapshot;
-  if (base === undefined) throw emptyTable();
+  if (options.idempotencyKey !== undefined) {
+    const repeated = await repeatedCommit(
+      catalog,
+      await requireTable(catalog, request.id),
+      options,
+    );
+    if (repeated !== undefined)
+      return insertAnswer(repeated, repeated.manifest.operation.summary.added_rows);
+  }
+  const { engine } = catalog;
+  const base = await requestedSnapshot(catalog, { id: request.id, branch: request.branch });
+  const { branch } = base;
   const stream = await openArrowBody(data);
   const write = writeOptions(branch, options);
-  const committed =
+  const { snapshot, rows } =
     mode === 'Append'
-      ? await append(catalog.engine, base, stream, write)
-      : await overwrite(catalog.engine, branch, base, stream, write);
-  return insertAnswer(committed.snapshot, committed.rows);
+      ? await append(engine, base, stream, write)
+      : await overwrite(engine, branch, base, stream, write);
+  // A program that appends does so again.
+  if (request.branch === undefined)
+    await noteHead(engine, branch, { slot: snapshot.version, snapshot });
+  return insertAnswer(snapshot, rows);
 }
 
 const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => ({
@@ -197,9 +205,9 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
 }
 
 interface RequestedVersion {
-  readonly id?: string[];
-  readonly branch?: string;
-  readonly version?: number;
+  readonly id?: string[] | undefined;
+  readonly branch?: string | undefined;
+  readonly version?: number | undefined;
 }
 
 /** At once where it is the one that was read last. @throws InvalidTableState for a declared table */
@@ -221,7 +229,7 @@ async function soughtSnapshot(catalog: Catalog, request: RequestedVersion): Prom
   if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
   const head = await resolveHead(catalog.engine, branch);
   if (head === undefined) throw emptyTable();
-  if (request.branch === undefined) noteHead(catalog.engine, branch, head);
+  if (request.branch === undefined) await noteHead(catalog.engine, branch, head);
   return head.snapshot;
 }
 

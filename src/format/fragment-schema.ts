@@ -43,6 +43,8 @@ export interface PreparedSchema {
   readonly dictionaries: readonly Dictionary[];
 }
 
+/** By the very schema that was given. */
+const byIdentity = new WeakMap<Schema, PreparedSchema>();
 /** Schemas written last, the newest first: most programs write a few over and over. */
 const prepared: PreparedSchema[] = [];
 const MAX_PREPARED = 16;
@@ -50,6 +52,8 @@ const IN_EVERYTHING = { metadata: true, itemNames: true };
 
 /** What a writer needs; the same object for equal schemas while they are in use. */
 export function prepareSchema(schema: Schema): PreparedSchema {
+  const known = byIdentity.get(schema);
+  if (known !== undefined) return known;
   const at = prepared.findIndex((known) => schemasEqual(known.schema, schema, IN_EVERYTHING));
   const found = prepared[at] ?? prepare(schema);
   if (at !== 0) {
@@ -57,6 +61,7 @@ export function prepareSchema(schema: Schema): PreparedSchema {
     prepared.unshift(found);
     prepared.length = Math.min(prepared.length, MAX_PREPARED);
   }
+  byIdentity.set(schema, found);
   return found;
 }
 

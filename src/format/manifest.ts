@@ -122,6 +122,18 @@ export function encodeTombstone(tombstone: Tombstone): Uint8Array {
   }).bytes;
 }
 
+const schemaTexts = new WeakMap<JsonArrowSchema, string>();
+
+/** The schema as JSON text. Most versions take over the schema of their base, so it is kept. */
+function schemaText(schema: JsonArrowSchema): string {
+  let text = schemaTexts.get(schema);
+  if (text === undefined) {
+    text = JSON.stringify(schema);
+    schemaTexts.set(schema, text);
+  }
+  return text;
+}
+
 export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksum: string } {
   const { parent, totals } = manifest;
   const head = JSON.stringify({
@@ -136,7 +148,8 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     // JSON leaves out what is undefined.
     batch: manifest.batch,
     operation: manifest.operation,
-    schema: manifest.schema,
+  });
+  const tail = JSON.stringify({
     field_ids: manifest.fieldIds,
     next_field_id: manifest.nextFieldId,
     next_fragment_id: manifest.nextFragmentId,
@@ -151,8 +164,11 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     },
     chunks: manifest.chunks.map(encodeChunkEntry),
   });
+  const schema = schemaText(manifest.schema);
   const fragments = manifest.fragments.map(fragmentText).join();
-  return encodeChecksummedText(`${head.slice(0, -1)},"fragments":[${fragments}]}`);
+  return encodeChecksummedText(
+    `${head.slice(0, -1)},"schema":${schema},${tail.slice(1, -1)},"fragments":[${fragments}]}`,
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 import { assignFieldIds, type IdentifiedField, listFieldIds } from './field-ids.ts';
 import { EMPTY_FRAGMENTS, editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
-import { fitFragments, matchFields } from './match-fields.ts';
+import { fitFragments, fitOf } from './match-fields.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, removeFragments, writeFragments } from './write.ts';
 
@@ -27,12 +27,12 @@ export async function append(
   stream: RecordBatchStream,
   options: WriteOptions = {},
 ): Promise<RowsCommitted> {
-  const fields = matchFields(base.fields, stream.schema);
+  const fit = fitOf(base.fields, stream.schema);
   const written = await writeFragments(
     engine,
     base.branch.tableFolder,
     stream,
-    fields,
+    fit.matched,
     options.signal,
   );
   const committed = await commit(engine, base.branch, {
@@ -42,7 +42,7 @@ export async function append(
     build: async (newest) => {
       if (newest === undefined) throw emptyTable();
       try {
-        const fitting = fitFragments(newest.fields, stream.schema, fields, written.fragments);
+        const fitting = fitFragments(newest.fields, fit, written.fragments);
         return await appended(engine, newest, fitting, written.rows);
       } catch (error) {
         await removeFragments(engine, base.branch.tableFolder, written.fragments);

@@ -36,18 +36,12 @@ export interface Head {
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.get<Head>(branch.folder);
+  if (known !== undefined && (await isNewestStill(engine, branch, known))) return known;
   let slot =
     known?.slot ?? (await hintedSlot(engine, branch)) ?? (await highestListed(engine, branch));
   if (slot === undefined) return noVersion(engine, branch);
   for (let gone = 0, unfound = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
-    // Looked at after its successor was missed, as a deleted run loses its first version first.
-    const unchanged = known?.slot === slot && known.snapshot.version === slot;
-    if (unchanged && (await isStillThere(engine, known.snapshot))) {
-      // Missed once more: the table may have been away before, with both, and come back.
-      if (await hasVersion(engine, branch, slot + 1)) continue;
-      return known;
-    }
     const found = await readVersion(engine, branch, slot);
     if (found !== undefined && 'manifest' in found) {
       const head = await visibleHead(engine, branch, slot);
@@ -73,6 +67,17 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
     unfound = slot;
     slot = listed;
   }
+}
+
+/** Three looks at the disk. */
+async function isNewestStill(engine: Engine, branch: TableBranch, head: Head): Promise<boolean> {
+  const { slot, snapshot } = head;
+  if (snapshot.version !== slot) return false;
+  // The successor first: a deleted run loses its first version before the versions after it.
+  if (await hasVersion(engine, branch, slot + 1)) return false;
+  if (!(await isStillThere(engine, snapshot))) return false;
+  // Missed once more: the table may have been away before, with both, and come back.
+  return !(await hasVersion(engine, branch, slot + 1));
 }
 
 /** Undefined if the table is there and has no version yet. @throws TableNotFound */

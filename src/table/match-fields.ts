@@ -69,39 +69,71 @@ function matchNode(wanted: IdentifiedField, column: Field): IdentifiedField | un
   return canWiden(from, to) ? { id: wanted.id, field: column, children: [] } : undefined;
 }
 
+/** What the data of one schema is to the fields of a table. */
+export interface Fit {
+  readonly fields: readonly IdentifiedField[];
+  readonly schema: Schema;
+  /** The data's columns with the ids of the table's fields. */
+  readonly matched: readonly IdentifiedField[];
+  /** The table's fields, in the order of the data's columns. */
+  readonly known: readonly Field[];
+  /** Columns that are not of the very type of their field. */
+  readonly widened: ReadonlySet<number>;
+}
+
+/** By the data's schema: a program that appends does so with the same one over and over. */
+const fits = new WeakMap<Schema, Fit>();
+
+/** @throws TableSchemaValidation naming the first column that does not fit */
+export function fitOf(fields: readonly IdentifiedField[], schema: Schema): Fit {
+  const last = fits.get(schema);
+  if (last?.fields === fields) return last;
+  const matched = matchFields(fields, schema);
+  const known = matched.map((node) => (fields.find(({ id }) => id === node.id) ?? node).field);
+  const widened = new Set<number>();
+  for (const [at, { type }] of known.entries()) {
+    if (!typesEqual(type, schema.fields[at]?.type as DataType)) widened.add(at);
+  }
+  const fit = { fields, schema, matched, known, widened };
+  fits.set(schema, fit);
+  return fit;
+}
+
 /**
- * Fragments written for `written` fields as entries of a version with `fields`, which may have
- * changed meanwhile. @throws TableSchemaValidation, ConcurrentModification
+ * Fragments that were written for one table's fields as entries of a version with `fields`, which
+ * may have changed meanwhile. @throws TableSchemaValidation, ConcurrentModification
  */
 export function fitFragments(
   fields: readonly IdentifiedField[],
-  schema: Schema,
-  written: readonly IdentifiedField[],
+  written: Fit,
   fragments: readonly NewFragment[],
 ): readonly NewFragment[] {
-  const matched = matchFields(fields, schema);
-  if (listFieldIds(matched).join() !== listFieldIds(written).join()) {
+  const fit = fitOf(fields, written.schema);
+  if (fit !== written && !haveSameIds(fit.matched, written.matched)) {
     throw new DirspaceError(
       'ConcurrentModification',
       'Columns of the table were dropped or renamed while rows for them were written. Nothing was changed; look at the new schema and write the rows again.',
     );
   }
-  const known = matched.map((node) => (fields.find(({ id }) => id === node.id) ?? node).field);
-  for (const [at, { name, nullable }] of known.entries()) {
+  for (const [at, { name, nullable }] of fit.known.entries()) {
     if (nullable) continue;
     const nulls = fragments.reduce((sum, fragment) => sum + nullsIn(fragment.statistics[at]), 0);
     if (nulls > 0) {
       throw mismatch(`column ${JSON.stringify(name)} is required and null in ${nulls} rows`);
     }
   }
-  const same = known.map(({ type }, at) => typesEqual(type, schema.fields[at]?.type as DataType));
-  if (same.every(Boolean)) return fragments;
+  if (fit.widened.size === 0) return fragments;
   // Statistics are read in terms of the table's type.
   return fragments.map((fragment) => ({
     ...fragment,
-    statistics: fragment.statistics.map((statistics, at) => (same[at] === true ? statistics : [])),
+    statistics: fragment.statistics.map((statistics, at) =>
+      fit.widened.has(at) ? [] : statistics,
+    ),
   }));
 }
+
+const haveSameIds = (one: readonly IdentifiedField[], other: readonly IdentifiedField[]): boolean =>
+  listFieldIds(one).join() === listFieldIds(other).join();
 
 /** Statistics begin with the number of rows and that of nulls. */
 const nullsIn = (statistics: unknown): number =>

@@ -42,18 +42,28 @@ export function unchangedHead(engine: Engine, tableFolder: string): Snapshot | u
   return found.size === snapshot.manifestBytes && found.inode === seen.inode ? snapshot : undefined;
 }
 
-/** Remembers a head of the main branch that was found the whole way. */
-export function noteHead(engine: Engine, branch: TableBranch, { slot, snapshot }: Head): void {
+/**
+ * Remembers a head of the main branch that was found the whole way, or just made. Nothing is thrown:
+ * without it the next one goes the whole way again.
+ */
+export async function noteHead(
+  engine: Engine,
+  branch: TableBranch,
+  { slot, snapshot }: Head,
+): Promise<void> {
   // A version that a batch has left undecided may become the newest without a file that is new.
   if (snapshot.version !== slot) return;
   const { file } = snapshot;
-  const found = engine.store.head(file);
-  // A store that does not answer at once would have to be waited for twice, and what goes wrong in
-  // it then concerns nobody.
-  if (found instanceof Promise) found.catch(() => {});
-  if (found === undefined || found instanceof Promise) return;
-  if (found.size !== snapshot.manifestBytes) return;
-  const next = versionFile(branch.folder, slot + 1);
-  const seen: Seen = { branchFolder: branch.folder, slot, file, next, inode: found.inode };
-  engine.heads.set(keyOf(branch.tableFolder), seen, SEEN_BYTES);
+  try {
+    const found = engine.store.head(file);
+    // A store that does not answer at once would have to be waited for by every reader.
+    if (found instanceof Promise) await found;
+    else if (found?.size === snapshot.manifestBytes) {
+      const next = versionFile(branch.folder, slot + 1);
+      const seen: Seen = { branchFolder: branch.folder, slot, file, next, inode: found.inode };
+      engine.heads.set(keyOf(branch.tableFolder), seen, SEEN_BYTES);
+    }
+  } catch {
+    // Whoever needs the version is told what is wrong with it.
+  }
 }

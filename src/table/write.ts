@@ -2,7 +2,7 @@
  * Batches -> fragment files. Fragments are written once, before any commit is tried, read back,
  * and referred to only by the manifest that a commit publishes.
  */
-import type { RecordBatchStream } from '../arrow.ts';
+import type { RecordBatchStream, Schema } from '../arrow.ts';
 import { joined } from '../bytes.ts';
 import { withFieldIds } from '../format/field-ids.ts';
 import { decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
@@ -81,6 +81,22 @@ export async function removeFragments(
   for (const { file } of fragments) await engine.store.delete(fragmentFile(tableFolder, file));
 }
 
+interface MarkedSchema {
+  readonly fields: readonly IdentifiedField[];
+  readonly schema: Schema;
+}
+
+const markedSchemas = new WeakMap<Schema, MarkedSchema>();
+
+/** The schema with the ids of its fields: the same object while the same schema is written. */
+function markedSchema(schema: Schema, fields: readonly IdentifiedField[]): Schema {
+  const last = markedSchemas.get(schema);
+  if (last?.fields === fields) return last.schema;
+  const marked = withFieldIds(schema, listFieldIds(fields));
+  markedSchemas.set(schema, { fields, schema: marked });
+  return marked;
+}
+
 type Batch = Parameters<FragmentEncoder['batch']>[0];
 
 interface OpenFragment {
@@ -113,7 +129,7 @@ class FragmentsWriter {
   ) {
     this.#engine = engine;
     this.#tableFolder = tableFolder;
-    this.#schema = withFieldIds(stream.schema, listFieldIds(fields));
+    this.#schema = markedSchema(stream.schema, fields);
     this.#fieldIds = fields.map((field) => field.id);
   }
 
