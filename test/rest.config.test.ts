@@ -217,6 +217,17 @@ describe('errors', () => {
     ['auth.apiKeys[0].name', { auth: { apiKeys: [{ ...key, name: undefined }] } }],
     ['auth.apiKeys[0].grants', { auth: { apiKeys: [{ ...key, grants: 'all' }] } }],
     ['auth.apiKeys[0].grants[1]', { auth: { apiKeys: [{ ...key, grants: ['read:a', 'own:a'] }] } }],
+    ...[
+      { permission: 'admin' },
+      { permission: 'admin', namesapce: 'a' },
+      { permission: 'admin', namespace: 'a', databse: 'd' },
+      { permission: 'admin', namespace: 7 },
+      { permission: 'admin', namespace: [7] },
+      { permission: 'admin', namespace: 'a', database: 1 },
+    ].map((grant): [string, unknown] => [
+      'auth.apiKeys[0].grants[0]',
+      { auth: { apiKeys: [{ ...key, grants: [grant] }] } },
+    ]),
     ['auth.jwt', { auth: { jwt: 'x' } }],
     ['"jwks"', { auth: { jwt: { ...jwt, jwks: 'x' } } }],
     ['auth.jwt.issuer', { auth: { jwt: { ...jwt, issuer: 1 } } }],

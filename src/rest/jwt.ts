@@ -144,9 +144,12 @@ function grantsOf(claim: unknown): readonly Grant[] {
   return Array.isArray(items) ? items.flatMap((item) => parseGrant(item) ?? []) : [];
 }
 
+const GRANT_MEMBERS = new Set(['namespace', 'permission', 'database']);
+
 /**
  * A grant from configuration or a claim: `{namespace, permission, database?}`, the namespace as an
- * id or an array, or the word `permission:id`. Undefined where it is none.
+ * id or an array, or the word `permission:id`. Undefined where it is none: a misspelt member would
+ * grant more than was meant.
  */
 export function parseGrant(value: unknown): Grant | undefined {
   if (typeof value === 'string') {
@@ -154,13 +157,14 @@ export function parseGrant(value: unknown): Grant | undefined {
     return parseGrant({ permission, namespace: id.join(':') });
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const { namespace = '$', permission, database } = value as Readonly<Record<string, unknown>>;
+  if (!Object.keys(value).every((name) => GRANT_MEMBERS.has(name))) return undefined;
+  const { namespace, permission, database } = value as Readonly<Record<string, unknown>>;
   if (permission !== 'read' && permission !== 'write' && permission !== 'admin') return undefined;
   if (database !== undefined && typeof database !== 'string') return undefined;
+  const isList = Array.isArray(namespace) && namespace.every((part) => typeof part === 'string');
+  if (!isList && typeof namespace !== 'string') return undefined;
   try {
-    const path = Array.isArray(namespace)
-      ? checkPath(namespace.map(String))
-      : parseId(String(namespace));
+    const path = isList ? checkPath(namespace) : parseId(namespace);
     return { namespace: path, permission, ...(database === undefined ? {} : { database }) };
   } catch {
     return undefined;
