@@ -430,6 +430,21 @@ describe('addresses', () => {
       });
     }
   });
+  test('grants that are none are told, whose they are too', async () => {
+    for (const grants of [
+      undefined,
+      'admin',
+      [{ namespace: 'prod', permission: 'read' }],
+      [{ namespace: ['prod'], permission: 'reed' }],
+      [{ permission: 'admin' }],
+    ] as unknown as (readonly Grant[])[]) {
+      const auth = { apiKeys: [{ key: 'k', name: 'someone', grants }] };
+      await expect(createServer({ namespace: stubNamespace(), auth })).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringContaining('someone'),
+      });
+    }
+  });
   test('a server needs a way to authenticate where auth is given', async () => {
     await expect(createServer({ namespace: stubNamespace(), auth: {} })).rejects.toMatchObject({
       code: 'InvalidInput',

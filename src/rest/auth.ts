@@ -7,7 +7,7 @@ import { DirspaceError } from '../errors.ts';
 import type { Identity } from '../protocol/models.ts';
 import { API_KEY_HEADER } from './header-names.ts';
 import { type JwtOptions, jwtVerifier } from './jwt.ts';
-import type { Grant, Principal } from './permissions.ts';
+import { checkGrants, type Grant, type Principal } from './permissions.ts';
 
 /** A key, and what its bearer may do. */
 export interface ApiKey {
@@ -126,7 +126,7 @@ function digestOf({ key, sha256: hex, name }: ApiKey): Buffer {
 }
 
 function principalOf({ name, grants }: ApiKey): Principal {
-  return { name: `key:${name}`, grants };
+  return { name: `key:${name}`, grants: checkGrants(grants, `the key ${JSON.stringify(name)}`) };
 }
 
 function tokenCheck(options: JwtOptions): Authenticate {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { DirspaceError } from '../errors.ts';
 import { checkPath, parseId } from '../protocol/ident.ts';
-import type { Grant, Principal } from './permissions.ts';
+import { checkGrants, type Grant, type Principal } from './permissions.ts';
 
 /**
  * Tokens must be signed by a key of the set, and have `exp`, `sub`, this issuer and this audience.
@@ -54,7 +54,8 @@ export function jwtVerifier(
 type Claims = Readonly<Record<string, unknown>>;
 type Verifier = (token: string) => Promise<Claims | undefined>;
 
-function checkOptions({ jwksUrl, jwksFile, issuer, audience }: JwtOptions): void {
+function checkOptions(options: JwtOptions): void {
+  const { jwksUrl, jwksFile, issuer, audience, defaultGrants = [] } = options;
   const fail = (message: string): never => {
     throw new DirspaceError('InvalidInput', message);
   };
@@ -62,6 +63,7 @@ function checkOptions({ jwksUrl, jwksFile, issuer, audience }: JwtOptions): void
     fail('jwt needs exactly one of jwksUrl and jwksFile.');
   }
   if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) fail('jwksUrl is no address.');
+  checkGrants(defaultGrants, 'jwt.defaultGrants');
   if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
 }
 

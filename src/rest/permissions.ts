@@ -33,6 +33,17 @@ export const ANYBODY: Principal = {
 
 const RANKS: Readonly<Record<Permission, number>> = { read: 1, write: 2, admin: 3 };
 
+/** For callers without types. Throws InvalidInput that names whose grants they are. */
+export function checkGrants(grants: readonly Grant[], whose: string): readonly Grant[] {
+  const sound = ({ namespace, permission }: Grant): boolean =>
+    Array.isArray(namespace) && Object.hasOwn(RANKS, permission);
+  if (Array.isArray(grants) && grants.every(sound)) return grants;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The grants of ${whose} are not a list as of [{ namespace: ['prod'], permission: 'read' }].`,
+  );
+}
+
 const forbidden = (operation: AnyOperation): DirspaceError =>
   new DirspaceError(
     'PermissionDenied',
