@@ -1,6 +1,12 @@
 /** Vectors kept in the kernels' memory give the distances that vectors copied there give. */
 import { expect, test } from 'vitest';
-import { type KernelMemory, RESIDENTS_AT, Residents } from '../src/vector/residents.ts';
+import {
+  type KernelMemory,
+  PLAIN_FORM,
+  RESIDENTS_AT,
+  ResidentRoom,
+  Residents,
+} from '../src/vector/residents.ts';
 import { createSearch } from '../src/vector/search.ts';
 import { seeded } from './helpers/seeded.ts';
 
@@ -51,7 +57,7 @@ const bytesAt = (memory: FakeMemory, at: number, length: number) =>
 
 test('the second search moves an array in, and later ones find it', () => {
   const memory = new FakeMemory();
-  const residents = new Residents(memory);
+  const residents = new Residents(new ResidentRoom(memory), PLAIN_FORM);
   const values = Uint8Array.of(1, 2, 3, 4);
   expect(residents.placeOf(values, true)).toBeUndefined();
   expect(residents.placeOf(values, false)).toBeUndefined();
@@ -64,7 +70,7 @@ test('the second search moves an array in, and later ones find it', () => {
 
 test('arrays that find no room are turned away until there have been many', () => {
   const memory = new FakeMemory();
-  const residents = new Residents(memory, 150);
+  const residents = new Residents(new ResidentRoom(memory, 150), PLAIN_FORM);
   const arrays = [1, 2, 3].map((value) => new Uint8Array(60).fill(value));
   const twice = (values: Uint8Array) => {
     residents.placeOf(values, true);

@@ -3,6 +3,7 @@
  * the same sums to the last bit. Knows nothing of metrics, nulls or ranking.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
+import type { Sketches } from './sieve.ts';
 
 /** Of squared differences, of products, or (bytes only) of bits that differ. */
 export type SumKind = 'squares' | 'products' | 'bits';
@@ -11,6 +12,8 @@ export type SumKind = 'squares' | 'products' | 'bits';
 export interface VectorBlock {
   /** How many rows one load may hold. */
   readonly capacity: number;
+  /** Tells that a search of all these rows begins: those that are searched again may be kept. */
+  begin(values: VectorValues): void;
   /**
    * Makes `count` rows current, those at `from`, or those whose numbers are in `rows` at `from`.
    * They stay so until another block is loaded, be it this one's or that of another search.
@@ -23,6 +26,8 @@ export interface VectorBlock {
 export interface Kernels {
   readonly name: 'simd' | 'plain';
   openBlock(elementType: ElementType, dimension: number): VectorBlock;
+  /** Undefined where there are none. */
+  sketchesOf(dimension: number): Sketches | undefined;
 }
 
 /** Copies rows as `load` names them to `target`, neighbours in one piece. */

@@ -515,9 +515,9 @@
       (br_if $group (i32.gt_s (local.get $count) (i32.const 0)))))
 
   ;; The last additions of four rows at once: their lanes are transposed on the way.
-  (func $store_f32 (param $sums i32) (param $apart i32)
-    (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
-    (local $x v128) (local $y v128) (local $d v128)
+  (func $across_f32 (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
+    (result v128)
+    (local $x v128) (local $y v128)
     (local.set $x (f32x4.add
       (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23
         (local.get $a0) (local.get $a1))
@@ -528,11 +528,17 @@
         (local.get $a2) (local.get $a3))
       (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31
         (local.get $a2) (local.get $a3))))
-    (local.set $d (f32x4.add
+    (f32x4.add
       (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
         (local.get $x) (local.get $y))
       (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
         (local.get $x) (local.get $y))))
+
+  (func $store_f32 (param $sums i32) (param $apart i32)
+    (param $a0 v128) (param $a1 v128) (param $a2 v128) (param $a3 v128)
+    (local $d v128)
+    (local.set $d (call $across_f32
+      (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3)))
     (call $store_apart (local.get $sums) (local.get $apart)
       (f64x2.promote_low_f32x4 (local.get $d))
       (f64x2.promote_low_f32x4
@@ -644,4 +650,197 @@
       (local.set $from (i32.add (local.get $from) (local.get $length)))
       (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $row (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Rows of f32 become codes of eight bits: the nearest whole number to (element - centre) / step,
+  ;; where the step is the row's own, such that the largest code is 127. Rows go by fours: a group of
+  ;; `group` bytes has eight codes of each row in turn, then the next eight. For each row `facts` takes
+  ;; four f32: the step, NaN where the row is not finite or beyond 1e15; the sum of squares of what
+  ;; the codes leave over; that of the codes; that of the row's own elements.
+  (func (export "quantise")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $centre i32)
+    (param $codes i32) (param $group i32) (param $facts i32)
+    (local $p i32) (local $m i32) (local $to i32) (local $end i32) (local $lane i32)
+    (local $x v128) (local $y v128) (local $i v128) (local $j v128)
+    (local $largest v128) (local $step v128) (local $inverse v128)
+    (local $norm v128) (local $left v128) (local $squares v128)
+    (loop $row
+      (local.set $end (i32.add (local.get $rows) (local.get $stride)))
+      (local.set $largest (v128.const f32x4 0 0 0 0))
+      (local.set $norm (v128.const f32x4 0 0 0 0))
+      (local.set $p (local.get $rows))
+      (local.set $m (local.get $centre))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $p)))
+        (local.set $y (v128.load offset=16 (local.get $p)))
+        (local.set $norm (f32x4.add (local.get $norm) (f32x4.add
+          (f32x4.mul (local.get $x) (local.get $x))
+          (f32x4.mul (local.get $y) (local.get $y)))))
+        (local.set $largest (f32x4.max (local.get $largest) (f32x4.max
+          (f32x4.abs (f32x4.sub (local.get $x) (v128.load (local.get $m))))
+          (f32x4.abs (f32x4.sub (local.get $y) (v128.load offset=16 (local.get $m)))))))
+        (local.set $p (i32.add (local.get $p) (i32.const 32)))
+        (local.set $m (i32.add (local.get $m) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $p) (local.get $end))))
+      (local.set $largest (f32x4.max (local.get $largest)
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7
+          (local.get $largest) (local.get $largest))))
+      (local.set $largest (f32x4.max (local.get $largest)
+        (i8x16.shuffle 4 5 6 7 0 1 2 3 12 13 14 15 8 9 10 11
+          (local.get $largest) (local.get $largest))))
+      (local.set $step (v128.bitselect
+        (f32x4.max
+          (f32x4.div (local.get $largest) (v128.const f32x4 127 127 127 127))
+          (v128.const f32x4 1e-18 1e-18 1e-18 1e-18))
+        (v128.const f32x4 nan nan nan nan)
+        (f32x4.le (local.get $largest) (v128.const f32x4 1e15 1e15 1e15 1e15))))
+      (local.set $inverse (f32x4.div (v128.const f32x4 1 1 1 1) (local.get $step)))
+      (local.set $left (v128.const f32x4 0 0 0 0))
+      (local.set $squares (v128.const i32x4 0 0 0 0))
+      (local.set $p (local.get $rows))
+      (local.set $m (local.get $centre))
+      (local.set $to (i32.add (local.get $codes) (i32.shl (local.get $lane) (i32.const 3))))
+      (loop $chunk
+        (local.set $x (f32x4.sub (v128.load (local.get $p)) (v128.load (local.get $m))))
+        (local.set $y (f32x4.sub
+          (v128.load offset=16 (local.get $p)) (v128.load offset=16 (local.get $m))))
+        (local.set $i (i32x4.trunc_sat_f32x4_s
+          (f32x4.nearest (f32x4.mul (local.get $x) (local.get $inverse)))))
+        (local.set $j (i32x4.trunc_sat_f32x4_s
+          (f32x4.nearest (f32x4.mul (local.get $y) (local.get $inverse)))))
+        (local.set $x (f32x4.sub (local.get $x)
+          (f32x4.mul (local.get $step) (f32x4.convert_i32x4_s (local.get $i)))))
+        (local.set $y (f32x4.sub (local.get $y)
+          (f32x4.mul (local.get $step) (f32x4.convert_i32x4_s (local.get $j)))))
+        (local.set $left (f32x4.add (local.get $left) (f32x4.add
+          (f32x4.mul (local.get $x) (local.get $x))
+          (f32x4.mul (local.get $y) (local.get $y)))))
+        (local.set $i (i16x8.narrow_i32x4_s (local.get $i) (local.get $j)))
+        (local.set $squares (i32x4.add (local.get $squares)
+          (i32x4.dot_i16x8_s (local.get $i) (local.get $i))))
+        (v128.store64_lane 0 (local.get $to)
+          (i8x16.narrow_i16x8_s (local.get $i) (local.get $i)))
+        (local.set $to (i32.add (local.get $to) (i32.const 32)))
+        (local.set $p (i32.add (local.get $p) (i32.const 32)))
+        (local.set $m (i32.add (local.get $m) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $p) (local.get $end))))
+      (v128.store (local.get $facts) (call $across_f32
+        (v128.and (local.get $step) (v128.const i32x4 -1 0 0 0))
+        (local.get $left)
+        (f32x4.convert_i32x4_s (local.get $squares))
+        (local.get $norm)))
+      (local.set $facts (i32.add (local.get $facts) (i32.const 16)))
+      (local.set $rows (local.get $end))
+      (local.set $lane (i32.and (i32.add (local.get $lane) (i32.const 1)) (i32.const 3)))
+      (if (i32.eqz (local.get $lane))
+        (then (local.set $codes (i32.add (local.get $codes) (local.get $group)))))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (br_if $row (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; Writes to `found` the numbers, counted from `row` on, of the rows for which
+  ;;   slope * step * (codes . query) + reach * left - weight * size < least
+  ;; is not true, in no order, and returns how many they are. Each of the `count` groups begins with
+  ;; vectors of four steps, four lefts, and at `sizes` bytes four sizes; the codes follow after 64
+  ;; bytes. The query, up to `end`, is of whole numbers of 16 bits, no sum of whose products with
+  ;; codes leaves 32 bits. Two groups are taken together, half of all apart, for the same reasons as
+  ;; four rows are elsewhere; of an odd number one past the last is read, and may be found.
+  (func (export "sift")
+    (param $group i32) (param $count i32) (param $sizes i32) (param $query i32) (param $end i32)
+    (param $slope f32) (param $reach f32) (param $weight f32) (param $least f32)
+    (param $row i32) (param $found i32) (result i32)
+    (local $p i32) (local $r i32) (local $q i32) (local $first i32) (local $mask i32)
+    (local $half i32) (local $far i32) (local $g i32) (local $n i32)
+    (local $x v128) (local $y v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
+    (local.set $first (local.get $found))
+    (local.set $count (i32.shr_u (i32.add (local.get $count) (i32.const 1)) (i32.const 1)))
+    (local.set $half (i32.shl (local.get $count) (i32.const 2)))
+    (local.set $far (i32.mul (local.get $count)
+      (i32.add (i32.const 64)
+        (i32.shl (i32.sub (local.get $end) (local.get $query)) (i32.const 1)))))
+    (loop $four
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $b0 (v128.const i32x4 0 0 0 0))
+      (local.set $b1 (v128.const i32x4 0 0 0 0))
+      (local.set $b2 (v128.const i32x4 0 0 0 0))
+      (local.set $b3 (v128.const i32x4 0 0 0 0))
+      (local.set $p (i32.add (local.get $group) (i32.const 64)))
+      (local.set $r (i32.add (local.get $p) (local.get $far)))
+      (local.set $q (local.get $query))
+      (loop $chunk
+        (local.set $x (v128.load (local.get $q)))
+        (local.set $a0 (i32x4.add (local.get $a0)
+          (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $p)) (local.get $x))))
+        (local.set $a1 (i32x4.add (local.get $a1)
+          (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $p)) (local.get $x))))
+        (local.set $a2 (i32x4.add (local.get $a2)
+          (i32x4.dot_i16x8_s (v128.load8x8_s offset=16 (local.get $p)) (local.get $x))))
+        (local.set $a3 (i32x4.add (local.get $a3)
+          (i32x4.dot_i16x8_s (v128.load8x8_s offset=24 (local.get $p)) (local.get $x))))
+        (local.set $b0 (i32x4.add (local.get $b0)
+          (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $r)) (local.get $x))))
+        (local.set $b1 (i32x4.add (local.get $b1)
+          (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $r)) (local.get $x))))
+        (local.set $b2 (i32x4.add (local.get $b2)
+          (i32x4.dot_i16x8_s (v128.load8x8_s offset=16 (local.get $r)) (local.get $x))))
+        (local.set $b3 (i32x4.add (local.get $b3)
+          (i32x4.dot_i16x8_s (v128.load8x8_s offset=24 (local.get $r)) (local.get $x))))
+        (local.set $p (i32.add (local.get $p) (i32.const 32)))
+        (local.set $r (i32.add (local.get $r) (i32.const 32)))
+        (local.set $q (i32.add (local.get $q) (i32.const 16)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (local.set $g (local.get $group))
+      (local.set $n (local.get $row))
+      (loop $turn
+        (local.set $x (i32x4.add
+          (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23
+            (local.get $a0) (local.get $a1))
+          (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31
+            (local.get $a0) (local.get $a1))))
+        (local.set $y (i32x4.add
+          (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23
+            (local.get $a2) (local.get $a3))
+          (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31
+            (local.get $a2) (local.get $a3))))
+        (local.set $x (f32x4.convert_i32x4_s (i32x4.add
+          (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+            (local.get $x) (local.get $y))
+          (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+            (local.get $x) (local.get $y)))))
+        (local.set $x (f32x4.mul (local.get $x)
+          (f32x4.mul (v128.load (local.get $g)) (f32x4.splat (local.get $slope)))))
+        (local.set $x (f32x4.add (local.get $x)
+          (f32x4.mul (v128.load offset=16 (local.get $g)) (f32x4.splat (local.get $reach)))))
+        (local.set $x (f32x4.sub (local.get $x)
+          (f32x4.mul
+            (v128.load (i32.add (local.get $g) (local.get $sizes)))
+            (f32x4.splat (local.get $weight)))))
+        (local.set $mask (i32.xor (i32.const 15) (i32x4.bitmask
+          (f32x4.lt (local.get $x) (f32x4.splat (local.get $least))))))
+        (block $done
+          (loop $row_found
+            (br_if $done (i32.eqz (local.get $mask)))
+            (i32.store (local.get $found)
+              (i32.add (local.get $n) (i32.ctz (local.get $mask))))
+            (local.set $found (i32.add (local.get $found) (i32.const 4)))
+            (local.set $mask (i32.and (local.get $mask)
+              (i32.sub (local.get $mask) (i32.const 1))))
+            (br $row_found)))
+        (if (i32.eq (local.get $g) (local.get $group))
+          (then
+            (local.set $g (i32.add (local.get $group) (local.get $far)))
+            (local.set $n (i32.add (local.get $row) (local.get $half)))
+            (local.set $a0 (local.get $b0))
+            (local.set $a1 (local.get $b1))
+            (local.set $a2 (local.get $b2))
+            (local.set $a3 (local.get $b3))
+            (br $turn))))
+      (local.set $row (i32.add (local.get $row) (i32.const 4)))
+      (local.set $group (local.get $p))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (br_if $four (i32.gt_s (local.get $count) (i32.const 0))))
+    (i32.shr_u (i32.sub (local.get $found) (local.get $first)) (i32.const 2)))
 )

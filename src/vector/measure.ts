@@ -10,6 +10,8 @@ export interface Measure {
   /** How many rows one load may hold. */
   readonly capacity: number;
   /** As VectorBlock's. */
+  begin(values: VectorValues): void;
+  /** As VectorBlock's. */
   load(values: VectorValues, rows: Uint32Array | undefined, from: number, count: number): void;
   /** Fills the head of `into` with the distances of the current rows from `query`. */
   distances(query: PreparedQuery, into: Float32Array): void;
@@ -29,6 +31,7 @@ export function createMeasure(
   let loaded = 0;
   return {
     capacity: block.capacity,
+    begin: block.begin,
     load(values, rows, from, count) {
       loaded = count;
       block.load(values, rows, from, count);
@@ -87,7 +90,7 @@ function cosineMeasure(block: VectorBlock, elementType: ElementType, dimension: 
     }
   }
 
-  return { capacity: block.capacity, load, distances };
+  return { capacity: block.capacity, begin: block.begin, load, distances };
 }
 
 /** Equal vectors have equal sums, so that their distance is exactly 0; roundings never pass it. */

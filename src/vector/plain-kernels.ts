@@ -39,6 +39,7 @@ function openBlock(elementType: ElementType, dimension: number): VectorBlock {
   let length = 0;
   return {
     capacity,
+    begin() {},
     load(values, rows, from, count) {
       length = count;
       current = values;
@@ -79,4 +80,8 @@ function widenRows(
   }
 }
 
-export const plainKernels: Kernels = { name: 'plain', openBlock };
+export const plainKernels: Kernels = {
+  name: 'plain',
+  openBlock,
+  sketchesOf: () => undefined,
+};

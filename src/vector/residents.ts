@@ -1,7 +1,7 @@
 /**
- * Vectors that are searched again, kept where the kernels can read them: copying rows to the kernels
- * takes twice as long as measuring them. What is kept is told by the buffer it lies in, so only
- * buffers whose bytes never change may come here.
+ * What the kernels keep of vectors that are searched again, where they can read it: copying rows to
+ * the kernels takes twice as long as measuring them. Whose it is is told by the buffer the vectors
+ * lie in, so only buffers whose bytes never change may come here.
  */
 import type { VectorValues } from './elements.ts';
 
@@ -17,40 +17,91 @@ export const RESIDENTS_AT: number = 32 * 1024 * 1024;
 /** The kernels read rows by fours, and so up to three rows past the last: two megabytes each at most. */
 const READ_PAST = 8 * 1024 * 1024;
 const MOST_BYTES = 128 * 1024 * 1024;
-/** Arrays turned away for want of room, after which all is let go of and the room given anew. */
+/** Requests turned away for want of room, after which all is let go of and the room given anew. */
 const PATIENCE = 4_096;
-const ALIGNMENT = 32;
+const ALIGNMENT = 64;
+
+/** The part of the memory that outlasts a search, given out from its beginning to its end. */
+export class ResidentRoom {
+  readonly memory: KernelMemory;
+  readonly #most: number;
+  #end = RESIDENTS_AT;
+  #turnedAway = 0;
+  /** Another number tells that what was given out before is lost. */
+  era = 0;
+
+  constructor(memory: KernelMemory, most: number = MOST_BYTES) {
+    this.memory = memory;
+    this.#most = most;
+  }
+
+  /** Where there is room, undefined when there is none. May replace the memory's buffer. */
+  take(bytes: number): number | undefined {
+    const at = this.#end;
+    const end = at + Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+    if (end > RESIDENTS_AT + this.#most) {
+      this.#turnedAway += 1;
+      if (this.#turnedAway > PATIENCE) this.#clear();
+      return undefined;
+    }
+    const missing = end + READ_PAST - this.memory.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    this.#end = end;
+    return at;
+  }
+
+  #clear(): void {
+    this.era += 1;
+    this.#end = RESIDENTS_AT;
+    this.#turnedAway = 0;
+  }
+}
+
+/** What of an array is kept. */
+export interface ResidentForm {
+  bytesOf(values: VectorValues): number;
+  write(values: VectorValues, memory: KernelMemory, at: number): void;
+}
+
+/** Just as they are. */
+export const PLAIN_FORM: ResidentForm = {
+  bytesOf: ({ byteLength }) => byteLength,
+  write({ buffer, byteOffset, byteLength }, memory, at) {
+    new Uint8Array(memory.buffer).set(new Uint8Array(buffer, byteOffset, byteLength), at);
+  },
+};
 
 interface Resident {
   readonly byteOffset: number;
   readonly byteLength: number;
+  readonly era: number;
   /** Searches that came by. */
   seen: number;
   /** In the memory; -1 while it is not there. */
   at: number;
 }
 
+/** Arrays of which one form is kept. */
 export class Residents {
-  readonly #memory: KernelMemory;
-  readonly #most: number;
-  #known = new WeakMap<ArrayBufferLike, Resident>();
-  #end = RESIDENTS_AT;
-  #turnedAway = 0;
+  readonly #room: ResidentRoom;
+  readonly #form: ResidentForm;
+  readonly #known = new WeakMap<ArrayBufferLike, Resident>();
 
-  constructor(memory: KernelMemory, most: number = MOST_BYTES) {
-    this.#memory = memory;
-    this.#most = most;
+  constructor(room: ResidentRoom, form: ResidentForm) {
+    this.#room = room;
+    this.#form = form;
   }
 
   /**
-   * Where the array is in the memory, undefined when it is not. It is moved in as its second search
-   * `begins`, which may replace the memory's buffer.
+   * Where the array's form is in the memory, undefined when it is not. It is made as the array's
+   * second search `begins`, which may replace the memory's buffer and change what lies below.
    */
   placeOf(values: VectorValues, begins: boolean): number | undefined {
     const { buffer, byteOffset, byteLength } = values;
+    const { era } = this.#room;
     const known = this.#known.get(buffer);
-    if (known?.byteOffset !== byteOffset || known.byteLength !== byteLength) {
-      if (begins) this.#known.set(buffer, { byteOffset, byteLength, seen: 1, at: -1 });
+    if (known?.byteOffset !== byteOffset || known.byteLength !== byteLength || known.era !== era) {
+      if (begins) this.#known.set(buffer, { byteOffset, byteLength, era, seen: 1, at: -1 });
       return undefined;
     }
     if (known.at < 0 && begins) {
@@ -60,25 +111,10 @@ export class Residents {
     return known.at < 0 ? undefined : known.at;
   }
 
-  #clear(): void {
-    this.#known = new WeakMap();
-    this.#end = RESIDENTS_AT;
-    this.#turnedAway = 0;
-  }
-
   #admit(values: VectorValues, resident: Resident): void {
-    const at = this.#end;
-    const end = at + Math.ceil(values.byteLength / ALIGNMENT) * ALIGNMENT;
-    if (end > RESIDENTS_AT + this.#most) {
-      this.#turnedAway += 1;
-      if (this.#turnedAway > PATIENCE) this.#clear();
-      return;
-    }
-    const missing = end + READ_PAST - this.#memory.buffer.byteLength;
-    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE));
-    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    new Uint8Array(this.#memory.buffer).set(bytes, at);
-    this.#end = end;
+    const at = this.#room.take(this.#form.bytesOf(values));
+    if (at === undefined) return;
+    this.#form.write(values, this.#room.memory, at);
     resident.at = at;
   }
 }

@@ -18,6 +18,7 @@ import { createMeasure, type Measure } from './measure.ts';
 import { createNearest, type Nearest } from './nearest.ts';
 import { plainKernels } from './plain-kernels.ts';
 import { type PreparedQuery, prepareQuery } from './query.ts';
+import { SIFTED_ROWS, type Sieve } from './sieve.ts';
 import { loadSimdKernels } from './simd-kernels.ts';
 
 export interface SearchOptions {
@@ -67,6 +68,14 @@ export interface VectorSearch {
   finish(): Match[][];
 }
 
+/** Where more of the rows than this are wanted, or measured after all, sifting does not pay. */
+const MOST_KEPT = 1 / 128;
+const MOST_MEASURED = 1 / 4;
+/** Candidates are copied one by one, which is slower than measuring rows as they lie. */
+const MOST_CANDIDATES = 1 / 8;
+/** Measured after rows of which too many had to be: the limit sinks meanwhile. */
+const STRAIGHT_ROWS = 4 * SIFTED_ROWS;
+
 /** Throws InvalidInput for options that do not fit each other, here and from `add`. */
 export function createSearch(options: SearchOptions): VectorSearch {
   const { metric, elementType, dimension, k } = options;
@@ -81,7 +90,9 @@ export function createSearch(options: SearchOptions): VectorSearch {
     prepareQuery(metric, elementType, dimension, numbers),
   );
   const found = queries.map(() => createNearest(k));
-  const measure = createMeasure(kernelsFor(options.kernels), metric, elementType, dimension);
+  const kernels = kernelsFor(options.kernels);
+  const measure = createMeasure(kernels, metric, elementType, dimension);
+  const sketches = lower === -Infinity ? kernels.sketchesOf(dimension) : undefined;
   const distances = new Float32Array(measure.capacity);
   let finished = false;
 
@@ -89,12 +100,67 @@ export function createSearch(options: SearchOptions): VectorSearch {
     if (finished) throw new DirspaceError('Closed', 'This vector search has been finished.');
     checkValues(batch.values, elementType, dimension, batch.rows);
     checkSelection(batch);
+    if (sift(batch, firstPosition)) return;
     eachBlock(measure, batch.values, batch.selection, batch.rows, (from, count) => {
       queries.forEach((query, index) => {
         measure.distances(query, distances);
         keep(found[index] as Nearest, batch, firstPosition, from, count);
       });
     });
+  }
+
+  /** Measures only what may be among the nearest, where there is a sketch to tell; else false. */
+  function sift(batch: VectorBatch, firstPosition: number): boolean {
+    const { values, rows, selection } = batch;
+    if (sketches === undefined || selection !== undefined || k > rows * MOST_KEPT) return false;
+    const place = sketches.placeOf(values, rows);
+    if (place === undefined) return false;
+    const sieves = queries.map((query) => sketches.sieve(place, metric, query));
+    if (sieves.includes(undefined)) return false;
+    let measured = 0;
+    queries.forEach((query, index) => {
+      const sieve = sieves[index] as Sieve;
+      measured += siftFor(query, found[index] as Nearest, sieve, batch, firstPosition);
+    });
+    sketches.judge(values, measured <= rows * queries.length * MOST_MEASURED);
+    return true;
+  }
+
+  /** How many rows it measured. */
+  function siftFor(
+    query: PreparedQuery,
+    nearest: Nearest,
+    sieve: Sieve,
+    batch: VectorBatch,
+    firstPosition: number,
+  ): number {
+    const { values, rows } = batch;
+    const look = (selection: Uint32Array | undefined, from: number, count: number): void => {
+      measure.load(values, selection, from, count);
+      measure.distances(query, distances);
+      keep(nearest, { ...batch, selection }, firstPosition, from, count);
+      measured += count;
+    };
+    let measured = 0;
+    /** Rows before it are measured without asking the sieve. */
+    let straightUpTo = 0;
+    for (let from = 0; from < rows; ) {
+      const limit = Math.min(nearest.limit, upper ?? Infinity);
+      if (limit === Infinity || from < straightUpTo) {
+        const count = Math.min(measure.capacity, rows - from);
+        look(undefined, from, count);
+        from += count;
+        continue;
+      }
+      const count = Math.min(SIFTED_ROWS, rows - from);
+      const candidates = sieve.candidates(limit, from, count);
+      for (let at = 0; at < candidates.length; at += measure.capacity) {
+        look(candidates, at, Math.min(measure.capacity, candidates.length - at));
+      }
+      from += count;
+      if (candidates.length > count * MOST_CANDIDATES) straightUpTo = from + STRAIGHT_ROWS;
+    }
+    return measured;
   }
 
   function keep(
@@ -164,6 +230,7 @@ function eachBlock(
   visit: (from: number, count: number) => void,
 ): void {
   const length = selection?.length ?? rows;
+  if (selection === undefined) measure.begin(values);
   for (let from = 0; from < length; from += measure.capacity) {
     const count = Math.min(measure.capacity, length - from);
     measure.load(values, selection, from, count);

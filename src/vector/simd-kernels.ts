@@ -6,7 +6,9 @@
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';
 import { KERNELS_BASE64 } from './kernels.wasm.ts';
-import { type KernelMemory, Residents } from './residents.ts';
+import { PLAIN_FORM, ResidentRoom, Residents } from './residents.ts';
+import { Sketches } from './sieve.ts';
+import type { SketchKernels } from './sketch.ts';
 
 /** What is used of WebAssembly, which the typings in use do not declare. */
 interface WebAssemblyApi {
@@ -17,8 +19,7 @@ interface WebAssemblyApi {
 
 type Sum = (rows: number, stride: number, count: number, query: number, sums: number) => void;
 
-interface Exports {
-  readonly memory: KernelMemory;
+interface Exports extends SketchKernels {
   readonly squares_f32: Sum;
   readonly products_f32: Sum;
   readonly squares_f64: Sum;
@@ -51,10 +52,17 @@ export function loadSimdKernels(): Kernels | undefined {
   if (api?.validate(bytes) !== true) return undefined;
   const instance = new api.Instance(new api.Module(bytes));
   const exports = instance.exports as Exports;
-  const residents = new Residents(exports.memory);
+  const room = new ResidentRoom(exports.memory);
+  const residents = new Residents(room, PLAIN_FORM);
+  const sketches = new Map<number, Sketches>();
   return {
     name: 'simd',
     openBlock: (type, dimension) => openBlock(exports, residents, type, dimension),
+    sketchesOf(dimension) {
+      const known = sketches.get(dimension) ?? new Sketches(exports, room, dimension);
+      sketches.set(dimension, known);
+      return known;
+    },
   };
 }
 
@@ -110,6 +118,10 @@ function openBlock(
     };
   }
 
+  function begin(values: VectorValues): void {
+    if (packed && !halves) residents.placeOf(values, true);
+  }
+
   function load(
     values: VectorValues,
     rows: Uint32Array | undefined,
@@ -118,7 +130,7 @@ function openBlock(
   ): void {
     loaded = count;
     const direct = rows === undefined && packed && !halves;
-    const resident = direct ? residents.placeOf(values, from === 0) : undefined;
+    const resident = direct ? residents.placeOf(values, false) : undefined;
     // The memory may have grown, here or in another search, which detaches every view.
     if (views.bytes.buffer !== wasm.memory.buffer) views = openViews();
     loadedAt = resident === undefined ? rowsAt : resident + from * stride;
@@ -139,5 +151,5 @@ function openBlock(
     into.set(loaded === capacity ? views.sums : views.sums.subarray(0, loaded));
   }
 
-  return { capacity, load, sums };
+  return { capacity, begin, load, sums };
 }
