@@ -89,109 +89,124 @@ const encodeChunk = (chunk: ColumnChunk): readonly unknown[] => [
  * @throws Corrupt naming `file`
  */
 export function decodeLayout(text: string, end: number, file: string): FragmentLayout {
-  const bad = (what: string) => corrupt(file, `its layout has ${what}`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     throw corrupt(file, 'its layout is not JSON', error);
   }
-  const [format, schema, head, batches, dictionaries] = list(value, 5);
-  if (format !== FORMAT) throw bad(`the unknown format ${String(format)}`);
-  const [schemaAt, schemaBytes] = list(schema, 2);
-  const [headBytes, headChecksum] = list(head, 2);
-  let position = count(headBytes);
+  return new LayoutReader(end, file).layout(value);
+}
 
-  return finish({
-    schema: [count(schemaAt), count(schemaBytes)],
-    headBytes: position,
-    headChecksum: checksum(headChecksum),
-    batches: list(batches).map((item) => {
-      const [metadataBytes, metadataChecksum, rows, columns] = list(item, 4);
-      const offset = begin(metadataBytes);
-      const known = count(rows);
-      return {
-        offset,
-        metadataBytes: position - offset,
-        metadataChecksum: checksum(metadataChecksum),
-        rows: known,
-        columns: list(columns).map((column) => chunk(column, known)),
-      };
-    }),
-    dictionaries: list(dictionaries).map((item) => {
-      const [id, metadataBytes, metadataChecksum, rows, values] = list(item, 5);
-      const offset = begin(metadataBytes);
-      const known = count(rows);
-      return {
-        id: count(id),
-        offset,
-        metadataBytes: position - offset,
-        metadataChecksum: checksum(metadataChecksum),
-        rows: known,
-        values: chunk(values, known),
-      };
-    }),
-  });
+/** Made for every fragment that is read: it steps through lists without closures and iterators. */
+class LayoutReader {
+  readonly #end: number;
+  readonly #file: string;
+  /** Where the next part of the file begins. */
+  #position = 0;
 
-  function finish(layout: FragmentLayout): FragmentLayout {
-    if (position !== end) throw bad(`parts of ${position} bytes where ${end} precede its footer`);
-    return layout;
+  constructor(end: number, file: string) {
+    this.#end = end;
+    this.#file = file;
   }
 
-  /** Where a message begins whose metadata takes so many bytes. */
-  function begin(metadataBytes: unknown): number {
-    const offset = position;
-    position += count(metadataBytes);
-    return offset;
+  layout(value: unknown): FragmentLayout {
+    const parts = this.#list(value, 5);
+    if (parts[0] !== FORMAT) throw this.#bad(`the unknown format ${String(parts[0])}`);
+    const schema = this.#list(parts[1], 2);
+    const head = this.#list(parts[2], 2);
+    this.#position = this.#count(head[0]);
+    const layout: FragmentLayout = {
+      schema: [this.#count(schema[0]), this.#count(schema[1])],
+      headBytes: this.#position,
+      headChecksum: this.#checksum(head[1]),
+      batches: this.#list(parts[3]).map((item) => this.#batch(item)),
+      dictionaries: this.#list(parts[4]).map((item) => this.#dictionary(item)),
+    };
+    if (this.#position === this.#end) return layout;
+    throw this.#bad(`parts of ${this.#position} bytes where ${this.#end} precede its footer`);
   }
 
-  function chunk(item: unknown, rows: number): ColumnChunk {
-    const [bytes, checksums, nodes, buffers, views, statistics] = list(item, 6);
-    const offset = position;
-    const length = count(bytes);
-    position += length;
-    if (position > end || length % ALIGNMENT !== 0) throw bad('a column that is too long');
-    if (!isPageChecksums(checksums, length)) throw bad('checksums that do not fit their column');
-    const lengths = counts(nodes);
-    const sizes = counts(buffers);
-    if (lengths[0] !== rows) throw bad('a column of another length than its batch');
-    if (sizes.reduce((sum, size) => sum + aligned(size), 0) !== length) {
-      throw bad('buffers that do not fill their column');
-    }
+  #batch(item: unknown): BatchLayout {
+    const parts = this.#list(item, 4);
+    const offset = this.#begin(parts[0]);
+    const metadataBytes = this.#position - offset;
+    const metadataChecksum = this.#checksum(parts[1]);
+    const rows = this.#count(parts[2]);
+    const stored = this.#list(parts[3]);
+    const columns: ColumnChunk[] = [];
+    for (let at = 0; at < stored.length; at++) columns.push(this.#chunk(stored[at], rows));
+    return { offset, metadataBytes, metadataChecksum, rows, columns };
+  }
+
+  #dictionary(item: unknown): DictionaryLayout {
+    const parts = this.#list(item, 5);
+    const offset = this.#begin(parts[1]);
+    const rows = this.#count(parts[3]);
     return {
+      id: this.#count(parts[0]),
       offset,
-      bytes: length,
-      checksums,
-      nodes: lengths,
-      buffers: sizes,
-      views: counts(views),
-      statistics,
+      metadataBytes: this.#position - offset,
+      metadataChecksum: this.#checksum(parts[2]),
+      rows,
+      values: this.#chunk(parts[4], rows),
     };
   }
 
-  function list(item: unknown, length?: number): readonly unknown[] {
+  /** Where a message begins whose metadata takes so many bytes. */
+  #begin(metadataBytes: unknown): number {
+    const offset = this.#position;
+    this.#position += this.#count(metadataBytes);
+    return offset;
+  }
+
+  #chunk(item: unknown, rows: number): ColumnChunk {
+    const parts = this.#list(item, 6);
+    const offset = this.#position;
+    const bytes = this.#count(parts[0]);
+    this.#position += bytes;
+    if (this.#position > this.#end || bytes % ALIGNMENT !== 0) {
+      throw this.#bad('a column that is too long');
+    }
+    const checksums = parts[1];
+    if (!isPageChecksums(checksums, bytes)) {
+      throw this.#bad('checksums that do not fit their column');
+    }
+    const nodes = this.#counts(parts[2]);
+    const buffers = this.#counts(parts[3]);
+    if (nodes[0] !== rows) throw this.#bad('a column of another length than its batch');
+    let filled = 0;
+    for (let at = 0; at < buffers.length; at++) filled += aligned(buffers[at] as number);
+    if (filled !== bytes) throw this.#bad('buffers that do not fill their column');
+    const views = this.#counts(parts[4]);
+    return { offset, bytes, checksums, nodes, buffers, views, statistics: parts[5] };
+  }
+
+  #list(item: unknown, length?: number): readonly unknown[] {
     if (!Array.isArray(item) || (length !== undefined && item.length !== length)) {
-      throw bad('a member that is not the list it should be');
+      throw this.#bad('a member that is not the list it should be');
     }
     return item;
   }
 
-  function counts(item: unknown): readonly number[] {
-    const items = list(item);
-    for (const entry of items) count(entry);
+  #counts(item: unknown): readonly number[] {
+    const items = this.#list(item);
+    for (let at = 0; at < items.length; at++) this.#count(items[at]);
     return items as readonly number[];
   }
 
-  function count(item: unknown): number {
-    if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 0) {
-      throw bad('a member that is not a whole number');
-    }
-    return item;
+  #count(item: unknown): number {
+    if (typeof item === 'number' && Number.isSafeInteger(item) && item >= 0) return item;
+    throw this.#bad('a member that is not a whole number');
   }
 
-  function checksum(item: unknown): number {
-    const found = count(item);
-    if (found > 0xffffffff) throw bad('a checksum of more than 32 bits');
+  #checksum(item: unknown): number {
+    const found = this.#count(item);
+    if (found > 0xffffffff) throw this.#bad('a checksum of more than 32 bits');
     return found;
+  }
+
+  #bad(what: string): Error {
+    return corrupt(this.#file, `its layout has ${what}`);
   }
 }
