@@ -104,8 +104,13 @@ export function decodeFooter(
 }
 
 function startsWith(bytes: Uint8Array, expected: Uint8Array, at: number): boolean {
-  return expected.every((byte, index) => bytes[at + index] === byte);
+  for (let index = 0; index < expected.length; index++) {
+    if (bytes[at + index] !== expected[index]) return false;
+  }
+  return true;
 }
+
+const LAYOUT_NAME = new TextEncoder().encode(LAYOUT_KEY);
 
 /** The layout's text in the custom metadata of the footer's table. */
 function layoutText(footer: Uint8Array, name: string): string {
@@ -116,25 +121,35 @@ function layoutText(footer: Uint8Array, name: string): string {
     if (view.getUint16(vtable, true) < 14) throw corrupt(name, 'its footer has no metadata');
     const field = root + view.getUint16(vtable + 12, true);
     const vector = field + view.getUint32(field, true);
+    if (view.getUint32(vector, true) !== 1) throw corrupt(name, 'its footer has no layout');
     const pair = vector + 4 + view.getUint32(vector + 4, true);
-    const fields = pair - view.getInt32(pair, true);
-    const text = (slot: number): string => {
-      const at = pair + view.getUint16(fields + slot, true);
-      const start = at + view.getUint32(at, true);
-      const length = view.getUint32(start, true);
-      if (start + 4 + length > footer.length) throw corrupt(name, 'its metadata is cut off');
-      return decoder.decode(plainBytes(footer, start + 4, length));
-    };
-    if (view.getUint32(vector, true) !== 1 || text(4) !== LAYOUT_KEY) {
+    const key = textOf(footer, view, pair, 4, name);
+    if (key.length !== LAYOUT_NAME.length || !startsWith(key, LAYOUT_NAME, 0)) {
       throw corrupt(name, 'its footer has no layout');
     }
-    return text(6);
+    return decoder.decode(textOf(footer, view, pair, 6, name));
   } catch (error) {
     if (error instanceof RangeError || error instanceof TypeError) {
       throw corrupt(name, 'its footer cannot be parsed', error);
     }
     throw error;
   }
+}
+
+/** The bytes of a text in a table of the footer. */
+function textOf(
+  footer: Uint8Array,
+  view: DataView,
+  table: number,
+  slot: number,
+  name: string,
+): Uint8Array {
+  const fields = table - view.getInt32(table, true);
+  const at = table + view.getUint16(fields + slot, true);
+  const start = at + view.getUint32(at, true);
+  const length = view.getUint32(start, true);
+  if (start + 4 + length > footer.length) throw corrupt(name, 'its metadata is cut off');
+  return plainBytes(footer, start + 4, length);
 }
 
 /** One column of one batch. @throws Internal when there is none */
