@@ -9,6 +9,7 @@ import { isDirspaceError } from '../src/errors.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
 import type { Limits } from '../src/table/engine.ts';
 import { memoryFs, type TestFs } from './helpers/catalogs.ts';
+import { TestClock } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { idsOf, people, rowIdsOf } from './suites/namespace/context.ts';
 
@@ -163,6 +164,8 @@ test('commits are followed by compaction in the background if asked for', async 
     root: ROOT,
     fs,
     durability: 'relaxed',
+    // By a clock that stands still no reading of a few fragments is interrupted.
+    env: new TestClock(),
     autoCompact: { fragments: 8 },
   });
   await tableOf(catalog, 60, 3);
