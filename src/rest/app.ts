@@ -72,34 +72,24 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   // What Node would answer by itself, without a body.
   app.server.on('checkExpectation', (raw, reply) => app.server.emit('request', raw, reply));
   app.server.on('connect', (_, socket: Socket) => refuseGarbled(socket, options.garbled()));
+  // Those of requests that no route is for are not read at all.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
+  const isBusy = await busyness(app, options.maxEventLoopDelayMs);
   app.addHook('onRequest', (request, reply, done) => {
     track(request, reply, options);
-    done();
+    if (!isBusy()) return done();
+    const busy = new DirspaceError('ServiceUnavailable', 'The server is too busy now.');
+    fail(request, reply, busy, options);
   });
   app.setErrorHandler((error, request, reply) => fail(request, reply, error, options));
   app.setNotFoundHandler((request, reply) => fail(request, reply, new RouteNotFound(), options));
-  if (options.maxEventLoopDelayMs > 0) {
-    await app.register(underPressure, {
-      maxEventLoopDelay: options.maxEventLoopDelayMs,
-      pressureHandler: (request, reply) => {
-        const busy = new DirspaceError('ServiceUnavailable', 'The server is too busy now.');
-        fail(request, reply, busy, options);
-      },
-    });
-  }
   for (const route of options.routes) {
     app.route({
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
-      handler: async (request, reply) => {
-        const http = {
-          state: stateOf(request),
-          parameters: request.params as Readonly<Record<string, string>>,
-          query: request.query as QueryValues,
-        };
-        return send(reply, await route.answer(http));
+      handler: (request, reply) => {
+        void answer(route, request, reply, options);
       },
     });
   }
@@ -107,8 +97,38 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
+/** Whether the event loop is later than that, which is measured once a second. */
+async function busyness(app: FastifyInstance, maxEventLoopDelay: number): Promise<() => boolean> {
+  if (maxEventLoopDelay === 0) return () => false;
+  let isBusy = (): boolean => false;
+  // In a scope without routes: its own hook has the route of every request described to it.
+  await app.register(async (scope) => {
+    await scope.register(underPressure, { maxEventLoopDelay });
+    isBusy = () => scope.isUnderPressure();
+  });
+  return isBusy;
+}
+
 /** The reason why nothing answers at an address. */
 export class RouteNotFound extends Error {}
+
+async function answer(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: AppOptions,
+): Promise<void> {
+  try {
+    const http = {
+      state: stateOf(request),
+      parameters: request.params as Readonly<Record<string, string>>,
+      query: request.query as QueryValues,
+    };
+    send(reply, await route.answer(http));
+  } catch (failure) {
+    fail(request, reply, failure, options);
+  }
+}
 
 function track(request: FastifyRequest, reply: FastifyReply, options: AppOptions): void {
   const state = stateOf(request);
