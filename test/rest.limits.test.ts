@@ -75,6 +75,23 @@ describe('overload', () => {
     expect((await second).status).toBe(200);
     expect((await send(one)).status).toBe(200);
   });
+  test('an event loop that is late: requests are refused', async () => {
+    const limits = { maxEventLoopDelayMs: 20 };
+    const pair = await restPair({ namespace: stubNamespace({}), limits });
+    expect((await ask(pair, 'GET', '/health')).status).toBe(200);
+    // The delay is measured over a second.
+    await vi.waitFor(
+      async () => {
+        const until = performance.now() + 100;
+        while (performance.now() < until);
+        expect(await ask(pair, 'GET', '/health')).toMatchObject({
+          status: 503,
+          json: { code: 17 },
+        });
+      },
+      { timeout: 20_000, interval: 1 },
+    );
+  });
   test('a busy table leaves others alone', async () => {
     const gate = held(location);
     const pair = await restPair({

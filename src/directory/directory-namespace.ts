@@ -11,6 +11,7 @@ import {
   requestModel,
 } from '../protocol/every-operation.ts';
 import type { CatalogExtensions } from '../protocol/extensions.ts';
+import { throwIfAborted } from '../protocol/late-signal.ts';
 import { type CallOptions, type Namespace, unsupportedOperations } from '../protocol/namespace.ts';
 import { normalize } from '../protocol/normalize.ts';
 import type { FileStore } from '../store/file-store.ts';
@@ -49,9 +50,13 @@ export class DirectoryNamespace
       const operation = name as keyof typeof HANDLERS;
       const takesData = EVERY_OPERATION[operation].body === 'arrow-stream';
       Object.defineProperty(DirectoryNamespace.prototype, methodName(operation), {
-        value: async function (this: DirectoryNamespace, request: object, ...rest: unknown[]) {
-          const catalog = this.#use(rest[takesData ? 1 : 0] as CallOptions | undefined);
-          return (handler as AnyHandler)(catalog, checked(operation, request), ...rest);
+        value: function (this: DirectoryNamespace, request: object, ...rest: unknown[]) {
+          try {
+            const catalog = this.#use(rest[takesData ? 1 : 0] as CallOptions | undefined);
+            return (handler as AnyHandler)(catalog, checked(operation, request), ...rest);
+          } catch (error) {
+            return Promise.reject(error);
+          }
         },
         writable: true,
         configurable: true,
@@ -90,7 +95,7 @@ export class DirectoryNamespace
     if (this.#closing.signal.aborted) {
       throw new DirspaceError('Closed', 'The catalog was closed; open it again to use it.');
     }
-    options?.signal?.throwIfAborted();
+    throwIfAborted(options);
     return this.#catalog;
   }
 }

@@ -69,7 +69,11 @@ export function resourceKind(operation: AnyOperation): ResourceKind {
   return at < 0 ? 'catalog' : (parts[at - 1] as ResourceKind);
 }
 
+const METHOD_NAMES = Object.fromEntries(
+  EVERY_OPERATION_NAMES.map((name) => [name, `${name.charAt(0).toLowerCase()}${name.slice(1)}`]),
+);
+
 /** The name of the method of `Namespace` that does it. */
 export function methodName<Op extends AnyOperation>(operation: Op): Uncapitalize<Op> {
-  return `${operation.charAt(0).toLowerCase()}${operation.slice(1)}` as Uncapitalize<Op>;
+  return METHOD_NAMES[operation] as Uncapitalize<Op>;
 }

@@ -139,7 +139,8 @@ export function joinRequest<Op extends AnyOperation>(
     request[name] = name === 'id' ? agreedId(operation, value, request.id, delimiter) : value;
   }
 
-  for (const [name, member] of Object.entries(row.query)) {
+  for (const name in row.query) {
+    const member = row.query[name] as QueryMember;
     const value = parts.query[name];
     if (value !== undefined) request[name] = parseQuery(operation, name, member, value);
     else if (member.required && request[name] == null) {

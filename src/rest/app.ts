@@ -179,7 +179,9 @@ function send(reply: FastifyReply, { status, headers, body }: HttpAnswer): Fasti
     // Past the framework: there are no hooks between it and a text that is ready.
     reply.hijack();
     const length = Buffer.byteLength(body);
-    reply.raw.writeHead(status, { ...headers, 'content-length': length }).end(body);
+    // ASCII is copied as it is, together with the header.
+    const encoding = length === body.length ? 'latin1' : 'utf8';
+    reply.raw.writeHead(status, { ...headers, 'content-length': length }).end(body, encoding);
     return reply;
   }
   reply.code(status).headers(headers);

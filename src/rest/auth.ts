@@ -78,12 +78,10 @@ export function hasCredentials({ apiKey, token }: Credentials): boolean {
 }
 
 export function headerCredentials(headers: RequestHeaders): Credentials {
-  const apiKey = headers[API_KEY_HEADER];
-  const token = /^bearer +(\S+) *$/i.exec(String(headers.authorization ?? ''))?.[1];
-  return {
-    ...(typeof apiKey === 'string' && apiKey !== '' ? { apiKey } : {}),
-    ...(token === undefined ? {} : { token }),
-  };
+  const { [API_KEY_HEADER]: apiKey, authorization } = headers;
+  const token =
+    authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
+  return credentialsOf(apiKey, token);
 }
 
 /** The credentials a JSON body carries, whatever else it holds. */
@@ -91,7 +89,13 @@ export function bodyCredentials(body: unknown): Credentials {
   const { identity } = (typeof body === 'object' && body !== null ? body : {}) as {
     identity?: Readonly<Record<keyof Identity, unknown>> | null;
   };
-  const { api_key: apiKey, auth_token: token } = identity ?? {};
+  return identity == null ? NONE : credentialsOf(identity.api_key, identity.auth_token);
+}
+
+const NONE: Credentials = {};
+
+function credentialsOf(apiKey: unknown, token: unknown): Credentials {
+  if (apiKey === undefined && token === undefined) return NONE;
   return {
     ...(typeof apiKey === 'string' && apiKey !== '' ? { apiKey } : {}),
     ...(typeof token === 'string' && token !== '' ? { token } : {}),

@@ -69,30 +69,31 @@ function readWhole(request: IncomingMessage, limit: number, progress: Progress):
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
-    const settle = (finish: () => void): void => {
+    let settled = false;
+    const fail = (error: unknown): void => {
+      if (settled) return;
+      settled = true;
       request.off('data', onData);
-      request.off('end', onEnd);
-      request.off('error', onError);
-      request.off('close', onClose);
       forget();
-      finish();
+      reject(error);
     };
     const onData = (piece: Buffer): void => {
       bytes += piece.byteLength;
       pieces.push(piece);
-      if (bytes > limit) settle(() => reject(tooLarge(limit)));
+      if (bytes > limit) fail(tooLarge(limit));
     };
-    const onEnd = (): void =>
-      settle(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
-    const onError = (error: Error): void => settle(() => reject(brokenOff(error)));
-    const onAbort = (reason: unknown): void => settle(() => reject(reason));
-    const onClose = (): void => settle(() => reject(brokenOff(undefined)));
-    request.on('data', onData);
-    request.on('end', onEnd);
-    request.on('error', onError);
-    request.on('close', onClose);
     let forget = (): void => {};
-    forget = progress.onAbort(onAbort);
+    forget = progress.onAbort(fail);
+    if (settled) return;
+    request.on('data', onData);
+    request.once('end', () => {
+      if (settled) return;
+      settled = true;
+      forget();
+      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+    });
+    request.once('error', (error: Error) => settled || fail(brokenOff(error)));
+    request.once('close', () => settled || fail(brokenOff(undefined)));
   });
 }
 
@@ -122,7 +123,7 @@ export async function* arrowPieces(
     try {
       next = await progress.race(pieces.next());
     } catch (error) {
-      throw progress.signal.aborted ? progress.signal.reason : brokenOff(error);
+      throw progress.aborted ? progress.reason : brokenOff(error);
     }
     if (next.done) return;
     progress.moved();

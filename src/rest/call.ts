@@ -28,9 +28,9 @@ type Methods = Readonly<Record<string, AnyMethod | undefined>>;
 
 /** Calls that reject with Unsupported where the catalog lacks an extension. */
 export function callerOf(namespace: Namespace): Caller {
-  return async ({ operation, request, data, options }) => {
+  return ({ operation, request, data, options }) => {
     const method = (namespace as unknown as Methods)[methodName(operation)];
-    if (method === undefined) throw unsupported(operation);
+    if (method === undefined) return Promise.reject(unsupported(operation));
     return EVERY_OPERATION[operation].body === 'arrow-stream'
       ? method.call(namespace, request, data, options)
       : method.call(namespace, request, options);

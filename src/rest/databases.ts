@@ -55,7 +55,7 @@ export class Databases {
   readonly #headers: readonly string[];
   readonly #prefixHeaders: readonly string[];
   readonly #hosts: ReadonlyMap<string, string>;
-  readonly #opened = new Map<string, Promise<Namespace>>();
+  readonly #opened = new Map<string, Namespace | Promise<Namespace>>();
 
   constructor(source: DatabaseSource, routing: DatabaseRouting, open: OpenCatalog) {
     const given = ['namespace', 'root', 'databases', 'databasesRoot'].filter(
@@ -153,8 +153,13 @@ export class Databases {
   #openOnce(database: string): Promise<Namespace> {
     const opening = this.#openNamed(database);
     this.#opened.set(database, opening);
-    // What failed may work later, such as after the folder was made.
-    opening.catch(() => this.#opened.delete(database));
+    opening.then(
+      (catalog) => {
+        if (this.#opened.has(database)) this.#opened.set(database, catalog);
+      },
+      // What failed may work later, such as after the folder was made.
+      () => this.#opened.delete(database),
+    );
     return opening;
   }
 

@@ -42,8 +42,8 @@ function recognizes({ url, headers }: RequestHead): boolean {
   if (path.length > 1 && path.endsWith('/')) return true;
   const agent = String(headers['user-agent'] ?? '');
   if (agent.startsWith('LanceDB-')) return true;
-  if (agent.startsWith('dirspace') || new URLSearchParams(query).has('delimiter')) return false;
-  return headers['x-lancedb-database'] !== undefined;
+  if (headers['x-lancedb-database'] === undefined || agent.startsWith('dirspace')) return false;
+  return !new URLSearchParams(query).has('delimiter');
 }
 
 function route({ method, url }: RequestHead): string {

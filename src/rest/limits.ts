@@ -70,6 +70,11 @@ const invalid = (message: string): DirspaceError => new DirspaceError('InvalidIn
 /** Gives a place back; calling it again does nothing. */
 export type Release = () => void;
 
+/** Whoever wants a place; the signal, which ends the waiting, is asked for by those that wait. */
+export interface Waiter {
+  readonly signal: AbortSignal;
+}
+
 interface Waiting {
   readonly enter: () => void;
 }
@@ -94,11 +99,12 @@ export class Gate {
    * A place, at once where one is free. Throws Throttling where the line is full; rejects with the
    * signal's reason when that ends the waiting.
    */
-  enter(subject: string, signal: AbortSignal): Release | Promise<Release> {
+  enter(subject: string, caller: Waiter): Release | Promise<Release> {
     if (this.#taken < this.#places) return this.#take();
     if (this.#queue.size >= this.#line) {
       throw new DirspaceError('Throttling', `Too many requests to ${subject}; try again later.`);
     }
+    const { signal } = caller;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#queue.delete(waiting);
@@ -146,14 +152,14 @@ export class Admission {
   }
 
   /** Places for a request about `table`, or about none. Answers at once where nobody waits. */
-  enter(table: string | undefined, signal: AbortSignal): Release | Promise<Release> {
-    if (table === undefined) return this.#all.enter('the server', signal);
-    const inner = this.#tableGate(table).enter('this table', signal);
-    if (typeof inner !== 'function') return this.#enterAll(inner, table, signal);
+  enter(table: string | undefined, caller: Waiter): Release | Promise<Release> {
+    if (table === undefined) return this.#all.enter('the server', caller);
+    const inner = this.#tableGate(table).enter('this table', caller);
+    if (typeof inner !== 'function') return this.#enterAll(inner, table, caller);
     const release = (): void => this.#leaveTable(inner, table);
     let outer: Release | Promise<Release>;
     try {
-      outer = this.#all.enter('the server', signal);
+      outer = this.#all.enter('the server', caller);
     } catch (error) {
       release();
       throw error;
@@ -161,7 +167,7 @@ export class Admission {
     return typeof outer === 'function' ? both(outer, release) : this.#join(outer, release);
   }
 
-  async #enterAll(inner: Promise<Release>, table: string, signal: AbortSignal): Promise<Release> {
+  async #enterAll(inner: Promise<Release>, table: string, caller: Waiter): Promise<Release> {
     let release: Release;
     try {
       const entered = await inner;
@@ -171,7 +177,7 @@ export class Admission {
       throw error;
     }
     try {
-      return both(await this.#all.enter('the server', signal), release);
+      return both(await this.#all.enter('the server', caller), release);
     } catch (error) {
       release();
       throw error;

@@ -28,7 +28,7 @@ const MIN_SECRET = 4;
 /** A logger that knows the secrets of one request. */
 export class RequestLog {
   readonly #logger: Logger;
-  readonly #secrets = new Set<string>();
+  #secrets: Set<string> | undefined;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -41,7 +41,9 @@ export class RequestLog {
 
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
-      if (secret !== undefined && secret.length >= MIN_SECRET) this.#secrets.add(secret);
+      if (secret === undefined || secret.length < MIN_SECRET) continue;
+      this.#secrets ??= new Set();
+      this.#secrets.add(secret);
     }
   }
 
@@ -79,7 +81,7 @@ export class RequestLog {
 
   #text(text: string): string {
     let shown = text;
-    for (const secret of this.#secrets) shown = shown.replaceAll(secret, REDACTED);
+    for (const secret of this.#secrets ?? []) shown = shown.replaceAll(secret, REDACTED);
     return shown;
   }
 }

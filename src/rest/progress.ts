@@ -4,19 +4,18 @@
  */
 
 export class Progress {
-  /** Aborted by a caller, by the timer, or by `abort`; its reason says why. */
-  readonly signal: AbortSignal;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
+  #aborted = false;
+  #reason: unknown;
   readonly #timeoutMs: number;
   readonly #onTimeout: () => unknown;
-  readonly #unlink: (() => void)[] = [];
+  #unlink: (() => void)[] | undefined;
   /** Called once when the work is ended. Cheaper than listeners of the signal: every request has some. */
-  readonly #waiting = new Set<(reason: unknown) => void>();
+  readonly #waiting: ((reason: unknown) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   /** `reason` makes what the signal is aborted with when nothing moved for `timeoutMs` (0: ever). */
   constructor(timeoutMs: number, reason: () => unknown, callers: readonly AbortSignal[] = []) {
-    this.signal = this.#controller.signal;
     this.#timeoutMs = timeoutMs;
     this.#onTimeout = () => this.abort(reason());
     for (const caller of callers) {
@@ -26,9 +25,27 @@ export class Progress {
       }
       const forward = (): void => this.abort(caller.reason);
       caller.addEventListener('abort', forward, { once: true });
+      this.#unlink ??= [];
       this.#unlink.push(() => caller.removeEventListener('abort', forward));
     }
     if (timeoutMs > 0) this.#start();
+  }
+
+  /** Aborted by a caller, by the timer, or by `abort`; its reason says why. Made when it is asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
   }
 
   moved(): void {
@@ -43,7 +60,7 @@ export class Progress {
 
   resume(): void {
     if (this.#timer !== undefined) this.#timer.refresh();
-    else if (this.#timeoutMs > 0 && !this.signal.aborted) this.#start();
+    else if (this.#timeoutMs > 0 && !this.#aborted) this.#start();
   }
 
   #start(): void {
@@ -52,25 +69,31 @@ export class Progress {
 
   abort(reason: unknown): void {
     this.end();
-    this.#controller.abort(reason);
-    for (const tell of this.#waiting) tell(this.signal.reason);
-    this.#waiting.clear();
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    for (const tell of this.#waiting.splice(0)) tell(reason);
   }
 
   /** `tell` is called with the reason when the signal is aborted, unless what is answered is called before. */
   onAbort(tell: (reason: unknown) => void): () => void {
-    if (this.signal.aborted) {
-      tell(this.signal.reason);
+    if (this.#aborted) {
+      tell(this.#reason);
       return () => {};
     }
-    this.#waiting.add(tell);
-    return () => this.#waiting.delete(tell);
+    const waiting = this.#waiting;
+    waiting.push(tell);
+    return () => {
+      if (waiting.at(-1) === tell) waiting.pop();
+      else if (waiting.includes(tell)) waiting.splice(waiting.indexOf(tell), 1);
+    };
   }
 
   /** Lets go of timer and callers; the signal stays as it is. */
   end(): void {
     this.pause();
-    for (const unlink of this.#unlink.splice(0)) unlink();
+    for (const unlink of this.#unlink?.splice(0) ?? []) unlink();
   }
 
   /** Settles as `work` does, or rejects with the signal's reason as soon as that is aborted. */

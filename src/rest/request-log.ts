@@ -5,7 +5,7 @@ import type { LogLevel } from './logging.ts';
 import { ClientGone, type RequestState } from './request-state.ts';
 
 export function logEnd(state: RequestState, status: number, env: Env): void {
-  const gone = state.progress.signal.reason instanceof ClientGone;
+  const gone = state.progress.reason instanceof ClientGone;
   const level = levelOf(status, gone);
   if (!state.log.takes(level)) return;
   const fields = {

@@ -7,7 +7,8 @@ import { DirspaceError } from '../errors.ts';
 import { type AnyOperation, EVERY_OPERATION } from '../protocol/every-operation.ts';
 import { formatAnswer, joinRequest, jsonText } from '../protocol/exchange.ts';
 import { DEFAULT_DELIMITER, type ObjectPath } from '../protocol/ident.ts';
-import type { RequestOf } from '../protocol/namespace.ts';
+import { lateOptions } from '../protocol/late-signal.ts';
+import type { Namespace, RequestOf } from '../protocol/namespace.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
 import type { AliasRoute } from '../protocol/operations.ts';
 import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
@@ -57,15 +58,15 @@ export async function answerOperation(
   const { state } = http;
   const row: OperationRow = EVERY_OPERATION[operation];
   state.operation = operation;
-  const { signal } = state.progress;
 
-  const known = await headerPrincipal(services, row, state);
+  const asking = headerPrincipal(services, row, state);
+  const known = asking instanceof Promise ? await asking : asking;
   const located = services.databases.target(state.headers);
   const target = located instanceof Promise ? await located : located;
   state.database = target.database;
   const id = http.parameters[alias?.idParameter ?? 'id'];
   const table = id === undefined ? undefined : `${target.database}\0${id}`;
-  const entered = services.admission.enter(table, signal);
+  const entered = services.admission.enter(table, state.progress);
   state.onEnd(typeof entered === 'function' ? entered : await entered);
 
   const takesData = row.body === 'arrow-stream';
@@ -79,7 +80,9 @@ export async function answerOperation(
 
   const request = requestOf(operation, alias, http, body, services.authenticate !== undefined);
   const database = permittedDatabase(services, principal, target);
-  const caller = await callerFor(services, principal, database, target.prefix, state);
+  const found = services.databases.catalog(database);
+  const catalog = found instanceof Promise ? await state.progress.race(found) : found;
+  const caller = callerFor(catalog, principal, database, target.prefix, state);
   const pieces = takesData
     ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
     : undefined;
@@ -88,7 +91,7 @@ export async function answerOperation(
       operation,
       request,
       ...(data === undefined ? {} : { data }),
-      options: { signal, ...(key === undefined ? {} : { idempotencyKey: key }) },
+      options: lateOptions(state.progress, key),
     } as Call);
     state.hold(work);
     const wanted = (): Promise<unknown> => state.progress.race(work);
@@ -135,11 +138,11 @@ function permittedDatabase(
 }
 
 /** The principal of the headers, or undefined where the body has yet to tell. */
-async function headerPrincipal(
+function headerPrincipal(
   { authenticate }: Services,
   row: OperationRow,
   state: RequestState,
-): Promise<Principal | undefined> {
+): Principal | undefined | Promise<Principal> {
   const credentials = headerCredentials(state.headers);
   hide(state, credentials);
   if (authenticate === undefined) return ANYBODY;
@@ -179,6 +182,7 @@ function requestOf(
   const delimiter = delimiterOf(parts.query.delimiter);
   hide(state, bodyCredentials(body));
   const request = joinRequest(operation, parts, delimiter) as Members;
+  if (request.identity === undefined && request.context === undefined) return request as never;
   // Headers come from the connection alone: a body must not choose those of a catalog behind this.
   const { identity, context, ...members } = request;
   const kept = Object.entries(context ?? {}).filter(([name]) => !name.startsWith(HEADER_CONTEXT));
@@ -200,15 +204,13 @@ function delimiterOf(value: string | readonly string[] | undefined): string {
   throw new DirspaceError('InvalidInput', 'The query parameter "delimiter" is given twice.');
 }
 
-async function callerFor(
-  { databases }: Services,
+function callerFor(
+  catalog: Namespace,
   principal: Principal,
   database: string,
   prefix: ObjectPath,
-  { dialect, progress }: RequestState,
-): Promise<Caller> {
-  const found = databases.catalog(database);
-  const catalog = found instanceof Promise ? await progress.race(found) : found;
+  { dialect }: RequestState,
+): Caller {
   const permitted = permittedCaller(callerOf(catalog), principal, database);
   const scoped = scopedCaller(permitted, prefix);
   return dialect === undefined ? scoped : dialect.caller(scoped);
@@ -227,11 +229,11 @@ function idempotencyKey(
   return own === undefined ? undefined : checkKey(own);
 }
 
-async function formAnswer(
+function formAnswer(
   operation: AnyOperation,
   response: unknown,
   { state, query }: HttpRequest,
-): Promise<HttpAnswer> {
+): HttpAnswer | Promise<HttpAnswer> {
   const row: OperationRow = EVERY_OPERATION[operation];
   if (row.answer === 'arrow-file') {
     return arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
