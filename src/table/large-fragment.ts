@@ -129,12 +129,12 @@ export class LargeFragment implements FragmentReader {
    * Some rows of one batch: single values where they are few, else picked from whole columns. Those
    * of `lent` are not read again; what is returned does not refer to them.
    */
-  async rows(
+  rows(
     batch: number,
     columns: readonly number[],
     rows: Uint32Array,
     lent?: LentColumns,
-  ): Promise<Data[]> {
+  ): Awaitable<Data[]> {
     const total = this.footer.batches[batch]?.rows ?? 0;
     const found = columns.map((column) => {
       const copied = isCopiedWhole(this.#typeOf(column));
@@ -143,24 +143,27 @@ export class LargeFragment implements FragmentReader {
     });
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
-    const read =
-      rows.length <= Math.max(64, total * SPARSE_SHARE)
-        ? await this.#sparse(batch, missing, rows)
-        : await this.#picked(batch, missing, rows);
-    for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = read[at];
-    return found as Data[];
+    const isSparse = rows.length <= Math.max(64, total * SPARSE_SHARE);
+    const read = isSparse ? this.#sparse(batch, missing, rows) : this.#picked(batch, missing, rows);
+    return andThen(read, (data) => {
+      for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = data[at];
+      return found as Data[];
+    });
   }
 
-  async #picked(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
+  #picked(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
     if (!columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
-      return (await this.columns(batch, columns)).map((column) => gatherData(column, rows));
+      return andThen(this.columns(batch, columns), (whole) =>
+        whole.map((column) => gatherData(column, rows)),
+      );
     }
     const lent = new LentColumns(this.#engine.scratch);
-    const decode = await this.#load(batch, columns, lent);
-    // Column by column: rows are picked while what was just verified is near the processor.
-    const picked = columns.map((column) => gatherData(decode(column), rows));
-    lent.giveBack();
-    return picked;
+    return andThen(this.#load(batch, columns, lent), (decode) => {
+      // Column by column: rows are picked while what was just verified is near the processor.
+      const picked = columns.map((column) => gatherData(decode(column), rows));
+      lent.giveBack();
+      return picked;
+    });
   }
 
   #typeOf(column: number): DataType {
@@ -183,21 +186,20 @@ export class LargeFragment implements FragmentReader {
     else object?.close();
   }
 
-  async #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Promise<Data[]> {
-    const dictionaries = await this.#dictionariesOf(columns);
-    const reader = readRows(this.footer, batch, columns, rows, dictionaries);
-    const { scratch } = this.#engine;
-    const lent: Uint8Array[] = [];
-    for (let answers: readonly Uint8Array[] = []; ; ) {
-      const step = reader.next(answers);
-      if (step.done === true) {
-        for (const memory of lent) scratch.give(memory);
+  #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
+    const lent = new LentColumns(this.#engine.scratch);
+    return andThen(this.#dictionariesOf(columns), (dictionaries) => {
+      const reader = readRows(this.footer, batch, columns, rows, dictionaries);
+      const goOn = (answers: readonly Uint8Array[]): Awaitable<Data[]> => {
+        const step = reader.next(answers);
+        if (step.done !== true) {
+          return andThen(this.#read(step.value, lent.take(spaceFor(step.value))), goOn);
+        }
+        lent.giveBack();
         return step.value;
-      }
-      const memory = scratch.take(spaceFor(step.value));
-      answers = await this.#read(step.value, memory);
-      lent.push(memory);
-    }
+      };
+      return goOn([]);
+    });
   }
 
   #key(batch: number, column: number): string {
