@@ -152,8 +152,7 @@ interface Limits {
   readonly maybeNaN: boolean;
 }
 
-function limitsOf(arg: Bound, lookup: StatisticsLookup): Limits | null {
-  const found = statisticsOf(arg, lookup);
+function limitsOf(arg: Bound, found: ColumnStatistics | null): Limits | null {
   if (found === null || arg.kind !== 'column') return null;
   const maybeNaN = familyOf(arg.type) === 'float' && found.hasNaN !== false;
   const [min, max] = [found.min, found.max];
@@ -180,9 +179,10 @@ function compared(
   value: Value,
   lookup: StatisticsLookup,
 ): Possible {
-  const { present, missing } = presence(statisticsOf(arg, lookup));
+  const found = statisticsOf(arg, lookup);
+  const { present, missing } = presence(found);
   if (!present) return { true: false, false: false, unknown: missing };
-  const limits = limitsOf(arg, lookup);
+  const limits = limitsOf(arg, found);
   if (limits === null) return { true: true, false: true, unknown: missing };
   const toMin = compareValues(limits.min, value);
   const toMax = compareValues(limits.max, value);
@@ -215,8 +215,9 @@ function compared(
 const MANY = 1000;
 
 function among(bound: Extract<Bound, { kind: 'in' }>, lookup: StatisticsLookup): Possible {
-  const limits = limitsOf(bound.arg, lookup);
-  const { present, missing } = presence(statisticsOf(bound.arg, lookup));
+  const found = statisticsOf(bound.arg, lookup);
+  const limits = limitsOf(bound.arg, found);
+  const { present, missing } = presence(found);
   const miss: Possible = {
     true: false,
     false: present && !bound.hasNull,
@@ -246,13 +247,14 @@ function among(bound: Extract<Bound, { kind: 'in' }>, lookup: StatisticsLookup):
 
 /** `x LIKE 'abc%'` lies between abc and the first text after all that start so. */
 function likePrefix(bound: Extract<Bound, { kind: 'like' }>, lookup: StatisticsLookup): Possible {
-  const { present, missing } = presence(statisticsOf(bound.arg, lookup));
+  const found = statisticsOf(bound.arg, lookup);
+  const { present, missing } = presence(found);
   const open: Possible = { true: present, false: present, unknown: missing };
   const { pattern } = bound;
   if (bound.insensitive || pattern.kind !== 'literal' || typeof pattern.value !== 'string') {
     return pattern.kind === 'literal' && pattern.value !== null ? open : ANYTHING;
   }
-  const limits = limitsOf(bound.arg, lookup);
+  const limits = limitsOf(bound.arg, found);
   const stop = pattern.value.search(/[%_]/);
   const prefix = stop < 0 ? pattern.value : pattern.value.slice(0, stop);
   if (limits === null || prefix === '' || prefix.includes(bound.escape)) return open;
