@@ -1,4 +1,4 @@
-/** Filters read without the grammar come out as the grammar has them, place for place. */
+/** Filters and values read without the grammar come out as the grammar has them, place for place. */
 import { expect, test } from 'vitest';
 import { parseByGrammar } from '../src/expression/parse.ts';
 import { parseSimple } from '../src/expression/parse-simple.ts';
@@ -20,6 +20,30 @@ test.each([
   `many in (${Array.from({ length: 40 }, (_, at) => at).join(', ')})`,
   "x /* why */ = 'it' -- because",
   'name = 1 and type = 2 and value = 3 and Text = 4',
+  'x = 1e5 or x = -2.5E-7',
+  'x',
+  'x + 1',
+  'x+1',
+  "'it''s'",
+  'NULL',
+  'true',
+  'FALSE',
+  '-5',
+  '- 1.5e-7',
+  "x'00fF'",
+  "X''",
+  '[1, -2.5, 3e-8]',
+  "['a', 'b']",
+  '-x * 5 - Y % 3 / 2 - -1',
+  'a - b - c + d || e || \'x\' || f * "G g" * `h`',
+  '9223372036854775808 - 2147483648 + -2147483648',
+  'x - /* less */ 1',
+  'x * /* signed */ -1',
+  'null + true || 1',
+  'x *-1',
+  'x%-1',
+  'x ||-1 +-2',
+  'x!=-1',
 ])('%s', async (sql) => {
   const tree = simple(sql);
   expect(tree).toBeDefined();
@@ -35,16 +59,35 @@ test.each([
   'a.b = 1',
   'x = -0',
   'x = 007',
-  'x = 1e5',
   'x = true',
   'x = null',
   "x = E'a'",
   "date '2020-01-01' = x",
   "x = 'a' 'b'",
   'x = 1 +',
+  'x = 1and y = 2',
+  '5x',
   'x =',
   'x in ()',
-  'x',
+  '-0',
+  '-0.0e5',
+  '- -1',
+  '+1',
+  '(x)',
+  'x + (1)',
+  'lower(x)',
+  'x + 1 > 2',
+  'x and y',
+  "x'abc'",
+  "x 'a'",
+  "'a'\n'b'",
+  '[]',
+  '[1, x]',
+  '[x] + 1',
+  '[1][1]',
+  'a.b + 1',
+  'interval + 1',
+  'x::int',
 ])('%s is left to the grammar', (sql) => {
   expect(simple(sql)).toBeUndefined();
 });
@@ -54,25 +97,30 @@ test('random sequences of tokens', async () => {
     `x Y "q" \`b\` = <> != < <= > >= == and or AND not NOT between in is null ( ) , - + 1 0 25 3.5 ` +
     `'s' 'it''s' user date time name left value true select interval end offset 12345678901234567890 .5 1. * || . :: like`;
   const words = parts.split(' ');
-  const random = seededChoices(20_261_121).next;
-  const pick = () => words[Math.floor(random() * words.length)] as string;
-  const column = () => ['x', 'Y', '"q"', '`b`', 'name', 'user', 'left'][Math.floor(random() * 7)];
-  const literal = () => ['1', '-2', "'s'", '3.5', '- 4', 'x'][Math.floor(random() * 6)];
-  const term = () => {
-    const forms = [
-      `${column()} ${['=', '<', '>=', '!='][Math.floor(random() * 4)]} ${literal()}`,
+  const { next, int, pick } = seededChoices(20_261_121);
+  const column = () => pick(['x', 'Y', '"q"', '`b`', 'name', 'user', 'left']);
+  const literal = () => pick(['1', '-2', "'s'", '3.5', '- 4', 'x', '1e-3']);
+  const term = () =>
+    pick([
+      `${column()} ${pick(['=', '<', '>=', '!='])} ${literal()}`,
       `${column()} between ${literal()} and ${literal()}`,
       `${column()} not in (${literal()}, ${literal()})`,
       `${column()} is not null`,
-    ];
-    return forms[Math.floor(random() * forms.length)] as string;
+    ]);
+  const operators = ['+', '-', '*', '/', '%', '||'];
+  const operand = () => (next() < 0.3 ? column() : literal());
+  const value = () => {
+    const operands = Array.from({ length: 1 + int(4) }, operand);
+    return operands.reduce((text, more) => `${text} ${pick(operators)} ${more}`);
   };
   let read = 0;
+  let values = 0;
   for (let round = 0; round < 8_000; round++) {
-    const terms = Array.from({ length: 1 + Math.floor(random() * 3) }, term);
-    const tokens = terms.join(random() < 0.7 ? ' and ' : ' or ').split(' ');
-    if (random() < 0.5) tokens.splice(Math.floor(random() * tokens.length), 1, pick());
-    const sql = tokens.join(random() < 0.9 ? ' ' : '  ');
+    const terms = Array.from({ length: 1 + int(3) }, term);
+    const filter = terms.join(next() < 0.7 ? ' and ' : ' or ');
+    const tokens = (next() < 0.5 ? filter : value()).split(' ');
+    if (next() < 0.5) tokens.splice(int(tokens.length), 1, pick(words));
+    const sql = tokens.join(pick(['', '  ', ' ', ' ', ' ']));
     let tree: ReturnType<typeof simple>;
     try {
       tree = simple(sql);
@@ -81,7 +129,9 @@ test('random sequences of tokens', async () => {
     }
     if (tree === undefined) continue;
     read += 1;
+    if (tree.kind === 'binary' && operators.includes(tree.op)) values += 1;
     expect(tree, sql).toEqual(await byGrammar(sql));
   }
   expect(read).toBeGreaterThan(1_000);
+  expect(values).toBeGreaterThan(1_000);
 });

@@ -5,6 +5,7 @@
  *   `name`            -> "name"
  *   ['a', 'b']        -> ARRAY['a', 'b']          where a value may stand
  *   a == b            -> a = b
+ *   a !=-1            -> a != -1                  else one operator, as `%-` and `||-` are
  *   TRY_CAST(x AS t)  -> CAST(x AS t)             its offset is remembered
  *   IN (1, 2, ...)    -> IN ($n)                  long lists of literals are read here, since a
  *                                                 parse tree of 100,000 constants takes seconds
@@ -59,6 +60,8 @@ export function scanSql(sql: string): ScannedSql {
       writer.replace(token, `"${name.replaceAll('"', '""')}"`);
     } else if (token.text === '==') {
       writer.replace(token, '=');
+    } else if (isTouchingSign(token, tokens[i - 1])) {
+      writer.replace({ start: token.start, end: token.start }, ' ');
     } else if (token.text === '[' && startsValue(tokens[i - 1])) {
       writer.replace(token, 'ARRAY[');
     } else if (token.word === 'try_cast' && tokens[i + 1]?.text === '(') {
@@ -79,6 +82,11 @@ export function scanSql(sql: string): ScannedSql {
   depth.finish();
   const { text, origin } = writer.finish();
   return { tokens, text, lists, lenientCasts, origin };
+}
+
+function isTouchingSign({ text, start }: Token, before: Token | undefined): boolean {
+  if ((text !== '-' && text !== '+') || before?.end !== start) return false;
+  return before.kind === 'operator' && /[!%|~]/.test(before.text);
 }
 
 /** True where `[` begins a list, not a subscript. */
