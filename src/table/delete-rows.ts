@@ -1,4 +1,5 @@
 /** Deleting rows: new deletion files beside untouched fragments; emptied fragments are dropped. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { encodeDeletions, unionDeletions } from '../format/deletions.ts';
 import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
@@ -151,6 +152,8 @@ class DeletionFiles {
   readonly #engine: Engine;
   readonly #folder: string;
   readonly #writes: Promise<void>[] = [];
+  /** A turn later the manifest is written too, and one commit of the disk's journal carries all. */
+  readonly #flushing: Promise<void> = nextTurn();
 
   constructor(engine: Engine, base: Snapshot) {
     this.#engine = engine;
@@ -161,7 +164,8 @@ class DeletionFiles {
     const file = this.#engine.env.uuid();
     const bytes = encodeDeletions(offsets, rows);
     await this.#writes.at(-AT_ONCE);
-    const write = writeObject(this.#engine.store, deletionFile(this.#folder, file), bytes);
+    const path = deletionFile(this.#folder, file);
+    const write = writeObject(this.#engine.store, path, bytes, this.#flushing);
     // Whoever awaits `durable` sees the error; until then it must not count as unhandled.
     write.catch(() => {});
     this.#writes.push(write);
@@ -172,7 +176,8 @@ class DeletionFiles {
 
   durable(): Promise<unknown> {
     if (this.#writes.length === 0) return Promise.resolve();
-    const named = this.#engine.store.syncFolders([`${this.#folder}/deletions`]);
+    const folders = [`${this.#folder}/deletions`];
+    const named = this.#flushing.then(() => this.#engine.store.syncFolders(folders));
     const durable = Promise.all([...this.#writes, named]);
     durable.catch(() => {});
     return durable;
