@@ -73,8 +73,6 @@ const MOST_KEPT = 1 / 128;
 const MOST_MEASURED = 1 / 4;
 /** Candidates are copied one by one, which is slower than measuring rows as they lie. */
 const MOST_CANDIDATES = 1 / 8;
-/** Measured after rows of which too many had to be: the limit sinks meanwhile. */
-const STRAIGHT_ROWS = 4 * SIFTED_ROWS;
 
 /** Throws InvalidInput for options that do not fit each other, here and from `add`. */
 export function createSearch(options: SearchOptions): VectorSearch {
@@ -142,8 +140,9 @@ export function createSearch(options: SearchOptions): VectorSearch {
       measured += count;
     };
     let measured = 0;
-    /** Rows before it are measured without asking the sieve. */
-    let straightUpTo = 0;
+    /** Rows before it are measured without asking the sieve: the limit sinks meanwhile. */
+    let straightUpTo = nearest.limit === Infinity ? SIFTED_ROWS : 0;
+    let straightRows = SIFTED_ROWS;
     for (let from = 0; from < rows; ) {
       const limit = Math.min(nearest.limit, upper ?? Infinity);
       if (limit === Infinity || from < straightUpTo) {
@@ -158,7 +157,9 @@ export function createSearch(options: SearchOptions): VectorSearch {
         look(candidates, at, Math.min(measure.capacity, candidates.length - at));
       }
       from += count;
-      if (candidates.length > count * MOST_CANDIDATES) straightUpTo = from + STRAIGHT_ROWS;
+      if (candidates.length <= count * MOST_CANDIDATES) continue;
+      straightUpTo = from + straightRows;
+      straightRows *= 2;
     }
     return measured;
   }
