@@ -5,6 +5,7 @@ import { encodeDeletions, unionDeletions } from '../format/deletions.ts';
 import type { DeletionEntry, FragmentEntry } from '../format/fragment-entry.ts';
 import { deletionFile } from '../format/paths.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
+import { andThen } from './awaitable.ts';
 import { matchingRows, selectedCount } from './batch-rows.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
 import { deletedRows, rememberDeleted } from './deletions.ts';
@@ -73,13 +74,13 @@ export async function deleteWhere(
 /** Offsets in their fragments of all rows a plan selects, by fragment id. */
 export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint32Array>> {
   const found = new Map<number, Uint32Array[]>();
-  const matches = pipelined(plan, async (place) => ({
-    place,
-    selection: await matchingRows(plan, place),
-  }));
-  for await (const { place, selection } of matches) {
-    const count = selectedCount(selection, place.rows);
-    if (count === 0) continue;
+  const matches = pipelined(plan, (place) =>
+    andThen(matchingRows(plan, place), (selection) => {
+      const count = selectedCount(selection, place.rows);
+      return count === 0 ? undefined : { place, selection, count };
+    }),
+  );
+  for await (const { place, selection, count } of matches) {
     const offsets = new Uint32Array(count);
     for (let at = 0; at < count; at++) offsets[at] = place.first + (selection?.[at] ?? at);
     const group = found.get(place.entry.id);

@@ -8,6 +8,7 @@ import { recordBatch } from '../format/arrow-data.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
+import { andThen } from './awaitable.ts';
 import { type BatchPlace, matchingRows, readSelected, selectedCount } from './batch-rows.ts';
 import type { Committed, Draft } from './commit.ts';
 import { deleteOffsets, joined } from './delete-rows.ts';
@@ -82,17 +83,18 @@ async function changeRows(
     signal,
   });
   const gone = new RowOffsets();
-  const found = async (place: BatchPlace) => {
+  const found = (place: BatchPlace) => {
     const lent = new LentColumns(engine.scratch);
-    const selection = await matchingRows(plan, place, lent);
-    const rows = selectedCount(selection, place.rows);
-    const read = rows === 0 ? [] : await readSelected(plan, place, selection, lent);
-    lent.giveBack();
-    return { place, selection, rows, read };
+    return andThen(matchingRows(plan, place, lent), (selection) => {
+      const rows = selectedCount(selection, place.rows);
+      return andThen(rows === 0 ? [] : readSelected(plan, place, selection, lent), (read) => {
+        lent.giveBack();
+        return rows === 0 ? undefined : { place, selection, rows, read };
+      });
+    });
   };
   async function* batches(): AsyncGenerator<RecordBatch> {
     for await (const { place, selection, rows, read } of pipelined(plan, found)) {
-      if (rows === 0) continue;
       gone.add(place.entry.id, place.first, selection, rows);
       const columns = new Map(plan.columns.map(({ name }, at) => [name, read[at] as never]));
       yield recordBatch(base.schema, assignedColumns(base, assignments, columns, rows), rows);
