@@ -44,6 +44,10 @@ test.each([
   'x%-1',
   'x ||-1 +-2',
   'x!=-1',
+  'x\u00a0=\u00a05',
+  'x\v= 0.5',
+  'x not /* the grammar sees NOT alone */ in (1)',
+  'x not -- so\n between 1 and 2',
 ])('%s', async (sql) => {
   const tree = simple(sql);
   expect(tree).toBeDefined();
@@ -90,6 +94,11 @@ test.each([
   'x::int',
 ])('%s is left to the grammar', (sql) => {
   expect(simple(sql)).toBeUndefined();
+});
+
+test('comments and odd blanks say nothing', async () => {
+  const plain = await byGrammar("lower(x) not    in ('a'  \n'b',  'c')");
+  expect(await byGrammar("lower(x) not/**/in ('a'--\n'b',\u00a0 'c')")).toEqual(plain);
 });
 
 test('random sequences of tokens', async () => {

@@ -3,7 +3,8 @@
  * It knows how names are quoted, nothing else.
  */
 
-const PART = /\s*(?:"((?:[^"]|"")*)"|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))\s*/y;
+const PART =
+  /[ \t\r\n\f]*(?:"((?:[^"]|"")*)"|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))[ \t\r\n\f]*/y;
 
 /** `names` (folded by the grammar) is the answer where the text does not say the same. */
 export function columnPath(text: string, at: number, names: readonly string[]): readonly string[] {

@@ -7,6 +7,8 @@
  *   a == b            -> a = b
  *   a !=-1            -> a != -1                  else one operator, as `%-` and `||-` are
  *   TRY_CAST(x AS t)  -> CAST(x AS t)             its offset is remembered
+ *   comments          -> a space or a line end    it takes NOT IN for NOT where one is between
+ *   odd blanks        -> a space                  no-break spaces, which it has in names
  *   IN (1, 2, ...)    -> IN ($n)                  long lists of literals are read here, since a
  *                                                 parse tree of 100,000 constants takes seconds
  */
@@ -47,6 +49,7 @@ export function scanSql(sql: string): ScannedSql {
   const depth = new DepthBound();
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] as Token;
+    writer.blank(tokens[i - 1]?.end ?? 0, token.start);
     depth.see(token);
     if (++kept > MAX_TOKENS) {
       refuse(
@@ -80,6 +83,7 @@ export function scanSql(sql: string): ScannedSql {
     }
   }
   depth.finish();
+  writer.blank(tokens.at(-1)?.end ?? 0, sql.length);
   const { text, origin } = writer.finish();
   return { tokens, text, lists, lenientCasts, origin };
 }
@@ -136,6 +140,8 @@ function literalList(
   }
 }
 
+const PLAIN_BLANKS = /^[ \t\r\n\f]*$/;
+
 /** Copies the user's text with replacements and remembers where each piece came from. */
 class Rewriter {
   readonly #sql: string;
@@ -154,6 +160,14 @@ class Rewriter {
     this.#shifts.push(this.#copied);
     this.#text += this.#sql.slice(this.#copied, upTo);
     this.#copied = upTo;
+  }
+
+  /** What stands between two tokens; lines still end where they did, as joined strings want it. */
+  blank(start: number, end: number): void {
+    if (end === start || (end === start + 1 && this.#sql[start] === ' ')) return;
+    const between = this.#sql.slice(start, end);
+    if (PLAIN_BLANKS.test(between)) return;
+    this.replace({ start, end }, /[\r\n]/.test(between) ? '\n' : ' ');
   }
 
   /** Returns where the replacement starts in the new text. */

@@ -13,7 +13,7 @@ export interface Token {
   readonly end: number;
 }
 
-const WORD = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
+const WORD = /[A-Za-z_\u0080-\u009f\u00a1-\uffff][\w$\u0080-\u009f\u00a1-\uffff]*/y;
 const NUMBER =
   /0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?/y;
 const OPERATOR = /[-+*/<>=~!@#%^&|`?:]/;

@@ -1,5 +1,5 @@
 // Runs random predicates over random rows with nulls here and in DuckDB and compares row by row.
-// node differential.mjs [--cases N] [--seed N] [--dist FOLDER]
+// `npm run differential` in the root, or node differential.mjs [--cases N] [--seed N] [--built FOLDER]
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
@@ -9,14 +9,14 @@ const { values: args } = parseArgs({
   options: {
     cases: { type: 'string', default: '3000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    dist: { type: 'string', default: '../../../dist' },
+    built: { type: 'string', default: '../../../.build/src' },
   },
 });
 const seed = Number(args.seed);
 const cases = Number(args.cases);
 console.log(`seed ${seed}, ${cases} cases`);
 
-const base = new URL(`${args.dist}/`, args.dist.startsWith('/') ? 'file:///' : import.meta.url);
+const base = new URL(`${args.built}/`, args.built.startsWith('/') ? 'file:///' : import.meta.url);
 const { compilePredicate } = await import(new URL('expression/expression.js', base).href);
 
 const rng = generator(seed);
