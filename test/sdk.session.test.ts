@@ -6,6 +6,7 @@ import type { CatalogEvent } from '../src/protocol/events.ts';
 import { connect, connectNamespace } from '../src/sdk/connect.ts';
 import type { ConnectOptions } from '../src/sdk/connect-options.ts';
 import type { Connection } from '../src/sdk/connection.ts';
+import type { DataInput } from '../src/sdk/data.ts';
 import type { Table } from '../src/sdk/table.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -146,6 +147,42 @@ describe.each(places)('on %s', (_, place) => {
     ]);
     expect(await table.version()).toBe(8);
     await db.close();
+  });
+
+  test('a merge leaves alone the columns that do not come', async () => {
+    const db = await open();
+    const table = await db.createTable('user', people);
+    const update = (data: DataInput): Promise<unknown> =>
+      table.mergeInsert('name').whenMatchedUpdateAll().execute(data);
+    const [ada, grace] = people.map((row) => ({ ...row, vector: Float32Array.from(row.vector) }));
+    await update([{ name: 'Ada', age: 37 }]);
+    await update(tableFromArrays({ name: ['Grace'], age: [86] }));
+    await update(tableToIPC(tableFromArrays({ name: ['Grace'], age: [87] })));
+    expect(await table.query().orderBy({ columnName: 'name' }).toArray()).toEqual([
+      { ...ada, age: 37 },
+      { ...grace, age: 87 },
+    ]);
+    // A column counts where any row has it.
+    const uneven = [
+      { name: 'Ada', age: 38 },
+      { name: 'Alan', vector: [7, 8, 9] },
+    ];
+    await table
+      .mergeInsert('name')
+      .whenMatchedUpdateAll()
+      .whenNotMatchedInsertAll()
+      .execute(uneven);
+    async function* stream(): AsyncGenerator<object> {
+      yield { name: 'Grace', vector: [0, 0, 0] };
+    }
+    await update(stream());
+    expect(await table.query().orderBy({ columnName: 'name' }).toArray()).toEqual([
+      { name: 'Ada', age: 38, vector: null },
+      { name: 'Alan', age: null, vector: Float32Array.of(7, 8, 9) },
+      { name: 'Grace', age: 87, vector: Float32Array.of(0, 0, 0) },
+    ]);
+    await expect(update([{ age: 1 }])).rejects.toThrow('key column "name"');
+    await expect(update([{ name: 'Ada', size: 1 }])).rejects.toThrow('no such column');
   });
 
   test('batches, limits and offsets', async () => {

@@ -25,7 +25,7 @@ import { buildContext } from './build-column.ts';
 import { conformBatch } from './conform.ts';
 import type { VectorColumns } from './infer.ts';
 import { asBytes } from './js-values.ts';
-import { arrayStream, rowStream, type StreamPlan } from './row-stream.ts';
+import { arrayStream, narrowed, rowStream, type StreamPlan } from './row-stream.ts';
 import { type SchemaInput, toSchema } from './schema-like.ts';
 import {
   isPullable,
@@ -59,6 +59,8 @@ export type DataInput =
 export interface DataOptions {
   /** Wins over everything inferred; Arrow data is fitted to it by lossless casts only. */
   readonly schema?: SchemaInput | undefined;
+  /** Leaves out columns of `schema` that the data does not have, instead of filling them with null. */
+  readonly partial?: boolean | undefined;
   /** Top-level number arrays to make fixed-size lists of, with the type of their items. */
   readonly vectorColumns?: VectorColumns | undefined;
   /** Most rows of a batch made of rows. 8,192 if not given. */
@@ -83,6 +85,7 @@ export async function toRecordBatchStream(
   }
   const plan: StreamPlan = {
     schema: options.schema === undefined ? undefined : toSchema(options.schema),
+    partial: options.partial === true,
     vectors: options.vectorColumns && ownTypes(options.vectorColumns),
     batchRows,
     signal,
@@ -125,10 +128,18 @@ function kindOf(item: unknown): ItemKind {
 const startsWithRow = (data: readonly unknown[]): boolean =>
   data.length === 0 || (!Array.isArray(data[0]) && kindOf(data[0]) === 'rows');
 
+/** The schema to fit Arrow data to that comes with its own. */
+function schemaFor(own: Schema, plan: StreamPlan): Schema {
+  const { schema } = plan;
+  if (schema === undefined) return toSchema(own);
+  const names = new Set(own.fields.map(({ name }) => name));
+  return narrowed(schema, plan, (name) => names.has(name));
+}
+
 function arrowStream(data: ArrowLike, plan: StreamPlan): RecordBatchStream {
   const { signal } = plan;
   const found = new ArrowRebuilder().batches(data);
-  const schema = plan.schema ?? toSchema(found.schema);
+  const schema = schemaFor(found.schema, plan);
   return {
     schema,
     async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
@@ -157,7 +168,7 @@ async function ipcStream(
   plan: StreamPlan,
 ): Promise<RecordBatchStream> {
   const stream = await openArrowBody(body);
-  const schema = plan.schema ?? toSchema(stream.schema);
+  const schema = schemaFor(stream.schema, plan);
   const batches = itemsOf(new Source(stream, plan.signal), (item) => item as RecordBatch);
   return recordBatchStream(schema, once(mapped(batches, conformer(schema))));
 }
@@ -204,7 +215,7 @@ function pulledArrow(
   plan: StreamPlan,
 ): RecordBatchStream {
   const rebuilder = new ArrowRebuilder();
-  const schema = plan.schema ?? toSchema(rebuilder.schema(declared ?? first.schema));
+  const schema = schemaFor(rebuilder.schema(declared ?? first.schema), plan);
   const conform = conformer(schema);
   async function* batches(): AsyncGenerator<RecordBatch> {
     const items = itemsOf(source, (item, index) => {

@@ -28,6 +28,18 @@ export function take(records: Records, name: string): unknown[] {
   return out;
 }
 
+/** Whether any record has the member. */
+export function hasMember(records: Records, name: string): boolean {
+  const own = isInheritedName(name);
+  return records.some(
+    (record) =>
+      record !== null &&
+      record !== undefined &&
+      record[name] !== undefined &&
+      (!own || Object.hasOwn(record, name)),
+  );
+}
+
 /** Throws on a key that no field has, unless its value is undefined. */
 export function refuseUnknownKeys(
   fields: readonly Field[],

@@ -2,21 +2,20 @@
  * Rows as a stream of record batches: the schema they are given or that their first batch shows,
  * and as many batches as they fill.
  */
-import {
-  type RecordBatch,
-  type RecordBatchStream,
-  recordBatchStream,
-  type Schema,
-} from '../arrow.ts';
+import { type RecordBatch, type RecordBatchStream, recordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { buildBatch, buildContext } from './build-column.ts';
 import type { BuildContext } from './column-data.ts';
+import { defined } from './defined.ts';
 import { inferSchema, type VectorColumns } from './infer.ts';
+import { hasMember, type Records } from './records.ts';
 import { once, type RowSource } from './source.ts';
 
 /** What was asked of the stream, however the data comes. */
 export interface StreamPlan {
   readonly schema: Schema | undefined;
+  /** Whether columns of the schema that the data does not have are left out. */
+  readonly partial: boolean;
   readonly vectors: VectorColumns | undefined;
   readonly batchRows: number;
   readonly signal: AbortSignal | undefined;
@@ -25,7 +24,25 @@ export interface StreamPlan {
 const INFERRED =
   ' The type was inferred from the first values there; pass a schema to choose another.';
 
+const FIRST_ROWS = ' Of the columns there are, only those of the first rows were taken.';
+
+/** The schema asked for, with the columns that are there where the plan wants no others. */
+export function narrowed(
+  asked: Schema,
+  plan: StreamPlan,
+  isThere: (name: string) => boolean,
+): Schema {
+  if (!plan.partial) return asked;
+  const fields = asked.fields.filter(({ name }) => isThere(name));
+  return fields.length === asked.fields.length ? asked : new Schema(fields, asked.metadata);
+}
+
 function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
+  const { schema: asked } = plan;
+  if (asked !== undefined) {
+    if (rows.length === 0) return asked;
+    return narrowed(asked, plan, (name) => hasMember(rows as Records, name));
+  }
   const schema = inferSchema(rows, plan.vectors);
   if (schema.fields.length === 0) {
     // Only rows without columns are left; the first that is no row at all says so itself.
@@ -38,13 +55,13 @@ function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
   return schema;
 }
 
-const contextFor = (plan: StreamPlan): BuildContext =>
-  buildContext(plan.schema === undefined ? { hint: INFERRED } : {});
+const contextFor = (plan: StreamPlan, hint?: string): BuildContext =>
+  buildContext(plan.schema === undefined ? { hint: INFERRED } : defined({ hint }));
 
 /** Can be read again and again. */
 export function arrayStream(rows: readonly unknown[], plan: StreamPlan): RecordBatchStream {
   const { batchRows, signal } = plan;
-  const schema = plan.schema ?? schemaOfRows(rows, plan);
+  const schema = schemaOfRows(rows, plan);
   return {
     schema,
     async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
@@ -81,10 +98,11 @@ function* batchesOf(
 /** Can be read once; takes no more rows than it is asked for, but for the first batch. */
 export async function rowStream(source: RowSource, plan: StreamPlan): Promise<RecordBatchStream> {
   const { batchRows } = plan;
-  const first = plan.schema === undefined ? await source.take(batchRows) : undefined;
-  const schema = plan.schema ?? schemaOfRows(first ?? [], plan);
+  const looks = plan.schema === undefined || plan.partial;
+  const first = looks ? await source.take(batchRows) : undefined;
+  const schema = schemaOfRows(first ?? [], plan);
   async function* batches(): AsyncGenerator<RecordBatch> {
-    const context = contextFor(plan);
+    const context = contextFor(plan, schema === plan.schema ? undefined : FIRST_ROWS);
     let pending = first;
     try {
       for (let base = 0; ; ) {

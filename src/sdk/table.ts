@@ -149,13 +149,17 @@ export class Table extends TableIndexes {
     });
   }
 
-  /** Starts a merge by the key columns `on`. */
+  /** Starts a merge by the key columns `on`; columns that the data does not have keep their values. */
   mergeInsert(on: string | readonly string[]): MergeInsertBuilder {
     this.lifetime.enter();
     return new MergeInsertBuilder(on, async (merge, data, options) => {
       const target = this.writable(options);
       const schema = await this.schema(options);
-      const rows = await toRecordBatchStream(data, { schema, signal: options.signal });
+      const rows = await toRecordBatchStream(data, {
+        schema,
+        partial: true,
+        signal: options.signal,
+      });
       const request = { ...onBranch(target), ...merge };
       return mergeResult(await this.home.catalog.mergeInsertIntoTable(request, rows, options));
     });
