@@ -46,6 +46,87 @@ describe('in the SDK', () => {
       '"mod"',
       '"mode"',
     ],
+    'a misspelt behaviour drops nothing': [
+      () => db.dropNamespace(['prod'], { behaviour: 'cascade' } as Loose),
+      'InvalidInput',
+      'did you mean "behavior"?',
+    ],
+    'a misspelt option creates no namespace': [
+      () => db.createNamespace(['prod'], { propertys: { a: 'b' } } as Loose),
+      'InvalidInput',
+      '"properties"',
+    ],
+    'the name that a member has in the protocol asks for no page': [
+      () => db.listTables({ page_token: 'x' } as Loose),
+      'InvalidInput',
+      'did you mean "pageToken"?',
+    ],
+    'a misspelt option lists no namespaces': [
+      () => db.listNamespaces([], { limt: 1 } as Loose),
+      'InvalidInput',
+      '"limit"',
+    ],
+    'a misspelt option lists not all tables': [
+      () => db.listAllTables({ includeDeclard: false } as Loose),
+      'InvalidInput',
+      '"includeDeclared"',
+    ],
+    'names after a misspelt one': [
+      () => db.tableNames({ startsAfter: 'a' } as Loose),
+      'InvalidInput',
+      '"startAfter"',
+    ],
+    'a limit that is no whole number': [
+      () => db.tableNames({ limit: 1.5 }),
+      'InvalidInput',
+      'limit is 1.5',
+    ],
+    'a misspelt place moves no table': [
+      () => db.renameTable('user', 'moved', { newNamespace: ['prod'] } as Loose),
+      'InvalidInput',
+      'did you mean "newNamespacePath"?',
+    ],
+    'a misspelt option declares nothing': [
+      () => db.declareTable('other', [], { propertie: { a: 'b' } } as Loose),
+      'InvalidInput',
+      '"properties"',
+    ],
+    'a misspelt option registers nothing': [
+      () => db.registerTable('other', 'x.table', [], { modes: 'overwrite' } as Loose),
+      'InvalidInput',
+      '"mode"',
+    ],
+    'a misspelt version is not there': [
+      () => db.tableExists('user', [], { verson: 9 } as Loose),
+      'InvalidInput',
+      '"version"',
+    ],
+    'a misspelt version is not described': [
+      () => db.describeTable('user', [], { versoin: 9 } as Loose),
+      'InvalidInput',
+      '"version"',
+    ],
+    'a member in camel case is not passed over': [
+      () => db.describeTable('user', [], { loadDetailedMetadata: true } as Loose),
+      'InvalidInput',
+      'did you mean "load_detailed_metadata"?',
+    ],
+    'a misspelt place is not watched': [
+      async () => db.watch({ paths: ['prod'] } as Loose),
+      'InvalidInput',
+      '"path"',
+    ],
+    'a change that there is not changes no properties': [
+      () => db.updateNamespaceProperties(['prod'], { remove: ['a'] } as Loose),
+      'InvalidInput',
+      'there is no "remove"',
+      '"removals"',
+    ],
+    'no changes of properties': [
+      () => (db as Loose).updateNamespaceProperties(['prod']),
+      'InvalidInput',
+      '"properties"',
+    ],
     'a version that is text': [
       () => db.openTable('user', [], { version: '1' } as Loose),
       'InvalidInput',

@@ -176,12 +176,29 @@ describe('createTable', () => {
       { id: ['t'], mode: 'exist_ok' },
     ],
     [
+      'existOk beside create in another spelling',
+      (c) => c.createTable('t', rows, { mode: 'CREATE' as 'create', existOk: true }),
+      { id: ['t'], mode: 'exist_ok' },
+    ],
+    [
       'storage options',
       (c) => c.createTable('t', rows, { storageOptions: { k: 'v' } }),
       { id: ['t'], storage_options: { k: 'v' } },
     ],
   ])('%s', async (_, call, request) => {
     expect(await created(call)).toEqual({ request, rows });
+  });
+
+  test('tables that somebody else drops meanwhile are no failure of dropping all', async () => {
+    const { connection, calls } = setUp({
+      listTables: () => ({ tables: ['a', 'b'] }),
+      dropTable: ({ id }: { id: string[] }) => {
+        if (id[0] === 'a') throw new DirspaceError('TableNotFound', 'gone');
+        return {};
+      },
+    });
+    await connection.dropAllTables();
+    expect(calls.map(({ method }) => method)).toEqual(['listTables', 'dropTable', 'dropTable']);
   });
 
   test('answers a table without asking for it again', async () => {

@@ -15,6 +15,7 @@ import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import {
   type CreateNamespaceOptions,
   type CreateNamespaceResult,
+  checkedChanges,
   type DropNamespaceOptions,
   type DropNamespaceResult,
   type ListNamespacesResult,
@@ -26,6 +27,7 @@ import {
 import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
 import { Lifetime } from './lifetime.ts';
+import { CONNECTION_OPTIONS, checkOptionNames } from './option-names.ts';
 import { copy, isThere, page } from './requests.ts';
 import { type Home, pathOf } from './target.ts';
 
@@ -69,6 +71,7 @@ export class CatalogHandle implements AsyncDisposable {
     options: CreateNamespaceOptions = {},
   ): Promise<CreateNamespaceResult> {
     const { mode, properties } = options;
+    checkOptionNames(options, CONNECTION_OPTIONS.createNamespace);
     const request = defined({ id: this.#path(path, options), mode, properties: copy(properties) });
     const answer = await this.namespace.createNamespace(request, options);
     return defined({ properties: answer.properties, transactionId: answer.transaction_id });
@@ -83,7 +86,7 @@ export class CatalogHandle implements AsyncDisposable {
     pathOrOptions?: readonly string[] | PageOptions,
     given?: PageOptions,
   ): Promise<ListNamespacesResult> {
-    const [id, options] = this.enter(pathOrOptions, given);
+    const [id, options] = this.enter(pathOrOptions, given, CONNECTION_OPTIONS.page);
     const answer = await this.namespace.listNamespaces({ id, ...page(options) }, options);
     return defined({ namespaces: answer.namespaces, pageToken: answer.page_token });
   }
@@ -104,6 +107,7 @@ export class CatalogHandle implements AsyncDisposable {
     path: readonly string[],
     options: DropNamespaceOptions = {},
   ): Promise<DropNamespaceResult> {
+    checkOptionNames(options, CONNECTION_OPTIONS.dropNamespace);
     const { mode, behavior } = options;
     const request = defined({ id: this.#path(path, options), mode, behavior });
     const answer = await this.namespace.dropNamespace(request, options);
@@ -121,7 +125,7 @@ export class CatalogHandle implements AsyncDisposable {
     if (namespace.updateNamespaceProperties === undefined) {
       throw unsupported('UpdateNamespaceProperties');
     }
-    const { properties, removals } = changes;
+    const { properties, removals } = checkedChanges(changes);
     const request = defined({ id, properties, removals });
     return (await namespace.updateNamespaceProperties(request, options)).properties;
   }
@@ -131,6 +135,7 @@ export class CatalogHandle implements AsyncDisposable {
    * not keep the process alive.
    */
   watch(options: WatchOptions = {}): CatalogWatch {
+    checkOptionNames(options, CONNECTION_OPTIONS.watch);
     const { path, signal } = options;
     this.home.lifetime.enter(options);
     if (this.namespace.watch === undefined) throw unsupported('Watch');
@@ -159,8 +164,10 @@ export class CatalogHandle implements AsyncDisposable {
   protected enter<Options extends CallOptions>(
     pathOrOptions: readonly string[] | Options | undefined,
     given: Options | undefined,
+    known: readonly string[],
   ): [string[], Options] {
     const [path, options] = pathAndOptions(pathOrOptions, given);
+    checkOptionNames(options, known);
     this.home.lifetime.enter(options);
     return [path, options];
   }

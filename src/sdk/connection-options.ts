@@ -1,5 +1,6 @@
 /** What the methods of a connection take and answer. Types, and the reading of overloads. */
 import { DirspaceError } from '../errors.ts';
+import { CREATE_MODES, parseMode } from '../protocol/modes.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { DataInput } from './data.ts';
 import type { VectorColumns } from './infer.ts';
@@ -156,7 +157,22 @@ export function pathAndOptions<Options extends object>(
 
 const isPath = (value: unknown): value is readonly string[] => Array.isArray(value);
 
-/** The one mode that `mode` and `existOk` say together. */
+/** The one mode that `mode` and `existOk` say together, in whatever spelling. */
 export function createMode({ mode, existOk }: CreateTableOptions): string | undefined {
-  return existOk === true && (mode === undefined || mode === 'create') ? 'exist_ok' : mode;
+  if (existOk !== true) return mode;
+  return parseMode(mode ?? undefined, CREATE_MODES) === 'Create' ? 'exist_ok' : mode;
+}
+
+/** All that these have is said by their names, so that one not known is a mistake. */
+export function checkedChanges(changes: NamespacePropertyChanges): NamespacePropertyChanges {
+  const isObject = typeof changes === 'object' && changes !== null;
+  const strange = isObject
+    ? Object.keys(changes).find((name) => name !== 'properties' && name !== 'removals')
+    : undefined;
+  if (isObject && strange === undefined) return changes;
+  const found = strange === undefined ? '' : `; there is no ${JSON.stringify(strange)}`;
+  throw new DirspaceError(
+    'InvalidInput',
+    `Changes of a namespace are an object with "properties" to set, and "removals" that names those to remove${found}.`,
+  );
 }

@@ -2,6 +2,7 @@
  * A catalog as its users see it: the tables, by name. Everything goes through the operations of the
  * protocol, so it is the same on every catalog.
  */
+import { DirspaceError } from '../errors.ts';
 import type { UndropTableResponse } from '../protocol/extensions.ts';
 import type {
   DeclareTableResponse,
@@ -27,7 +28,13 @@ import {
 } from './connection-options.ts';
 import { type DataInput, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
-import { CREATE_OPTIONS, checkOptionNames, OPEN_OPTIONS } from './option-names.ts';
+import {
+  CONNECTION_OPTIONS,
+  CREATE_OPTIONS,
+  checkOptionNames,
+  DESCRIBE_MEMBERS,
+  OPEN_OPTIONS,
+} from './option-names.ts';
 import { pages } from './pages.ts';
 import { copy, isThere, page } from './requests.ts';
 import type { SchemaInput } from './schema-like.ts';
@@ -47,10 +54,13 @@ export class Connection extends CatalogHandle {
     pathOrOptions?: readonly string[] | TableNamesOptions,
     given?: TableNamesOptions,
   ): Promise<string[]> {
-    const [id, options] = this.enter(pathOrOptions, given);
+    const [id, options] = this.enter(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
     const { startAfter, limit = Infinity } = options;
     const names: string[] = [];
-    if (limit <= 0) return names;
+    if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
+      throw new DirspaceError('InvalidInput', `limit is ${limit}; give a whole number from 0 on.`);
+    }
+    if (limit === 0) return names;
     for await (const { tables } of pages((token) =>
       this.namespace.listTables({ id, ...token }, options),
     )) {
@@ -72,7 +82,7 @@ export class Connection extends CatalogHandle {
     pathOrOptions?: readonly string[] | ListTablesOptions,
     given?: ListTablesOptions,
   ): Promise<ListTablesResult> {
-    const [id, options] = this.enter(pathOrOptions, given);
+    const [id, options] = this.enter(pathOrOptions, given, CONNECTION_OPTIONS.listTables);
     const request = { id, ...page(options), ...declared(options) };
     const answer = await this.namespace.listTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -81,6 +91,7 @@ export class Connection extends CatalogHandle {
   /** Tables of all namespaces by their string ids, such as `prod$search$user`. */
   async listAllTables(options: ListTablesOptions = {}): Promise<ListTablesResult> {
     this.home.lifetime.enter(options);
+    checkOptionNames(options, CONNECTION_OPTIONS.listTables);
     const request = { ...page(options), ...declared(options) };
     const answer = await this.namespace.listAllTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -152,6 +163,7 @@ export class Connection extends CatalogHandle {
     options: TableExistsOptions = {},
   ): Promise<boolean> {
     const id = this.#table(name, namespacePath, options);
+    checkOptionNames(options, CONNECTION_OPTIONS.tableExists);
     const request = defined({ id, version: options.version });
     return isThere(
       this.namespace.tableExists(request, options),
@@ -168,6 +180,7 @@ export class Connection extends CatalogHandle {
     options: DeclareTableOptions = {},
   ): Promise<DeclareTableResponse> {
     const id = this.#table(name, namespacePath, options);
+    checkOptionNames(options, CONNECTION_OPTIONS.declareTable);
     const { location, properties, vendCredentials: vend_credentials } = options;
     const request = defined({ id, location, properties: copy(properties), vend_credentials });
     return this.namespace.declareTable(request, options);
@@ -181,6 +194,7 @@ export class Connection extends CatalogHandle {
     options?: CallOptions,
   ): Promise<DescribeTableResponse> {
     const id = this.#table(name, namespacePath, options);
+    checkOptionNames(members, DESCRIBE_MEMBERS);
     return this.namespace.describeTable({ ...members, id }, options);
   }
 
@@ -207,7 +221,10 @@ export class Connection extends CatalogHandle {
   /** Drops the tables of one namespace, not those of the namespaces in it. */
   async dropAllTables(namespacePath?: readonly string[], options?: CallOptions): Promise<void> {
     const names = await this.tableNames(namespacePath, options);
-    for (const name of names) await this.dropTable(name, namespacePath, options);
+    for (const name of names) {
+      // Somebody else may drop them too.
+      await isThere(this.dropTable(name, namespacePath, options), 'TableNotFound');
+    }
   }
 
   /** Forgets a table and keeps its data, which `registerTable` can take in again. */
@@ -228,6 +245,7 @@ export class Connection extends CatalogHandle {
     options: RegisterTableOptions = {},
   ): Promise<RegisterTableResponse> {
     const id = this.#table(name, namespacePath, options);
+    checkOptionNames(options, CONNECTION_OPTIONS.registerTable);
     const { mode, properties } = options;
     const request = defined({ id, location, mode, properties: copy(properties) });
     return this.namespace.registerTable(request, options);
@@ -239,6 +257,7 @@ export class Connection extends CatalogHandle {
     newName: string,
     options: RenameTableOptions = {},
   ): Promise<void> {
+    checkOptionNames(options, CONNECTION_OPTIONS.renameTable);
     const { namespacePath, newNamespacePath } = options;
     const id = this.#table(currentName, namespacePath, options);
     const moved = newNamespacePath && pathOf(newNamespacePath, 'newNamespacePath');

@@ -32,4 +32,31 @@ export const CREATE_OPTIONS = [
   'signal',
 ] as const;
 
+/** Of the other calls of a connection. */
+export const CONNECTION_OPTIONS = {
+  createNamespace: ['mode', 'properties', 'signal'],
+  dropNamespace: ['mode', 'behavior', 'signal'],
+  watch: ['path', 'signal'],
+  page: ['limit', 'pageToken', 'signal'],
+  listTables: ['limit', 'pageToken', 'includeDeclared', 'signal'],
+  tableNames: ['startAfter', 'limit', 'signal'],
+  tableExists: ['version', 'signal'],
+  declareTable: ['location', 'properties', 'vendCredentials', 'signal'],
+  registerTable: ['mode', 'properties', 'signal'],
+  renameTable: ['namespacePath', 'newNamespacePath', 'signal'],
+} as const;
+
+/** Members of the protocol's request, which `describeTable` passes on. */
+export const DESCRIBE_MEMBERS = [
+  'version',
+  'tag',
+  'branch',
+  'with_table_uri',
+  'load_detailed_metadata',
+  'check_declared',
+  'vend_credentials',
+  'identity',
+  'context',
+] as const;
+
 export const ADD_OPTIONS = ['mode', 'schema', 'signal'] as const;
