@@ -66,6 +66,14 @@ describe('roots', () => {
     expect(error.message).toContain('format 2');
   });
 
+  test('a catalog at the root of a file system says where its tables are', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/', fs });
+    const { location } = await namespace.createTable({ id: ['t'] }, people(1));
+    expect(location).toBe('/data/t.table');
+    expect(fs.existsSync(location ?? '')).toBe(true);
+  });
+
   test('table_uri encodes the special characters of the root', async () => {
     const root = `${temporaryFolder()}/a b#c?d%20é`;
     const namespace = await openDirectoryNamespace({ root });

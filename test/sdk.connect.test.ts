@@ -1,3 +1,4 @@
+import { Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
 import { connect, connectNamespace } from '../src/sdk/connect.ts';
@@ -8,6 +9,7 @@ import {
 } from '../src/sdk/implementations.ts';
 import { nearest } from '../src/sdk/known-names.ts';
 import { checkProperties, type Properties } from '../src/sdk/properties.ts';
+import { memoryFs } from './helpers/catalogs.ts';
 import { recordingCatalog } from './helpers/recording-catalog.ts';
 
 async function messageOf(call: () => unknown, code = 'InvalidInput'): Promise<string> {
@@ -56,6 +58,29 @@ describe('implementations by name', () => {
       expect(await messageOf(() => connectNamespace('dir', properties))).toContain('are strings');
     },
   );
+
+  test.each([[undefined], [null], ['/nowhere'], [{ root: 5 }]])(
+    'properties that are %j say what there is',
+    async (properties) => {
+      const message = await messageOf(() => connectNamespace('dir', properties as never));
+      expect(message).toContain('dir takes "root" (required), "managed_versioning"');
+    },
+  );
+
+  test('a factory that answers no catalog is refused', async () => {
+    registerNamespace('nothing', () => undefined as never);
+    expect(await messageOf(() => connectNamespace('nothing', {}))).toContain('"nothing"');
+  });
+
+  test('the root of a directory catalog is a path or a file URL', async () => {
+    const fs = memoryFs();
+    await connectNamespace('dir', { root: 'file:///a%20b' }, { fs });
+    expect(fs.readdirSync('/')).toEqual(['a b']);
+    for (const root of ['s3://bucket/x', 'file://host/x', 'a\0b']) {
+      await messageOf(() => connectNamespace('dir', { root }, { fs }));
+    }
+    expect(fs.readdirSync('/')).toEqual(['a b']);
+  });
 
   test('a flag is true or false', async () => {
     const properties = { root: '/nowhere', managed_versioning: 'yes' };
@@ -113,6 +138,11 @@ describe('options', () => {
     [{ readOnly: 'yes' }, 'boolean'],
     [{ durability: 'fast' }, '"full" or "relaxed"'],
     [{ fs: null }, 'object'],
+    [{ fs: {} }, 'no openSync'],
+    [{ fs: new Volume() }, 'no constants'],
+    [{ signal: {} }, 'no AbortSignal'],
+    [{ cacheBytes: Number.NaN }, 'cacheBytes is NaN'],
+    [{ bufferBytes: -1 }, 'bufferBytes is -1'],
     [{ constructor: 1 }, 'There is no option'],
   ])('%j is refused', async (options, part) => {
     expect(await messageOf(() => connect('/nowhere', options as never))).toContain(part);

@@ -166,4 +166,6 @@ export const missingBranch = (table: Table, name: string): DirspaceError =>
     { details: { id: table.id, branch: name } },
   );
 
-export const locationOf = (catalog: Catalog, folder: string): string => `${catalog.root}/${folder}`;
+/** The root of a file system ends in the slash that others are followed by. */
+export const locationOf = ({ root }: Catalog, folder: string): string =>
+  root.endsWith('/') ? root + folder : `${root}/${folder}`;

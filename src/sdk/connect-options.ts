@@ -79,6 +79,16 @@ export function checkConnectOptions(options: ConnectOptions): void {
       fail(`The option ${name} is of type ${found}; it is of type ${expected}.`);
     }
   }
+  const { signal } = options;
+  if (signal !== undefined && typeof signal.throwIfAborted !== 'function') {
+    fail('The option signal is no AbortSignal.');
+  }
+  for (const name of ['cacheBytes', 'bufferBytes'] as const) {
+    const bytes = options[name];
+    if (bytes !== undefined && !(bytes >= 0)) {
+      fail(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);
+    }
+  }
   const names = Object.keys(options.storageOptions ?? {});
   if (names.length > 0) {
     fail(`A catalog takes no storageOptions and was given ${names.join(', ')}; leave them out.`);

@@ -1,5 +1,4 @@
 /** The ways to a Connection. Which implementations there are is not known here. */
-import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../errors.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { Connection } from './connection.ts';
@@ -20,7 +19,13 @@ export async function connect(
 ): Promise<Connection> {
   const all = typeof target === 'object' && target !== null ? target : { ...given, uri: target };
   const { uri, ...options } = all;
-  return connectNamespace('dir', { root: directoryOf(uri) }, options);
+  if (typeof uri !== 'string' || uri === '') {
+    throw new DirspaceError(
+      'InvalidInput',
+      'connect takes the path of a directory, or an object with it as "uri".',
+    );
+  }
+  return connectNamespace('dir', { root: uri }, options);
 }
 
 /** Opens a catalog of the implementation of that name, such as `dir` with its `root`. */
@@ -35,31 +40,4 @@ export async function connectNamespace(
     label: place === undefined ? name : `${name}: ${place}`,
     ...(options.env === undefined ? {} : { env: options.env }),
   });
-}
-
-// Any other colon is part of a name, or ends a drive's.
-const SCHEME = /^(?:(file):|([a-z][a-z0-9+.-]+):\/\/)/i;
-
-function directoryOf(uri: unknown): string {
-  if (typeof uri !== 'string' || uri === '') {
-    throw new DirspaceError(
-      'InvalidInput',
-      'connect takes the path of a directory, or an object with it as "uri".',
-    );
-  }
-  const [match, file, scheme] = SCHEME.exec(uri) ?? [];
-  if (match === undefined) return uri;
-  if (file === undefined) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `connect opens directories: a path or a "file:" URL, not ${JSON.stringify(`${scheme}:`)}. Use connectNamespace(name, properties) for other catalogs.`,
-      { details: { scheme } },
-    );
-  }
-  try {
-    return fileURLToPath(uri);
-  } catch (cause) {
-    const message = `${JSON.stringify(uri)} names no directory of this machine.`;
-    throw new DirspaceError('InvalidInput', message, { cause });
-  }
 }

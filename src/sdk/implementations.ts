@@ -58,7 +58,8 @@ export async function openNamespace(
 ): Promise<Catalog> {
   checkConnectOptions(options);
   options.signal?.throwIfAborted();
-  const factory = registered.get(name) ?? (await BUILT_IN.get(name)?.())?.open;
+  const added = registered.get(name);
+  const factory = added ?? (await BUILT_IN.get(name)?.())?.open;
   if (factory === undefined) {
     const known = implementationNames();
     throw new DirspaceError(
@@ -67,5 +68,11 @@ export async function openNamespace(
       { details: { known } },
     );
   }
-  return factory(checkStrings(name, properties), options);
+  if (added === undefined) return factory(properties, options);
+  const catalog = await added(checkStrings(name, properties), options);
+  if (typeof catalog === 'object' && catalog !== null) return catalog;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The factory registered as ${JSON.stringify(name)} answered ${catalog === null ? 'null' : `a value of type ${typeof catalog}`}; it answers a catalog.`,
+  );
 }

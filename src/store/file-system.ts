@@ -4,6 +4,8 @@
  * Owns the shape and the flags; knows nothing of paths, roots or durability.
  */
 
+import { DirspaceError } from '../errors.ts';
+
 export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
@@ -102,6 +104,48 @@ export interface FileSystem extends LockFileSystem, ListFileSystem {
   fsync(fd: number, callback: Done): void;
   fsyncSync(fd: number): void;
   fdatasync(fd: number, callback: Done): void;
+}
+
+const METHODS = [
+  'openSync',
+  'closeSync',
+  'readSync',
+  'writeSync',
+  'ftruncateSync',
+  'fstatSync',
+  'lstatSync',
+  'statSync',
+  'readdirSync',
+  'mkdirSync',
+  'rmdirSync',
+  'renameSync',
+  'linkSync',
+  'unlinkSync',
+  'existsSync',
+  'realpathSync',
+  'read',
+  'writev',
+  'fsync',
+  'fsyncSync',
+  'fdatasync',
+  'mkdir',
+  'rmdir',
+  'stat',
+  'lstat',
+  'readdir',
+  'utimes',
+] as const satisfies readonly (keyof FileSystem)[];
+
+/** @throws InvalidInput for what is not of the shape of `node:fs`, such as a memfs Volume by itself */
+export function checkFileSystem(fs: FileSystem): void {
+  const missing: string[] = METHODS.filter((name) => typeof fs[name] !== 'function');
+  if (typeof fs.constants !== 'object' || fs.constants === null) missing.push('constants');
+  if (missing.length === 0) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The option fs has no ${missing.slice(0, 6).join(', ')}${missing.length > 6 ? ', ...' : ''}; give node:fs or an object of its shape, such as memfs's "fs" or what its createFsFromVolume answers.`,
+    { details: { missing } },
+  );
 }
 
 /** The entries of a folder. Asked with file types, every file system answers objects. */

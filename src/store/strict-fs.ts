@@ -6,7 +6,7 @@
  */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';
-import { type FileStat, type FileSystem, readFolder } from './file-system.ts';
+import { checkFileSystem, type FileStat, type FileSystem, readFolder } from './file-system.ts';
 
 const LONGEST_NAME = 255;
 const LONGEST_PATH = 4096;
@@ -30,6 +30,7 @@ export function strictFileSystem(fs: FileSystem): FileSystem {
   if (trusted.has(fs)) return fs;
   let strict = strictOf.get(fs);
   if (strict === undefined) {
+    checkFileSystem(fs);
     strict = trustFileSystem(wrap(fs));
     strictOf.set(fs, strict);
   }
