@@ -906,6 +906,15 @@ describe('queries', () => {
     expect(last()).toEqual({ ...plain, columns: expected });
   });
 
+  test('several predicates are joined, as in the SDK of LanceDB', async () => {
+    const { table, last } = await setUpQuery();
+    const query = table.query().where('id > 1 -- so').filter("name = 'a' or id = 3");
+    await query.nearestTo([1, 2]).where('id < 9').toArray();
+    expect(last()).toMatchObject({
+      filter: "((id > 1 -- so\n) AND (name = 'a' or id = 3\n)\n) AND (id < 9\n)",
+    });
+  });
+
   test('by vector', async () => {
     const { table, last } = await setUpQuery();
     await table.query().where('id > 1').nearestTo(Float32Array.of(1, 2)).toArray();

@@ -29,9 +29,11 @@ export type Vector = Float32Array | Float64Array | readonly number[];
 
 /** A query with a predicate. */
 export class FilteredQuery extends QueryBase {
-  /** An SQL predicate; a second one replaces the first. */
+  /** An SQL predicate; rows have to fit every one that was given. */
   where(predicate: string): this {
-    this.request.filter = predicate;
+    const { filter } = this.request;
+    // On lines of their own, so that comments end in them.
+    this.request.filter = filter === undefined ? predicate : `(${filter}\n) AND (${predicate}\n)`;
     return this;
   }
 
