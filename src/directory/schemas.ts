@@ -37,6 +37,7 @@ export async function alterTableAddColumns(
       path: entry.name,
       expression: entry.expression,
       type: typeOf(entry.data_type, entry.name),
+      metadata: entry.metadata,
     };
   });
   const { branch, repeated } = await beginChange(catalog, request, options);

@@ -18,10 +18,12 @@ export interface AddColumnsSql {
   readonly valueSql: string;
 }
 
-/** A field by its name and Arrow type; the column is null in all rows. */
+/** A field by its name and Arrow type; the column is null in all rows, so it must be nullable. */
 export interface NewField {
   readonly name: string;
   readonly type: DataType | TypeLike;
+  readonly nullable?: boolean;
+  readonly metadata?: ReadonlyMap<string, string> | null;
 }
 
 /** Columns to add: with values, or of nulls. */
@@ -70,10 +72,17 @@ export function newColumns(columns: NewColumns): AddColumnsEntry[] {
   }));
 }
 
-const nullColumn = ({ name, type }: NewField): AddColumnsEntry => ({
-  name,
-  data_type: { ...dataTypeJson(type) },
-});
+function nullColumn({ name, type, nullable, metadata }: NewField): AddColumnsEntry {
+  if (nullable === false) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The new column ${JSON.stringify(name)} would be null in every row and must be nullable: new Field(name, type, true).`,
+      { details: { column: name } },
+    );
+  }
+  const known = (metadata?.size ?? 0) > 0 ? Object.fromEntries(metadata ?? []) : undefined;
+  return defined({ name, data_type: { ...dataTypeJson(type) }, metadata: known });
+}
 
 function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
   const sound =

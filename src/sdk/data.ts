@@ -23,9 +23,10 @@ import {
 import { isSchemaLike, rebuildType, type SchemaLike } from './arrow-like-types.ts';
 import { buildContext } from './build-column.ts';
 import { conformBatch } from './conform.ts';
+import { givenInSchema } from './given.ts';
 import type { VectorColumns } from './infer.ts';
 import { asBytes } from './js-values.ts';
-import { arrayStream, narrowed, rowStream, type StreamPlan } from './row-stream.ts';
+import { arrayStream, rowStream, type StreamPlan } from './row-stream.ts';
 import { type SchemaInput, toSchema } from './schema-like.ts';
 import {
   isPullable,
@@ -132,8 +133,7 @@ const startsWithRow = (data: readonly unknown[]): boolean =>
 function schemaFor(own: Schema, plan: StreamPlan): Schema {
   const { schema } = plan;
   if (schema === undefined) return toSchema(own);
-  const names = new Set(own.fields.map(({ name }) => name));
-  return narrowed(schema, plan, (name) => names.has(name));
+  return plan.partial ? givenInSchema(schema, own) : schema;
 }
 
 function arrowStream(data: ArrowLike, plan: StreamPlan): RecordBatchStream {

@@ -3,6 +3,7 @@ import { DirspaceError } from '../errors.ts';
 import type { MergeInsertIntoTableRequest } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { DataInput } from './data.ts';
+import { checkOptionNames, checkWhere, EXECUTE_OPTIONS, onlyOptions } from './option-names.ts';
 import { checkCount } from './query-base.ts';
 
 /** The version that a merge made, and what became of the rows. */
@@ -43,7 +44,8 @@ export class MergeInsertBuilder {
   /** Rows whose key is there are replaced; `where` compares `source.` and `target.` columns. */
   whenMatchedUpdateAll(options?: { readonly where?: string }): this {
     this.#request.when_matched_update_all = true;
-    if (options?.where !== undefined) this.#request.when_matched_update_all_filt = options.where;
+    const where = whereOf(options);
+    if (where !== undefined) this.#request.when_matched_update_all_filt = where;
     return this;
   }
 
@@ -56,9 +58,8 @@ export class MergeInsertBuilder {
   /** Rows of the table whose key does not come are deleted; of these, those that fit `where`. */
   whenNotMatchedBySourceDelete(options?: { readonly where?: string }): this {
     this.#request.when_not_matched_by_source_delete = true;
-    if (options?.where !== undefined) {
-      this.#request.when_not_matched_by_source_delete_filt = options.where;
-    }
+    const where = whereOf(options);
+    if (where !== undefined) this.#request.when_not_matched_by_source_delete_filt = where;
     return this;
   }
 
@@ -70,6 +71,7 @@ export class MergeInsertBuilder {
 
   /** One new version with all of it, or none. */
   async execute(data: DataInput, options: WriteExecutionOptions = {}): Promise<MergeResult> {
+    checkOptionNames(options, EXECUTE_OPTIONS);
     const { timeoutMs, ...rest } = options;
     if (timeoutMs === undefined) return this.#execute({ ...this.#request }, data, rest);
     const limits = [AbortSignal.timeout(checkCount('timeoutMs', timeoutMs, 1))];
@@ -77,4 +79,9 @@ export class MergeInsertBuilder {
     const signal = AbortSignal.any(limits);
     return this.#execute({ ...this.#request }, data, { ...rest, signal });
   }
+}
+
+function whereOf(options: { readonly where?: string } = {}): string | undefined {
+  onlyOptions(options, ['where'], 'a clause of mergeInsert');
+  return checkWhere(options.where);
 }

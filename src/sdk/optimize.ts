@@ -8,6 +8,7 @@ import type {
 } from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
+import { COMPACTION_OPTIONS, checkOptionNames, OPTIMIZE_OPTIONS } from './option-names.ts';
 
 /** What to join and what to remove. */
 export interface OptimizeOptions extends CallOptions {
@@ -40,9 +41,12 @@ const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
 
 /** @throws InvalidInput unless `cleanupOlderThan` is a valid Date */
 export function optimizeMembers(
-  { cleanupOlderThan, dryRun, deleteUnverified, compaction }: OptimizeOptions,
+  options: OptimizeOptions,
   env: Env,
 ): Omit<OptimizeTableRequest, 'id' | 'branch'> {
+  const { cleanupOlderThan, dryRun, deleteUnverified, compaction } = options;
+  checkOptionNames(options, OPTIMIZE_OPTIONS);
+  if (typeof compaction === 'object') checkOptionNames(compaction, COMPACTION_OPTIONS);
   const age = cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - timeOf(cleanupOlderThan);
   return defined({
     compact:

@@ -60,3 +60,37 @@ export const DESCRIBE_MEMBERS = [
 ] as const;
 
 export const ADD_OPTIONS = ['mode', 'schema', 'signal'] as const;
+
+export const EXECUTE_OPTIONS = ['timeoutMs', 'signal', 'idempotencyKey'] as const;
+
+export const OPTIMIZE_OPTIONS = [
+  'cleanupOlderThan',
+  'dryRun',
+  'deleteUnverified',
+  'compaction',
+  'onProgress',
+  'signal',
+] as const;
+
+export const COMPACTION_OPTIONS = ['targetRows', 'targetBytes', 'maxDeletedShare'] as const;
+
+/** @throws InvalidInput for any other name: without its condition a change would hit every row */
+export function onlyOptions(options: object, known: readonly string[], what: string): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (known.includes(name) || value === undefined) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no option ${JSON.stringify(name)} of ${what}; there is ${known.join(', ')}.`,
+      { details: { option: name } },
+    );
+  }
+}
+
+/** @throws InvalidInput unless a condition is SQL text or absent */
+export function checkWhere(where: unknown): string | undefined {
+  if (where === undefined || typeof where === 'string') return where;
+  throw new DirspaceError(
+    'InvalidInput',
+    `where is an SQL predicate, such as "age > 40", and was given ${where === null ? 'null' : typeof where}.`,
+  );
+}

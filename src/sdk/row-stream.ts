@@ -2,19 +2,25 @@
  * Rows as a stream of record batches: the schema they are given or that their first batch shows,
  * and as many batches as they fill.
  */
-import { type RecordBatch, type RecordBatchStream, recordBatchStream, Schema } from '../arrow.ts';
+import {
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  type Schema,
+} from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { buildBatch, buildContext } from './build-column.ts';
 import type { BuildContext } from './column-data.ts';
 import { defined } from './defined.ts';
+import { givenInRows } from './given.ts';
 import { inferSchema, type VectorColumns } from './infer.ts';
-import { hasMember, type Records } from './records.ts';
+import type { Records } from './records.ts';
 import { once, type RowSource } from './source.ts';
 
 /** What was asked of the stream, however the data comes. */
 export interface StreamPlan {
   readonly schema: Schema | undefined;
-  /** Whether columns of the schema that the data does not have are left out. */
+  /** Whether columns and members of the schema that the data does not have are left out. */
   readonly partial: boolean;
   readonly vectors: VectorColumns | undefined;
   readonly batchRows: number;
@@ -26,22 +32,10 @@ const INFERRED =
 
 const FIRST_ROWS = ' Of the columns there are, only those of the first rows were taken.';
 
-/** The schema asked for, with the columns that are there where the plan wants no others. */
-export function narrowed(
-  asked: Schema,
-  plan: StreamPlan,
-  isThere: (name: string) => boolean,
-): Schema {
-  if (!plan.partial) return asked;
-  const fields = asked.fields.filter(({ name }) => isThere(name));
-  return fields.length === asked.fields.length ? asked : new Schema(fields, asked.metadata);
-}
-
 function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
   const { schema: asked } = plan;
   if (asked !== undefined) {
-    if (rows.length === 0) return asked;
-    return narrowed(asked, plan, (name) => hasMember(rows as Records, name));
+    return plan.partial ? givenInRows(asked, rows as Records) : asked;
   }
   const schema = inferSchema(rows, plan.vectors);
   if (schema.fields.length === 0) {

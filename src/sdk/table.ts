@@ -149,7 +149,7 @@ export class Table extends TableIndexes {
     });
   }
 
-  /** Starts a merge by the key columns `on`; columns that the data does not have keep their values. */
+  /** Starts a merge by the key columns `on`; what the data does not have keeps its values. */
   mergeInsert(on: string | readonly string[]): MergeInsertBuilder {
     this.lifetime.enter();
     return new MergeInsertBuilder(on, async (merge, data, options) => {

@@ -1,5 +1,6 @@
 /** The three ways to say which columns an update sets, as the protocol's one. Calls nothing. */
 import { DirspaceError } from '../errors.ts';
+import { checkWhere, onlyOptions } from './option-names.ts';
 import { type IntoSql, toSql } from './sql-literal.ts';
 
 type ByColumn<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
@@ -21,7 +22,12 @@ export function updatesOf(
   options: UpdateOptions = {},
 ): { updates: string[][]; predicate?: string } {
   const named = input as { values?: unknown; valuesSql?: unknown; where?: unknown };
-  const where = isColumns(named.values) || isColumns(named.valuesSql) ? named.where : undefined;
+  const both = isColumns(named.values) && isColumns(named.valuesSql);
+  if (both) throw new DirspaceError('InvalidInput', 'Give values or valuesSql, not both.');
+  const isNamed = isColumns(named.values) || isColumns(named.valuesSql);
+  if (isNamed) onlyOptions(named, ['values', 'valuesSql', 'where'], 'update');
+  onlyOptions(options, ['where', 'signal', 'idempotencyKey'], 'update');
+  const where = isNamed ? named.where : undefined;
   const updates = isColumns<IntoSql>(named.values)
     ? entriesOf(named.values).map(([column, value]) => [column, toSql(value)])
     : entriesOf(isColumns<string>(named.valuesSql) ? named.valuesSql : (input as ByColumn<string>));
@@ -33,10 +39,10 @@ export function updatesOf(
       `The expression for ${JSON.stringify(column)} is of type ${typeof expression}; it is SQL text. Give values as {values: {...}}.`,
     );
   }
-  const predicate = options.where ?? where;
+  const predicate = checkWhere(options.where) ?? checkWhere(where);
   return {
     updates: updates.map((pair) => [...pair]),
-    ...(typeof predicate === 'string' ? { predicate } : {}),
+    ...(predicate === undefined ? {} : { predicate }),
   };
 }
 

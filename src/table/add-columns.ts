@@ -26,6 +26,7 @@ export interface NewColumn {
   readonly expression?: string | undefined;
   /** Of a column of nulls. */
   readonly type?: DataType | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -75,7 +76,8 @@ async function build(
     const { type, expression } = await typeOf(base, column);
     const [parent, name] = parentOf(base.fields, column.path);
     checkName(name);
-    const made = assignFieldIds([new Field(name, type, true)], nextFieldId);
+    const metadata = new Map(Object.entries(column.metadata ?? {}));
+    const made = assignFieldIds([new Field(name, type, true, metadata)], nextFieldId);
     nextFieldId = made.nextFieldId;
     tree =
       parent === undefined
@@ -109,6 +111,13 @@ async function typeOf(
     throw new DirspaceError(
       'InvalidInput',
       `The new column ${JSON.stringify(path)} has no expression; one of nulls is CAST(NULL AS BIGINT) and the like.`,
+    );
+  }
+  if (type !== undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The new column ${JSON.stringify(path)} has an expression and a data type; give one of them: a CAST in the expression chooses its type.`,
+      { details: { column: path } },
     );
   }
   const expression = await compileExpression(sql, base.schema);

@@ -24,7 +24,10 @@ export function matchFields(
     const field = known.get(column.name);
     if (field === undefined) {
       throw mismatch(
-        `the table has no column ${JSON.stringify(column.name)}; it has ${[...known.keys()].slice(0, 20).join(', ')}`,
+        `the table has no column ${JSON.stringify(column.name)}; it has ${fields
+          .map(({ field }) => field.name)
+          .slice(0, 20)
+          .join(', ')}`,
       );
     }
     known.delete(column.name);

@@ -2,7 +2,7 @@
  * One attempt of a merge, on one version: target rows are streamed past an index over the source
  * rows, which are in memory. Writes nothing itself.
  */
-import type { Data, RecordBatch, Vector } from '../arrow.ts';
+import type { Data, RecordBatch } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { liveRows } from '../format/fragment-entry.ts';
@@ -14,7 +14,14 @@ import { findField, leafOf } from './field-paths.ts';
 import { indexKeys, type KeyIndex, showKey } from './key-index.ts';
 import { KeyRange } from './key-range.ts';
 import { compileCondition, type PairCondition } from './merge-condition.ts';
-import { type SourceColumns, type SourceRows, sourceColumns, wholeColumn } from './merge-source.ts';
+import {
+  type SourceColumn,
+  type SourceColumns,
+  type SourceRows,
+  sourceColumns,
+  wholeColumn,
+} from './merge-source.ts';
+import { keepMembers } from './merge-structs.ts';
 import { fragmentPlaces } from './places.ts';
 import { readFields } from './read-fields.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
@@ -24,7 +31,7 @@ import { RowOffsets } from './update.ts';
 export interface MergeClauses {
   /** Key columns. Null keys match nothing. */
   readonly on: readonly string[];
-  /** Matched rows take the values that came; columns that did not come keep theirs. */
+  /** Matched rows take the values that came; columns and members that did not come keep theirs. */
   readonly updateMatched?: { readonly condition?: string | undefined } | undefined;
   readonly insertNew?: boolean | undefined;
   /** Rows of the table whose key did not come are deleted. */
@@ -218,11 +225,16 @@ export class MergeAttempt {
     this.counts.updatedRows += rows;
     this.gone.add(place.entry.id, place.first, targets, rows);
     const { schema } = plan.snapshot;
-    const kept = schema.fields.map(({ name }) => name).filter((name) => !source.has(name));
+    const kept = schema.fields
+      .map(({ name }) => name)
+      .filter((name) => !source.has(name) || source.get(name)?.missing !== undefined);
     const carried = await readFields(plan, place, kept, targets);
     const columns = schema.fields.map(({ name }) => {
       const column = source.get(name);
-      return column === undefined ? (carried[kept.indexOf(name)] as Data) : gather(column, sources);
+      const old = carried[kept.indexOf(name)] as Data;
+      if (column === undefined) return old;
+      const came = gather(column.values, sources);
+      return column.missing === undefined ? came : keepMembers(old, came, column.missing);
     });
     return recordBatch(schema, columns, rows);
   }
@@ -230,7 +242,9 @@ export class MergeAttempt {
   async #fulfilling(condition: PairCondition, place: BatchPlace, pairs: Pairs): Promise<Pairs> {
     const { plan, source } = this.#parts;
     const target = await readFields(plan, place, condition.target, pairs.targets);
-    const came = condition.source.map((name) => gather(source.get(name) as Vector, pairs.sources));
+    const came = condition.source.map((name) =>
+      gather((source.get(name) as SourceColumn).values, pairs.sources),
+    );
     const chosen = condition.select(target, came, pairs.targets.length);
     const pick = (rows: Uint32Array): Uint32Array => chosen.map((pair) => rows[pair] as number);
     return { targets: pick(pairs.targets), sources: pick(pairs.sources) };
@@ -252,7 +266,7 @@ export class MergeAttempt {
       const part = rows.subarray(from, Math.min(count, from + OUT_ROWS));
       const columns = schema.fields.map(({ name, type }) => {
         const column = source.get(name);
-        return column === undefined ? nullColumn(type, part.length) : gather(column, part);
+        return column === undefined ? nullColumn(type, part.length) : gather(column.values, part);
       });
       yield recordBatch(schema, columns, part.length);
     }

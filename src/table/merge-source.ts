@@ -9,6 +9,7 @@ import { concatData } from '../format/concat.ts';
 import { adapterBetween } from './adapt.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import { matchFields } from './match-fields.ts';
+import { type MissingMembers, missingMembers } from './merge-structs.ts';
 
 /** Bytes of all columns together; a merge of more is done in parts. */
 export const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
@@ -44,8 +45,14 @@ export async function readSource(
   return { schema: stream.schema, batches, rows };
 }
 
+export interface SourceColumn {
+  readonly values: Vector;
+  /** Members of structs that did not come, null in the values. */
+  readonly missing: MissingMembers | undefined;
+}
+
 /** The columns that came, by the names they have in the table, in the table's types. */
-export type SourceColumns = ReadonlyMap<string, Vector>;
+export type SourceColumns = ReadonlyMap<string, SourceColumn>;
 
 /**
  * @param partial whether required columns may be missing, as no row is inserted
@@ -57,7 +64,7 @@ export function sourceColumns(
   partial: boolean,
 ): SourceColumns {
   const matched = matchFields(fields, source.schema, partial);
-  const columns = new Map<string, Vector>();
+  const columns = new Map<string, SourceColumn>();
   for (const [at, node] of matched.entries()) {
     const wanted = fields.find(({ id }) => id === node.id) as IdentifiedField;
     const adapter = adapterBetween(wanted, node);
@@ -65,10 +72,12 @@ export function sourceColumns(
       const data = batch[at] as Data;
       return adapter === null ? data : adapter(data);
     });
-    if (chunks.length > 0) columns.set(wanted.field.name, new Vector(chunks));
+    if (chunks.length === 0) continue;
+    const missing = missingMembers(wanted, node);
+    columns.set(wanted.field.name, { values: new Vector(chunks), missing });
   }
   return columns;
 }
 
 /** All rows of a column in one piece. */
-export const wholeColumn = (column: Vector): Data => concatData(column.data);
+export const wholeColumn = ({ values }: SourceColumn): Data => concatData(values.data);

@@ -54,12 +54,16 @@ export const AddVirtualColumnEntry = object(
 );
 export type AddVirtualColumnEntry = Static<typeof AddVirtualColumnEntry>;
 
-/** `data_type`, of a column of nulls, goes beyond the protocol's shape: SQL has no name for some. */
+/**
+ * `data_type` and `metadata` go beyond the protocol's shape. `data_type` is that of a column of
+ * nulls: SQL has no name for some.
+ */
 export const AddColumnsEntry = object(
   { name },
   {
     expression: string,
     data_type: anyObject,
+    metadata: map(string),
     computed: string,
     virtual_column: ref<AddVirtualColumnEntry>('AddVirtualColumnEntry'),
   },
