@@ -106,7 +106,7 @@ describe('add columns', () => {
         { name: 'at', expression: '_rowoffset' },
       ],
     });
-    expect(answer).toEqual({ version: 3 });
+    expect(answer).toEqual({ version: 3, transaction_id: expect.any(String) });
     const after = await read(catalog, { with_row_id: true });
     expect(after).toEqual(
       before.map((each, at) => ({

@@ -20,6 +20,7 @@ import {
   updateFieldMetadata as updateMetadata,
 } from '../table/evolve.ts';
 import { findField, leafOf } from '../table/field-paths.ts';
+import type { Snapshot } from '../table/snapshot.ts';
 import type { Catalog } from './catalog.ts';
 import { beginChange } from './changes.ts';
 import { writeOptions } from './rows.ts';
@@ -41,10 +42,10 @@ export async function alterTableAddColumns(
     };
   });
   const { branch, repeated } = await beginChange(catalog, request, options);
-  if (repeated !== undefined) return { version: repeated.version };
+  if (repeated !== undefined) return changed(repeated, repeated.manifest.transaction);
   const write = writeOptions(branch, options);
-  const { snapshot } = await addColumns(catalog.engine, branch, columns, write);
-  return { version: snapshot.version };
+  const { snapshot, transaction } = await addColumns(catalog.engine, branch, columns, write);
+  return changed(snapshot, transaction);
 }
 
 /** @throws InvalidInput for a type that could lose values, TableColumnNotFound */
@@ -59,10 +60,10 @@ export async function alterTableAlterColumns(
     return { path, rename, nullable, type: typeOf(entry.data_type, path) };
   });
   const { branch, repeated } = await beginChange(catalog, request, options);
-  if (repeated !== undefined) return { version: repeated.version };
+  if (repeated !== undefined) return changed(repeated, repeated.manifest.transaction);
   const write = writeOptions(branch, options);
-  const { snapshot } = await alterColumns(catalog.engine, branch, changes, write);
-  return { version: snapshot.version };
+  const { snapshot, transaction } = await alterColumns(catalog.engine, branch, changes, write);
+  return changed(snapshot, transaction);
 }
 
 /** @throws TableColumnNotFound, InvalidInput when no column would be left */
@@ -79,10 +80,7 @@ export async function alterTableDropColumns(
     repeated === undefined
       ? await dropColumns(catalog.engine, branch, request.columns, writeOptions(branch, options))
       : { snapshot: repeated, transaction: repeated.manifest.transaction };
-  return {
-    version: snapshot.version,
-    ...(transaction === undefined ? {} : { transaction_id: transaction }),
-  };
+  return changed(snapshot, transaction);
 }
 
 /** @throws TableColumnNotFound */
@@ -100,16 +98,23 @@ export async function updateFieldMetadata(
       const { metadata } = leafOf(findField(repeated.fields, path)).field;
       return [path, Object.fromEntries(metadata)] as const;
     });
-    return { version: repeated.version, fields: Object.fromEntries(fields) };
+    const answer = changed(repeated, repeated.manifest.transaction);
+    return { ...answer, fields: Object.fromEntries(fields) };
   }
-  const changed = await updateMetadata(
+  const updated = await updateMetadata(
     catalog.engine,
     branch,
     request.updates,
     writeOptions(branch, options),
   );
-  return { version: changed.snapshot.version, fields: { ...changed.fields } };
+  return { ...changed(updated.snapshot, updated.transaction), fields: { ...updated.fields } };
 }
+
+const changed = (
+  { version }: Snapshot,
+  transaction: string | undefined,
+): { version: number; transaction_id?: string } =>
+  transaction === undefined ? { version } : { version, transaction_id: transaction };
 
 const typeOf = (json: object | undefined, path: string): DataType | undefined =>
   json === undefined ? undefined : typeFromJson(json, `data_type of ${JSON.stringify(path)}`);

@@ -46,6 +46,7 @@ export async function alterTransaction(
   catalog: Catalog,
   request: AlterTransactionRequest,
 ): Promise<AlterTransactionResponse> {
+  for (const action of request.actions) checkAction(action);
   await beginWrite(catalog);
   const transaction = transactionId(request.id);
   const found = await findTransaction(catalog, transaction);
@@ -65,10 +66,22 @@ export async function alterTransaction(
   );
 }
 
+/** One action does one thing, so that none is left out unseen. */
+function checkAction(action: AlterTransactionAction): void {
+  const given = ACTIONS.filter((name) => action[name] !== undefined);
+  if (given.length === 1) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `An action has ${given.join(' and ') || 'nothing to do'}; give each exactly one of ${ACTIONS.join(', ')}.`,
+  );
+}
+
 interface Transaction {
   readonly status: TransactionStatus;
   readonly properties: Readonly<Record<string, string>>;
 }
+
+const ACTIONS = ['setStatusAction', 'setPropertyAction', 'unsetPropertyAction'] as const;
 
 const ID = /^[0-9a-z-]{8,64}(\.[0-9a-z-]{8,80})?$/;
 

@@ -6,9 +6,13 @@ export interface WatchRequest {
   readonly id?: readonly string[];
 }
 
-/** Events, iterated once. */
+/**
+ * Events, iterated once: what is different each time the catalog is looked at, every new version of
+ * every branch once. What came and went between two looks, some milliseconds apart, is not told: a
+ * tag that was deleted again, a table that was dropped again with all its versions.
+ */
 export interface CatalogWatch extends AsyncIterable<CatalogEvent> {
-  /** Resolves once the catalog was looked at: what happens from then on is told. */
+  /** Resolves once the catalog was looked at: changes from then on are told. */
   readonly ready: Promise<void>;
 }
 

@@ -75,7 +75,11 @@ export const AlterTableAddColumnsRequest = request(
   { id, branch: string },
 );
 export type AlterTableAddColumnsRequest = Static<typeof AlterTableAddColumnsRequest>;
-export const AlterTableAddColumnsResponse = response({ version: count });
+/** `transaction_id` goes beyond the protocol's shape here and below: every commit answers its own. */
+export const AlterTableAddColumnsResponse = response(
+  { version: count },
+  { transaction_id: string },
+);
 export type AlterTableAddColumnsResponse = Static<typeof AlterTableAddColumnsResponse>;
 
 /** A value of null removes the key. */
@@ -92,7 +96,7 @@ export const UpdateFieldMetadataRequest = request(
 export type UpdateFieldMetadataRequest = Static<typeof UpdateFieldMetadataRequest>;
 export const UpdateFieldMetadataResponse = response(
   { version: count },
-  { fields: map(map(string)) },
+  { fields: map(map(string)), transaction_id: string },
 );
 export type UpdateFieldMetadataResponse = Static<typeof UpdateFieldMetadataResponse>;
 
@@ -130,7 +134,10 @@ export const AlterTableAlterColumnsRequest = request(
   { id, branch: string },
 );
 export type AlterTableAlterColumnsRequest = Static<typeof AlterTableAlterColumnsRequest>;
-export const AlterTableAlterColumnsResponse = response({ version: count });
+export const AlterTableAlterColumnsResponse = response(
+  { version: count },
+  { transaction_id: string },
+);
 export type AlterTableAlterColumnsResponse = Static<typeof AlterTableAlterColumnsResponse>;
 
 export const AlterTableDropColumnsRequest = request(

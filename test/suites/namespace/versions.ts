@@ -409,6 +409,25 @@ export function versionsPart(options: SuiteOptions): void {
       }
     });
 
+    test('transactions: every change of rows or columns answers its own', async () => {
+      const made = await ns().createTable({ id }, people(2));
+      const answers = [
+        made,
+        await ns().insertIntoTable({ id }, people(1)),
+        await ns().updateTable({ id, updates: [['name', "'x'"]] }),
+        await ns().deleteFromTable({ id, predicate: 'true' }),
+        await ns().alterTableAddColumns({ id, new_columns: [{ name: 'n', expression: '1' }] }),
+        await ns().alterTableAlterColumns({ id, alterations: [{ path: 'n', rename: 'm' }] }),
+        await ns().updateFieldMetadata({ id, updates: [{ path: 'm', metadata: { a: 'b' } }] }),
+        await ns().alterTableDropColumns({ id, columns: ['m'] }),
+        await ns().restoreTable({ id, version: 1 }),
+      ];
+      for (const [at, { transaction_id = '' }] of answers.entries()) {
+        const answer = await ns().describeTransaction({ id: [transaction_id] });
+        expect(answer.properties).toMatchObject({ table: 't', version: String(at + 1) });
+      }
+    });
+
     test('transactions: unknown ones are not found', async () => {
       await ns().createTable({ id }, people(1));
       for (const unknown of [[], ['x'], ['a', 'b'], ['../../x'], ['0'.repeat(36)]]) {
@@ -438,6 +457,17 @@ export function versionsPart(options: SuiteOptions): void {
       await unset('k', 'Skip');
       await expectError(unset('k', 'fail'), 'InvalidInput');
       await expectError(set('version', '9'), 'InvalidInput');
+      // An action that says two things, or nothing, is refused before any is done.
+      const both = {
+        setPropertyAction: { key: 'k', value: '5' },
+        unsetPropertyAction: { key: 'k' },
+      };
+      for (const action of [both, {}]) {
+        const actions = [{ setPropertyAction: { key: 'j', value: '1' } }, action];
+        await expectError(ns().alterTransaction({ id: [transaction_id], actions }), 'InvalidInput');
+      }
+      const last = await ns().describeTransaction({ id: [transaction_id] });
+      expect(last.properties).not.toHaveProperty('j');
     });
 
     test('transactions: what succeeded stays so', async () => {
