@@ -20,9 +20,10 @@ export function functionsRun(dist) {
     execFileSync(process.execPath, [session, 'read', index, catalog], {
       env: { ...process.env, NODE_V8_COVERAGE: counted },
     });
-    const [report] = readdirSync(counted);
+    const reports = readdirSync(counted);
+    if (reports.length !== 1) throw new Error(`${reports.length} reports of functions, not 1`);
     const files = new Map();
-    for (const { url, functions } of JSON.parse(readFileSync(join(counted, report))).result) {
+    for (const { url, functions } of JSON.parse(readFileSync(join(counted, reports[0]))).result) {
       const file = url.startsWith('file:') ? relative(real, fileURLToPath(url)) : '..';
       if (file.startsWith('..')) continue;
       const ranges = functions.map(({ ranges }) => ranges[0]).filter(({ count }) => count > 0);
@@ -31,6 +32,8 @@ export function functionsRun(dist) {
         functions: ranges.map(({ startOffset, endOffset }) => [startOffset, endOffset]),
       });
     }
+    // Paths that do not match would leave every function as it is, and the build as it was.
+    if (files.size === 0) throw new Error(`No file of ${real} was counted`);
     return files;
   } finally {
     rmSync(folder, { recursive: true, force: true });
