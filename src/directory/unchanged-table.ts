@@ -68,7 +68,7 @@ async function soughtVersion(
 ): Promise<Snapshot | undefined> {
   const branch = mainBranch(folder, record.id);
   const head = await resolveHead(engine, branch);
-  if (head !== undefined) noteHead(engine, branch, head);
+  if (head !== undefined) await noteHead(engine, branch, head);
   return head?.snapshot;
 }
 
