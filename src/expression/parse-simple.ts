@@ -7,7 +7,7 @@
  */
 import { SimpleValues } from './simple-values.ts';
 import type { Token } from './tokens.ts';
-import type { ColumnExpression, CompareOperator, Expression, LiteralExpression } from './tree.ts';
+import type { ColumnExpression, CompareOperator, Expression } from './tree.ts';
 
 const COMPARISONS: Readonly<Record<string, CompareOperator>> = {
   '=': '=',
@@ -72,14 +72,7 @@ class SimpleFilter extends SimpleValues {
 
   #list(arg: ColumnExpression, negated: boolean, at: number): Expression | undefined {
     if (this.next()?.text !== '(') return undefined;
-    const items: LiteralExpression[] = [];
-    for (;;) {
-      const item = this.literal();
-      if (item === undefined) return undefined;
-      items.push(item);
-      const after = this.next()?.text;
-      if (after === ')') return { kind: 'in', arg, items, negated, at };
-      if (after !== ',') return undefined;
-    }
+    const items = this.literals(')');
+    return items && { kind: 'in', arg, items, negated, at };
   }
 }

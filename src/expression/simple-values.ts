@@ -95,18 +95,24 @@ export class SimpleValues {
     return { kind: 'string', value: token.text.slice(1, -1).replaceAll("''", "'"), at };
   }
 
-  /** `[1, 2.5]` */
-  #list(): Expression | undefined {
-    const at = this.next()?.start ?? 0;
+  /** One or more, up to the closing bracket. */
+  protected literals(close: string): LiteralExpression[] | undefined {
     const items: LiteralExpression[] = [];
     for (;;) {
       const item = this.literal();
       if (item === undefined) return undefined;
       items.push(item);
       const after = this.next()?.text;
-      if (after === ']') return { kind: 'array', items, at };
+      if (after === close) return items;
       if (after !== ',') return undefined;
     }
+  }
+
+  /** `[1, 2.5]` */
+  #list(): Expression | undefined {
+    const at = this.next()?.start ?? 0;
+    const items = this.literals(']');
+    return items && { kind: 'array', items, at };
   }
 
   /** Operands joined by operators that bind at least as tightly as this. */
