@@ -56,11 +56,9 @@ export function prepareSchema(schema: Schema): PreparedSchema {
   if (known !== undefined) return known;
   const at = prepared.findIndex((known) => schemasEqual(known.schema, schema, IN_EVERYTHING));
   const found = prepared[at] ?? prepare(schema);
-  if (at !== 0) {
-    if (at > 0) prepared.splice(at, 1);
-    prepared.unshift(found);
-    prepared.length = Math.min(prepared.length, MAX_PREPARED);
-  }
+  if (at >= 0) prepared.splice(at, 1);
+  prepared.unshift(found);
+  prepared.length = Math.min(prepared.length, MAX_PREPARED);
   byIdentity.set(schema, found);
   return found;
 }

@@ -263,10 +263,8 @@ async function compacted(
   for (const { run, fragments } of used) {
     const [first, ...rest] = run;
     if (first === undefined) continue;
-    spliced.set(
-      first.id,
-      fragments.map((fragment) => ({ ...fragment, id: nextFragmentId++ })),
-    );
+    const entries = fragments.map((fragment) => ({ ...fragment, id: nextFragmentId++ }));
+    spliced.set(first.id, entries);
     for (const { id } of rest) removed.add(id);
     added += fragments.length;
   }
