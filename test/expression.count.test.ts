@@ -21,25 +21,11 @@ import {
 } from '../src/arrow.ts';
 import { type CountKernels, countKernels } from '../src/expression/count-kernels.ts';
 import { compilePredicate } from '../src/expression/expression.ts';
+import { EDGE_DOUBLES } from './helpers/edge-doubles.ts';
 
 const OPERATORS = ['=', '<>', '<', '<=', '>', '>='];
 /** Around the lanes of a vector, the groups of a kernel, and the rows copied at a time. */
 const ROWS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 16_383, 16_384, 16_385, 40_001];
-const DOUBLES = [
-  Number.NEGATIVE_INFINITY,
-  -Number.MAX_VALUE,
-  -1.5,
-  -Number.MIN_VALUE,
-  -0,
-  0,
-  Number.MIN_VALUE,
-  1 - 2 ** -53,
-  1,
-  1 + 2 ** -52,
-  Number.MAX_VALUE,
-  Number.POSITIVE_INFINITY,
-  Number.NaN,
-];
 const LONGS = [-(2n ** 63n), 1n - 2n ** 63n, -1n, 0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n];
 
 const kernels = countKernels() as CountKernels;
@@ -89,11 +75,14 @@ async function check(data: Data, conditions: readonly string[]): Promise<void> {
 }
 
 test.each(ROWS)('doubles and 64-bit integers, %i rows', async (rows) => {
-  const doubles = Float64Array.from({ length: rows }, (_, i) => DOUBLES[(i * 7) % 13] as number);
+  const doubles = Float64Array.from(
+    { length: rows },
+    (_, i) => EDGE_DOUBLES[(i * 7) % 13] as number,
+  );
   await check(
     makeData({ type: new Float64(), data: doubles }),
     OPERATORS.flatMap((op) =>
-      DOUBLES.filter((value) => !Number.isNaN(value)).map(
+      EDGE_DOUBLES.filter((value) => !Number.isNaN(value)).map(
         (value) => `v ${op} CAST('${Object.is(value, -0) ? '-0' : value}' AS double)`,
       ),
     ),

@@ -2,22 +2,8 @@
 import { expect, it } from 'vitest';
 import { Field, Float64, makeData, RecordBatch, Schema, Struct, Utf8 } from '../src/arrow.ts';
 import { compilePredicate } from '../src/expression/expression.ts';
+import { EDGE_DOUBLES } from './helpers/edge-doubles.ts';
 
-const DOUBLES = [
-  Number.NEGATIVE_INFINITY,
-  -Number.MAX_VALUE,
-  -1.5,
-  -Number.MIN_VALUE,
-  -0,
-  0,
-  Number.MIN_VALUE,
-  1 - 2 ** -53,
-  1,
-  1 + 2 ** -52,
-  Number.MAX_VALUE,
-  Number.POSITIVE_INFINITY,
-  Number.NaN,
-];
 const TEXTS = [
   '',
   'a',
@@ -37,7 +23,10 @@ const fields = [new Field('x', new Float64(), true), new Field('s', new Utf8(), 
 const schema = new Schema(fields);
 
 function batchOf(rows: number): RecordBatch {
-  const x = Float64Array.from({ length: rows }, (_, row) => DOUBLES[row % DOUBLES.length] ?? 0);
+  const x = Float64Array.from(
+    { length: rows },
+    (_, row) => EDGE_DOUBLES[row % EDGE_DOUBLES.length] ?? 0,
+  );
   const texts = Array.from({ length: rows }, (_, row) => TEXTS[row % TEXTS.length] ?? '');
   const valueOffsets = new Int32Array(rows + 1);
   for (const [row, text] of texts.entries())
@@ -51,7 +40,7 @@ function batchOf(rows: number): RecordBatch {
 
 const literal = (value: number): string => `CAST('${String(value)}' AS double)`;
 const conditions = ['=', '<>', '<', '<=', '>', '>='].flatMap((op) => [
-  ...DOUBLES.map((value) => `x ${op} ${literal(value)}`),
+  ...EDGE_DOUBLES.map((value) => `x ${op} ${literal(value)}`),
   ...TEXTS.map((value) => `s ${op} '${value}'`),
 ]);
 
