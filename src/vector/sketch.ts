@@ -12,7 +12,7 @@
  * of 2^-75 for each element, and no step is below 1e-18. So sqrt(sum) * (1 + gamma) + sqrt(n) *
  * 2^-13 * step is enough.
  */
-import type { KernelMemory, ResidentForm } from './residents.ts';
+import { type KernelMemory, RESIDENTS_AT, type ResidentForm } from './residents.ts';
 
 export interface SketchKernels {
   readonly memory: KernelMemory;
@@ -63,8 +63,12 @@ export const gammaOf = (dimension: number): number => (dimension + 64) * 2 ** -2
 
 export const groupBytes = (dimension: number): number => HEAD_BYTES + GROUP_ROWS * dimension;
 
-/** Whether rows of so many elements fill the vectors of the kernels, and are worth a sketch. */
-export const isSketchable = (dimension: number): boolean => dimension % 8 === 0 && dimension >= 32;
+/**
+ * Whether rows of so many elements fill the vectors of the kernels, and are worth a sketch. What is
+ * made of a block of them must not reach the residents.
+ */
+export const isSketchable = (dimension: number): boolean =>
+  dimension % 8 === 0 && dimension >= 32 && BLOCK_ROWS * (dimension + 4) * 4 <= RESIDENTS_AT;
 
 /** The centre, whose float32 are as many as a row's, then groups. */
 export function sketchForm(kernels: SketchKernels, dimension: number): ResidentForm {
