@@ -46,11 +46,10 @@ function readRanged(file: Uint8Array, name = 'f'): unknown[][] {
   const ids = dictionaryIds(footer, columns);
   const dictionaries = decodeDictionaries(footer, ids, dictionaryRanges(footer, ids).map(at));
   return exactValues(
-    footer.batches.map((_, batch) =>
-      decodeBatch(footer, batch, columns, columnRanges(footer, batch, columns).map(at), {
-        dictionaries,
-      }),
-    ),
+    footer.batches.map((_, batch) => {
+      const chunks = columnRanges(footer, batch, columns).map(at);
+      return decodeBatch(footer, batch, columns, chunks, dictionaries);
+    }),
   );
 }
 

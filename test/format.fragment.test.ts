@@ -322,7 +322,7 @@ describe('layout', () => {
       const read = footer.batches.map((_, batch) => {
         const ranges = columnRanges(footer, batch, [column]);
         expect((ranges[0]?.offset ?? 1) % 64).toBe(0);
-        return decodeBatch(footer, batch, [column], ranges.map(at), { dictionaries });
+        return decodeBatch(footer, batch, [column], ranges.map(at), dictionaries);
       });
       expect(exactValues(read)[0]).toEqual(values[column]);
       expect(read[0]?.schema.fields).toEqual([footer.schema.fields[column]]);

@@ -25,14 +25,8 @@ export interface ByteRange {
   readonly length: number;
 }
 
-export interface DecodeOptions {
-  /** As decodeDictionaries gives them; needed for columns that dictionaryIds lists. */
-  readonly dictionaries?: Dictionaries;
-  /** True when these very bytes were verified before. */
-  readonly verified?: boolean;
-}
-
-const NO_DICTIONARIES: Dictionaries = new Map();
+/** For columns that dictionaryIds lists none of. */
+export const NO_DICTIONARIES: Dictionaries = new Map();
 
 /** Where columns of a batch lie, one range each. Neighbouring columns are neighbours in the file. */
 export function columnRanges(
@@ -46,33 +40,21 @@ export function columnRanges(
 const rangeOf = (chunk: ColumnChunk): ByteRange => ({ offset: chunk.offset, length: chunk.bytes });
 
 /**
- * Columns of a batch around `chunks`, the bytes of their ranges in the same order, which must stay
- * unchanged. Copies only chunks whose address is not a multiple of 8.
+ * One column of a batch around `bytes`, those of its range, which must stay unchanged. They are
+ * copied only where their address is not a multiple of 8.
+ * @param dictionaries as decodeDictionaries gives them; needed for columns that dictionaryIds lists
  * @throws Corrupt naming the fragment
  */
-export function decodeColumns(
-  footer: FragmentFooter,
-  batchIndex: number,
-  columnIndexes: readonly number[],
-  chunks: readonly Uint8Array[],
-  options: DecodeOptions = {},
-): Data[] {
-  return columnIndexes.map((column, at) =>
-    decodeBatchColumn(footer, batchIndex, column, chunks[at], options),
-  );
-}
-
-/** One column of a batch, as decodeColumns. */
 export function decodeBatchColumn(
   footer: FragmentFooter,
   batchIndex: number,
   column: number,
   bytes: Uint8Array | undefined,
-  options: DecodeOptions,
+  dictionaries: Dictionaries,
 ): Data {
   const chunk = chunkAt(footer, batchIndex, column);
   const what = (): string => `column ${footer.schema.fields[column]?.name} of batch ${batchIndex}`;
-  return decodeChunk(footer, typeAt(footer, column), chunk, bytes, what, options);
+  return decodeChunk(footer, typeAt(footer, column), chunk, bytes, what, dictionaries);
 }
 
 function decodeChunk(
@@ -81,7 +63,7 @@ function decodeChunk(
   chunk: ColumnChunk,
   bytes: Uint8Array | undefined,
   what: () => string,
-  options: DecodeOptions,
+  dictionaries: Dictionaries,
 ): Data {
   if (bytes === undefined || bytes.length !== chunk.bytes) {
     throw corrupt(
@@ -89,10 +71,10 @@ function decodeChunk(
       `${what()} has ${bytes?.length ?? 0} bytes instead of ${chunk.bytes}`,
     );
   }
-  if (options.verified !== true && !matchesChecksums(bytes, chunk.checksums)) {
+  if (!matchesChecksums(bytes, chunk.checksums)) {
     throw corrupt(footer.name, `${what()} does not match its checksum`);
   }
-  return decodeColumn(type, chunk, bytes, options.dictionaries ?? NO_DICTIONARIES, (problem) =>
+  return decodeColumn(type, chunk, bytes, dictionaries, (problem) =>
     corrupt(footer.name, `${what()}: ${problem}`),
   );
 }
@@ -103,9 +85,11 @@ export function decodeBatch(
   batchIndex: number,
   columnIndexes: readonly number[],
   chunks: readonly Uint8Array[],
-  options: DecodeOptions = {},
+  dictionaries: Dictionaries = NO_DICTIONARIES,
 ): RecordBatch {
-  const columns = decodeColumns(footer, batchIndex, columnIndexes, chunks, options);
+  const columns = columnIndexes.map((column, at) =>
+    decodeBatchColumn(footer, batchIndex, column, chunks[at], dictionaries),
+  );
   const rows = footer.batches[batchIndex]?.rows ?? 0;
   return recordBatch(projectSchema(footer.schema, columnIndexes), columns, rows);
 }
@@ -142,17 +126,14 @@ export function decodeDictionaries(
   footer: FragmentFooter,
   ids: readonly number[],
   chunks: readonly Uint8Array[],
-  options: Pick<DecodeOptions, 'verified'> = {},
 ): Dictionaries {
   const dictionaries = new Map<number, VectorType>();
   for (const [at, id] of ids.entries()) {
     const type = footer.stored.dictionaries.get(id);
     if (type === undefined) throw corrupt(footer.name, `its schema lacks the dictionary ${id}`);
     const chunk = dictionaryAt(footer, id).values;
-    const data = decodeChunk(footer, type.dictionary, chunk, chunks[at], () => `dictionary ${id}`, {
-      ...options,
-      dictionaries,
-    });
+    const what = (): string => `dictionary ${id}`;
+    const data = decodeChunk(footer, type.dictionary, chunk, chunks[at], what, dictionaries);
     dictionaries.set(id, new Vector([data]));
   }
   return dictionaries;
@@ -189,9 +170,8 @@ export function decodeFragment(
   const dictionaries = decodeDictionaries(footer, ids, dictionaryRanges(footer, ids).map(read));
   const batches = footer.batches.map((batch, at) => {
     verify(batch.offset, batch.metadataBytes, batch.metadataChecksum);
-    return decodeBatch(footer, at, columns, columnRanges(footer, at, columns).map(read), {
-      dictionaries,
-    });
+    const chunks = columnRanges(footer, at, columns).map(read);
+    return decodeBatch(footer, at, columns, chunks, dictionaries);
   });
   return { footer, batches };
 }

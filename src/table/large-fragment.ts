@@ -8,10 +8,11 @@ import type { Dictionaries } from '../format/column-reader.ts';
 import {
   type ByteRange,
   columnRanges,
-  decodeColumns,
+  decodeBatchColumn,
   decodeDictionaries,
   dictionaryIds,
   dictionaryRanges,
+  NO_DICTIONARIES,
 } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { chunkAt, decodeFooter, type FragmentFooter } from '../format/fragment-footer.ts';
@@ -116,11 +117,11 @@ export class LargeFragment implements FragmentReader {
         this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, columns));
       const memory = keep ? undefined : lent?.take(spaceFor(ranges));
       return andThen(this.#read(ranges, memory), (chunks) => (column: number): Data => {
-        const bytes = [chunks[columns.indexOf(column)] as Uint8Array];
-        const [data] = decodeColumns(this.footer, batch, [column], bytes, { dictionaries });
-        if (keep) this.#remember(batch, column, data as Data);
-        else lent?.columns.set(column, data as Data);
-        return data as Data;
+        const bytes = chunks[columns.indexOf(column)];
+        const data = decodeBatchColumn(this.footer, batch, column, bytes, dictionaries);
+        if (keep) this.#remember(batch, column, data);
+        else lent?.columns.set(column, data);
+        return data;
       });
     });
   }
@@ -242,8 +243,6 @@ export class LargeFragment implements FragmentReader {
     return andThen(this.#object, (object) => readRanges(object, ranges, memory));
   }
 }
-
-const NO_DICTIONARIES: Dictionaries = new Map();
 
 /** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
 function isCopiedWhole(type: DataType): boolean {

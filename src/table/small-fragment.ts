@@ -4,12 +4,13 @@
  */
 import type { Data } from '../arrow.ts';
 import { plainBytes } from '../bytes.ts';
+import type { Dictionaries } from '../format/column-reader.ts';
 import {
-  type DecodeOptions,
   decodeBatchColumn,
   decodeDictionaries,
   dictionaryAt,
   dictionaryIds,
+  NO_DICTIONARIES,
 } from '../format/fragment-decoder.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { chunkAt, decodeFooter, type FragmentFooter } from '../format/fragment-footer.ts';
@@ -128,11 +129,11 @@ export class SmallFragment implements FragmentReader {
     return data;
   }
 
-  #dictionariesOf(column: number): DecodeOptions {
+  #dictionariesOf(column: number): Dictionaries {
     const ids = dictionaryIds(this.footer, [column]);
-    if (ids.length === 0) return NO_OPTIONS;
+    if (ids.length === 0) return NO_DICTIONARIES;
     const chunks = ids.map((id) => this.#part(dictionaryAt(this.footer, id).values));
-    return { dictionaries: decodeDictionaries(this.footer, ids, chunks) };
+    return decodeDictionaries(this.footer, ids, chunks);
   }
 
   /** Positions in the footer were checked against the length of the file. */
@@ -141,5 +142,4 @@ export class SmallFragment implements FragmentReader {
   }
 }
 
-const NO_OPTIONS: DecodeOptions = {};
 const nothing = (): void => {};

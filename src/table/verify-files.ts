@@ -8,7 +8,7 @@ import { decodeChunk } from '../format/chunk.ts';
 import { decodeDeletions } from '../format/deletions.ts';
 import {
   columnRanges,
-  decodeColumns,
+  decodeBatchColumn,
   decodeDictionaries,
   dictionaryIds,
   dictionaryRanges,
@@ -169,7 +169,7 @@ async function readColumns(object: ObjectReader, footer: FragmentFooter): Promis
     await verify(offset, metadataBytes, metadataChecksum);
     for (const [column, range] of columnRanges(footer, batch, columns).entries()) {
       const bytes = await object.read(range.offset, range.length);
-      decodeColumns(footer, batch, [column], [bytes], { dictionaries });
+      decodeBatchColumn(footer, batch, column, bytes, dictionaries);
     }
   }
 }
