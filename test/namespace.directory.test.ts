@@ -170,6 +170,36 @@ describe('roots', () => {
     ]);
   });
 
+  test('what is neither a table nor a namespace is named where it is in the way, and left alone', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    await namespace.createTable({ id: ['t'] }, people(1));
+    for (const folder of ['n', 'data/x.table']) {
+      fs.mkdirSync(`/c/${folder}`);
+      fs.writeFileSync(`/c/${folder}/notes.txt`, 'mine');
+    }
+    for (const mode of ['create', 'exist_ok', 'overwrite']) {
+      for (const [place, call] of [
+        ['n', () => namespace.createNamespace({ id: ['n'], mode })],
+        ['data/x.table', () => namespace.createTable({ id: ['x'], mode }, people(1))],
+        ['data/x.table', () => namespace.declareTable({ id: ['x'] })],
+        ['data/x.table', () => namespace.renameTable({ id: ['t'], new_table_name: 'x' })],
+      ] as const) {
+        const error = await expectError(
+          call(),
+          place === 'n' ? 'NamespaceAlreadyExists' : 'TableAlreadyExists',
+        );
+        expect(error.message).toContain(`at ${place} in the catalog`);
+        expect(error.message).not.toContain('exist_ok');
+      }
+    }
+    await expectError(namespace.namespaceExists({ id: ['n'] }), 'NamespaceNotFound');
+    await expectError(namespace.tableExists({ id: ['x'] }), 'TableNotFound');
+    expect(fs.readFileSync('/c/n/notes.txt', 'utf8')).toBe('mine');
+    expect(fs.readdirSync('/c/data/x.table')).toEqual(['notes.txt']);
+    expect((await namespace.countTableRows({ id: ['t'] })).count).toBe(1);
+  });
+
   test('foreign files and folders in a catalog are passed over', async () => {
     const fs = memoryFs();
     const namespace = await openDirectoryNamespace({ root: '/c', fs });

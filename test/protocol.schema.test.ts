@@ -171,6 +171,19 @@ describe('the names of Lance', () => {
     });
   });
 
+  it('are read as a list of structs is said within Lance', () => {
+    const fields = [
+      { name: 'item', nullable: true, type: { type: 'struct', fields: [jsonItem('float')] } },
+    ];
+    for (const list of ['list', 'large_list']) {
+      const read = typeFromJson({ type: `${list}.struct`, fields });
+      expect(typeToJson(read)).toEqual(typeToJson(typeFromJson({ type: list, fields })));
+    }
+    expect(() => typeFromJson({ type: 'list.struct', fields: [jsonItem('float')] })).toThrow(
+      'struct',
+    );
+  });
+
   it('are written for a dialect', () => {
     expect(lance(new Utf8())).toEqual({ type: 'string' });
     expect(lance(new Timestamp(TimeUnit.MICROSECOND))).toEqual({ type: 'timestamp:us:-' });

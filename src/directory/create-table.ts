@@ -39,7 +39,7 @@ import {
 import { vendedOptions } from './credentials.ts';
 import { placeTable } from './place-table.ts';
 import { propertiesAt } from './table-properties.ts';
-import { refuseNamespaceOfThatName, tableExists } from './taken-names.ts';
+import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
 
 /** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
 export async function createTable(
@@ -66,7 +66,7 @@ export async function createTable(
   const winner = await findTable(catalog, id);
   if (mode === 'Create' || winner === undefined) {
     await catalog.store.deleteFolder(staged.folder);
-    throw tableExists(id);
+    throw await tablePlaceTaken(catalog, id, tableExists(id));
   }
   try {
     if (mode === 'ExistOk') return await existingAnswer(catalog, winner);
@@ -108,7 +108,7 @@ export async function declareTable(
   await catalog.store.syncFolders([staging]);
   if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
     await catalog.store.deleteFolder(staging);
-    throw tableExists(id);
+    throw await tablePlaceTaken(catalog, id, tableExists(id));
   }
   return {
     location: locationOf(catalog, folder),

@@ -28,6 +28,7 @@ import {
 import { dropNamespaceFolder, isNamespaceEmpty, replaceFolder } from './drop-namespace.ts';
 import { namespacesIn } from './listing.ts';
 import { pageOf } from './paging.ts';
+import { strangerInTheWay } from './taken-names.ts';
 
 /** @throws NamespaceNotFound for the parent, NamespaceAlreadyExists */
 export async function createNamespace(
@@ -67,7 +68,8 @@ export async function createNamespace(
     await catalog.store.deleteFolder(staging);
     if (outcome === 'missing') missingNamespace(parent);
     const winner = await findNamespace(catalog, id);
-    if (winner !== undefined && mode === 'ExistOk') return { properties: { ...winner.properties } };
+    if (winner === undefined) throw strangerInTheWay('NamespaceAlreadyExists', id, folder);
+    if (mode === 'ExistOk') return { properties: { ...winner.properties } };
     throw namespaceExists(id);
   }
   // A table of the same name may have come meanwhile; it looks for us just as we look for it, so

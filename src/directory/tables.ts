@@ -38,7 +38,7 @@ import { replaceFolder } from './drop-namespace.ts';
 import { allTables, tablesIn } from './listing.ts';
 import { pageLimit, pageOf, pageStart } from './paging.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
-import { refuseNamespaceOfThatName, tableExists } from './taken-names.ts';
+import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
 import { prepareTrash } from './trash.ts';
 import { soughtTable, unchangedTable } from './unchanged-table.ts';
 
@@ -179,7 +179,7 @@ async function moveInto(
   if (from === place) throw nameTaken(id);
   if (id.length === 1) await catalog.store.createFolder('data');
   const outcome = await catalog.store.moveFolder(from, place);
-  if (outcome === 'taken') throw nameTaken(id);
+  if (outcome === 'taken') throw await tablePlaceTaken(catalog, id, nameTaken(id));
   if (outcome === 'missing') {
     if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
     throw new DirspaceError('TableNotFound', 'The table was moved or dropped by somebody else.');

@@ -1,8 +1,8 @@
 /** What is said where a name is taken by a table or a namespace. */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../format/paths.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
-import { type Catalog, showId } from './catalog.ts';
+import { type Catalog, findTable, showId } from './catalog.ts';
 
 /** @throws TableAlreadyExists where a namespace has the name of a table to be */
 export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
@@ -14,6 +14,24 @@ export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath
     { details: { id } },
   );
 }
+
+/** What stands at the place of a table that could not take it: a table, or nothing of the engine's. */
+export async function tablePlaceTaken(
+  catalog: Catalog,
+  id: ObjectPath,
+  byTable: DirspaceError,
+): Promise<DirspaceError> {
+  if ((await findTable(catalog, id)) !== undefined) return byTable;
+  return strangerInTheWay('TableAlreadyExists', id, catalog.engine.names.tableFolder(id));
+}
+
+/** Modes are no help against what is neither a table nor a namespace. */
+export const strangerInTheWay = (code: ErrorCode, id: ObjectPath, folder: string): DirspaceError =>
+  new DirspaceError(
+    code,
+    `${showId(id)} cannot be made: at ${folder} in the catalog stands something that is neither a table nor a namespace. Move it away, or choose another name.`,
+    { details: { id, folder } },
+  );
 
 export const tableExists = (id: ObjectPath): DirspaceError =>
   new DirspaceError(

@@ -219,7 +219,8 @@ export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersio
 
 /** Relative to the root, or absolute inside it; only staged files of this very branch. */
 function stagedPath(catalog: Catalog, branch: TableBranch, given: string): string {
-  const path = given.startsWith(`${catalog.root}/`) ? given.slice(catalog.root.length + 1) : given;
+  const root = locationOf(catalog, '');
+  const path = given.startsWith(root) ? given.slice(root.length) : given;
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (parentFolder(path) === branch.folder && isStagedManifest(name)) return path;
   throw new DirspaceError(

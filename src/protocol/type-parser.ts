@@ -122,6 +122,15 @@ const PARAMETRIC: ReadonlyMap<string, Parser> = new Map<string, Parser>([
     'large_list',
     (rest, shape, refuse) => new LargeList(onlyChild('large_list', rest, shape, refuse)),
   ],
+  // Lance's own metadata says beside the list that its items are structs.
+  [
+    'list.struct',
+    (rest, shape, refuse) => new List(structChild('list.struct', rest, shape, refuse)),
+  ],
+  [
+    'large_list.struct',
+    (rest, shape, refuse) => new LargeList(structChild('large_list.struct', rest, shape, refuse)),
+  ],
   [
     'struct',
     (rest, shape, refuse) => {
@@ -233,4 +242,14 @@ function onlyChild(
   const [child, ...others] = children(name, shape, refuse);
   if (child === undefined || others.length > 0) return refuse(`a ${name} has exactly one field`);
   return child;
+}
+
+function structChild(
+  name: string,
+  rest: string | undefined,
+  shape: TypeShape,
+  refuse: Refuse,
+): Field {
+  const child = onlyChild(name, rest, shape, refuse);
+  return DataType.isStruct(child.type) ? child : refuse(`the field of a ${name} is a struct`);
 }
