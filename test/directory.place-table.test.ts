@@ -1,6 +1,10 @@
-/** A table and a namespace of one name at one moment: the table goes, what was written to it stays. */
+/**
+ * Two takers of one name at one moment. Of a table and a namespace the table goes, and what was
+ * written to it stays.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import { createTable, declareTable } from '../src/directory/create-table.ts';
+import { createNamespace, describeNamespace } from '../src/directory/namespaces.ts';
 import { insertIntoTable } from '../src/directory/rows.ts';
 import { undropTable } from '../src/directory/trash.ts';
 import { encodeNamespace } from '../src/format/records.ts';
@@ -65,3 +69,19 @@ test.each([
     expect(answer.version).toBe(versions + 2);
   },
 );
+
+test('a namespace that overwrites replaces one that came meanwhile', async () => {
+  one.calls.moveFolder = async (move, from, to) => {
+    one.calls.moveFolder = undefined;
+    await createNamespace(two.catalog, { id, properties: { by: 'two' } });
+    return move(from, to);
+  };
+  const made = await createNamespace(one.catalog, {
+    id,
+    mode: 'overwrite',
+    properties: { by: 'one' },
+  });
+  expect(made.properties).toMatchObject({ by: 'one' });
+  expect((await describeNamespace(two.catalog, { id })).properties).toEqual(made.properties);
+  expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
+});

@@ -25,7 +25,12 @@ import {
   requireNamespace,
   showId,
 } from './catalog.ts';
-import { dropNamespaceFolder, isNamespaceEmpty, replaceFolder } from './drop-namespace.ts';
+import {
+  dropNamespaceFolder,
+  isNamespaceEmpty,
+  type Replacement,
+  replaceFolder,
+} from './drop-namespace.ts';
 import { namespacesIn } from './listing.ts';
 import { pageOf } from './paging.ts';
 import { strangerInTheWay } from './taken-names.ts';
@@ -57,17 +62,21 @@ export async function createNamespace(
   if (await catalog.store.enter(table)) throw tableInTheWay(id);
 
   const staging = await stageNamespace(catalog, properties);
+  const folder = catalog.engine.names.namespaceFolder(id);
+  const replacement: Replacement = { kind: 'namespace', id, place: folder, staging };
   if (existing !== undefined) {
-    const place = catalog.engine.names.namespaceFolder(id);
-    await replaceFolder(catalog, { kind: 'namespace', id, place, staging });
+    await replaceFolder(catalog, replacement);
     return { properties };
   }
-  const folder = catalog.engine.names.namespaceFolder(id);
   const outcome = await catalog.store.moveFolder(staging, folder);
   if (outcome !== 'moved') {
+    const winner = outcome === 'taken' ? await findNamespace(catalog, id) : undefined;
+    if (winner !== undefined && mode === 'Overwrite') {
+      await replaceFolder(catalog, replacement);
+      return { properties };
+    }
     await catalog.store.deleteFolder(staging);
     if (outcome === 'missing') missingNamespace(parent);
-    const winner = await findNamespace(catalog, id);
     if (winner === undefined) throw strangerInTheWay('NamespaceAlreadyExists', id, folder);
     if (mode === 'ExistOk') return { properties: { ...winner.properties } };
     throw namespaceExists(id);
