@@ -44,7 +44,7 @@ interface Waiting {
 async function loadAll(): Promise<void> {
   const catalog = await openDirectoryNamespace({ root: '/c', fs: memoryFs() });
   await catalog.createTable({ id: ['t'] }, people(3));
-  await catalog.deleteFromTable({ id: ['t'], predicate: 'id = 1' });
+  await catalog.deleteFromTable({ id: ['t'], predicate: 'abs(id) = 1' });
   await catalog.updateTable({ id: ['t'], predicate: 'id = 2', updates: [['name', "'new'"]] });
   await catalog.listAllTables({});
   await catalog.cleanupTable({ id: ['t'], older_than_millis: 0 });
