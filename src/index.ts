@@ -88,7 +88,9 @@ export { checkProperties, type Properties, type PropertyRules } from './sdk/prop
 export {
   type ColumnOrdering,
   type FullTextSearchOptions,
+  type IntoVector,
   Query,
+  type QueryVectors,
   TakeQuery,
   type Vector,
   VectorQuery,

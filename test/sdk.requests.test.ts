@@ -958,6 +958,30 @@ describe('queries', () => {
     expect(() => table.vectorSearch([1, NaN])).toThrow('NaN at 1');
   });
 
+  test('by vectors that are promised, and by several', async () => {
+    const { table, last } = await setUpQuery();
+    await table.vectorSearch(Promise.resolve(Float32Array.of(1, 2))).toArray();
+    expect(last()).toMatchObject({ k: 10, vector: { single_vector: [1, 2] } });
+    const several = [[1, 2], Promise.resolve([3, 4]), Uint8Array.of(5, 6)];
+    await table
+      .search(several)
+      .addQueryVector(Promise.resolve([7, 8]))
+      .toArray();
+    const multi_vector = [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+      [7, 8],
+    ];
+    expect(last()).toMatchObject({ vector: { multi_vector } });
+    const query = table.vectorSearch(Promise.reject(new Error('no model')));
+    await expect(query.toArray()).rejects.toThrow('no model');
+    await expect(query.explainPlan()).rejects.toThrow('no model');
+    await expect(query.outputSchema()).rejects.toThrow('no model');
+    const bad = table.vectorSearch(Promise.resolve([NaN]));
+    await expect(bad.analyzePlan()).rejects.toThrow('NaN at 0');
+  });
+
   test('by words', async () => {
     const { table, last } = await setUpQuery();
     await table.search('words', 'fts', ['a', 'b']).toArray();

@@ -34,6 +34,7 @@ import {
   checkOptionNames,
   DESCRIBE_MEMBERS,
   OPEN_OPTIONS,
+  refuseEmbeddings,
 } from './option-names.ts';
 import { pages } from './pages.ts';
 import { copy, isThere, page } from './requests.ts';
@@ -268,6 +269,7 @@ export class Connection extends CatalogHandle {
   async #createTable(id: string[], data: DataInput, options: CreateTableOptions): Promise<Table> {
     this.home.lifetime.enter(options);
     checkOptionNames(options, CREATE_OPTIONS);
+    refuseEmbeddings(options);
     const { schema, vectorColumns, signal, properties, storageOptions } = options;
     const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
     const request = defined({

@@ -20,6 +20,18 @@ export function checkOptionNames(options: object | undefined, known: readonly st
   }
 }
 
+/**
+ * LanceDB's SDK fills columns by this option: left out unseen, the table would lack them.
+ * @throws Unsupported
+ */
+export function refuseEmbeddings(options: object): void {
+  if (!('embeddingFunction' in options) || options.embeddingFunction === undefined) return;
+  throw new DirspaceError(
+    'Unsupported',
+    'The option embeddingFunction is not supported: no embeddings are computed here. Put them into the data, and leave the option out.',
+  );
+}
+
 export const OPEN_OPTIONS = ['version', 'tag', 'branch', 'asOf', 'signal'] as const;
 
 export const CREATE_OPTIONS = [

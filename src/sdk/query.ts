@@ -1,10 +1,11 @@
 /** Queries over the rows of a table: by predicate, text, vector, or position. */
-import type { RecordBatch, RecordBatchStream } from '../arrow.ts';
+import type { RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import type { OrderBy, QueryColumns } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 import { ownOr } from './fall-back.ts';
+import { isThenable } from './js-values.ts';
 import { pickRows } from './pick-rows.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 import { atVersion, type TableTarget } from './target.ts';
@@ -25,7 +26,13 @@ export interface FullTextSearchOptions {
 }
 
 /** Finite numbers, as many as the column's vectors have. */
-export type Vector = Float32Array | Float64Array | readonly number[];
+export type Vector = Float32Array | Float64Array | Uint8Array | readonly number[];
+
+/** A vector, or the promise of one, as a model gives it. */
+export type IntoVector = Vector | PromiseLike<Vector>;
+
+/** One vector to search for, or several at once. */
+export type QueryVectors = IntoVector | readonly IntoVector[];
 
 /** A query with a predicate. */
 export class FilteredQuery extends QueryBase {
@@ -101,7 +108,7 @@ export class Query extends FilteredQuery {
   }
 
   /** The rows nearest to a vector, as a query of its own that keeps what was set so far. */
-  nearestTo(vector: Vector): VectorQuery {
+  nearestTo(vector: QueryVectors): VectorQuery {
     const { k, vector: _, ...kept } = this.request;
     const query = new VectorQuery(this.#source, vector, kept);
     return k === Number.MAX_SAFE_INTEGER ? query : query.limit(k);
@@ -117,18 +124,18 @@ const NEAREST = 10;
 
 /** The 10 nearest rows unless `limit` says otherwise, with their `_distance`. */
 export class VectorQuery extends FilteredQuery {
-  readonly #vectors: number[][];
+  readonly #vectors: (number[] | Promise<number[]>)[];
 
-  constructor(target: TableTarget, vector: Vector, kept: object = {}) {
+  constructor(target: TableTarget, vector: QueryVectors, kept: object = {}) {
     super(target);
-    this.#vectors = [numbers(vector)];
+    this.#vectors = isSeveral(vector) ? vector.map(numbersOf) : [numbersOf(vector)];
     Object.assign(this.request, kept, { k: NEAREST, prefilter: true });
     this.#setVector();
   }
 
   /** Searches for several vectors at once. */
-  addQueryVector(vector: Vector): this {
-    this.#vectors.push(numbers(vector));
+  addQueryVector(vector: IntoVector): this {
+    this.#vectors.push(numbersOf(vector));
     this.#setVector();
     return this;
   }
@@ -185,11 +192,54 @@ export class VectorQuery extends FilteredQuery {
     return this;
   }
 
+  override async outputSchema(options: CallOptions = {}): Promise<Schema> {
+    await this.#settle();
+    return super.outputSchema(options);
+  }
+
+  override async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    await this.#settle();
+    return super.explainPlan(verbose, options);
+  }
+
+  override async analyzePlan(options: CallOptions = {}): Promise<string> {
+    await this.#settle();
+    return super.analyzePlan(options);
+  }
+
+  protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
+    await this.#settle();
+    return super.answer(options);
+  }
+
+  /** Waits for vectors that were given as promises. */
+  async #settle(): Promise<void> {
+    if (this.#vectors.every(Array.isArray)) return;
+    for (const [at, vector] of this.#vectors.entries()) this.#vectors[at] = await vector;
+    this.#setVector();
+  }
+
   #setVector(): void {
-    const [first = [], ...more] = this.#vectors;
+    const known = this.#vectors.filter((vector) => Array.isArray(vector));
+    const [first = [], ...more] = known;
     this.request.vector =
       more.length === 0 ? { single_vector: first } : { multi_vector: [first, ...more] };
   }
+}
+
+/** True for a list of vectors, as opposed to one of numbers. */
+function isSeveral(vector: QueryVectors): vector is readonly IntoVector[] {
+  if (!Array.isArray(vector)) return false;
+  const first: unknown = vector[0];
+  return Array.isArray(first) || ArrayBuffer.isView(first) || isThenable(first);
+}
+
+function numbersOf(vector: IntoVector): number[] | Promise<number[]> {
+  if (!isThenable(vector)) return numbers(vector as Vector);
+  const promised = Promise.resolve(vector).then(numbers);
+  // Whoever runs the query sees the error.
+  promised.catch(() => {});
+  return promised;
 }
 
 function numbers(vector: Vector): number[] {

@@ -12,7 +12,7 @@ import type {
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 import { Lifetime } from './lifetime.ts';
-import { Query, rowNumbers, TakeQuery, type Vector, type VectorQuery } from './query.ts';
+import { Query, type QueryVectors, rowNumbers, TakeQuery, type VectorQuery } from './query.ts';
 import { SchemaCache } from './schema-cache.ts';
 import { type TableStatistics, tableStatistics } from './table-results.ts';
 import {
@@ -150,15 +150,15 @@ export class TableView implements Disposable, AsyncDisposable {
     return new TakeQuery(this.target, '_rowid', rowNumbers(rowIds, 'row id'));
   }
 
-  vectorSearch(vector: Vector): VectorQuery {
+  vectorSearch(vector: QueryVectors): VectorQuery {
     return this.query().nearestTo(vector);
   }
 
   /** Searches by vector, or text columns by words. */
   search(query: string, queryType?: string, ftsColumns?: string | readonly string[]): Query;
-  search(query: Vector): VectorQuery;
+  search(query: QueryVectors): VectorQuery;
   search(
-    query: string | Vector,
+    query: string | QueryVectors,
     _queryType?: string,
     columns?: string | readonly string[],
   ): Query | VectorQuery {
