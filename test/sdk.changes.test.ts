@@ -1,6 +1,16 @@
 /** Changes through the SDK: what did not come stays, and a condition is never lost on the way. */
 import { expect, test } from 'vitest';
-import { Field, Int32, Int64, Schema, Struct, tableFromArrays, Utf8 } from '../src/arrow.ts';
+import {
+  Decimal,
+  Field,
+  Float32,
+  Int32,
+  Int64,
+  Schema,
+  Struct,
+  tableFromArrays,
+  Utf8,
+} from '../src/arrow.ts';
 import { connect } from '../src/sdk/connect.ts';
 import type { DataInput } from '../src/sdk/data.ts';
 import type { Table } from '../src/sdk/table.ts';
@@ -130,4 +140,36 @@ test('a new column of nulls is nullable and keeps the metadata of its field', as
   await table.addColumns(new Field('n', new Int32(), true, new Map([['unit', 'm']])));
   const field = (await table.schema()).fields.at(-1);
   expect([field?.name, field?.metadata.get('unit')]).toEqual(['n', 'm']);
+});
+
+test('numbers as text, as decimals are read, go into columns that hold exactly them', async () => {
+  const numbers = new Schema([
+    new Field('price', new Decimal(2, 20), true),
+    new Field('id', new Int64(), true),
+    new Field('f', new Float32(), true),
+  ]);
+  const table = await setUp([{ price: '1.10', id: 1n, f: 1 }], numbers);
+  const [row] = await table.query().toArray();
+  expect(row?.price).toBe('1.10');
+  const values = { price: '123456789012345678.25', id: '9007199254740993', f: '0.5' };
+  await table.update({ values });
+  expect(await table.query().toArray()).toEqual([
+    { price: '123456789012345678.25', id: 9007199254740993n, f: 0.5 },
+  ]);
+  for (const value of ['1.001', 'abc', '']) {
+    await expect(table.update({ values: { price: value } })).rejects.toThrow(/"price"/);
+  }
+  await expect(table.update({ values: { id: '1.5' } })).rejects.toThrow(/without loss/);
+  await expect(table.update({ values: { f: '16777217' } })).rejects.toThrow(/without loss/);
+});
+
+test('properties that an update would set are not left out in silence', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  await db.createTable('t', two);
+  const updates = [['x', '0']];
+  const request = { id: ['t'], updates, properties: { owner: 'me' } };
+  await expect(db.namespace.updateTable(request)).rejects.toMatchObject({ code: 'Unsupported' });
+  expect(await db.namespace.updateTable({ ...request, properties: {} })).toMatchObject({
+    updated_rows: 2,
+  });
 });

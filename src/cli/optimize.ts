@@ -13,7 +13,10 @@ export const optimize: Command = {
   arguments: [['<id>', 'the table']],
   options: [
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
-    { flags: '--older-than <days>', summary: `remove versions older than that; ${DAYS} if absent` },
+    {
+      flags: '--older-than <days>',
+      summary: `remove versions older than that, ${DAYS} if absent; files stay 7 days`,
+    },
     { flags: '--target-rows <count>', summary: 'rows of a fragment, at most' },
     { flags: '--dry-run', summary: 'say what would be done and do nothing' },
   ],

@@ -9,7 +9,7 @@ import type {
   UpdateTableRequest,
   UpdateTableResponse,
 } from '../protocol/models.ts';
-import type { CallOptions } from '../protocol/namespace.ts';
+import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import type { TableBranch } from '../table/head.ts';
 import { mergeRows } from '../table/merge.ts';
 import type { MergeClauses } from '../table/merge-attempt.ts';
@@ -26,6 +26,8 @@ export async function updateTable(
   request: UpdateTableRequest,
   options: CallOptions = {},
 ): Promise<UpdateTableResponse> {
+  if (Object.keys(request.properties ?? {}).length > 0)
+    throw unsupported('UpdateTable with properties');
   const { branch, repeated } = await beginChange(catalog, request, options);
   if (repeated !== undefined) return updateAnswer(repeated, repeated.manifest.transaction);
   const updates = request.updates.map(([path, sql]) => {

@@ -8,6 +8,7 @@ import { Binder } from './bind.ts';
 import type { Bound } from './bound.ts';
 import { coerce, describe, isTemporal, literal, locationOf, settle } from './coerce.ts';
 import { fold } from './fold.ts';
+import { parseExact } from './literals.ts';
 import { refuse } from './sql-error.ts';
 import type { Expression } from './tree.ts';
 import { elementType, type Family, familyOf, isNumeric, plainType, typeText } from './types.ts';
@@ -29,6 +30,11 @@ function valueFor(binder: Binder, tree: Expression, type: DataType): Bound {
   if (from === 'null') return literal(type, null, tree.at);
   if (bound.kind === 'literal' && bound.loose === 'string' && isTemporal(family)) {
     return coerce(bound, type);
+  }
+  if (bound.kind === 'literal' && bound.loose === 'string' && isNumeric(family)) {
+    // Decimals are read as text, and so are numbers that JavaScript has no exact value for.
+    const exact = parseExact(String(bound.value));
+    if (exact !== null) return coerce({ ...bound, loose: { ...exact, fractional: false } }, type);
   }
   if (!goesInto(from, family)) {
     refuse(locationOf(bound) ?? tree.at, `${describe(bound)} is no ${typeText(type)}`);

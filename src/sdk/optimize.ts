@@ -12,11 +12,17 @@ import { COMPACTION_OPTIONS, checkOptionNames, OPTIMIZE_OPTIONS } from './option
 
 /** What to join and what to remove. */
 export interface OptimizeOptions extends CallOptions {
-  /** Versions committed before this go; older than seven days if absent. */
+  /**
+   * Versions committed before this go; older than seven days if absent. Their files go once they are
+   * seven days old themselves: somebody may still be reading them.
+   */
   readonly cleanupOlderThan?: Date;
   /** Says what would go and removes nothing. */
   readonly dryRun?: boolean;
-  /** Removes files of unfinished writes however young; no other writer may be at work. */
+  /**
+   * Removes files that no version needs however young, those of unfinished writes too; nobody else
+   * may be at work.
+   */
   readonly deleteUnverified?: boolean;
   /** What fragments should be like; `false` leaves them as they are. */
   readonly compaction?: CompactionOptions | false;

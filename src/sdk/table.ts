@@ -233,7 +233,7 @@ export class Table extends TableIndexes {
 
   /**
    * Joins small fragments, drops deleted rows from the files, and removes old versions and what
-   * only they need; versions with tags stay. Row ids change.
+   * only they need, when it is a week old; versions with tags stay. Row ids change.
    */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
     const target = this.writable(options);
