@@ -128,6 +128,23 @@ test('an append goes to the table that is in the place by then', async () => {
   expect(await read()).toEqual([5, 6]);
 });
 
+test('an append to a table known goes through no link, not even to the very same files', async () => {
+  const { reader, root, folder } = await known();
+  await reader.add(rows(3));
+  const moved = `${root}-moved`;
+  const files = () => nodeFs.readdirSync(moved, { recursive: true }).sort();
+  nodeFs.renameSync(folder, moved);
+  nodeFs.symlinkSync(moved, folder);
+  try {
+    const before = files();
+    const link = { message: expect.stringContaining('link') };
+    await expect(reader.add(rows(4))).rejects.toMatchObject(link);
+    expect(files()).toEqual(before);
+  } finally {
+    nodeFs.rmSync(moved, { recursive: true });
+  }
+});
+
 test('what goes wrong after an append was published is not its failure', async () => {
   const { reader, read, disk, folder } = await known();
   const published = (): boolean =>
