@@ -1,5 +1,6 @@
 /** Fragments that are read whole: kept as one, named as their table is, and read in turns. */
 import { describe, expect, test } from 'vitest';
+import { tableFromArrays } from '../src/arrow.ts';
 import { connect, type Table } from '../src/index.ts';
 import { strictFileSystem, trustFileSystem } from '../src/store/strict-fs.ts';
 import { TestClock } from './helpers/engines.ts';
@@ -49,6 +50,20 @@ describe('a scan', () => {
     const { table, slowness } = await tableOf(20);
     slowness.ms = 8;
     expect(await firstOf(table)).toBe('turn');
+  });
+
+  test('of one large fragment that takes its time lets everything else go on', async () => {
+    const memory = memoryFs();
+    const writer = await connect({ uri: '/c', fs: memory, durability: 'relaxed' });
+    const x = Float64Array.from({ length: 500_000 }, (_, row) => row);
+    await writer.createTable('t', tableFromArrays({ x }));
+    await writer.close();
+    const clock = new TestClock();
+    // Pieces are read as fast as can be told, so that nothing of it goes through the pool.
+    clock.now = () => clock.time++;
+    const db = await connect({ uri: '/c', fs: memory, env: clock });
+    expect(await firstOf(await db.openTable('t'))).toBe('turn');
+    await db.close();
   });
 
   test.each([

@@ -35,14 +35,18 @@ export class Places {
 
   /** Undefined past the last one. The reader of a place is open until the next step. */
   next(): Awaitable<BatchPlace | undefined> {
+    const { turn } = this.#purpose;
+    return turn.isOver() ? turn.pass().then(() => this.#step()) : this.#step();
+  }
+
+  #step(): Awaitable<BatchPlace | undefined> {
     for (;;) {
       const place = this.#batches?.next();
       if (place !== undefined) return place;
       this.close();
       const entry = this.#nextEntry();
       if (entry === undefined) return undefined;
-      const { turn } = this.#purpose;
-      const opened = turn.isOver() ? turn.pass().then(() => this.#open(entry)) : this.#open(entry);
+      const opened = this.#open(entry);
       if (opened instanceof Promise) return opened.then(() => this.next());
     }
   }
