@@ -30,6 +30,18 @@ describe.each(kinds)('watching on %s', (_, where) => {
     return { catalog, other };
   };
 
+  test('a watch that is closed ends, also for who waits for an event', async () => {
+    const { catalog } = await open();
+    const watch = catalog.watch({});
+    const waiting = watch[Symbol.asyncIterator]().next();
+    await watch.ready;
+    await watch.close();
+    expect((await waiting).done).toBe(true);
+    await watch[Symbol.asyncDispose]();
+    expect((await watch[Symbol.asyncIterator]().next()).done).toBe(true);
+    await catalog.listTables({});
+  });
+
   test('every change is told once', async () => {
     const { catalog, other } = await open();
     const watched = new Watched(catalog);

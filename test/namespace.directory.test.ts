@@ -170,6 +170,61 @@ describe('roots', () => {
     ]);
   });
 
+  test.each([[{ expires_at_millis: 5 }], ['token'], [{ token: undefined }]])(
+    'a vendor that answers %j is told what it answers',
+    async (answer) => {
+      const namespace = await openDirectoryNamespace({
+        root: '/c',
+        fs: memoryFs(),
+        credentialVendor: async () => answer as never,
+      });
+      await namespace.createTable({ id: ['t'] }, people(1));
+      const asked = namespace.describeTable({ id: ['t'], vend_credentials: true });
+      expect((await expectError(asked, 'Internal')).message).toContain('an object of strings');
+    },
+  );
+
+  test('nothing is made so deep that what is in it could not be reached', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    const id: string[] = [];
+    let error: Error | undefined;
+    while (error === undefined && id.length < 40) {
+      id.push('x'.repeat(200));
+      const made = namespace.createNamespace({ id: [...id] });
+      error = await made.then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+    }
+    await expectError(Promise.reject(error), 'InvalidInput');
+    expect(error?.message).toContain('Nest less deeply');
+    id.pop();
+    await namespace.createTable({ id: ['t'] }, people(1));
+    let made = 0;
+    for (let length = 1; length <= 200; length += 3) {
+      const table = [...id, 'y'.repeat(length)];
+      const create = length % 2 === 0 ? undefined : namespace.declareTable({ id: table });
+      const answer = create ?? namespace.createTable({ id: table }, people(1));
+      const refused = await answer.then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+      if (refused !== undefined) {
+        expect(refused.message).toContain('Nest less deeply');
+        const moved = { new_namespace_id: id, new_table_name: table.at(-1) ?? '' };
+        await expectError(namespace.renameTable({ id: ['t'], ...moved }), 'InvalidInput');
+        continue;
+      }
+      made += 1;
+      if (create !== undefined) await namespace.createTable({ id: table }, people(1));
+      await namespace.insertIntoTable({ id: table }, people(1));
+      expect((await namespace.countTableRows({ id: table })).count).toBe(2);
+    }
+    expect((await namespace.listTables({ id })).tables).toHaveLength(made);
+    expect(fs.readdirSync('/c/.dirspace/staging')).toEqual([]);
+  });
+
   test('what is neither a table nor a namespace is named where it is in the way, and left alone', async () => {
     const fs = memoryFs();
     const namespace = await openDirectoryNamespace({ root: '/c', fs });

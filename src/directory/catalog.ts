@@ -169,3 +169,21 @@ export const missingBranch = (table: Table, name: string): DirspaceError =>
 /** The root of a file system ends in the slash that others are followed by. */
 export const locationOf = ({ root }: Catalog, folder: string): string =>
   root.endsWith('/') ? root + folder : `${root}/${folder}`;
+
+const LONGEST_PATH = process.platform === 'darwin' ? 1_024 : 4_096;
+/** What the engine's own names take below the folder of a table or namespace, temporary ones too. */
+const ROOM_WITHIN = 160;
+
+/**
+ * A folder can be renamed to a place where nothing in it could be reached, so this is asked before.
+ * @throws InvalidInput
+ */
+export function requireRoom(catalog: Catalog, id: ObjectPath, folder: string): void {
+  const bytes = Buffer.byteLength(locationOf(catalog, folder));
+  if (bytes + ROOM_WITHIN < LONGEST_PATH) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `${showId(id).slice(0, 80)}... needs a path of ${bytes} bytes; less than ${LONGEST_PATH - ROOM_WITHIN} are possible. Nest less deeply, or choose shorter names.`,
+    { details: { depth: id.length, bytes } },
+  );
+}

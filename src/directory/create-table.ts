@@ -32,6 +32,7 @@ import {
   findTable,
   locationOf,
   requireNamespace,
+  requireRoom,
   showId,
   type Table,
   tableId,
@@ -57,6 +58,7 @@ export async function createTable(
   const existing = await findIfThere(catalog, id);
   if (existing !== undefined)
     return fillTable(catalog, existing, mode, request.properties, data, options);
+  requireRoom(catalog, id, catalog.engine.names.tableFolder(id));
 
   const stream = await openArrowBody(data);
   const staged = await stageTable(catalog, request.properties ?? {}, stream, options);
@@ -101,6 +103,7 @@ export async function declareTable(
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
+  requireRoom(catalog, id, folder);
   const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
   const record = newRecord(catalog, request.properties ?? {}, incarnation);
   await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));

@@ -23,6 +23,7 @@ import {
   namespaceId,
   readNamespace,
   requireNamespace,
+  requireRoom,
   showId,
 } from './catalog.ts';
 import {
@@ -61,8 +62,9 @@ export async function createNamespace(
   const table = catalog.engine.names.tableFolder(id);
   if (await catalog.store.enter(table)) throw tableInTheWay(id);
 
-  const staging = await stageNamespace(catalog, properties);
   const folder = catalog.engine.names.namespaceFolder(id);
+  if (existing === undefined) requireRoom(catalog, id, folder);
+  const staging = await stageNamespace(catalog, properties);
   const replacement: Replacement = { kind: 'namespace', id, place: folder, staging };
   if (existing !== undefined) {
     await replaceFolder(catalog, replacement);

@@ -29,6 +29,7 @@ import {
   namespaceId,
   readTableRecord,
   requireNamespace,
+  requireRoom,
   requireTable,
   showId,
   type Table,
@@ -178,6 +179,7 @@ async function moveInto(
 ): Promise<void> {
   if (from === place) throw nameTaken(id);
   if (id.length === 1) await catalog.store.createFolder('data');
+  requireRoom(catalog, id, place);
   const outcome = await catalog.store.moveFolder(from, place);
   if (outcome === 'taken') throw await tablePlaceTaken(catalog, id, nameTaken(id));
   if (outcome === 'missing') {

@@ -5,7 +5,7 @@
 import type { CatalogEvent, CatalogWatch, WatchRequest } from '../protocol/events.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
 import type { FileStore } from '../store/file-store.ts';
-import { type Hint, watchFolder } from '../store/watch.ts';
+import { type FolderWatch, type Hint, watchFolder } from '../store/watch.ts';
 import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
 import {
   type CatalogState,
@@ -34,9 +34,18 @@ export function watchCatalog(
   const ready = starting.then(() => {});
   // Whoever iterates or awaits it sees the error.
   ready.catch(() => {});
+  const closing = new AbortController();
+  const ended = AbortSignal.any([signal, closing.signal]);
+  const running = new Set<FolderWatch>();
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await Promise.all([...running].map((watch) => watch.close()));
+  };
   return {
     ready,
-    [Symbol.asyncIterator]: () => events(catalog, store, starting, signal),
+    close,
+    [Symbol.asyncDispose]: close,
+    [Symbol.asyncIterator]: () => events(catalog, store, starting, running, ended),
   };
 }
 
@@ -50,6 +59,7 @@ async function* events(
   catalog: Catalog,
   store: FileStore,
   starting: Promise<CatalogWatcher>,
+  running: Set<FolderWatch>,
   signal: AbortSignal,
 ): AsyncGenerator<CatalogEvent> {
   const watcher = await starting;
@@ -60,9 +70,11 @@ async function* events(
     signal,
     env: catalog.env,
   });
+  running.add(watch);
   try {
     while (!signal.aborted) yield* await watcher.next(signal);
   } finally {
+    running.delete(watch);
     await watch.close();
   }
 }

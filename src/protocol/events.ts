@@ -11,9 +11,11 @@ export interface WatchRequest {
  * every branch once. What came and went between two looks, some milliseconds apart, is not told: a
  * tag that was deleted again, a table that was dropped again with all its versions.
  */
-export interface CatalogWatch extends AsyncIterable<CatalogEvent> {
+export interface CatalogWatch extends AsyncIterable<CatalogEvent>, AsyncDisposable {
   /** Resolves once the catalog was looked at: changes from then on are told. */
   readonly ready: Promise<void>;
+  /** Ends the events, also for who waits for one, and lets go of the file system. */
+  close(): Promise<void>;
 }
 
 /** Something that happened. Paths go from the root down; `table` includes the table's name. */
