@@ -113,4 +113,5 @@ export type {
 export { type TagOptions, Tags } from './sdk/tags.ts';
 export type { UpdateInput, UpdateOptions } from './sdk/updates.ts';
 export type { ListVersionsOptions, Version, VersionSelection } from './sdk/versions.ts';
+export type { WriteProgress } from './sdk/write-progress.ts';
 export type { FileSystem } from './store/file-system.ts';

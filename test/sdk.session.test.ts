@@ -8,6 +8,7 @@ import type { ConnectOptions } from '../src/sdk/connect-options.ts';
 import type { Connection } from '../src/sdk/connection.ts';
 import type { DataInput } from '../src/sdk/data.ts';
 import type { Table } from '../src/sdk/table.ts';
+import type { WriteProgress } from '../src/sdk/write-progress.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const places: [string, () => { root: string; options: ConnectOptions }][] = [
@@ -147,6 +148,28 @@ describe.each(places)('on %s', (_, place) => {
     ]);
     expect(await table.version()).toBe(8);
     await db.close();
+  });
+
+  test('adding tells how far it got, whatever the callback does', async () => {
+    const db = await open();
+    const table = await db.createTable('n', [{ n: 0 }]);
+    const heard: WriteProgress[] = [];
+    const progress = (told: WriteProgress): void => {
+      heard.push(told);
+      throw new Error('not my fault');
+    };
+    const batches = [1, 2].map((n) => tableFromArrays({ n: Float64Array.of(n, n) }));
+    expect((await table.add(batches, { progress })).version).toBe(2);
+    expect(heard.map(({ outputRows, done }) => [outputRows, done])).toEqual([
+      [2, false],
+      [4, false],
+      [4, true],
+    ]);
+    expect(heard.at(-1)).toMatchObject({ totalRows: 4, activeTasks: 0, totalTasks: 1 });
+    expect(heard.at(-1)?.outputBytes).toBeGreaterThanOrEqual(32);
+    heard.length = 0;
+    await expect(table.add([{ n: 'x' }], { progress })).rejects.toThrow('expected float64');
+    expect(heard).toEqual([]);
   });
 
   test('a merge leaves alone the columns that do not come', async () => {

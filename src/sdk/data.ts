@@ -110,6 +110,12 @@ export async function toRecordBatchStream(
 export const isRepeatable = (data: DataInput): boolean =>
   (Array.isArray(data) && startsWithRow(data)) || asBytes(data) !== undefined || isArrowLike(data);
 
+/** True for data that carries its own schema. */
+export function hasSchema(data: DataInput): boolean {
+  if (isArrowLike(data) || asBytes(data) !== undefined) return true;
+  return 'schema' in data && isSchemaLike(data.schema);
+}
+
 const ownTypes = (columns: VectorColumns): VectorColumns =>
   Object.fromEntries(
     Object.entries(columns).map(([name, { type }]) => {

@@ -71,7 +71,7 @@ export const DESCRIBE_MEMBERS = [
   'context',
 ] as const;
 
-export const ADD_OPTIONS = ['mode', 'schema', 'signal'] as const;
+export const ADD_OPTIONS = ['mode', 'schema', 'progress', 'signal'] as const;
 
 export const EXECUTE_OPTIONS = ['timeoutMs', 'signal', 'idempotencyKey'] as const;
 

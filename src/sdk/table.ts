@@ -4,8 +4,6 @@
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
-import { isArrowLike } from './arrow-like.ts';
-import { isSchemaLike } from './arrow-like-types.ts';
 import { Branches } from './branches.ts';
 import {
   alteration,
@@ -15,10 +13,9 @@ import {
   type NewColumns,
   newColumns,
 } from './columns.ts';
-import { type DataInput, isRepeatable, toRecordBatchStream } from './data.ts';
+import { type DataInput, hasSchema, isRepeatable, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
 import { ownOr } from './fall-back.ts';
-import { asBytes } from './js-values.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
 import { ADD_OPTIONS, checkOptionNames } from './option-names.ts';
@@ -49,6 +46,7 @@ import {
   type Version,
   type VersionSelection,
 } from './versions.ts';
+import { type OnWriteProgress, withProgress } from './write-progress.ts';
 
 /** How to add rows. */
 export interface AddDataOptions extends CallOptions {
@@ -56,6 +54,8 @@ export interface AddDataOptions extends CallOptions {
   readonly mode?: 'append' | 'overwrite';
   /** How to read the rows; the table's schema if absent. */
   readonly schema?: SchemaInput;
+  /** Called as the catalog takes the rows, and once they are committed. */
+  readonly progress?: OnWriteProgress;
 }
 
 /** Reads and writes; what is read is said at `TableView`, indexes at `TableIndexes`. */
@@ -103,10 +103,13 @@ export class Table extends TableIndexes {
     schema: SchemaInput | undefined,
     options: AddDataOptions,
   ): Promise<AddResult> {
-    const { mode, signal } = options;
+    const { mode, signal, progress } = options;
+    const { catalog, env } = this.home;
     const rows = await toRecordBatchStream(data, defined({ schema, signal }));
     const request = defined({ ...onBranch(this.newest), mode });
-    return addResult(await this.home.catalog.insertIntoTable(request, rows, options));
+    const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
+    const adding = progress === undefined ? write(rows) : withProgress(rows, progress, env, write);
+    return addResult(await adding);
   }
 
   /**
@@ -294,10 +297,4 @@ export class Table extends TableIndexes {
     const request = { ...onBranch(target), columns: columns.slice() };
     return writeResult(await this.home.catalog.alterTableDropColumns(request, options));
   }
-}
-
-/** True for data that carries its own schema. */
-function hasSchema(data: DataInput): boolean {
-  if (isArrowLike(data) || asBytes(data) !== undefined) return true;
-  return 'schema' in data && isSchemaLike(data.schema);
 }
