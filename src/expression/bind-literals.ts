@@ -2,15 +2,28 @@
  * Literals and what is written around them: numbers as written, signs, typed literals and casts,
  * lists, comparisons with null. It knows types and constants only.
  */
-import { type DataType, Decimal as DecimalType, Timestamp } from '../arrow.ts';
+import {
+  type DataType,
+  Decimal as DecimalType,
+  TimeNanosecond,
+  Timestamp,
+  TimeUnit,
+} from '../arrow.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 import type { Bound, BoundLiteral } from './bound.ts';
 import { canCast } from './cast.ts';
-import { coerce, commonType, describe, literal, settle } from './coerce.ts';
+import { coerce, commonType, describe, literal, nanosPerUnit, settle } from './coerce.ts';
 import { BOOL } from './column.ts';
-import { type ExactNumber, exactToDouble, parseExact, parseTimestamp } from './literals.ts';
+import {
+  type ExactNumber,
+  exactToDouble,
+  parseExact,
+  parseTime,
+  parseTimestamp,
+} from './literals.ts';
 import { refuse } from './sql-error.ts';
+import type { Expression, TypeName } from './tree.ts';
 import { MAX_PRECISION } from './type-names.ts';
 import {
   FLOAT64,
@@ -97,6 +110,18 @@ export function bindList(items: readonly Bound[], at: number | undefined): Bound
   if (items.length > 100_000) refuse(at, 'A list literal has more than 100000 items');
   const type = commonType(items, 'A list');
   return { kind: 'list', items: items.map((item) => coerce(item, type)), type: listOf(type) };
+}
+
+/** TIMESTAMP '2020-01-01 00:00:00.000000001': no digit is lost where no precision was asked for. */
+export function typeForText(arg: Expression, { args }: TypeName, type: DataType): DataType {
+  const family = familyOf(type);
+  if (arg.kind !== 'string' || args.length > 0) return type;
+  if (family !== 'timestamp' && family !== 'time') return type;
+  const nanos = family === 'time' ? parseTime(arg.value) : parseTimestamp(arg.value)?.nanos;
+  if ((nanos ?? 0n) % nanosPerUnit(type) === 0n) return type;
+  return family === 'time'
+    ? new TimeNanosecond()
+    : new Timestamp(TimeUnit.NANOSECOND, timeZoneOf(type));
 }
 
 export function bindCast(

@@ -7,7 +7,14 @@ import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 import { constantsOfIn, plainConstants } from './bind-in.ts';
-import { bindCast, bindDistinct, bindList, bindNegate, numberLiteral } from './bind-literals.ts';
+import {
+  bindCast,
+  bindDistinct,
+  bindList,
+  bindNegate,
+  numberLiteral,
+  typeForText,
+} from './bind-literals.ts';
 import type { Bound, BoundLiteral } from './bound.ts';
 import { coerce, commonType, describe, literal, locationOf, settle } from './coerce.ts';
 import { BOOL } from './column.ts';
@@ -137,7 +144,7 @@ export class Binder {
       case 'case':
         return this.#case(tree);
       case 'cast': {
-        const type = typeByName(tree.type, at);
+        const type = typeForText(tree.arg, tree.type, typeByName(tree.type, at));
         return bindCast(this.bind(tree.arg), type, tree.lenient ? 'lenient' : 'explicit', at);
       }
       case 'call':

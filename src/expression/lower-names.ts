@@ -14,9 +14,14 @@ export function columnPath(text: string, at: number, names: readonly string[]): 
     PART.lastIndex = offset;
     const found = PART.exec(text);
     const part = found?.[1]?.replaceAll('""', '"') ?? found?.[2];
-    if (part === undefined || part.toLowerCase() !== name.toLowerCase()) return names;
+    if (part === undefined || !isSame(part.toLowerCase(), name.toLowerCase())) return names;
     path.push(part);
     offset = PART.lastIndex + 1;
   }
   return path;
+}
+
+/** The grammar cuts names to 63 bytes, or to fewer where a character would be torn. */
+function isSame(written: string, name: string): boolean {
+  return written === name || (Buffer.byteLength(name) >= 60 && written.startsWith(name));
 }

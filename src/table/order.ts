@@ -31,13 +31,14 @@ export async function orderedScan(
   keys: readonly OrderKey[],
 ): Promise<RecordBatchStream> {
   const plan = await planScan(engine, snapshot, { ...request, filter: undefined });
-  const names = keys.map(({ column }) => column);
   const keyPlan = await planScan(engine, snapshot, {
-    columns: [...new Set([...names, ROW_ID])],
+    columns: keyColumns(snapshot, keys),
+    withRowId: true,
     filter: request.filter,
     counters: request.counters,
     signal: request.signal,
   });
+  for (const { name, type } of keyPlan.schema.fields) checkOrder(type, name);
   return {
     schema: plan.schema,
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
@@ -50,6 +51,19 @@ export async function orderedScan(
       }
     },
   };
+}
+
+/** The row ids are read as well, and need no key of their own. */
+function keyColumns(snapshot: Snapshot, keys: readonly OrderKey[]): Record<string, string> {
+  const columns = keys.filter(({ column }) => column !== ROW_ID);
+  return Object.fromEntries(columns.map(({ column }) => [column, columnSql(snapshot, column)]));
+}
+
+/** A column by its name, or a nested one with dots between the names, as SQL has it. */
+function columnSql({ fields }: Snapshot, column: string): string {
+  const isWhole = fields.some(({ field }) => field.name === column);
+  const names = isWhole ? [column] : column.split('.');
+  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
 }
 
 async function orderedRowIds(plan: ScanPlan, keys: readonly OrderKey[]): Promise<BigUint64Array> {
@@ -73,11 +87,36 @@ async function orderedRowIds(plan: ScanPlan, keys: readonly OrderKey[]): Promise
   return BigUint64Array.from(order, (row) => rowIds[row] as bigint);
 }
 
+/** @throws InvalidInput for types without an order */
+function checkOrder(type: DataType, column: string): void {
+  const decoded = DataType.isDictionary(type) ? type.dictionary : type;
+  const ordered =
+    DataType.isInt(decoded) ||
+    DataType.isFloat(decoded) ||
+    DataType.isDecimal(decoded) ||
+    DataType.isBool(decoded) ||
+    DataType.isUtf8(decoded) ||
+    DataType.isLargeUtf8(decoded) ||
+    DataType.isBinary(decoded) ||
+    DataType.isLargeBinary(decoded) ||
+    DataType.isFixedSizeBinary(decoded) ||
+    DataType.isDate(decoded) ||
+    DataType.isTime(decoded) ||
+    DataType.isTimestamp(decoded) ||
+    DataType.isDuration(decoded);
+  if (ordered) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `Rows cannot be ordered by ${column}: values of ${describeType(type)} have no order here.`,
+    { details: { column } },
+  );
+}
+
 type Compare = (left: number, right: number) => number;
 
 /** NaN comes after all other numbers, as in Arrow's total order. */
 function comparison(data: Data, key: OrderKey): Compare {
-  const values = sortable(data, key.column);
+  const values = sortable(data);
   const sign = key.ascending ? 1 : -1;
   const nulls = key.nullsFirst ? -1 : 1;
   return (left, right) => {
@@ -85,35 +124,18 @@ function comparison(data: Data, key: OrderKey): Compare {
     const b = values[right];
     if (a === null || b === null) return a === b ? 0 : a === null ? nulls : -nulls;
     if (typeof a === 'string') return sign * compareText(a, b as string);
+    if (typeof a === 'object') return sign * Buffer.compare(a, b as Uint8Array);
     if (Number.isNaN(a)) return Number.isNaN(b) ? 0 : sign;
     if (Number.isNaN(b)) return -sign;
     return (a as number) < (b as number) ? -sign : (a as number) > (b as number) ? sign : 0;
   };
 }
 
-type Sortable = number | bigint | string | boolean | null;
+type Sortable = number | bigint | string | boolean | Uint8Array | null;
 
-/** Values that compare as the column orders. @throws InvalidInput for types without an order */
-function sortable(data: Data, column: string): ArrayLike<Sortable> {
+/** Values that compare as the column orders. */
+function sortable(data: Data): ArrayLike<Sortable> {
   const type = data.type as DataType;
-  const decoded = DataType.isDictionary(type) ? type.dictionary : type;
-  const ordered =
-    DataType.isInt(decoded) ||
-    DataType.isFloat(decoded) ||
-    DataType.isBool(decoded) ||
-    DataType.isUtf8(decoded) ||
-    DataType.isLargeUtf8(decoded) ||
-    DataType.isDate(decoded) ||
-    DataType.isTime(decoded) ||
-    DataType.isTimestamp(decoded) ||
-    DataType.isDuration(decoded);
-  if (!ordered) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `Rows cannot be ordered by ${column}: values of ${describeType(type)} have no order here.`,
-      { details: { column } },
-    );
-  }
   const plain = data.nullCount === 0 && data.values !== undefined && data.offset === 0;
   if (plain && (DataType.isInt(type) || (DataType.isFloat(type) && type.precision > 0))) {
     return data.values as unknown as ArrayLike<Sortable>;
@@ -121,5 +143,13 @@ function sortable(data: Data, column: string): ArrayLike<Sortable> {
   if (DataType.isTimestamp(type) && data.nullCount === 0) {
     return data.values as unknown as ArrayLike<Sortable>;
   }
-  return [...(new Vector([data]) as Iterable<Sortable>)];
+  const values = new Vector([data]);
+  if (!DataType.isDecimal(type)) return [...(values as Iterable<Sortable>)];
+  return Array.from(values as Iterable<Uint32Array | null>, (words) => words && wholeOf(words));
+}
+
+/** The number of all digits, without the scale that a column has once. */
+function wholeOf(words: Uint32Array): bigint {
+  const whole = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
+  return BigInt.asIntN(words.length * 32, whole);
 }
