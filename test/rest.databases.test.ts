@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { DirspaceError } from '../src/errors.ts';
 import { type DatabaseSource, Databases } from '../src/rest/databases.ts';
 import { createServer } from '../src/server.ts';
 import { ask, type Pair, restPair, someRows } from './helpers/rest-pair.ts';
@@ -145,6 +146,20 @@ test('paths that messages must not show are whole: a relative one is a word like
   expect(roots({ root: 'catalog' })).toEqual([resolve('catalog')]);
   expect(roots({ databasesRoot: './dbs/' })).toEqual([resolve('dbs')]);
   expect(roots({ databases: { a: '/', b: 'x/../y', c: named('c') } })).toEqual([resolve('y')]);
+});
+
+test('a catalog made without types may answer and fail at once', async () => {
+  const namespace = stubNamespace();
+  Object.assign(namespace, {
+    countTableRows: () => ({ count: 7 }),
+    tableExists: () => {
+      throw new DirspaceError('TableNotFound', 'There is none.');
+    },
+  });
+  const pair = await restPair({ namespace });
+  const count = await ask(pair, 'POST', '/v1/table/t/count_rows', {});
+  expect(count).toMatchObject({ status: 200, json: 7 });
+  expect(await ask(pair, 'POST', '/v1/table/t/exists', {})).toMatchObject({ status: 404 });
 });
 
 describe('a prefix scopes a catalog', () => {
