@@ -55,6 +55,26 @@ describe('in the SDK', () => {
       '"mod"',
       '"mode"',
     ],
+    'a namespace among the options makes no table in the root': [
+      () => db.createTable('other', [{ a: 1 }], { namespacePath: ['prod'] } as Loose),
+      'InvalidInput',
+      'an argument of its own',
+    ],
+    'a namespace in the one object makes no table in the root': [
+      () => db.createTable({ name: 'other', data: [{ a: 1 }], namespace: ['prod'] } as Loose),
+      'InvalidInput',
+      'an argument of its own',
+    ],
+    'options that are null': [
+      () => db.createNamespace(['prod'], null as Loose),
+      'InvalidInput',
+      'null',
+    ],
+    'properties that are text': [
+      () => db.createNamespace(['prod'], { properties: 'x' } as Loose),
+      'InvalidInput',
+      'properties is "x"',
+    ],
     'a misspelt behaviour drops nothing': [
       () => db.dropNamespace(['prod'], { behaviour: 'cascade' } as Loose),
       'InvalidInput',

@@ -70,8 +70,8 @@ export class CatalogHandle implements AsyncDisposable {
     path: readonly string[],
     options: CreateNamespaceOptions = {},
   ): Promise<CreateNamespaceResult> {
-    const { mode, properties } = options;
     checkOptionNames(options, CONNECTION_OPTIONS.createNamespace);
+    const { mode, properties } = options;
     const request = defined({ id: this.#path(path, options), mode, properties: copy(properties) });
     const answer = await this.namespace.createNamespace(request, options);
     return defined({ properties: answer.properties, transactionId: answer.transaction_id });

@@ -5,11 +5,24 @@
 import { DirspaceError } from '../errors.ts';
 import { nearest } from './known-names.ts';
 
+/** Passed over, these would put a table into the root. */
+const PLACES: readonly string[] = ['namespacePath', 'namespace_path', 'namespace'];
+
 /** @throws InvalidInput for a name that comes near to one of `known` without being it */
 export function checkOptionNames(options: object | undefined, known: readonly string[]): void {
   if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) {
+    throw new DirspaceError('InvalidInput', `Options are an object; these are ${options}.`);
+  }
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
+    if (PLACES.includes(name)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The namespace is no option ${JSON.stringify(name)}: it is an argument of its own, an array such as ["prod", "search"], before the options.`,
+        { details: { option: name } },
+      );
+    }
     const meant = nearest(name, known);
     if (meant === undefined) continue;
     throw new DirspaceError(

@@ -3,9 +3,11 @@ import { type ErrorCode, isDirspaceError } from '../errors.ts';
 import type { PageOptions } from './connection-options.ts';
 import { defined } from './defined.ts';
 
+/** What is no object of strings is left for the catalog to refuse. */
 export const copy = (
   strings: Readonly<Record<string, string>> | undefined,
-): Record<string, string> | undefined => strings && { ...strings };
+): Record<string, string> | undefined =>
+  typeof strings === 'object' && !Array.isArray(strings) ? { ...strings } : strings;
 
 export const page = ({ limit, pageToken }: PageOptions): { limit?: number; page_token?: string } =>
   defined({ limit, page_token: pageToken });
