@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../arrow.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
-import { liveRows } from '../format/fragment-entry.ts';
 import type { DeleteRowsRequest, DeleteRowsResponse } from '../protocol/extensions.ts';
 import type {
   CountTableRowsRequest,
@@ -167,7 +166,7 @@ export async function updateTableSchemaMetadata(
   return { metadata, ...(transaction === undefined ? {} : { transaction_id: transaction }) };
 }
 
-/** A fragment with fewer rows is one that compaction would join with others. */
+/** A fragment with fewer rows, deleted ones included, is one that compaction would join with others. */
 const SMALL_FRAGMENT_ROWS = 100_000;
 
 export async function getTableStats(
@@ -175,7 +174,7 @@ export async function getTableStats(
   request: GetTableStatsRequest,
 ): Promise<GetTableStatsResponse> {
   const snapshot = await requestedSnapshot(catalog, request);
-  const lengths = (await snapshot.fragments()).map(liveRows).sort((a, b) => a - b);
+  const lengths = (await snapshot.fragments()).map(({ rows }) => rows).sort((a, b) => a - b);
   return {
     total_bytes: snapshot.manifest.totals.bytes,
     num_rows: snapshot.rowCount,
@@ -188,19 +187,18 @@ export async function getTableStats(
   };
 }
 
-/** Nearest-rank percentiles; all zero for no fragments. */
+/** The least length that is above the given share of all, as LanceDB tells it; zeros for none. */
 function summaryOf(sorted: readonly number[]): FragmentSummary {
-  const at = (share: number): number =>
-    sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  const at = (percent: number): number => sorted[Math.floor((percent * sorted.length) / 100)] ?? 0;
   const sum = sorted.reduce((total, rows) => total + rows, 0);
   return {
     min: sorted[0] ?? 0,
     max: sorted.at(-1) ?? 0,
-    mean: sorted.length === 0 ? 0 : Math.round(sum / sorted.length),
-    p25: at(0.25),
-    p50: at(0.5),
-    p75: at(0.75),
-    p99: at(0.99),
+    mean: sorted.length === 0 ? 0 : Math.floor(sum / sorted.length),
+    p25: at(25),
+    p50: at(50),
+    p75: at(75),
+    p99: at(99),
   };
 }
 

@@ -52,7 +52,7 @@ export interface TableStatistics {
     readonly numFragments: number;
     /** Those of fewer than 100,000 rows. */
     readonly numSmallFragments: number;
-    /** Rows per fragment. */
+    /** Rows per fragment, deleted ones included until compaction drops them. */
     readonly lengths: FragmentSummaryStats;
   };
 }
