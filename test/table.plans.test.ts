@@ -1,5 +1,6 @@
 /** Plans of queries: the steps they name are those that are done, and the figures are theirs. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Field, FixedSizeList, Float32, Schema } from '../src/arrow.ts';
 import { connect } from '../src/sdk/connect.ts';
 import type { Table } from '../src/sdk/table.ts';
 import { memoryFs } from './helpers/catalogs.ts';
@@ -61,6 +62,22 @@ describe('explainPlan', () => {
     await expect(both.explainPlan()).rejects.toMatchObject({ code: 'InvalidInput' });
     await expect(both.analyzePlan()).rejects.toMatchObject({ code: 'InvalidInput' });
   });
+});
+
+test('of several vector columns the one as long as the query vector is searched', async () => {
+  const connection = await connect('/v', { fs: memoryFs() });
+  const list = (size: number) => new FixedSizeList(size, new Field('item', new Float32(), true));
+  const fields = [2, 3, 3].map((size, at) => new Field(`v${at}`, list(size), true));
+  const rows = [{ v0: [1, 0], v1: [1, 0, 0], v2: [0, 0, 1] }];
+  const several = await connection.createTable('v', rows, undefined, {
+    schema: new Schema(fields),
+  });
+  const [found] = await several.vectorSearch([1, 2]).toArray();
+  expect(found?._distance).toBe(4);
+  expect(await several.vectorSearch([1, 2]).explainPlan()).toContain('Nearest: v0');
+  const refused = expect.objectContaining({ message: expect.stringContaining('v0, v1, v2') });
+  await expect(several.vectorSearch([1, 0, 0]).toArray()).rejects.toEqual(refused);
+  await expect(several.vectorSearch([1]).toArray()).rejects.toEqual(refused);
 });
 
 describe('analyzePlan', () => {

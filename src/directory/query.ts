@@ -126,7 +126,7 @@ async function explained(
   }
   refuseBoth(orderBy);
   const nearest = {
-    column: vectorColumn(snapshot, query.vector_column).field.name,
+    column: vectorColumn(snapshot, query.vector_column, vectors).field.name,
     metric: metricOf(query),
     vectors: vectors.length,
     prefilter: query.prefilter ?? true,

@@ -75,7 +75,7 @@ export class FilteredQuery extends QueryBase {
     return this;
   }
 
-  /** Leaves out rows that no index covers yet. */
+  /** Leaves out rows that an index does not cover yet; without an index all rows are searched. */
   fastSearch(): this {
     this.request.fast_search = true;
     return this;
@@ -140,7 +140,7 @@ export class VectorQuery extends FilteredQuery {
     return this;
   }
 
-  /** The column to search; the only vector column if never called. */
+  /** The column to search; if never called, the only vector column, or the only one of that length. */
   column(column: string): this {
     this.request.vector_column = column;
     return this;

@@ -31,7 +31,7 @@ import { takeRows } from './take.ts';
 
 export interface SearchRequest extends ScanRequest {
   readonly vectors: readonly (readonly number[])[];
-  /** The only vector column if absent. */
+  /** If absent, the only vector column, or the only one of the query vector's length. */
   readonly vectorColumn?: string | undefined;
   readonly metric: Metric;
   /** True: the nearest of the rows that match; false: those that match of the nearest. */
@@ -53,7 +53,7 @@ export async function searchVectors(
   snapshot: Snapshot,
   request: SearchRequest,
 ): Promise<RecordBatchStream> {
-  const column = vectorColumn(snapshot, request.vectorColumn);
+  const column = vectorColumn(snapshot, request.vectorColumn, request.vectors);
   const columns = withoutDistance(request.columns);
   const plan = await planScan(engine, snapshot, { ...request, columns, filter: undefined });
   const schema = resultSchema(plan, request.vectors.length > 1);
@@ -77,7 +77,7 @@ async function nearest(
   plan: ScanPlan,
 ): Promise<Found> {
   const { field } = column;
-  const dimension = (field.type as unknown as { listSize: number }).listSize;
+  const dimension = listSizeOf(field.type);
   const filter = request.prefilter ? request.filter : undefined;
   const candidates = await planScan(engine, snapshot, {
     columns: [field.name],
@@ -145,12 +145,17 @@ async function postfiltered(
 }
 
 /** @throws InvalidInput, TableColumnNotFound naming the columns that would do */
-export function vectorColumn(snapshot: Snapshot, name: string | undefined): IdentifiedField {
+export function vectorColumn(
+  snapshot: Snapshot,
+  name: string | undefined,
+  [vector = []]: readonly (readonly number[])[],
+): IdentifiedField {
   const able = snapshot.fields.filter(({ field }) => elementTypeNamed(field.type) !== undefined);
   const names = able.map(({ field }) => field.name).join(', ') || 'none';
   if (name === undefined) {
-    const [only] = able;
-    if (only !== undefined && able.length === 1) return only;
+    const fitting = able.filter(({ field }) => listSizeOf(field.type) === vector.length);
+    const [only] = able.length === 1 ? able : fitting.length === 1 ? fitting : [];
+    if (only !== undefined) return only;
     throw new DirspaceError(
       'InvalidInput',
       `The table has ${able.length} vector columns (${names}); name the one to search.`,
@@ -171,6 +176,8 @@ export function vectorColumn(snapshot: Snapshot, name: string | undefined): Iden
     { details: { column: name } },
   );
 }
+
+const listSizeOf = (type: DataType): number => (type as unknown as { listSize: number }).listSize;
 
 function elementTypeNamed(type: DataType): ElementType | undefined {
   if (!DataType.isFixedSizeList(type)) return undefined;
