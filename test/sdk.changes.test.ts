@@ -129,6 +129,7 @@ test('a condition that is misspelt, or no text, changes nothing', async () => {
       .whenMatchedUpdateAll()
       .execute(two, { timeoutMS: 1 } as never),
   );
+  await refused(() => table.alterColumns([{ path: 'x', newName: 'y' } as never]));
   await refused(() => table.optimize({ dryrun: true } as never));
   await refused(() => table.optimize({ compaction: { targetRow: 1 } as never }));
   expect(await table.version()).toBe(1);

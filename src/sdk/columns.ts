@@ -97,6 +97,12 @@ function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
 
 export function alteration(change: ColumnAlteration): AlterColumnsEntry {
   const { path, rename, dataType, nullable } = change;
+  if (rename === undefined && dataType === undefined && nullable === undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The alteration of ${JSON.stringify(path)} says nothing: give rename, dataType or nullable.`,
+    );
+  }
   const data_type = dataType === undefined ? undefined : { ...dataTypeJson(dataType) };
   return defined({ path, rename, nullable, data_type });
 }
