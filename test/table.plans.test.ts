@@ -58,6 +58,8 @@ describe('explainPlan', () => {
     await expect(table.vectorSearch([1, 1]).column('id').explainPlan()).rejects.toMatchObject({
       code: 'InvalidInput',
     });
+    const unknown = table.query().orderBy({ columnName: 'idd' });
+    await expect(unknown.explainPlan()).rejects.toMatchObject({ code: 'TableColumnNotFound' });
     const both = table.vectorSearch([1, 1]).orderBy({ columnName: 'id' });
     await expect(both.explainPlan()).rejects.toMatchObject({ code: 'InvalidInput' });
     await expect(both.analyzePlan()).rejects.toMatchObject({ code: 'InvalidInput' });

@@ -13,7 +13,7 @@ import type {
 import { parseMode } from '../protocol/modes.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { analyzePlan, explainPlan } from '../table/explain.ts';
-import { type OrderKey, orderedScan } from '../table/order.ts';
+import { type OrderKey, orderedScan, planKeys } from '../table/order.ts';
 import { scan } from '../table/scan.ts';
 import { ScanCounters } from '../table/scan-counters.ts';
 import { planScan, type ScanRequest } from '../table/scan-plan.ts';
@@ -122,6 +122,7 @@ async function explained(
   const vectors = queryVectors(query);
   const wanted = scanRequest(query, {});
   if (vectors.length === 0) {
+    if (orderBy.length > 0) await planKeys(engine, snapshot, wanted, orderBy);
     return explainPlan(await planScan(engine, snapshot, wanted), { orderBy }, verbose);
   }
   refuseBoth(orderBy);

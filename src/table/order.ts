@@ -31,14 +31,7 @@ export async function orderedScan(
   keys: readonly OrderKey[],
 ): Promise<RecordBatchStream> {
   const plan = await planScan(engine, snapshot, { ...request, filter: undefined });
-  const keyPlan = await planScan(engine, snapshot, {
-    columns: keyColumns(snapshot, keys),
-    withRowId: true,
-    filter: request.filter,
-    counters: request.counters,
-    signal: request.signal,
-  });
-  for (const { name, type } of keyPlan.schema.fields) checkOrder(type, name);
+  const keyPlan = await planKeys(engine, snapshot, request, keys);
   return {
     schema: plan.schema,
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
@@ -51,6 +44,20 @@ export async function orderedScan(
       }
     },
   };
+}
+
+/** The read of the keys. @throws InvalidInput, TableColumnNotFound for what is no key */
+export async function planKeys(
+  engine: Engine,
+  snapshot: Snapshot,
+  { filter, counters, signal }: ScanRequest,
+  keys: readonly OrderKey[],
+): Promise<ScanPlan> {
+  const columns = keyColumns(snapshot, keys);
+  const request = { columns, withRowId: true, filter, counters, signal };
+  const plan = await planScan(engine, snapshot, request);
+  for (const { name, type } of plan.schema.fields) checkOrder(type, name);
+  return plan;
 }
 
 /** The row ids are read as well, and need no key of their own. */
