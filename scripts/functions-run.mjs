@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const session = fileURLToPath(new URL('./first-session.mjs', import.meta.url));
@@ -27,7 +27,8 @@ export function functionsRun(dist) {
       const file = url.startsWith('file:') ? relative(real, fileURLToPath(url)) : '..';
       if (file.startsWith('..')) continue;
       const ranges = functions.map(({ ranges }) => ranges[0]).filter(({ count }) => count > 0);
-      files.set(file, {
+      // The bundler names its files with slashes everywhere.
+      files.set(file.replaceAll(sep, '/'), {
         text: readFileSync(join(real, file), 'utf8'),
         functions: ranges.map(({ startOffset, endOffset }) => [startOffset, endOffset]),
       });

@@ -30,6 +30,19 @@ test('the traits are tried on every operation that the engine has', async () => 
   }
 });
 
+test('a described schema cannot be changed, as later versions are made from it', async () => {
+  const namespace = await openDirectoryNamespace({ root: '/c', fs: memoryFs() });
+  await namespace.createTable({ id: ['t'] }, people(2));
+  const detailed = { id: ['t'], load_detailed_metadata: true };
+  const { schema } = await namespace.describeTable(detailed);
+  const before = JSON.stringify(schema);
+  expect(() => {
+    (schema as { fields: { name: string }[] }).fields[0]!.name = 'changed';
+  }).toThrow(TypeError);
+  await namespace.insertIntoTable({ id: ['t'] }, people(1));
+  expect(JSON.stringify((await namespace.describeTable(detailed)).schema)).toBe(before);
+});
+
 describe('roots', () => {
   test('connecting creates data/ and nothing else', async () => {
     const root = `${temporaryFolder()}/new`;

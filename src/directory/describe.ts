@@ -60,13 +60,20 @@ function detailsOf(snapshot: Snapshot): Partial<DescribeTableResponse> {
   const { manifest } = snapshot;
   return {
     version: manifest.version,
-    schema: manifest.schema,
+    schema: frozen(manifest.schema),
     metadata: { ...manifest.metadata },
     stats: {
       num_deleted_rows: manifest.totals.deletedRows,
       num_fragments: manifest.totals.fragments,
     },
   };
+}
+
+/** It is the version's own, and later commits are built from it: no caller may change it. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
 }
 
 /** The version that a tag, a number or a branch stands for; undefined where a branch has none. */
