@@ -91,7 +91,6 @@ export {
   type IntoVector,
   Query,
   type QueryVectors,
-  TakeQuery,
   type Vector,
   VectorQuery,
 } from './sdk/query.ts';
@@ -111,6 +110,7 @@ export type {
   WriteResult,
 } from './sdk/table-results.ts';
 export { type TagOptions, Tags } from './sdk/tags.ts';
+export { TakeQuery } from './sdk/take-query.ts';
 export type { UpdateInput, UpdateOptions } from './sdk/updates.ts';
 export type { ListVersionsOptions, Version, VersionSelection } from './sdk/versions.ts';
 export type { WriteProgress } from './sdk/write-progress.ts';

@@ -12,9 +12,10 @@ import type {
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 import { Lifetime } from './lifetime.ts';
-import { Query, type QueryVectors, rowNumbers, TakeQuery, type VectorQuery } from './query.ts';
+import { Query, type QueryVectors, type VectorQuery } from './query.ts';
 import { SchemaCache } from './schema-cache.ts';
 import { type TableStatistics, tableStatistics } from './table-results.ts';
+import { rowNumbers, TakeQuery } from './take-query.ts';
 import {
   atVersion,
   branchMember,

@@ -19,7 +19,6 @@ import { ownOr } from './fall-back.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
 import { ADD_OPTIONS, checkOptionNames } from './option-names.ts';
-import { rowNumbers } from './query.ts';
 import type { SchemaInput } from './schema-like.ts';
 import { TableIndexes } from './table-indexes.ts';
 import {
@@ -36,6 +35,7 @@ import {
   writeResult,
 } from './table-results.ts';
 import { Tags } from './tags.ts';
+import { rowNumbers } from './take-query.ts';
 import { branchMember, type Home, onBranch } from './target.ts';
 import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
 import {
