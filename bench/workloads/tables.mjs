@@ -10,7 +10,7 @@ import { DIMENSION, READS, ROWS } from './reads.mjs';
 
 const VECTORS = 100_000;
 /** Processes whose first read is timed; the median counts. */
-const PROCESSES = 3;
+const PROCESSES = 7;
 
 /** Columns as plain buffers, so that both releases of Arrow wrap the same ones. */
 function tabular(rows, firstId = 0) {
@@ -72,12 +72,17 @@ function vectorTable(arrow, values) {
 }
 
 /** Milliseconds of a read in a process that has read nothing before. */
-function firstRead(side, folder, name) {
+function firstReads(folder, name) {
   const script = fileURLToPath(new URL('./first-read.mjs', import.meta.url));
-  const times = Array.from({ length: PROCESSES }, () =>
-    Number(execFileSync(process.execPath, [script, side, folder, name])),
-  );
-  return times.toSorted((a, b) => a - b)[PROCESSES >> 1];
+  const read = (...words) => Number(execFileSync(process.execPath, [script, ...words, name]));
+  const own = [];
+  const other = [];
+  for (let count = 0; count < PROCESSES; count++) {
+    own.push(read('ours', folder('own')));
+    other.push(read('peer', folder('other')));
+  }
+  const median = (times) => times.toSorted((a, b) => a - b)[PROCESSES >> 1];
+  return { first_ms: median(own), peer_first_ms: median(other) };
 }
 
 export async function* tableWorkloads({ folder }) {
@@ -119,10 +124,7 @@ export async function* tableWorkloads({ folder }) {
       block,
       ours: (n) => run(side.own, n),
       peer: (n) => run(side.peer, n),
-      firsts: () => ({
-        first_ms: firstRead('ours', folder('own'), name),
-        peer_first_ms: firstRead('peer', folder('other'), name),
-      }),
+      firsts: () => firstReads(folder, name),
     };
   }
   yield* changes(own, peer, data);
@@ -140,7 +142,8 @@ async function* changes(own, peer, data) {
     }
     return made;
   };
-  const samples = 7;
+  // The disk's flushes and the collector take turns in what these wait for.
+  const samples = 15;
   const tables = await fresh('c', samples);
   yield {
     name: 'delete 1 %',
