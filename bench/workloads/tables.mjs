@@ -142,8 +142,7 @@ async function* changes(own, peer, data) {
     }
     return made;
   };
-  // The disk's flushes and the collector take turns in what these wait for.
-  const samples = 15;
+  const samples = 7;
   const tables = await fresh('c', samples);
   yield {
     name: 'delete 1 %',
