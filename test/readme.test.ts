@@ -132,6 +132,10 @@ test('what it says is missing is missing, and nothing else is', async () => {
     updateFieldMetadata: () => table.updateFieldMetadata([{ path: 'n', metadata: { a: 'b' } }]),
     vectorSearch: () => table.vectorSearch([1]).toArray(),
     fullTextSearch: () => table.query().fullTextSearch('x').toArray(),
+    listIndices: () => table.listIndices(),
+    indexStats: () => table.indexStats('n_idx'),
+    dropIndex: () => table.dropIndex('n_idx'),
+    createIndex: () => table.createIndex('m'),
   };
   const missing: string[] = [];
   for (const [name, call] of Object.entries(calls)) {

@@ -11,6 +11,7 @@ import type { Catalog } from './catalog.ts';
 import * as changes from './changes.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
+import * as indexes from './indexes.ts';
 import * as namespaces from './namespaces.ts';
 import * as query from './query.ts';
 import * as references from './references.ts';
@@ -31,9 +32,6 @@ export const MISSING = [
   'CreateMaterializedView',
   'CreateTableIndex',
   'CreateTableScalarIndex',
-  'ListTableIndices',
-  'DescribeTableIndexStats',
-  'DropTableIndex',
 ] as const;
 
 /** Methods that are an operation each; watching is none, for it has no end. */
@@ -103,6 +101,10 @@ export const HANDLERS: Handlers = {
   AlterTableDropColumns: change(schemas.alterTableDropColumns),
   UpdateFieldMetadata: change(schemas.updateFieldMetadata),
   UpdateTableSchemaMetadata: change(rows.updateTableSchemaMetadata),
+
+  ListTableIndices: indexes.listTableIndices,
+  DescribeTableIndexStats: indexes.describeTableIndexStats,
+  DropTableIndex: indexes.dropTableIndex,
 
   ListTableVersions: versions.listTableVersions,
   DescribeTableVersion: versions.describeTableVersion,

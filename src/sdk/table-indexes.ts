@@ -1,6 +1,6 @@
 /**
- * The indexes of a table. The directory engine has none, and its catalogs reject all of this with
- * Unsupported; a remote catalog may have them.
+ * The indexes of a table. The directory engine builds none: its lists are empty, no index is found
+ * by name, and creating one rejects with Unsupported; a remote catalog may have them.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { DescribeTableIndexStatsResponse, IndexContent } from '../protocol/models.ts';

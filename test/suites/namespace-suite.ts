@@ -5,6 +5,7 @@
 import { describe } from 'vitest';
 import type { SuiteOptions } from './namespace/context.ts';
 import { describePart } from './namespace/describe.ts';
+import { indexesPart } from './namespace/indexes.ts';
 import { managedPart } from './namespace/managed.ts';
 import { namespacesPart } from './namespace/namespaces.ts';
 import { tablesPart } from './namespace/tables.ts';
@@ -20,6 +21,7 @@ export function namespaceSuite(name: string, options: SuiteOptions): void {
     describePart(options);
     versionsPart(options);
     managedPart(options);
+    indexesPart(options);
     traitsPart(options);
   });
 }
