@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 /** From the bottom up: a file may import from its own layer and from those before it. */
 const LAYERS = [
   ['errors.ts', 'env.ts', 'bytes.ts', 'version.ts'],
+  ['values'],
   ['arrow.ts'],
   ['protocol'],
   ['format'],
@@ -19,6 +20,8 @@ const LAYERS = [
   ['cli'],
   ['index.ts', 'server.ts'],
 ];
+/** Values are the concern of no file format and no library: they use the ground alone. */
+const VALUES_MAY_USE = [...(LAYERS[0] as string[]), 'values'];
 /** The store knows nothing but bytes by path. */
 const STORE_MAY_USE = ['errors.ts', 'env.ts', 'bytes.ts', 'store'];
 
@@ -49,8 +52,8 @@ describe('the import rule', () => {
       for (const target of importsOf(file).filter((name) => name.startsWith('.'))) {
         const found = relative(root, resolve(root, dirname(file), target));
         const [from, to] = [partOf(file), partOf(found)];
-        const allowed =
-          from === 'store' ? STORE_MAY_USE.includes(to) : layerOf(to) <= layerOf(from);
+        const among = { store: STORE_MAY_USE, values: VALUES_MAY_USE }[from];
+        const allowed = among === undefined ? layerOf(to) <= layerOf(from) : among.includes(to);
         if (!allowed) upward.push(`${file} -> ${found}`);
       }
     }

@@ -4,10 +4,11 @@
  * It compares types and constants, never rows.
  */
 import { DataType, type Decimal } from '../arrow.ts';
+import { floorDivide } from '../values/calendar.ts';
 import type { Bound, BoundLiteral } from './bound.ts';
-import { floorDivide } from './calendar.ts';
 import {
   describe,
+  formsOf,
   isTemporal,
   literal,
   locationOf,
@@ -125,7 +126,7 @@ function withConstant(
     const nanos = temporalNanos(right, type);
     if (nanos === null) {
       if (right.loose !== 'string') return mismatch(arg, right, at);
-      return refuse(right.at ?? at, `${describe(right)} is no ${typeText(type)}`);
+      return refuse(right.at ?? at, `${describe(right)} is no ${typeText(type)}${formsOf(type)}`);
     }
     if (family === 'date' && zones[1] !== null) return mismatch(arg, right, at);
     const unit = nanosPerUnit(type);

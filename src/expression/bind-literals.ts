@@ -9,19 +9,14 @@ import {
   Timestamp,
   TimeUnit,
 } from '../arrow.ts';
+import { parseDateTime, parseTimeOfDay } from '../values/date-time-text.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 import type { Bound, BoundLiteral } from './bound.ts';
 import { canCast } from './cast.ts';
 import { coerce, commonType, describe, literal, nanosPerUnit, settle } from './coerce.ts';
 import { BOOL } from './column.ts';
-import {
-  type ExactNumber,
-  exactToDouble,
-  parseExact,
-  parseTime,
-  parseTimestamp,
-} from './literals.ts';
+import { type ExactNumber, exactToDouble, parseExact } from './literals.ts';
 import { refuse } from './sql-error.ts';
 import type { Expression, TypeName } from './tree.ts';
 import { MAX_PRECISION } from './type-names.ts';
@@ -117,8 +112,8 @@ export function typeForText(arg: Expression, { args }: TypeName, type: DataType)
   const family = familyOf(type);
   if (arg.kind !== 'string' || args.length > 0) return type;
   if (family !== 'timestamp' && family !== 'time') return type;
-  const nanos = family === 'time' ? parseTime(arg.value) : parseTimestamp(arg.value)?.nanos;
-  if ((nanos ?? 0n) % nanosPerUnit(type) === 0n) return type;
+  const nanos = family === 'time' ? parseTimeOfDay(arg.value) : parseDateTime(arg.value)?.nanos;
+  if (BigInt(nanos ?? 0) % nanosPerUnit(type) === 0n) return type;
   return family === 'time'
     ? new TimeNanosecond()
     : new Timestamp(TimeUnit.NANOSECOND, timeZoneOf(type));
@@ -159,5 +154,5 @@ export function bindCast(
 /** TIMESTAMP '2020-01-01T00:00:00Z': the text says an offset, so it is no wall-clock time. */
 function namesAnInstant(text: BoundLiteral, type: DataType): boolean {
   if (familyOf(type) !== 'timestamp' || timeZoneOf(type) !== null) return false;
-  return (parseTimestamp(String(text.value))?.offset ?? null) !== null;
+  return parseDateTime(String(text.value))?.offset !== undefined;
 }

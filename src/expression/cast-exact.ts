@@ -3,8 +3,8 @@
  * means that the value does not fit. It knows single values and types.
  */
 import type { DataType, Decimal } from '../arrow.ts';
+import { floorDivide } from '../values/calendar.ts';
 import type { CastMode } from './bound.ts';
-import { floorDivide } from './calendar.ts';
 import { NANOS_PER_SECOND } from './coerce.ts';
 import type { Value } from './column.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from './literals.ts';

@@ -3,19 +3,12 @@
  * It knows single canonical values and types.
  */
 import type { DataType } from '../arrow.ts';
-import { floorDivide, formatDate, formatTimeOfDay } from './calendar.ts';
+import { floorDivide, formatDate, formatTimeOfDay } from '../values/calendar.ts';
+import { parseDateTime, parseTimeOfDay, wallNanosOf } from '../values/date-time-text.ts';
 import { fromExact, fromWallClock, inWidth, toWallClock } from './cast-exact.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nanosPerUnit } from './coerce.ts';
 import type { Value } from './column.ts';
-import {
-  exactToDouble,
-  type IntervalValue,
-  parseDate,
-  parseExact,
-  parseInterval,
-  parseTime,
-  parseTimestamp,
-} from './literals.ts';
+import { exactToDouble, type IntervalValue, parseExact, parseInterval } from './literals.ts';
 import { decimalScale, familyOf, roundToFloat, timeZoneOf } from './types.ts';
 
 export function fromText(text: string, to: DataType): Value | undefined {
@@ -45,18 +38,13 @@ export function fromText(text: string, to: DataType): Value | undefined {
     case 'interval':
       return parseInterval(text) ?? undefined;
     case 'date': {
-      const days = parseDate(text);
-      const stamp = days === null ? parseTimestamp(text) : null;
-      if (days === null && stamp === null) return undefined;
-      return inWidth(
-        ((days === null ? (stamp?.nanos ?? 0n) : BigInt(days) * NANOS_PER_DAY) / NANOS_PER_DAY) *
-          (NANOS_PER_DAY / nanosPerUnit(to)),
-        to,
-      );
+      // The day that is written, whatever time and zone follow.
+      const read = parseDateTime(text);
+      return read && inWidth(BigInt(read.days) * (NANOS_PER_DAY / nanosPerUnit(to)), to);
     }
     case 'time': {
-      const nanos = parseTime(text);
-      return nanos === null ? undefined : inWidth(nanos / nanosPerUnit(to), to);
+      const nanos = parseTimeOfDay(text);
+      return nanos === undefined ? undefined : inWidth(BigInt(nanos) / nanosPerUnit(to), to);
     }
     case 'duration': {
       const interval = parseInterval(text);
@@ -67,11 +55,11 @@ export function fromText(text: string, to: DataType): Value | undefined {
       );
     }
     case 'timestamp': {
-      const parsed = parseTimestamp(text);
-      if (parsed === null) return undefined;
+      const read = parseDateTime(text);
+      if (read === undefined) return undefined;
       const zone = timeZoneOf(to);
-      let { nanos } = parsed;
-      if (parsed.offset !== null) nanos -= BigInt(parsed.offset) * NANOS_PER_SECOND;
+      let nanos = wallNanosOf(read);
+      if (read.offset !== undefined) nanos -= BigInt(read.offset) * NANOS_PER_SECOND;
       else if (zone !== null) nanos = fromWallClock(nanos, zone);
       return inWidth(floorDivide(nanos, nanosPerUnit(to)), to);
     }

@@ -5,11 +5,11 @@
  */
 import type { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { floorDivide } from '../values/calendar.ts';
 import type { CastMode } from './bound.ts';
-import { floorDivide } from './calendar.ts';
 import { exactOfValue, fromExact, fromWallClock, inWidth, toWallClock } from './cast-exact.ts';
 import { fromText, textOf } from './cast-text.ts';
-import { NANOS_PER_DAY, nanosPerUnit } from './coerce.ts';
+import { formsOf, NANOS_PER_DAY, nanosPerUnit } from './coerce.ts';
 import { asSafeNumbers, type Column, columnOf, reader, type Value } from './column.ts';
 import type { IntervalValue } from './literals.ts';
 import { shorten } from './sql-error.ts';
@@ -90,9 +90,10 @@ export function castColumn(column: Column, to: DataType, mode: CastMode): Column
 function fail(value: Value, from: DataType, to: DataType, mode: CastMode): never {
   const shown =
     typeof value === 'string' ? `'${shorten(value)}'` : shorten(textOf(value, from) ?? '');
+  const forms = typeof value === 'string' ? formsOf(to) : '';
   const hint =
     mode === 'lossless' ? '; a CAST says that loss is meant' : '; TRY_CAST gives NULL instead';
-  throw new DirspaceError('InvalidInput', `${shown} does not fit ${typeText(to)}${hint}`);
+  throw new DirspaceError('InvalidInput', `${shown} does not fit ${typeText(to)}${forms}${hint}`);
 }
 
 /** A function from canonical value to canonical value; undefined is "does not fit". */

@@ -3,9 +3,17 @@
  * It decides types and writes coercions out; it never looks at rows.
  */
 import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../arrow.ts';
+import {
+  DATE_FORMS,
+  parseDateTime,
+  parseTimeOfDay,
+  TIME_FORMS,
+  TIMESTAMP_FORMS,
+  wallNanosOf,
+} from '../values/date-time-text.ts';
 import type { Bound, BoundLiteral, CastMode } from './bound.ts';
 import type { Value } from './column.ts';
-import { exactToDouble, parseInterval, parseTime, parseTimestamp } from './literals.ts';
+import { exactToDouble, parseInterval } from './literals.ts';
 import { refuse, shorten } from './sql-error.ts';
 import { MAX_PRECISION } from './type-names.ts';
 import {
@@ -49,6 +57,14 @@ export function describe(bound: Bound): string {
   return `a value of type ${typeText(bound.type)}`;
 }
 
+/** For messages about a text that is no date, time or timestamp: how these are written. */
+export function formsOf(type: DataType): string {
+  const family = familyOf(type);
+  if (family !== 'date' && family !== 'time' && family !== 'timestamp') return '';
+  const forms = { date: DATE_FORMS, time: TIME_FORMS, timestamp: TIMESTAMP_FORMS };
+  return `, which is written ${forms[family]}`;
+}
+
 /** Nanoseconds of one unit of a date, time, timestamp or duration. */
 export function nanosPerUnit(type: DataType): bigint {
   if (familyOf(type) === 'date') return isWide(type) ? 1_000_000n : NANOS_PER_DAY;
@@ -75,17 +91,21 @@ export function temporalNanos(bound: BoundLiteral, beside: DataType): bigint | n
   const family = familyOf(beside);
   const { value } = bound;
   if (typeof value === 'string' && bound.loose === 'string') {
-    if (family === 'time') return parseTime(value);
+    if (family === 'time') {
+      const nanos = parseTimeOfDay(value);
+      return nanos === undefined ? null : BigInt(nanos);
+    }
     if (family === 'duration') {
       const parsed = parseInterval(value);
       return parsed === null || parsed.months !== 0
         ? null
         : BigInt(parsed.days) * NANOS_PER_DAY + parsed.nanos;
     }
-    const parsed = parseTimestamp(value);
-    if (parsed === null) return null;
-    if (parsed.offset !== null) return parsed.nanos - BigInt(parsed.offset) * NANOS_PER_SECOND;
-    return family === 'timestamp' ? wallClockNanos(parsed.nanos, timeZoneOf(beside)) : parsed.nanos;
+    const read = parseDateTime(value);
+    if (read === undefined) return null;
+    const nanos = wallNanosOf(read);
+    if (read.offset !== undefined) return nanos - BigInt(read.offset) * NANOS_PER_SECOND;
+    return family === 'timestamp' ? wallClockNanos(nanos, timeZoneOf(beside)) : nanos;
   }
   const own = familyOf(bound.type);
   if (!isTemporal(own) || (typeof value !== 'number' && typeof value !== 'bigint')) return null;

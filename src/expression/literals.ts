@@ -1,10 +1,7 @@
 /**
- * Text of dates, times, timestamps, intervals and numbers -> exact values. Null means "not of that
- * form"; who asked says what to do. It knows no column and no Arrow type.
+ * Text of intervals and numbers -> exact values. Null means "not of that form"; who asked says what
+ * to do. It knows no column and no Arrow type; dates and times are read by values/date-time-text.ts.
  */
-import { daysFromCivil, daysInMonth } from './calendar.ts';
-import { fixedOffset } from './zones.ts';
-
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */
 export interface ExactNumber {
   readonly unscaled: bigint;
@@ -15,13 +12,6 @@ export interface IntervalValue {
   readonly months: number;
   readonly days: number;
   readonly nanos: bigint;
-}
-
-export interface TimestampText {
-  /** Wall-clock time, as nanoseconds since the epoch where there is no zone. */
-  readonly nanos: bigint;
-  /** Seconds east of UTC, where the text says so. */
-  readonly offset: number | null;
 }
 
 /** Beyond this a number has no exact use: float64 ends at 1e308. */
@@ -70,57 +60,6 @@ export function doubleToExact(value: number): ExactNumber | null {
     scale++;
   }
   return { unscaled: BigInt(mantissa) * 5n ** BigInt(scale), scale };
-}
-
-const DATE = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})/;
-
-/** Days since the epoch of `2020-01-31`. */
-export function parseDate(text: string): number | null {
-  const trimmed = text.trim();
-  const found = DATE.exec(trimmed);
-  return found === null || found[0].length !== trimmed.length ? null : daysOf(found);
-}
-
-function daysOf(found: RegExpExecArray): number | null {
-  const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
-  return daysFromCivil(year, month, day);
-}
-
-const CLOCK = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?/;
-
-/** Nanoseconds since midnight of `01:02:03.5`. */
-export function parseTime(text: string): bigint | null {
-  const trimmed = text.trim();
-  const found = CLOCK.exec(trimmed);
-  return found === null || found[0].length !== trimmed.length ? null : nanosOf(found);
-}
-
-function nanosOf(found: RegExpExecArray): bigint | null {
-  const [hour, minute, second] = [Number(found[1]), Number(found[2]), Number(found[3] ?? 0)];
-  if (hour > 23 || minute > 59 || second > 59) return null;
-  const fraction = BigInt((found[4] ?? '').padEnd(9, '0'));
-  return BigInt(hour * 3600 + minute * 60 + second) * 1_000_000_000n + fraction;
-}
-
-/** `2020-01-31`, `2020-01-31 01:02:03.5`, `2020-01-31T01:02:03Z`, `... +02:00`. */
-export function parseTimestamp(text: string): TimestampText | null {
-  const trimmed = text.trim();
-  const date = DATE.exec(trimmed);
-  const days = date === null ? null : daysOf(date);
-  if (date === null || days === null) return null;
-  const dayNanos = BigInt(days) * 86_400_000_000_000n;
-  const rest = trimmed.slice(date[0].length);
-  if (rest === '') return { nanos: dayNanos, offset: null };
-  if (!/^[ tT]/.test(rest)) return null;
-  const clockText = rest.slice(1).trimStart();
-  const clock = CLOCK.exec(clockText);
-  const nanos = clock === null ? null : nanosOf(clock);
-  if (clock === null || nanos === null) return null;
-  const zone = clockText.slice(clock[0].length).trim();
-  const offset = zone === '' ? null : fixedOffset(zone);
-  if (zone !== '' && offset === null) return null;
-  return { nanos: dayNanos + nanos, offset };
 }
 
 const SECOND = 1_000_000_000n;

@@ -2,7 +2,7 @@
  * Time zones: the offset of a zone at an instant, and the instant of a wall-clock time in a zone.
  * It takes its rules from the JavaScript runtime's own zone data and caches what it looked up.
  */
-import { daysFromCivil, SECONDS_PER_DAY } from './calendar.ts';
+import { daysFromCivil, SECONDS_PER_DAY } from '../values/calendar.ts';
 
 /** Zone rules change on quarter-hours, so that one look-up serves all of one. */
 const QUARTER = 900;

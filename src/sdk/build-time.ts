@@ -1,6 +1,6 @@
 /**
  * Builds date, time, timestamp, duration and interval columns. The rules of what counts as what:
- * a Date is its instant; text is ISO 8601, UTC unless it names a zone; a bigint is a count of the
+ * a Date is its instant; text is what values/date-time-text.ts reads, in UTC unless it names a zone; a bigint is a count of the
  * column's own unit; a number is milliseconds since the epoch for dates and timestamps (as
  * Date.getTime() and apache-arrow have it) and a count of the unit for times and durations.
  */
@@ -16,11 +16,19 @@ import {
   type Timestamp,
   TimeUnit,
 } from '../arrow.ts';
+import {
+  DATE_FORMS,
+  NANOS_OF_DAY,
+  parseDateTime,
+  parseTimeOfDay,
+  TIME_FORMS,
+  TIMESTAMP_FORMS,
+} from '../values/date-time-text.ts';
 import { setWide } from './build-numbers.ts';
 import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
 import { integerFrom } from './exact-numbers.ts';
-import { convertUnit, inUnit, parseInstant, parseTime, unitsPerSecond } from './iso-time.ts';
 import { asItems, isDate, isRecord } from './js-values.ts';
+import { convertUnit, instantOf, inUnit, unitsPerSecond } from './time-units.ts';
 
 type Values = readonly unknown[];
 const DAY = 86_400_000;
@@ -32,6 +40,7 @@ function wideColumn(
   place: Place,
   context: BuildContext,
   read: (value: unknown) => number | bigint | undefined,
+  forms?: string,
 ): Data {
   const nulls = findNulls(type, values, place, context);
   const out = new BigInt64Array(values.length);
@@ -41,7 +50,7 @@ function wideColumn(
     if (value === null || value === undefined) continue;
     const count = read(value);
     if (typeof count === 'number' && Number.isSafeInteger(count)) setWide(halves, i, count);
-    else if (typeof count !== 'bigint') throw misfit(place, i, value, type, context);
+    else if (typeof count !== 'bigint') throw refused(value, type, place, i, context, forms);
     else {
       out[i] = count;
       if (out[i] !== count) throw misfit(place, i, value, type, context, 'out of range');
@@ -56,6 +65,7 @@ function narrowColumn(
   place: Place,
   context: BuildContext,
   read: (value: unknown) => number | undefined,
+  forms?: string,
 ): Data {
   const nulls = findNulls(type, values, place, context);
   const out = new Int32Array(values.length);
@@ -63,34 +73,52 @@ function narrowColumn(
     const value = values[i];
     if (value === null || value === undefined) continue;
     const count = read(value);
-    if (count === undefined || (count | 0) !== count) throw misfit(place, i, value, type, context);
+    if (count === undefined || (count | 0) !== count) {
+      throw refused(value, type, place, i, context, forms);
+    }
     out[i] = count;
   }
   return arrowData(type, values.length, nulls, { values: out });
 }
 
-/** Milliseconds since the epoch of a Date, a number or ISO text. */
+/** Milliseconds since the epoch of a Date, a number or text. */
 function milliseconds(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (isDate(value)) return value.getTime();
   if (typeof value !== 'string') return undefined;
-  const instant = parseInstant(value);
-  const count = instant && inUnit(instant, TimeUnit.MILLISECOND);
+  const read = parseDateTime(value);
+  // The end of a day is no day: SQL takes that text for the day it ends, an instant is the next one.
+  if (read === undefined || read.nanos === NANOS_OF_DAY) return undefined;
+  const count = inUnit(instantOf(read), TimeUnit.MILLISECOND);
   return count === undefined ? undefined : Number(count);
+}
+
+/** Says of a text that cannot be read, or is finer than the column, how texts are written. */
+function refused(
+  value: unknown,
+  type: DataType,
+  place: Place,
+  row: number,
+  context: BuildContext,
+  forms: string | undefined,
+): Error {
+  const why = forms !== undefined && typeof value === 'string' ? `text is written ${forms}` : '';
+  return misfit(place, row, value, type, context, why);
 }
 
 export function buildDate(type: Date_, values: Values, place: Place, context: BuildContext): Data {
   if (type.unit === DateUnit.MILLISECOND) {
     const read = (value: unknown): number | bigint | undefined =>
       typeof value === 'bigint' ? value : milliseconds(value);
-    return wideColumn(type, values, place, context, read);
+    return wideColumn(type, values, place, context, read, DATE_FORMS);
   }
-  return narrowColumn(type, values, place, context, (value) => {
+  const read = (value: unknown): number | undefined => {
     if (typeof value === 'bigint') return Number(value);
     // Only whole days: cutting off a time of day could silently move a date by one.
     const time = milliseconds(value);
     return time === undefined ? undefined : time / DAY;
-  });
+  };
+  return narrowColumn(type, values, place, context, read, DATE_FORMS);
 }
 
 export function buildTimestamp(
@@ -100,32 +128,37 @@ export function buildTimestamp(
   context: BuildContext,
 ): Data {
   const { unit } = type;
-  return wideColumn(type, values, place, context, (value) => {
+  const read = (value: unknown): number | bigint | undefined => {
     if (typeof value === 'bigint') return value;
     if (typeof value === 'string') {
-      const instant = parseInstant(value);
-      return instant && inUnit(instant, unit);
+      const text = parseDateTime(value);
+      return text && inUnit(instantOf(text), unit);
     }
     const time = typeof value === 'number' || isDate(value) ? Number(value) : undefined;
     if (time === undefined || !Number.isSafeInteger(time)) return undefined;
     if (unit === TimeUnit.MILLISECOND) return time;
     return convertUnit(BigInt(time), TimeUnit.MILLISECOND, unit);
-  });
+  };
+  return wideColumn(type, values, place, context, read, TIMESTAMP_FORMS);
 }
 
 export function buildTime(type: Time, values: Values, place: Place, context: BuildContext): Data {
   const { unit } = type;
   const day = 86_400n * unitsPerSecond(unit);
   const read = (value: unknown): bigint | undefined => {
-    const instant = typeof value === 'string' ? parseTime(value) : undefined;
-    const count = instant === undefined ? integerFrom(value) : inUnit(instant, unit);
+    const nanos = typeof value === 'string' ? parseTimeOfDay(value) : undefined;
+    const count =
+      nanos === undefined
+        ? integerFrom(value)
+        : inUnit(instantOf({ days: 0, nanos, offset: 0 }), unit);
     return count !== undefined && count >= 0n && count < day ? count : undefined;
   };
-  if (type.bitWidth === 64) return wideColumn(type, values, place, context, read);
-  return narrowColumn(type, values, place, context, (value) => {
+  if (type.bitWidth === 64) return wideColumn(type, values, place, context, read, TIME_FORMS);
+  const narrow = (value: unknown): number | undefined => {
     const count = read(value);
     return count === undefined ? undefined : Number(count);
-  });
+  };
+  return narrowColumn(type, values, place, context, narrow, TIME_FORMS);
 }
 
 export function buildDuration(

@@ -21,8 +21,8 @@ import { nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { childFields } from '../format/arrow-types.ts';
 import { fixedPlace, listPlace, structPlace } from './build-nested.ts';
 import { type BuildContext, columnPlace, misfit, type Place } from './column-data.ts';
-import { convertUnit } from './iso-time.ts';
 import { readColumn } from './read-column.ts';
+import { convertUnit } from './time-units.ts';
 import { typeName } from './type-name.ts';
 
 /** @param base row number of the batch's first row in the whole input, for messages */

@@ -3,8 +3,14 @@
  * by the clocks of that zone. They know canonical values and their type's unit.
  */
 import type { DataType } from '../../arrow.ts';
+import {
+  civilFromDays,
+  daysFromCivil,
+  floorDivide,
+  isoWeek,
+  isoWeekday,
+} from '../../values/calendar.ts';
 import type { RowFunction } from '../bound.ts';
-import { civilFromDays, daysFromCivil, floorDivide, isoWeek, isoWeekday } from '../calendar.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nanosPerUnit } from '../coerce.ts';
 import type { Value } from '../column.ts';
 import { exactToDouble } from '../literals.ts';

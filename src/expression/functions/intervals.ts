@@ -4,7 +4,7 @@
  */
 import type { DataType } from '../../arrow.ts';
 import { DirspaceError } from '../../errors.ts';
-import { addMonths, floorDivide, SECONDS_PER_DAY } from '../calendar.ts';
+import { addMonths, floorDivide, SECONDS_PER_DAY } from '../../values/calendar.ts';
 import type { IntervalValue } from '../literals.ts';
 import { timeUnitOf, timeZoneOf, UNITS_PER_SECOND } from '../types.ts';
 import { instantOfWallClock, zoneOffset } from '../zones.ts';

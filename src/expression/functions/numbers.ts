@@ -4,8 +4,8 @@
  */
 import { DataType, type Decimal } from '../../arrow.ts';
 import { DirspaceError } from '../../errors.ts';
+import { floorDivide } from '../../values/calendar.ts';
 import type { RowFunction } from '../bound.ts';
-import { floorDivide } from '../calendar.ts';
 import type { Value } from '../column.ts';
 import { type Column, columnOf, reader } from '../column.ts';
 import { rounded } from '../evaluate-arithmetic.ts';
