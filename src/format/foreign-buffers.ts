@@ -51,7 +51,7 @@ export function bodyBuffers(
     const held = part.subarray(PREFIX_BYTES);
     const size = sizes[at] as number;
     if (isStored(part)) return aligned(held);
-    return size === 0
+    return held.length === 0
       ? NO_BYTES
       : CODECS[codec].decode(held, size, (problem) => refuse(`buffer ${at}: ${problem}`));
   });

@@ -1,19 +1,13 @@
 /**
- * Decoding Zstandard frames of a known size. Input is untrusted: the output never grows past the
- * size that was declared, and the work of a block is bounded by the output it may give. Frames
- * with dictionaries are refused; checksums of content are not verified.
+ * Decoding Zstandard frames of a known size, and verifying their checksums. Input is untrusted: the
+ * output never grows past the size that was declared. Frames with dictionaries are refused. Decodes
+ * large frames with the decoder that Node has from 22.15 on, all others with the one beside it.
  */
 import type { Refuse } from './flatbuffer.ts';
-import { copyMatch } from './lz4.ts';
-import { BLOCK_BYTES, readLiterals } from './zstd-literals.ts';
-import {
-  LITERAL_CODES,
-  MATCH_CODES,
-  readSequences,
-  type Sequences,
-  type SequenceTables,
-} from './zstd-sequences.ts';
-import { bitsAt, type HuffmanTable } from './zstd-tables.ts';
+import { nodeZstd, type ZstdDecoder } from './node-zstd.ts';
+import { xxh64Low } from './xxh64.ts';
+import { type Block, BlockDecoder } from './zstd-blocks.ts';
+import { BLOCK_BYTES } from './zstd-literals.ts';
 
 const MAGIC = 0xfd2fb528;
 
@@ -23,8 +17,15 @@ export const maxZstdSize = (bytes: number): number => (bytes / 4) * BLOCK_BYTES;
 /**
  * Decodes the frames that fill `input`. `refuse` gets what is wrong.
  * @param size bytes that they must decode to; the caller bounds it
+ * @param other decodes frames of `worthBytes` bytes or more in place of the decoder here
  */
-export function decodeZstd(input: Uint8Array, size: number, refuse: Refuse): Uint8Array {
+export function decodeZstd(
+  input: Uint8Array,
+  size: number,
+  refuse: Refuse,
+  other: ZstdDecoder | null = nodeZstd,
+  worthBytes = WORTH_BYTES,
+): Uint8Array {
   const output = new Uint8Array(size);
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   let at = 0;
@@ -37,198 +38,122 @@ export function decodeZstd(input: Uint8Array, size: number, refuse: Refuse): Uin
       continue;
     }
     if (magic !== MAGIC) refuse('it is no Zstandard frame');
-    const frame = new Frame(input, at + 4, output, end, refuse);
-    frame.decode();
-    at = frame.at;
-    end = frame.end;
+    const frame = readFrame(input, at, refuse);
+    const start = end;
+    if (other === null || frame.end - at < worthBytes || asksForMuch(frame)) {
+      end = decodeFrame(input, frame, output, start, refuse);
+    } else {
+      const most = Math.min(frame.most, size - start);
+      const content = other(input.subarray(at, frame.end), most, refuse);
+      if (content.length > size - start) {
+        refuse('its Zstandard frame holds more bytes than are declared');
+      }
+      // Copied: what Node gives may share its memory with other buffers of the process.
+      output.set(content, start);
+      end += content.length;
+    }
+    if (frame.size !== undefined && end - start !== frame.size) {
+      refuse(`its Zstandard frame does not hold the ${frame.size} bytes that it says`);
+    }
+    at = frame.end;
   }
   if (at > input.length) refuse('its Zstandard frame is cut short');
   if (end !== size) refuse(`its Zstandard frame holds ${end} bytes where ${size} are declared`);
   return output;
 }
 
-class Frame {
-  at: number;
-  end: number;
-  readonly #input: Uint8Array;
-  readonly #output: Uint8Array;
-  readonly #start: number;
-  readonly #refuse: Refuse;
-  #literals: Uint8Array = new Uint8Array(0);
-  #huffman: HuffmanTable | undefined;
-  #tables: SequenceTables | undefined;
-  readonly #repeats: [number, number, number] = [1, 4, 8];
+/** Node's decoder takes some 20 microseconds for a frame, however short it is. */
+const WORTH_BYTES = 1_024;
 
-  constructor(input: Uint8Array, at: number, output: Uint8Array, end: number, refuse: Refuse) {
-    this.#input = input;
-    this.at = at;
-    this.#output = output;
-    this.#start = end;
-    this.end = end;
-    this.#refuse = refuse;
-  }
+/** Windows that Node's decoder may allocate, whatever the content, and the largest that it takes. */
+const [SMALL_WINDOW, MAX_WINDOW] = [2 ** 23, 2 ** 27];
 
-  decode(): void {
-    const flags = this.#take(1);
-    const single = (flags & 0x20) !== 0;
-    if ((flags & 8) !== 0) this.#refuse('its Zstandard frame has an unknown header');
-    if (!single) this.#take(1);
-    if (this.#take([0, 1, 2, 4][flags & 3] as number) !== 0) {
-      this.#refuse('its Zstandard frame needs a dictionary');
-    }
-    const width = [single ? 1 : 0, 2, 4, 8][flags >> 6] as number;
-    const declared = this.#take(width) + (width === 2 ? 256 : 0);
-    if (width > 0 && declared > this.#output.length - this.end) {
-      this.#refuse(`its Zstandard frame holds ${declared} bytes, more than are declared`);
-    }
-    let last = false;
-    while (!last) {
-      const head = this.#take(3);
-      last = (head & 1) === 1;
-      this.#block((head >> 1) & 3, head >> 3);
-    }
-    if (width > 0 && this.end - this.#start !== declared) {
-      this.#refuse(`its Zstandard frame does not hold the ${declared} bytes that it says`);
-    }
-    if ((flags & 4) !== 0) this.#take(4);
-  }
+/** Node's decoder allocates the window that a frame asks for; the one here needs none. */
+const asksForMuch = ({ window, most }: Frame): boolean =>
+  window > MAX_WINDOW || (window > SMALL_WINDOW && window > most);
 
+interface Frame {
+  /** Where its blocks begin, and where it ends. */
+  readonly blocksAt: number;
+  readonly end: number;
+  /** Bytes of its content, where it says so. */
+  readonly size: number | undefined;
+  readonly window: number;
+  /** The most bytes that its blocks can hold. */
+  readonly most: number;
+  /** Of its content. */
+  readonly checksum: number | undefined;
+}
+
+/** The header of a frame, and its extent by the lengths of its blocks. */
+function readFrame(input: Uint8Array, start: number, refuse: Refuse): Frame {
+  let at = start + 4;
   /** The next bytes as a little-endian number. */
-  #take(bytes: number): number {
-    const from = this.at;
-    this.at += bytes;
-    if (this.at > this.#input.length) this.#refuse('its Zstandard frame is cut short');
+  const take = (bytes: number): number => {
+    const from = at;
+    at += bytes;
+    if (at > input.length) refuse('its Zstandard frame is cut short');
     let value = 0;
     for (let each = bytes - 1; each >= 0; each -= 1) {
-      value = value * 256 + (this.#input[from + each] as number);
+      value = value * 256 + (input[from + each] as number);
     }
     return value;
+  };
+  const flags = take(1);
+  const single = (flags & 0x20) !== 0;
+  if ((flags & 8) !== 0) refuse('its Zstandard frame has an unknown header');
+  const window = single ? 0 : take(1);
+  if (take([0, 1, 2, 4][flags & 3] as number) !== 0) {
+    refuse('its Zstandard frame needs a dictionary');
   }
-
-  #block(kind: number, bytes: number): void {
-    const refuse = this.#refuse;
-    if (bytes > BLOCK_BYTES || kind === 3) refuse('its Zstandard frame has an unknown block');
-    const held = kind === 1 ? 1 : bytes;
-    if (this.at + held > this.#input.length) refuse('its Zstandard frame is cut short');
-    const block = this.#input.subarray(this.at, this.at + held);
-    this.at += held;
-    if (kind === 2) {
-      this.#compressed(block);
-      return;
-    }
-    if (this.end + bytes > this.#output.length) this.#overflow();
-    if (kind === 0) this.#output.set(block, this.end);
-    else this.#output.fill(block[0] as number, this.end, this.end + bytes);
-    this.end += bytes;
+  const width = [single ? 1 : 0, 2, 4, 8][flags >> 6] as number;
+  const declared = take(width) + (width === 2 ? 256 : 0);
+  const blocksAt = at;
+  let most = 0;
+  for (let last = false; !last; ) {
+    const block = blockAt(input, at, refuse);
+    most += block.kind === 2 ? BLOCK_BYTES : block.bytes;
+    last = (input[at]! & 1) === 1;
+    at = block.to;
   }
-
-  #overflow(): never {
-    return this.#refuse('its Zstandard frame holds more bytes than are declared');
-  }
-
-  #compressed(block: Uint8Array): void {
-    const read = readLiterals(block, this.#huffman, this.#refuse);
-    this.#literals = read.literals;
-    this.#huffman = read.table;
-    const sequences = block.subarray(read.bytes);
-    const limit = Math.min(this.#output.length, this.end + BLOCK_BYTES);
-    const used = this.#execute(sequences, limit);
-    const rest = this.#literals.subarray(used);
-    if (this.end + rest.length > limit) this.#overflow();
-    this.#output.set(rest, this.end);
-    this.end += rest.length;
-  }
-
-  /** Runs the sequences of a block; returns how many literals they used. */
-  #execute(bytes: Uint8Array, limit: number): number {
-    const read = readSequences(bytes, this.#tables, this.#refuse);
-    if (read === undefined) return 0;
-    this.#tables = read.tables;
-    return this.#sequences(read, limit);
-  }
-
-  /** The hot loop: states, bits and copies without calls that cannot be inlined. */
-  #sequences({ stream, count, tables }: Sequences, limit: number): number {
-    const [literals, offsets, matches] = tables;
-    const output = this.#output;
-    const held = this.#literals;
-    const { bytes } = stream;
-    let literalState = stream.take(literals.accuracy);
-    let offsetState = stream.take(offsets.accuracy);
-    let matchState = stream.take(matches.accuracy);
-    let { left } = stream;
-    let { end } = this;
-    let used = 0;
-    for (let each = 1; each <= count; each += 1) {
-      const offsetBits = offsets.symbols[offsetState] as number;
-      const matchCode = matches.symbols[matchState] as number;
-      const literalCode = literals.symbols[literalState] as number;
-      left -= offsetBits;
-      const offset = 2 ** offsetBits + longBits(bytes, left, offsetBits);
-      const matchBits = MATCH_CODES.bits[matchCode] as number;
-      left -= matchBits;
-      const length = (MATCH_CODES.bases[matchCode] as number) + bitsAt(bytes, left, matchBits);
-      const literalBits = LITERAL_CODES.bits[literalCode] as number;
-      left -= literalBits;
-      const run = (LITERAL_CODES.bases[literalCode] as number) + bitsAt(bytes, left, literalBits);
-      if (each < count) {
-        const forLiterals = literals.bits[literalState] as number;
-        left -= forLiterals;
-        literalState = (literals.bases[literalState] as number) + bitsAt(bytes, left, forLiterals);
-        const forMatches = matches.bits[matchState] as number;
-        left -= forMatches;
-        matchState = (matches.bases[matchState] as number) + bitsAt(bytes, left, forMatches);
-        const forOffsets = offsets.bits[offsetState] as number;
-        left -= forOffsets;
-        offsetState = (offsets.bases[offsetState] as number) + bitsAt(bytes, left, forOffsets);
-      }
-      if (left < 0) this.#refuse('sequences of its frame are cut short');
-      if (used + run > held.length) {
-        this.#refuse('sequences of its frame use more literals than there are');
-      }
-      if (end + run + length > limit) this.#overflow();
-      copyRun(held, used, output, end, run);
-      used += run;
-      end += run;
-      const distance = this.#distance(offset, run === 0);
-      if (distance < 1 || distance > end - this.#start) {
-        this.#refuse('a match in its Zstandard frame leads out of its bounds');
-      }
-      copyMatch(output, end, distance, length);
-      end += length;
-    }
-    if (left !== 0) this.#refuse('bits follow the sequences of its frame');
-    this.end = end;
-    return used;
-  }
-
-  /** The first three values of an offset repeat one of the last three distances. */
-  #distance(offset: number, noLiterals: boolean): number {
-    const repeats = this.#repeats;
-    const index = offset > 3 ? 3 : offset - 1 + (noLiterals ? 1 : 0);
-    if (offset <= 3 && index === 0) return repeats[0];
-    const found =
-      offset > 3 ? offset - 3 : index === 3 ? repeats[0] - 1 : (repeats[index] as number);
-    if (index !== 1) repeats[2] = repeats[1];
-    repeats[1] = repeats[0];
-    repeats[0] = found;
-    return found;
-  }
+  const checksum = (flags & 4) === 0 ? undefined : take(4);
+  return {
+    blocksAt,
+    end: at,
+    size: width > 0 ? declared : undefined,
+    window: single ? declared : 2 ** (10 + (window >> 3)) * (1 + (window & 7) / 8),
+    most: width > 0 ? declared : most,
+    checksum,
+  };
 }
 
-function copyRun(
-  from: Uint8Array,
-  at: number,
-  into: Uint8Array,
-  end: number,
-  length: number,
-): void {
-  if (length > 32) into.set(from.subarray(at, at + length), end);
-  else for (let each = 0; each < length; each += 1) into[end + each] = from[at + each]!;
+function blockAt(input: Uint8Array, at: number, refuse: Refuse): Block {
+  if (at + 3 > input.length) refuse('its Zstandard frame is cut short');
+  const head = input[at]! + input[at + 1]! * 256 + input[at + 2]! * 65_536;
+  const [kind, bytes, from] = [(head >> 1) & 3, head >> 3, at + 3];
+  if (bytes > BLOCK_BYTES || kind === 3) refuse('its Zstandard frame has an unknown block');
+  const to = from + (kind === 1 ? 1 : bytes);
+  if (to > input.length) refuse('its Zstandard frame is cut short');
+  return { kind, bytes, from, to };
 }
 
-/** Up to 31 bits. */
-const longBits = (bytes: Uint8Array, position: number, count: number): number =>
-  count <= 16
-    ? bitsAt(bytes, position, count)
-    : bitsAt(bytes, position + 16, count - 16) * 65_536 + bitsAt(bytes, position, 16);
+/** Returns where the content of the frame ends in `output`. */
+function decodeFrame(
+  input: Uint8Array,
+  { blocksAt, end, checksum }: Frame,
+  output: Uint8Array,
+  start: number,
+  refuse: Refuse,
+): number {
+  const decoder = new BlockDecoder(input, output, start, refuse);
+  const blocksEnd = end - (checksum === undefined ? 0 : 4);
+  for (let at = blocksAt; at < blocksEnd; ) {
+    const block = blockAt(input, at, refuse);
+    decoder.decode(block);
+    at = block.to;
+  }
+  if (checksum !== undefined && xxh64Low(output, start, decoder.end) !== checksum) {
+    refuse('the content of its Zstandard frame does not match its checksum');
+  }
+  return decoder.end;
+}

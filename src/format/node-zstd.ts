@@ -1,0 +1,45 @@
+/** The Zstandard decoder of Node, which it has from 22.15 and 23.8 on. The only importer of it. */
+import zlib from 'node:zlib';
+import type { Refuse } from './flatbuffer.ts';
+
+/**
+ * Decodes one whole frame without a dictionary, verifying its checksum.
+ * @param most bytes that the content has at most
+ */
+export type ZstdDecoder = (frame: Uint8Array, most: number, refuse: Refuse) => Uint8Array;
+
+interface Options {
+  readonly chunkSize: number;
+  readonly maxOutputLength: number;
+}
+
+const { zstdDecompressSync } = zlib as unknown as {
+  readonly zstdDecompressSync?: (frame: Uint8Array, options: Options) => Uint8Array;
+};
+
+/** Null where Node has none. */
+export const nodeZstd: ZstdDecoder | null =
+  zstdDecompressSync === undefined
+    ? null
+    : (frame, most, refuse) => {
+        try {
+          // Room for more than all of it, so that it is not put together from pieces.
+          return zstdDecompressSync(frame, { chunkSize: most + 64, maxOutputLength: most + 1 });
+        } catch (error) {
+          return refuse(problemOf(error));
+        }
+      };
+
+/** What is wrong with the frame. Throws errors that have other causes, such as a lack of memory. */
+function problemOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  if (code === 'ERR_BUFFER_TOO_LARGE')
+    return 'its Zstandard frame holds more bytes than are declared';
+  if (code === 'ZSTD_error_checksum_wrong') {
+    return 'the content of its Zstandard frame does not match its checksum';
+  }
+  if (typeof code === 'string' && /^(ZSTD_error_(?!memory)|Z_)/.test(code)) {
+    return `its Zstandard frame cannot be decoded: ${(error as Error).message}`;
+  }
+  throw error;
+}
