@@ -4,9 +4,17 @@
  */
 import { beforeEach, expect, test } from 'vitest';
 import { createTable, declareTable } from '../src/directory/create-table.ts';
-import { createNamespace, describeNamespace } from '../src/directory/namespaces.ts';
-import { insertIntoTable } from '../src/directory/rows.ts';
+import {
+  createNamespace,
+  describeNamespace,
+  dropNamespace,
+  listNamespaces,
+} from '../src/directory/namespaces.ts';
+import { repairCatalog } from '../src/directory/repair.ts';
+import { countTableRows, insertIntoTable } from '../src/directory/rows.ts';
+import { deregisterTable, registerTable } from '../src/directory/tables.ts';
 import { undropTable } from '../src/directory/trash.ts';
+import { verifyCatalog } from '../src/directory/verify.ts';
 import { encodeNamespace } from '../src/format/records.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
@@ -84,4 +92,117 @@ test('a namespace that overwrites replaces one that came meanwhile', async () =>
   expect(made.properties).toMatchObject({ by: 'one' });
   expect((await describeNamespace(two.catalog, { id })).properties).toEqual(made.properties);
   expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
+});
+
+/** As a creator leaves it that is killed before its namespace is confirmed. */
+function pendingNamespace(folder = 'x'): void {
+  one.fs.mkdirSync(`${ROOT}/${folder}`);
+  const marker = encodeNamespace({ id: 'n', properties: { by: 'the dead' } });
+  one.fs.writeFileSync(`${ROOT}/${folder}/.namespace.pending`, marker);
+}
+
+test('a namespace whose creator was killed is invisible, and the next creator goes on with it', async () => {
+  await createNamespace(one.catalog, { id: ['n'] });
+  pendingNamespace();
+  pendingNamespace('n/y');
+  expect(await outcomeOf(describeNamespace(one.catalog, { id }))).toMatchObject({
+    code: 'NamespaceNotFound',
+  });
+  expect((await listNamespaces(one.catalog, {})).namespaces).toEqual(['n']);
+  const { problems, leftovers } = await verifyCatalog(one.catalog, {});
+  expect(problems).toEqual([]);
+  expect(leftovers).toHaveLength(2);
+  expect(leftovers).toContainEqual({ path: 'x', kind: 'staging' });
+  expect(leftovers).toContainEqual({ path: 'n/y', kind: 'staging' });
+  const exists = createNamespace(one.catalog, { id, mode: 'exist_ok' });
+  expect((await exists).properties).toEqual({ by: 'the dead' });
+  expect(one.fs.readdirSync(`${ROOT}/x`)).toEqual(['.namespace.json']);
+  // Nothing that can be seen is in it.
+  await dropNamespace(one.catalog, { id: ['n'] });
+});
+
+test('a table takes the name from a namespace whose creator was killed', async () => {
+  pendingNamespace();
+  await createTable(one.catalog, { id }, people(2));
+  expect(one.fs.existsSync(`${ROOT}/x`)).toBe(false);
+  expect(await outcomeOf(createNamespace(one.catalog, { id }))).toMatchObject({
+    code: 'NamespaceAlreadyExists',
+    message:
+      'x is a table; a namespace cannot have the same name. Choose another name or drop the table.',
+  });
+});
+
+test.each(['.namespace.withdrawn', undefined])(
+  "what a namespace leaves that was withdrawn (%s) is in nobody's way",
+  async (marker) => {
+    one.fs.mkdirSync(`${ROOT}/x`);
+    if (marker !== undefined) one.fs.writeFileSync(`${ROOT}/x/${marker}`, '');
+    await createNamespace(one.catalog, { id });
+    expect(one.fs.readdirSync(`${ROOT}/x`)).toEqual(['.namespace.json']);
+  },
+);
+
+test('a table that is confirmed by nobody stays beside its namespace until repair detaches it', async () => {
+  await createTable(one.catalog, { id }, people(2));
+  one.fs.mkdirSync(`${ROOT}/x`);
+  const marker = encodeNamespace({ id: 'n', properties: {} });
+  one.fs.writeFileSync(`${ROOT}/x/.namespace.json`, marker);
+  const { problems } = await verifyCatalog(one.catalog, {});
+  expect(problems).toMatchObject([{ path: 'data/x.table', kind: 'table' }]);
+  const { actions, left } = await repairCatalog(one.catalog, { apply: true });
+  expect(left).toEqual([]);
+  const location = actions[0]?.quarantined as string;
+  await registerTable(one.catalog, { id: ['y'], location });
+  expect((await countTableRows(one.catalog, { id: ['y'] })).count).toBe(2);
+});
+
+test.each([
+  ['table', () => createTable(two.catalog, { id }, people(1)), 'TableAlreadyExists'],
+  ['declared table', () => declareTable(two.catalog, { id }), 'TableAlreadyExists'],
+])('a namespace that is being overwritten keeps its name from a %s', async (_, make, code) => {
+  await createNamespace(one.catalog, { id, properties: { by: 'one' } });
+  let other: unknown;
+  one.calls.moveFolder = async (move, from, to) => {
+    const moved = await move(from, to);
+    // The old one is in the trash, and the new one is not in its place yet.
+    if (from === 'x') other = await outcomeOf(make());
+    return moved;
+  };
+  await createNamespace(one.catalog, { id, mode: 'overwrite', properties: { by: 'new' } });
+  expect(other).toMatchObject({ code });
+  expect((await describeNamespace(two.catalog, { id })).properties).toMatchObject({ by: 'new' });
+  expect((await verifyCatalog(two.catalog, {})).problems).toEqual([]);
+});
+
+test('a table that is being replaced keeps its name from a namespace', async () => {
+  await createTable(one.catalog, { id: ['y'] }, people(3));
+  const { context } = await deregisterTable(one.catalog, { id: ['y'] });
+  await createTable(one.catalog, { id }, people(1));
+  let other: unknown;
+  one.calls.moveFolder = async (move, from, to) => {
+    const moved = await move(from, to);
+    if (from === 'data/x.table') other = await outcomeOf(createNamespace(two.catalog, { id }));
+    return moved;
+  };
+  const location = context?.relative_location as string;
+  await registerTable(one.catalog, { id, location, mode: 'overwrite' });
+  expect(other).toMatchObject({ code: 'NamespaceAlreadyExists' });
+  expect((await countTableRows(one.catalog, { id })).count).toBe(3);
+  expect(one.fs.existsSync(`${ROOT}/x`)).toBe(false);
+});
+
+test('a namespace to be overwritten that was dropped meanwhile is created, unless a table came', async () => {
+  for (const comes of [false, true]) {
+    await createNamespace(one.catalog, { id });
+    one.calls.moveFolder = async (move, from, to) => {
+      one.calls.moveFolder = undefined;
+      await dropNamespace(two.catalog, { id });
+      if (comes) await declareTable(two.catalog, { id });
+      return move(from, to);
+    };
+    const outcome = await outcomeOf(createNamespace(one.catalog, { id, mode: 'overwrite' }));
+    expect(outcome).toMatchObject(comes ? { code: 'NamespaceAlreadyExists' } : { value: {} });
+    expect((await verifyCatalog(two.catalog, {})).problems).toEqual([]);
+    if (!comes) await dropNamespace(two.catalog, { id });
+  }
 });

@@ -377,10 +377,12 @@ describe('replacing', () => {
     expect(decodeTrash(bytes, 'r')).toMatchObject({ kind: 'table', id: ['t'] });
   });
 
-  test('nothing is there: the other one takes the place', async () => {
+  test('nothing is there: nothing is replaced, and what was to take the place is left', async () => {
     one.fs.rmSync(`${ROOT}/data/t.table`, { recursive: true });
-    await replace();
-    expect(read('data/t.table/.table.json')).toBe('new');
+    expect(await replace()).toBe(false);
+    expect(read(`${STAGING}/.table.json`)).toBe('new');
+    expect(one.fs.existsSync(`${ROOT}/data/t.table`)).toBe(false);
+    expect(one.fs.readdirSync(`${ROOT}/.dirspace/trash`)).toEqual([]);
     expect(await pendingIntents(one.catalog)).toEqual([]);
   });
 

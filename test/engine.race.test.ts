@@ -76,23 +76,63 @@ test('one declared table, many creators: one fills it', async () => {
   }
 });
 
-test('a table and a namespace of one name: never both', async () => {
-  for (let seed = 0; seed < 100; seed++) {
-    const random = seeded(seed);
-    const { all } = await handles(2);
-    const [a, b] = all as [Catalog, Catalog];
-    const outcomes = await Promise.all([
-      turns(random).then(() => outcomeOf(a.createTable({ id: ['x'] }, people(1)))),
-      turns(random).then(() => outcomeOf(b.createNamespace({ id: ['x'] }))),
-    ]);
-    const { tables } = await a.listTables({ id: [] });
-    const { namespaces } = await a.listNamespaces({ id: [] });
-    expect([tables.length, namespaces.length], `seed ${seed}`).toEqual(
-      outcomes.map((outcome) => (outcome === 'ok' ? 1 : 0)),
-    );
-    expect(tables.length + namespaces.length).toBeLessThan(2);
-  }
-});
+/** Ways in which a table takes a name; each finds what it needs. */
+const TAKERS = {
+  create: (catalog: Catalog, id: string[]) => catalog.createTable({ id }, people(1)),
+  declare: (catalog: Catalog, id: string[]) => catalog.declareTable({ id }),
+  register: (catalog: Catalog, id: string[]) =>
+    catalog.registerTable({ id, location: '.dirspace/detached/out.table' }),
+  rename: (catalog: Catalog, id: string[]) =>
+    catalog.renameTable({ id: ['old'], new_table_name: id[0] as string }),
+  undrop: (catalog: Catalog, id: string[]) => catalog.undropTable({ id }),
+} as const;
+
+test.each(Object.entries(TAKERS))(
+  'a table and a namespace of one name, by %s: exactly one wins, the other is told',
+  async (how, take) => {
+    for (let seed = 0; seed < 60; seed++) {
+      const random = seeded(seed);
+      const { all, fs } = await handles(4);
+      const [a, b, c, d] = all as [Catalog, Catalog, Catalog, Catalog];
+      await a.createTable({ id: ['old'] }, people(1));
+      await a.createTable({ id: ['x'] }, people(1));
+      await a.dropTable({ id: ['x'] });
+      await a.createTable({ id: ['out'] }, people(1));
+      const { context } = await a.deregisterTable({ id: ['out'] });
+      fs.renameSync(`/c/${context?.relative_location}`, '/c/.dirspace/detached/out.table');
+      const creators: Promise<string>[] = [
+        turns(random).then(() => outcomeOf(take(a, ['x']))),
+        turns(random).then(() => outcomeOf(b.createNamespace({ id: ['x'] }))),
+      ];
+      // A third and a fourth make it no easier.
+      // (A table that is only declared may be created.)
+      const third = how === 'create' ? TAKERS.create : TAKERS.declare;
+      if (seed % 3 > 0) creators.push(turns(random).then(() => outcomeOf(third(c, ['x']))));
+      if (seed % 3 > 1) {
+        creators.push(turns(random).then(() => outcomeOf(d.createNamespace({ id: ['x'] }))));
+      }
+      const outcomes = await Promise.all(creators);
+      const what = `${how}, seed ${seed}: ${outcomes}`;
+      expect(
+        outcomes.filter((outcome) => outcome === 'ok'),
+        what,
+      ).toHaveLength(1);
+      for (const [at, outcome] of outcomes.entries()) {
+        const lost = at % 2 === 0 ? 'TableAlreadyExists' : 'NamespaceAlreadyExists';
+        expect(['ok', lost], what).toContain(outcome);
+      }
+      const tables = (await a.listTables({ id: [] })).tables.filter((name) => name === 'x');
+      const { namespaces } = await a.listNamespaces({ id: [] });
+      const won = outcomes.indexOf('ok') % 2;
+      expect([tables.length, namespaces.length], what).toEqual(won === 0 ? [1, 0] : [0, 1]);
+      const found = await b.verify({});
+      expect(found.problems, what).toEqual([]);
+      expect(
+        found.leftovers.filter(({ kind }) => kind === 'empty folder' || kind === 'staging'),
+      ).toEqual([]);
+    }
+  },
+);
 
 test('drop of a namespace against creation in it: what was acknowledged is there', async () => {
   for (let seed = 0; seed < 100; seed++) {

@@ -1,6 +1,13 @@
 /** Dropping and replacing namespaces: one rename each, made safe against a crash by intents. */
 import { DirspaceError } from '../errors.ts';
-import { joinPath, NAMESPACE_FILE, parentFolder, STAGING_FOLDER } from '../format/paths.ts';
+import {
+  joinPath,
+  NAMESPACE_FILE,
+  PENDING_NAMESPACE_FILE,
+  parentFolder,
+  STAGING_FOLDER,
+  WITHDRAWN_NAMESPACE_FILE,
+} from '../format/paths.ts';
 import { encodeNamespace } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type { DropBehavior } from '../protocol/modes.ts';
@@ -52,16 +59,23 @@ export interface Replacement {
   readonly staging: string;
 }
 
-/** What is at the place goes to the trash whole, and the other folder takes its place. */
-export async function replaceFolder(catalog: Catalog, replacement: Replacement): Promise<void> {
+/**
+ * What is at the place goes to the trash whole, and the other folder takes its place. False, with
+ * nothing changed, where nothing is there any more.
+ */
+export async function replaceFolder(catalog: Catalog, replacement: Replacement): Promise<boolean> {
   const { kind, id, place, staging } = replacement;
   const trash = await prepareTrash(catalog, kind, id);
   const intent: Intent = { kind: 'replace', place, trash, staging };
   const outcome = await runIntent(catalog, intent, async () => {
-    await catalog.store.moveFolder(place, trash);
+    if ((await catalog.store.moveFolder(place, trash)) === 'missing') return 'missing';
     return putInPlace(catalog, intent);
   });
-  if (outcome === 'dropped') return;
+  if (outcome === 'dropped') return true;
+  if (outcome === 'missing') {
+    await emptyTrash(catalog, trash);
+    return false;
+  }
   await discardStaging(catalog, staging);
   throw new DirspaceError(
     'ConcurrentModification',
@@ -79,6 +93,13 @@ export async function finishIntents(catalog: Catalog): Promise<void> {
     if (recent && !(await hasBegun(catalog, intent))) continue;
     await settle(catalog, intent);
     await catalog.store.delete(file);
+  }
+}
+
+/** Finishes operations that have taken away what stands at the place, also beside their process. */
+export async function settleIntentsAt(catalog: Catalog, place: string): Promise<void> {
+  for (const { intent } of await pendingIntents(catalog)) {
+    if (intent.place === place && (await hasBegun(catalog, intent))) await settle(catalog, intent);
   }
 }
 
@@ -138,6 +159,8 @@ async function bringBack(catalog: Catalog, trash: string, place: string): Promis
     outcome = await catalog.store.moveFolder(trash, place);
   }
   if (outcome !== 'taken') return;
+  // One that is not confirmed may still be withdrawn: what joined it would be lost to sight.
+  if ((await catalog.store.head(joinPath(place, NAMESPACE_FILE))) === undefined) return;
   // The namespace was recreated meanwhile: its new children join it one by one.
   for (const child of (await catalog.store.list(trash)) ?? []) {
     if (child.kind !== 'folder') continue;
@@ -154,6 +177,17 @@ async function bringBackParents(catalog: Catalog, folder: string): Promise<void>
 }
 
 async function isFolderEmpty(catalog: Catalog, folder: string): Promise<boolean> {
-  const entries = (await catalog.store.list(folder)) ?? [];
-  return !entries.some((entry) => entry.kind === 'folder');
+  for (const { name, kind } of (await catalog.store.list(folder)) ?? []) {
+    if (kind === 'folder' && !(await isUndecided(catalog, joinPath(folder, name)))) return false;
+  }
+  return true;
+}
+
+/** A namespace that nobody has seen: its creator is told that the one around it is gone. */
+export async function isUndecided(catalog: Catalog, folder: string): Promise<boolean> {
+  const isThere = async (name: string): Promise<boolean> =>
+    (await catalog.store.head(joinPath(folder, name))) !== undefined;
+  const waits =
+    (await isThere(PENDING_NAMESPACE_FILE)) || (await isThere(WITHDRAWN_NAMESPACE_FILE));
+  return waits && !(await isThere(NAMESPACE_FILE));
 }

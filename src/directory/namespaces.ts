@@ -1,7 +1,12 @@
 /** Namespaces: folders with a marker file that holds their properties. */
 import { DirspaceError } from '../errors.ts';
-import { joinPath, NAMESPACE_FILE, STAGING_FOLDER } from '../format/paths.ts';
-import { encodeNamespace, type Properties } from '../format/records.ts';
+import {
+  joinPath,
+  NAMESPACE_FILE,
+  PENDING_NAMESPACE_FILE,
+  STAGING_FOLDER,
+} from '../format/paths.ts';
+import { encodeNamespace, type NamespaceRecord, type Properties } from '../format/records.ts';
 import type { UpdateNamespacePropertiesRequest } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type {
@@ -26,13 +31,9 @@ import {
   requireRoom,
   showId,
 } from './catalog.ts';
-import {
-  dropNamespaceFolder,
-  isNamespaceEmpty,
-  type Replacement,
-  replaceFolder,
-} from './drop-namespace.ts';
+import { dropNamespaceFolder, isNamespaceEmpty, replaceFolder } from './drop-namespace.ts';
 import { namespacesIn } from './listing.ts';
+import { clearNamespacePlace, decideNamespace, withdrawNamespace } from './name-contest.ts';
 import { pageOf } from './paging.ts';
 import { strangerInTheWay } from './taken-names.ts';
 
@@ -64,32 +65,69 @@ export async function createNamespace(
 
   const folder = catalog.engine.names.namespaceFolder(id);
   if (existing === undefined) requireRoom(catalog, id, folder);
-  const staging = await stageNamespace(catalog, properties);
-  const replacement: Replacement = { kind: 'namespace', id, place: folder, staging };
-  if (existing !== undefined) {
-    await replaceFolder(catalog, replacement);
-    return { properties };
+  const staged = await stageNamespace(catalog, properties);
+  const { staging } = staged;
+  let winner = existing;
+  if (winner === undefined) {
+    winner = await placeNamespace(catalog, id, staged);
+    if (winner?.id === staged.id) return { properties };
   }
-  const outcome = await catalog.store.moveFolder(staging, folder);
-  if (outcome !== 'moved') {
-    const winner = outcome === 'taken' ? await findNamespace(catalog, id) : undefined;
-    if (winner !== undefined && mode === 'Overwrite') {
-      await replaceFolder(catalog, replacement);
+  if (winner !== undefined && mode === 'Overwrite') {
+    const marker = joinPath(staging, NAMESPACE_FILE);
+    const pending = joinPath(staging, PENDING_NAMESPACE_FILE);
+    await catalog.store.renameFile(pending, marker);
+    if (await replaceFolder(catalog, { kind: 'namespace', id, place: folder, staging })) {
       return { properties };
     }
+    // Dropped meanwhile, so it is created after all.
+    await catalog.store.renameFile(marker, pending);
+    winner = await placeNamespace(catalog, id, staged);
+    if (winner?.id === staged.id) return { properties };
+  }
+  await catalog.store.deleteFolder(staging);
+  await requireNamespace(catalog, parent);
+  if (winner === undefined) throw tableInTheWay(id);
+  if (mode === 'ExistOk') return { properties: { ...winner.properties } };
+  throw namespaceExists(id);
+}
+
+/** How often others may take the place and leave it again before a creator gives up. */
+const PLACINGS = 64;
+
+/**
+ * The namespace that has the name in the end: the staged one, or that of another creator; undefined
+ * where a table has it. @throws NamespaceAlreadyExists where something else stands there
+ */
+async function placeNamespace(
+  catalog: Catalog,
+  id: ObjectPath,
+  { staging }: StagedNamespace,
+): Promise<NamespaceRecord | undefined> {
+  const folder = catalog.engine.names.namespaceFolder(id);
+  for (let placing = 0; placing < PLACINGS; placing++) {
+    const outcome = await catalog.store.moveFolder(staging, folder);
+    if (outcome === 'moved') {
+      try {
+        await decideNamespace(catalog, id);
+      } catch (error) {
+        await withdrawNamespace(catalog, id).catch(() => {});
+        throw error;
+      }
+      return findNamespace(catalog, id);
+    }
+    if (outcome === 'missing') return undefined;
+    const winner = await findNamespace(catalog, id);
+    if (winner !== undefined) return winner;
+    if (await clearNamespacePlace(catalog, id)) continue;
     await catalog.store.deleteFolder(staging);
-    if (outcome === 'missing') missingNamespace(parent);
-    if (winner === undefined) throw strangerInTheWay('NamespaceAlreadyExists', id, folder);
-    if (mode === 'ExistOk') return { properties: { ...winner.properties } };
-    throw namespaceExists(id);
+    throw strangerInTheWay('NamespaceAlreadyExists', id, folder);
   }
-  // A table of the same name may have come meanwhile; it looks for us just as we look for it, so
-  // at most one of the two is acknowledged.
-  if (await catalog.store.enter(table)) {
-    await dropNamespaceFolder(catalog, id, 'Cascade');
-    throw tableInTheWay(id);
-  }
-  return { properties };
+  await catalog.store.deleteFolder(staging);
+  throw new DirspaceError(
+    'ConcurrentModification',
+    `Others created and dropped ${showId(id)} ${PLACINGS} times while it was being created. Nothing was created; try again.`,
+    { details: { id } },
+  );
 }
 
 export async function listNamespaces(
@@ -159,12 +197,20 @@ export async function updateNamespaceProperties(
   );
 }
 
-async function stageNamespace(catalog: Catalog, properties: Properties): Promise<string> {
+interface StagedNamespace {
+  readonly staging: string;
+  /** Tells it from others that take the same place. */
+  readonly id: string;
+}
+
+/** With a marker that does not count yet: see name-contest.ts. */
+async function stageNamespace(catalog: Catalog, properties: Properties): Promise<StagedNamespace> {
   const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
-  const record = encodeNamespace({ id: catalog.env.uuid(), properties });
-  const written = writeObject(catalog.store, joinPath(staging, NAMESPACE_FILE), record);
+  const id = catalog.env.uuid();
+  const marker = joinPath(staging, PENDING_NAMESPACE_FILE);
+  const written = writeObject(catalog.store, marker, encodeNamespace({ id, properties }));
   await Promise.all([written, catalog.store.syncFolders([staging])]);
-  return staging;
+  return { staging, id };
 }
 
 const withCreatedAt = (catalog: Catalog, properties: Properties): Record<string, string> =>

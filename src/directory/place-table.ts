@@ -7,7 +7,8 @@ import type { ObjectPath } from '../protocol/ident.ts';
 import { mainBranch } from '../table/branches.ts';
 import { highestListed } from '../table/version-files.ts';
 import { type Catalog, missingNamespace, readTableRecord } from './catalog.ts';
-import { refuseNamespaceOfThatName } from './taken-names.ts';
+import { namespaceHasName } from './name-contest.ts';
+import { namespaceInTheWay } from './taken-names.ts';
 import { newTrashFolder, recordTrash } from './trash.ts';
 
 /**
@@ -32,17 +33,12 @@ export async function placeTable(
     missingNamespace(id.slice(0, -1));
   }
   if (outcome === 'taken') return 'taken';
-  // A namespace of the same name may have come meanwhile; it looks for us just as we look for it.
-  try {
-    await refuseNamespaceOfThatName(catalog, id);
-  } catch (error) {
-    await catalog.store.moveFolder(folder, staging);
-    // Whoever saw the table in that moment may have written to it.
-    if ((await versionsIn(catalog, staging)) > versions) await moveToTrash(catalog, id, staging);
-    else await catalog.store.deleteFolder(staging);
-    throw error;
-  }
-  return 'placed';
+  if (!(await namespaceHasName(catalog, id))) return 'placed';
+  await catalog.store.moveFolder(folder, staging);
+  // Whoever saw the table in that moment may have written to it.
+  if ((await versionsIn(catalog, staging)) > versions) await moveToTrash(catalog, id, staging);
+  else await catalog.store.deleteFolder(staging);
+  throw namespaceInTheWay(id);
 }
 
 /** The number of the newest version of a table that lies aside, 0 if it has none. */

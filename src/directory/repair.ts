@@ -4,19 +4,20 @@
  * was; nothing is ever deleted for good.
  */
 import { encodeChecksummed } from '../format/json.ts';
-import { joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
+import { DETACHED_FOLDER, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
 import type { RepairAction, RepairRequest, RepairResponse } from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { writeObject } from '../table/write-object.ts';
 import { beginWrite, type Catalog } from './catalog.ts';
-import { type Inspection, inspectCatalog } from './verify.ts';
+import { type Inspection, inspectCatalog, SHARED_NAME } from './verify.ts';
 
 const QUARANTINE_FOLDER = `${PRIVATE_FOLDER}/quarantine`;
 
 interface Plan {
   readonly path: string;
-  readonly kind: 'file' | 'folder';
+  /** A table that is detached can be registered under another name. */
+  readonly kind: 'file' | 'folder' | 'detach';
   readonly why: string;
 }
 
@@ -49,6 +50,7 @@ function planRepair({ findings, branches }: Inspection): Plan[] {
   for (const { path, kind, what } of findings.problems) {
     const isRecord = kind === 'tag' && !what.startsWith('It names version');
     if (isRecord) plans.push({ path, kind: 'file', why: what });
+    if (kind === 'table' && what === SHARED_NAME) plans.push({ path, kind: 'detach', why: what });
   }
   for (const { path, kind } of findings.leftovers) {
     if (kind === 'empty folder')
@@ -77,7 +79,10 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
   const folder = `${QUARANTINE_FOLDER}/${env.uuid()}`;
   const moves = plans.map((plan, at) => ({
     ...plan,
-    quarantined: joinPath(folder, `${at}-${plan.path.slice(plan.path.lastIndexOf('/') + 1)}`),
+    quarantined:
+      plan.kind === 'detach'
+        ? `${DETACHED_FOLDER}/${env.uuid()}.table`
+        : joinPath(folder, `${at}-${plan.path.slice(plan.path.lastIndexOf('/') + 1)}`),
   }));
   await store.createFolder(folder);
   const record = encodeChecksummed({
@@ -88,7 +93,7 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
   await writeObject(store, joinPath(folder, 'record.json'), record.bytes);
   await store.syncFolders([folder]);
   for (const { path, kind, quarantined } of moves) {
-    if (kind === 'folder') {
+    if (kind !== 'file') {
       await store.moveFolder(path, quarantined);
       continue;
     }

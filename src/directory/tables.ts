@@ -37,9 +37,15 @@ import {
 } from './catalog.ts';
 import { replaceFolder } from './drop-namespace.ts';
 import { allTables, tablesIn } from './listing.ts';
+import { namespaceHasName } from './name-contest.ts';
 import { pageLimit, pageOf, pageStart } from './paging.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
-import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
+import {
+  namespaceInTheWay,
+  refuseNamespaceOfThatName,
+  tableExists,
+  tablePlaceTaken,
+} from './taken-names.ts';
 import { prepareTrash } from './trash.ts';
 import { soughtTable, unchangedTable } from './unchanged-table.ts';
 
@@ -148,11 +154,10 @@ export async function registerTable(
     );
   }
   const place = catalog.engine.names.tableFolder(id);
-  if (existing !== undefined) {
-    await replaceFolder(catalog, { kind: 'table', id, place, staging: location });
-  } else {
-    await moveInto(catalog, id, location, place);
-  }
+  const isReplaced =
+    existing !== undefined &&
+    (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
+  if (!isReplaced) await moveInto(catalog, id, location, place);
   return { location: locationOf(catalog, place), properties };
 }
 
@@ -186,12 +191,9 @@ async function moveInto(
     if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
     throw new DirspaceError('TableNotFound', 'The table was moved or dropped by somebody else.');
   }
-  try {
-    await refuseNamespaceOfThatName(catalog, id);
-  } catch (error) {
-    await catalog.store.moveFolder(place, from);
-    throw error;
-  }
+  if (!(await namespaceHasName(catalog, id))) return;
+  await catalog.store.moveFolder(place, from);
+  throw namespaceInTheWay(id);
 }
 
 const nameTaken = (id: ObjectPath): DirspaceError =>

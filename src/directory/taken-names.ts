@@ -7,13 +7,15 @@ import { type Catalog, findTable, showId } from './catalog.ts';
 /** @throws TableAlreadyExists where a namespace has the name of a table to be */
 export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
   const marker = joinPath(catalog.engine.names.namespaceFolder(id), NAMESPACE_FILE);
-  if ((await catalog.store.head(marker)) === undefined) return;
-  throw new DirspaceError(
+  if ((await catalog.store.head(marker)) !== undefined) throw namespaceInTheWay(id);
+}
+
+export const namespaceInTheWay = (id: ObjectPath): DirspaceError =>
+  new DirspaceError(
     'TableAlreadyExists',
     `${showId(id)} is a namespace; a table cannot have the same name. Choose another name.`,
     { details: { id } },
   );
-}
 
 /** What stands at the place of a table that could not take it: a table, or nothing of the engine's. */
 export async function tablePlaceTaken(

@@ -22,7 +22,8 @@ import {
   showId,
   tableId,
 } from './catalog.ts';
-import { refuseNamespaceOfThatName } from './taken-names.ts';
+import { namespaceHasName } from './name-contest.ts';
+import { namespaceInTheWay, refuseNamespaceOfThatName } from './taken-names.ts';
 
 interface TrashEntry {
   readonly record: TrashRecord;
@@ -93,11 +94,9 @@ export async function undropTable(
         { details: { id } },
       );
     }
-    try {
-      await refuseNamespaceOfThatName(catalog, id);
-    } catch (error) {
+    if (await namespaceHasName(catalog, id)) {
       await catalog.store.moveFolder(target, folder);
-      throw error;
+      throw namespaceInTheWay(id);
     }
     if (entry.record.kind === 'table') await catalog.store.delete(recordFile(entry.folder));
     return { id, location: locationOf(catalog, target) };

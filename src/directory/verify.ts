@@ -27,6 +27,7 @@ import { problemIn } from '../table/verify-files.ts';
 import type { Findings } from '../table/verify-folder.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
+import { isUndecided } from './drop-namespace.ts';
 
 /** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
 export async function verifyCatalog(
@@ -71,6 +72,10 @@ const LEFTOVER_FOLDERS: Readonly<Record<string, VerifyLeftover['kind']>> = {
   quarantine: 'quarantine',
 };
 
+/** The creator of the table was killed before it gave way to the namespace. */
+export const SHARED_NAME =
+  'A namespace has the same name. Repair takes the table out of the catalog; it can be registered under another name.';
+
 class Walk {
   readonly findings: Findings = {
     problems: [],
@@ -111,7 +116,10 @@ class Walk {
         const here = !atRoot || (decoded?.kind === 'table') === (home !== '');
         if (decoded === undefined || !here) this.#stray(entry);
         else if (await this.#isEmpty(entry)) this.#leftover(entry.path, 'empty folder');
-        else if (decoded.kind === 'table') {
+        else if (await isUndecided(this.#catalog, entry.path)) {
+          // Its creator was killed; the next one of that name goes on with it.
+          this.#leftover(entry.path, 'staging');
+        } else if (decoded.kind === 'table') {
           tables.add(decoded.name);
           await this.#table(entry.path);
         } else if (await this.#isNamespace(entry.path)) below.push(decoded.name);
@@ -120,8 +128,7 @@ class Walk {
     for (const name of below) {
       const child = [...id, name];
       if (tables.has(name)) {
-        const path = names.namespaceFolder(child);
-        this.#problem(path, 'namespace', 'A table in the same namespace has the same name.');
+        this.#problem(names.tableFolder(child), 'table', SHARED_NAME);
       }
       this.findings.counts.namespaces += 1;
       await this.namespace(child);

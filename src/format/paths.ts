@@ -19,6 +19,10 @@ export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
 export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
 export const NAMESPACE_FILE = '.namespace.json';
+/** The marker of a namespace whose name is not decided yet: see directory/name-contest.ts. */
+export const PENDING_NAMESPACE_FILE = '.namespace.pending';
+/** The marker of a namespace that lost its name to a table before it was ever visible. */
+export const WITHDRAWN_NAMESPACE_FILE = '.namespace.withdrawn';
 export const TABLE_FILE = '.table.json';
 
 /** Names that Windows keeps for devices, whatever follows a period. */

@@ -14,7 +14,7 @@ import {
   writeSmall,
 } from './durable-write.ts';
 import { errnoOf } from './file-system.ts';
-import { absolutePath, enterFolder, parentOf, requireFolder } from './safe-path.ts';
+import { absolutePath, enterFolder, lookAt, parentOf, requireFolder } from './safe-path.ts';
 import { isSystemFailure, missingFolder, outcomeUnknown, storeError } from './store-error.ts';
 
 export async function putIfAbsent(
@@ -53,6 +53,29 @@ export async function put(disk: Disk, path: string, bytes: Uint8Array): Promise<
   }
   disk.changed(folder);
   if (disk.full) await confirm(disk, path, folder);
+}
+
+/** The target is nobody else's: it is not looked for before the rename. */
+export async function renameFile(disk: Disk, from: string, to: string): Promise<boolean> {
+  const source = absolutePath(disk, from);
+  const target = absolutePath(disk, to);
+  const folder = parentOf(to);
+  const stat = lookAt(disk, from);
+  if (stat === undefined || !enterFolder(disk, folder)) return false;
+  if (!stat.isFile()) return false;
+  try {
+    disk.fs.renameSync(source, target);
+  } catch (error) {
+    // A network file system may lose the answer to a rename that it did.
+    const found = lookAt(disk, to);
+    if (found === undefined || found.ino !== stat.ino || found.dev !== stat.dev) {
+      if (errnoOf(error) === 'ENOENT') return false;
+      throw storeError(error, 'rename', from);
+    }
+  }
+  disk.changed(folder);
+  if (disk.full) await confirm(disk, to, folder);
+  return true;
 }
 
 /** A lost hint is not an error, so nothing the file system says is one either. */

@@ -236,6 +236,16 @@ export class FileStore implements Store {
     return folders.moveFolder(this.#disk, from, to);
   }
 
+  async renameFile(from: string, to: string): Promise<boolean> {
+    this.#mustWrite('rename', from);
+    return atomic.renameFile(this.#disk, from, to);
+  }
+
+  deleteEmptyFolder(folder: string): boolean {
+    this.#mustWrite('remove', folder);
+    return folders.deleteEmptyFolder(this.#disk, folder);
+  }
+
   async deleteFolder(folder: string): Promise<void> {
     this.#mustWrite('remove', folder);
     return folders.deleteFolder(this.#disk, folder);

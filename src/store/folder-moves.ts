@@ -133,6 +133,21 @@ function refusal(error: unknown, from: string, to: string): 'taken' | 'missing' 
   }
 }
 
+/** False when the folder is not there, or holds anything: what another put there stays. */
+export function deleteEmptyFolder(disk: Disk, folder: string): boolean {
+  const absolute = absolutePath(disk, folder);
+  if (!enterFolder(disk, folder)) return false;
+  try {
+    disk.fs.rmdirSync(absolute);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTEMPTY' || errno === 'EEXIST') return false;
+    throw storeError(error, 'remove', folder);
+  }
+  disk.changed(parentOf(folder));
+  return true;
+}
+
 /** Tolerates others who remove the same tree at the same time. */
 export async function deleteFolder(disk: Disk, folder: string): Promise<void> {
   absolutePath(disk, folder);

@@ -84,8 +84,15 @@ export interface FolderStore {
    * of `to` is not there. Both parents are durable once it resolves.
    */
   moveFolder(from: string, to: string): Promise<'moved' | 'taken' | 'missing'>;
+  /**
+   * One atomic rename of a file within its folder, durable once it resolves. False when no file is at
+   * `from`: of callers that rename the same file to different names exactly one gets true.
+   */
+  renameFile(from: string, to: string): Promise<boolean>;
   /** Removes a folder with all it holds, never through a link. */
   deleteFolder(folder: string): Promise<void>;
+  /** Removes a folder that holds nothing; false when it is not there, or holds anything. */
+  deleteEmptyFolder(folder: string): Awaitable<boolean>;
 }
 
 export type Store = ReadableStore & WritableStore & FolderStore;

@@ -1,0 +1,93 @@
+/**
+ * Decides who gets a name when a table and a namespace are created under it in the same moment:
+ * exactly one of them, whoever dies at whichever step.
+ *
+ * A new namespace takes its place with a pending marker, which makes it invisible, and then looks
+ * for a table of its name. One atomic rename of the marker decides: its creator confirms the
+ * namespace where it found no table, and a table that takes its place meanwhile withdraws it. A
+ * table gives way to a confirmed namespace only, and a namespace to a table only, so one stays.
+ */
+import {
+  joinPath,
+  NAMESPACE_FILE,
+  PENDING_NAMESPACE_FILE,
+  WITHDRAWN_NAMESPACE_FILE,
+} from '../format/paths.ts';
+import type { ObjectPath } from '../protocol/ident.ts';
+import type { Catalog } from './catalog.ts';
+import { settleIntentsAt } from './drop-namespace.ts';
+
+/**
+ * Confirms or withdraws the namespace that waits at the place of `id`, whoever placed it there: a
+ * creator that died is finished by the next one. Does nothing where none waits.
+ */
+export async function decideNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
+  const { names } = catalog.engine;
+  const folder = names.namespaceFolder(id);
+  const isTaken = await standsAt(catalog, names.tableFolder(id), (table) =>
+    catalog.store.enter(table),
+  );
+  await catalog.store.renameFile(
+    joinPath(folder, PENDING_NAMESPACE_FILE),
+    joinPath(folder, isTaken ? WITHDRAWN_NAMESPACE_FILE : NAMESPACE_FILE),
+  );
+  await removeWithdrawn(catalog, folder);
+}
+
+/**
+ * Asked by a table that has just taken its place: whether a namespace has the name, so that the
+ * table has to go again. A namespace that is not confirmed yet is withdrawn.
+ */
+export async function namespaceHasName(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  const folder = catalog.engine.names.namespaceFolder(id);
+  await withdrawNamespace(catalog, id);
+  return standsAt(
+    catalog,
+    folder,
+    async () => (await catalog.store.head(joinPath(folder, NAMESPACE_FILE))) !== undefined,
+  );
+}
+
+/** Takes back a namespace of that id that is not confirmed yet. */
+export async function withdrawNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
+  const folder = catalog.engine.names.namespaceFolder(id);
+  const pending = joinPath(folder, PENDING_NAMESPACE_FILE);
+  await catalog.store.renameFile(pending, joinPath(folder, WITHDRAWN_NAMESPACE_FILE));
+  await removeWithdrawn(catalog, folder);
+}
+
+/**
+ * Makes room at the place of a namespace where nothing visible stands. False for what is not the
+ * engine's, which stays.
+ */
+export async function clearNamespacePlace(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  const folder = catalog.engine.names.namespaceFolder(id);
+  const entries = await catalog.store.list(folder);
+  if (entries === undefined) return (await catalog.store.enter(folder)) === false;
+  const markers = [NAMESPACE_FILE, PENDING_NAMESPACE_FILE, WITHDRAWN_NAMESPACE_FILE];
+  if (entries.length > 0 && !entries.some(({ name }) => markers.includes(name))) return false;
+  await decideNamespace(catalog, id);
+  // The marker is removed first, so a crash may leave a folder that holds nothing.
+  await catalog.store.deleteEmptyFolder(folder);
+  return true;
+}
+
+/** Only what is empty goes: whoever took the place meanwhile keeps it. */
+async function removeWithdrawn(catalog: Catalog, folder: string): Promise<void> {
+  if (!(await catalog.store.delete(joinPath(folder, WITHDRAWN_NAMESPACE_FILE)))) return;
+  await catalog.store.deleteEmptyFolder(folder);
+}
+
+/**
+ * Whether the object is at its place. One that is being replaced, or brought back, is away for a
+ * moment: its intent is there before it leaves and until it is back, and is finished here.
+ */
+async function standsAt(
+  catalog: Catalog,
+  place: string,
+  look: (place: string) => boolean | Promise<boolean>,
+): Promise<boolean> {
+  if (await look(place)) return true;
+  await settleIntentsAt(catalog, place);
+  return look(place);
+}
