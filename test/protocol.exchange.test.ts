@@ -164,13 +164,13 @@ describe('join', () => {
   it('takes an id in the body that agrees, and no body at all', () => {
     const pathParameters = { id: 'a$t' };
     const request = { id: ['a', 't'] };
-    for (const body of [undefined, null, {}, { id: ['a', 't'] }, { id: null }]) {
+    for (const body of [undefined, null, {}, { id: ['a', 't'] }, { id: null }, { id: [] }]) {
       expect(joinRequest('DescribeTable', { pathParameters, query: {}, body })).toEqual(request);
       expect(joinRequest('DropTable', { pathParameters, query: {}, body })).toEqual(request);
     }
   });
 
-  it.each([[['a', 'u']], [['a']], [[]], ['a$t'], [7], [{}]])(
+  it.each([[['a', 'u']], [['a']], [['']], ['a$t'], [7], [{}]])(
     'refuses the id %j in the body beside another one in the path',
     (id) => {
       expect(refusal('DescribeTable', { body: { id } })).toContain('not the id in the path');

@@ -398,7 +398,7 @@ describe('secrets', () => {
       logger: { debug: write, info: write, warn: write, error: write },
     });
     const headers = { ...as('root'), authorization: 'Bearer my-bearer-token' };
-    await ask(server, 'POST', '/v1/table/t/describe?storage_options=hidden-option', {}, headers);
+    await ask(server, 'POST', '/v1/table/t/describe?delimiter=hidden-option', {}, headers);
     await ask(server, 'POST', '/v1/table/t/describe', { identity: { api_key: 'root-key' } });
     expect(lines).toHaveLength(2);
     for (const line of lines) expect(line).not.toMatch(/root-key|hidden-option/);

@@ -173,7 +173,7 @@ function isValid(name: (typeof OPERATION_NAMES)[number], body: object): boolean 
   try {
     const { id } = body as { id?: unknown };
     normalize(requestModel(name), body);
-    return id == null;
+    return id == null || (Array.isArray(id) && id.length === 0);
   } catch {
     return false;
   }

@@ -99,7 +99,12 @@ describe('errors', () => {
       },
     };
     const pair = await restPair({ namespace: stubNamespace(failing) });
-    const { json, headers, ...answer } = await ask(pair, 'POST', '/v1/table/t/describe?x=1', {});
+    const { json, headers, ...answer } = await ask(
+      pair,
+      'POST',
+      '/v1/table/t/describe?check_declared=true',
+      {},
+    );
     expect(answer.status).toBe(status);
     expect(headers.get('content-type')).toMatch('application/json');
     expect(json).toMatchObject({ type, title, status, instance: '/v1/table/t/describe' });

@@ -1,13 +1,13 @@
 import { Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
+import { nearest } from '../src/known-names.ts';
 import { connect, connectNamespace } from '../src/sdk/connect.ts';
 import {
   implementationNames,
   openNamespace,
   registerNamespace,
 } from '../src/sdk/implementations.ts';
-import { nearest } from '../src/sdk/known-names.ts';
 import { checkProperties, type Properties } from '../src/sdk/properties.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { recordingCatalog } from './helpers/recording-catalog.ts';

@@ -3,17 +3,12 @@
  * life of the catalog and nothing else: every operation is a function in a file of its own.
  */
 import { DirspaceError } from '../errors.ts';
+import { checkedRequest } from '../protocol/checked-request.ts';
 import type { CatalogWatch, WatchRequest } from '../protocol/events.ts';
-import {
-  type AnyOperation,
-  EVERY_OPERATION,
-  methodName,
-  requestModel,
-} from '../protocol/every-operation.ts';
+import { type AnyOperation, EVERY_OPERATION, methodName } from '../protocol/every-operation.ts';
 import type { CatalogExtensions } from '../protocol/extensions.ts';
 import { throwIfAborted } from '../protocol/late-signal.ts';
 import { type CallOptions, type Namespace, unsupportedOperations } from '../protocol/namespace.ts';
-import { normalize } from '../protocol/normalize.ts';
 import type { FileStore } from '../store/file-store.ts';
 import type { AutoCompaction } from './auto-compact.ts';
 import type { Catalog } from './catalog.ts';
@@ -105,4 +100,4 @@ export class DirectoryNamespace
  * down, to be found damaged. @throws InvalidInput
  */
 const checked = (operation: AnyOperation, request: object | undefined): object =>
-  normalize(requestModel(operation), request ?? {});
+  checkedRequest(operation, request ?? {});

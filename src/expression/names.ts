@@ -3,7 +3,7 @@
  * finds the name somebody probably meant. It knows schemas, no expressions.
  */
 import { DataType, type Field, type Schema } from '../arrow.ts';
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../known-names.ts';
 import { formatName } from './format.ts';
 import { refuse, shorten } from './sql-error.ts';
 

@@ -5,6 +5,7 @@
  * `identity` and `context` travel in JSON bodies only: elsewhere they have no place but headers.
  */
 import { DirspaceError } from '../errors.ts';
+import { checkedRequest } from './checked-request.ts';
 import {
   type AnyOperation,
   EVERY_OPERATION,
@@ -16,9 +17,11 @@ import {
   responseModel,
 } from './every-operation.ts';
 import { DEFAULT_DELIMITER, equalPaths, formatId, parseId } from './ident.ts';
-import type { Model } from './models.ts';
+import { MODELS, type Model } from './models.ts';
 import { normalize } from './normalize.ts';
 import type { OperationRow, QueryMember } from './operation-row.ts';
+import type { JsonSchema } from './typebox.ts';
+import { meant, shown } from './unknown-members.ts';
 
 /** Query parameters by name; an array where one is repeated. */
 export type QueryValues = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -121,7 +124,8 @@ function formatQuery({ type, repeated }: QueryMember, value: unknown): string | 
 /**
  * The request its parts stand for, checked against its model. A body may repeat members of path and
  * query: an `id` must agree with the path's, another path parameter is ignored, and the query
- * counts for more than the body. Throws InvalidInput that names the member.
+ * counts for more than the body. Query parameters that the operation does not have are refused, and
+ * unknown members where it changes something. Throws InvalidInput that names the member.
  */
 export function joinRequest<Op extends AnyOperation>(
   operation: Op,
@@ -139,6 +143,7 @@ export function joinRequest<Op extends AnyOperation>(
     request[name] = name === 'id' ? agreedId(operation, value, request.id, delimiter) : value;
   }
 
+  refuseUnknownParameters(operation, row, parts.query);
   for (const name in row.query) {
     const member = row.query[name] as QueryMember;
     const value = parts.query[name];
@@ -148,7 +153,26 @@ export function joinRequest<Op extends AnyOperation>(
     }
   }
 
-  return normalize(requestModel(operation), request);
+  return checkedRequest(operation, request);
+}
+
+/** Passed over, a misspelt `mode` would append where the table was to be overwritten. */
+function refuseUnknownParameters(
+  operation: AnyOperation,
+  row: OperationRow,
+  query: QueryValues,
+): void {
+  for (const name of Object.keys(query)) {
+    if (name === 'delimiter' || Object.hasOwn(row.query, name)) continue;
+    const { properties } = MODELS[requestModel(operation)] as JsonSchema;
+    const known = [...Object.keys(row.query), 'delimiter'];
+    const hint =
+      row.body === 'json' && Object.hasOwn(properties ?? {}, name)
+        ? '; it is a member of the JSON body.'
+        : meant(name, known);
+    const message = `there is no query parameter ${shown(name)}${hint} There is ${known.join(', ')}.`;
+    throw invalid(operation, name.slice(0, 80), message);
+  }
 }
 
 function bodyMembers(operation: AnyOperation, row: OperationRow, body: unknown): Members {
@@ -170,10 +194,13 @@ function agreedId(
   if (id.length === 0 && resourceKind(operation) !== 'namespace') {
     throw invalid(operation, 'id', 'the id in the path is the root, which has no such operation.');
   }
-  if (bodyId === undefined || bodyId === null) return id;
+  // The protocol's client for Java writes an empty list where its caller set no id.
+  if (bodyId === undefined || bodyId === null || isEmpty(bodyId)) return id;
   if (Array.isArray(bodyId) && equalPaths(bodyId, id)) return id;
   throw invalid(operation, 'id', 'the id in the body is not the id in the path.');
 }
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 function parseQuery(
   operation: AnyOperation,

@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { checkedRequest } from '../protocol/checked-request.ts';
 import { parseErrorBody } from '../protocol/error-body.ts';
 import {
   type AnyOperation,
@@ -13,14 +14,12 @@ import {
   isExtension,
   methodName,
   type RequestModel,
-  requestModel,
 } from '../protocol/every-operation.ts';
 import { jsonText, parseAnswer, splitRequest } from '../protocol/exchange.ts';
 import type { CatalogExtensions } from '../protocol/extensions.ts';
 import { DEFAULT_DELIMITER } from '../protocol/ident.ts';
 import type { Context, Identity, Model } from '../protocol/models.ts';
 import type { CallOptions, Namespace, NamespaceOperations } from '../protocol/namespace.ts';
-import { normalize } from '../protocol/normalize.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
 import { openAnswer, readText, SendableBody } from './client-body.ts';
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
@@ -121,7 +120,7 @@ export class RestNamespace extends Operations implements Namespace {
     if (settings.readOnly && row.changes) {
       throw new DirspaceError('ReadOnly', `The catalog was opened read-only; no ${operation}.`);
     }
-    const checked = normalize(requestModel(operation), request) as AnyRequest;
+    const checked = checkedRequest(operation, request) as AnyRequest;
     const { headers, members } = callHeaders(row, checked, settings.headers, options);
     const parts = splitRequest(operation, members, settings.delimiter);
     const takesJson = row.body === 'json' || row.body === 'map';

@@ -68,8 +68,14 @@ type Members = Readonly<Record<string, unknown>>;
 /** Stands for "the latest version" until the table can be asked for it. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-function parts(operation: AnyOperation, sent: RequestParts, headers: RequestHeaders): RequestParts {
+function parts(
+  operation: AnyOperation,
+  arrived: RequestParts,
+  headers: RequestHeaders,
+): RequestParts {
+  let sent = arrived;
   if (operation === 'MergeInsertIntoTable') return { ...sent, query: mergeQuery(sent, headers) };
+  if (operation === 'AnalyzeTableQueryPlan') sent = { ...sent, query: analyzeQuery(sent) };
   const { body } = sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return sent;
   const plain = plainBody(operation, body as Members);
@@ -83,6 +89,12 @@ function mergeQuery({ query }: RequestParts, headers: RequestHeaders): RequestPa
     ...query,
     ...(typeof timeout === 'string' && /^\d+$/.test(timeout) ? { timeout: `${timeout}ms` } : {}),
   };
+}
+
+/** One server has no metrics of several nodes to add up or to leave apart. */
+function analyzeQuery({ query }: RequestParts): RequestParts['query'] {
+  const { distributed_metrics: _, ...plain } = query;
+  return plain;
 }
 
 function plainBody(operation: AnyOperation, body: Members): Members {

@@ -3,9 +3,11 @@
 type Members = Readonly<Record<string, unknown>>;
 
 export function plainQuery(body: Members): Members {
-  const { vector, columns, full_text_query: text, ...rest } = body;
+  const { vector, columns, full_text_query: text, maximum_nprobes: most, ...rest } = body;
   return {
     ...rest,
+    // 0 says here that all partitions may be searched, which the protocol says by leaving it out.
+    ...member('maximum_nprobes', most === 0 ? undefined : most),
     ...member('vector', plainVector(vector)),
     ...member('columns', plainColumns(columns)),
     ...member('full_text_query', plainText(text)),

@@ -2,9 +2,9 @@
 import type { CredentialVendor } from '../directory/catalog.ts';
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 import type { Fetch } from '../rest/client-options.ts';
 import type { FileSystem } from '../store/file-system.ts';
-import { suggestion } from './known-names.ts';
 
 /** How to open a catalog. Options that a catalog has no use for are refused or do nothing there. */
 export interface ConnectOptions {

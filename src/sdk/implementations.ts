@@ -3,10 +3,10 @@
  * others are registered. Knows none of them from the inside.
  */
 import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 import type { CatalogExtensions } from '../protocol/extensions.ts';
 import type { Namespace } from '../protocol/namespace.ts';
 import { type ConnectOptions, checkConnectOptions } from './connect-options.ts';
-import { suggestion } from './known-names.ts';
 import { checkStrings, type Properties } from './properties.ts';
 
 /** A namespace with what it can do beyond the protocol. */

@@ -3,7 +3,7 @@
  * here, and these pass; but a misspelt `version` must not open the newest one.
  */
 import { DirspaceError } from '../errors.ts';
-import { nearest } from './known-names.ts';
+import { nearest } from '../known-names.ts';
 
 /** Passed over, these would put a table into the root. */
 const PLACES: readonly string[] = ['namespacePath', 'namespace_path', 'namespace'];

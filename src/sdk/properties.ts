@@ -3,7 +3,7 @@
  * takes before it is opened. Knows no implementation.
  */
 import { DirspaceError } from '../errors.ts';
-import { nearest } from './known-names.ts';
+import { nearest } from '../known-names.ts';
 
 /** What an implementation is opened with, such as `{root: './catalog'}`. */
 export type Properties = Readonly<Record<string, string>>;

@@ -14,6 +14,7 @@ import { request, response } from './common.ts';
 
 const id = array(string);
 
+/** From `replace` on the members go beyond the protocol's shape; LanceDB's clients send them. */
 export const CreateTableIndexRequest = request(
   { column: name, index_type: string },
   {
@@ -37,6 +38,17 @@ export const CreateTableIndexRequest = request(
     stem: boolean,
     remove_stop_words: boolean,
     ascii_folding: boolean,
+    replace: boolean,
+    custom_stop_words: array(string),
+    min_ngram_length: count,
+    max_ngram_length: count,
+    prefix_only: boolean,
+    block_size: count,
+    lance_tokenizer: string,
+    index_operators: boolean,
+    preserve_original: boolean,
+    split_identifiers: boolean,
+    split_on_numerics: boolean,
   },
 );
 export type CreateTableIndexRequest = Static<typeof CreateTableIndexRequest>;
