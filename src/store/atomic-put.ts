@@ -13,7 +13,7 @@ import {
   writeAll,
   writeSmall,
 } from './durable-write.ts';
-import { errnoOf } from './file-system.ts';
+import { errnoOf, type FileSystem } from './file-system.ts';
 import { absolutePath, enterFolder, lookAt, parentOf, requireFolder } from './safe-path.ts';
 import { isSystemFailure, missingFolder, outcomeUnknown, storeError } from './store-error.ts';
 
@@ -78,21 +78,41 @@ export async function renameFile(disk: Disk, from: string, to: string): Promise<
   return true;
 }
 
-/** A lost hint is not an error, so nothing the file system says is one either. */
+/**
+ * Replaces a small file in place. A lost hint is not an error, so nothing the file system says is
+ * one either, whatever stands at the name. A file with other names too, or a link, is unlinked and
+ * made anew: writing into it would change what lies elsewhere.
+ */
 export function putHint(disk: Disk, path: string, bytes: Uint8Array): void {
   const absolute = absolutePath(disk, path);
   const { fs, flags } = disk;
   try {
     if (!enterFolder(disk, parentOf(path))) return;
-    const fd = fs.openSync(absolute, flags.overwrite, 0o600);
-    try {
-      writeSmall(fs, fd, bytes);
-      if (fs.fstatSync(fd).size > bytes.byteLength) fs.ftruncateSync(fd, bytes.byteLength);
-    } finally {
-      closeQuietly(fs, fd);
-    }
+    if (overwritten(fs, absolute, flags.overwrite, bytes)) return;
+    fs.unlinkSync(absolute);
+    overwritten(fs, absolute, flags.createNew, bytes);
   } catch (error) {
     if (!isSystemFailure(error)) throw error;
+  }
+}
+
+/** False for what is not a small file of one name. */
+function overwritten(fs: FileSystem, absolute: string, flags: number, bytes: Uint8Array): boolean {
+  let fd: number;
+  try {
+    fd = fs.openSync(absolute, flags, 0o600);
+  } catch (error) {
+    if (errnoOf(error) === 'ELOOP') return false;
+    throw error;
+  }
+  try {
+    const before = fs.fstatSync(fd);
+    if (!before.isFile() || before.nlink > 1) return false;
+    writeSmall(fs, fd, bytes);
+    if (before.size > bytes.byteLength) fs.ftruncateSync(fd, bytes.byteLength);
+    return true;
+  } finally {
+    closeQuietly(fs, fd);
   }
 }
 

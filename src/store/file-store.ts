@@ -26,9 +26,12 @@ import {
   requireFolder,
 } from './safe-path.ts';
 import type { Awaitable, Entry, ObjectFacts, ObjectReader, ObjectWriter, Store } from './store.ts';
-import { missingFolder, storeError, symbolicLink } from './store-error.ts';
+import { isSystemFailure, missingFolder, storeError, symbolicLink } from './store-error.ts';
 import { canonicalRoot } from './store-root.ts';
 import { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';
+
+/** Longer ones were not written by the engine, in bytes. */
+const LARGEST_HINT = 4096;
 
 export interface FileStoreOptions {
   /** Any path; made canonical once, here. */
@@ -131,6 +134,23 @@ export class FileStore implements Store {
       throw storeError(error, 'read', path);
     } finally {
       if (!handedOver) closeQuietly(fs, fd);
+    }
+  }
+
+  getHint(path: string): Uint8Array | undefined {
+    try {
+      const fd = this.#openToRead(path, false);
+      if (fd === undefined) return undefined;
+      try {
+        const found = new Uint8Array(LARGEST_HINT + 1);
+        const count = this.fs.readSync(fd, found, 0, found.byteLength, null);
+        return count > LARGEST_HINT ? undefined : found.subarray(0, count);
+      } finally {
+        closeQuietly(this.fs, fd);
+      }
+    } catch (error) {
+      if (isSystemFailure(error) || (error as Error).name === 'DirspaceError') return undefined;
+      throw error;
     }
   }
 

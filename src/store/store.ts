@@ -47,6 +47,11 @@ export interface ReadableStore {
    */
   get(path: string, entered?: boolean, expected?: number): Awaitable<Uint8Array | undefined>;
   head(path: string): Awaitable<ObjectFacts | undefined>;
+  /**
+   * A small file whose loss costs nothing. Undefined for anything else at that name, a folder, a
+   * link, a file of more than 4 KiB, and for whatever the file system says of it: never an error.
+   */
+  getHint(path: string): Awaitable<Uint8Array | undefined>;
   /** Refuses what `get` refuses. */
   open(path: string): Awaitable<ObjectReader | undefined>;
   /** Entries in no particular order; undefined when there is no such folder. */
@@ -61,7 +66,10 @@ export interface WritableStore {
   putIfAbsent(path: string, bytes: Uint8Array, after?: Promise<unknown>): Promise<boolean>;
   /** Atomic replace. */
   put(path: string, bytes: Uint8Array): Promise<void>;
-  /** Replaces in place, unsynced: readers may see a torn mix and must be able to tell. */
+  /**
+   * Replaces in place, unsynced: readers may see a torn mix and must be able to tell. Whatever the
+   * file system says and whatever stands at the name is no error; a link in the folder's chain is.
+   */
   putHint(path: string, bytes: Uint8Array): Awaitable<void>;
   /** A new object under a name that nothing refers to yet. Makes the folder if needed. */
   create(path: string): Awaitable<ObjectWriter>;

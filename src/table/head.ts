@@ -6,8 +6,9 @@
  * replaced by a tombstone that names the end of the run, so a version that exists, whose successor
  * does not, and which is no tombstone, is the newest: wherever the search began.
  */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
+import { refuseNewer } from '../format/manifest.ts';
 import { latestFile, parseVersionFile, versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
 import { isTableAt, tableLeft } from './incarnation.ts';
@@ -130,11 +131,15 @@ function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
 /** Looking at a few more names costs a reader less than a hint costs every commit. */
 const HINT_EVERY = 8;
 
-/** Losing a hint costs time, nothing else. */
+/** Losing a hint costs time, nothing else: the version is there, and its commit must not fail now. */
 export async function writeHint(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
   if (slot % HINT_EVERY !== 0) return;
   const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
-  await engine.store.putHint(latestFile(branch.folder), bytes);
+  try {
+    await engine.store.putHint(latestFile(branch.folder), bytes);
+  } catch (error) {
+    if (!isDirspaceError(error)) throw error;
+  }
 }
 
 /** False once the version was deleted; a tombstone in its place has another size. */
@@ -143,17 +148,18 @@ export async function isStillThere(engine: Engine, snapshot: Snapshot): Promise<
 }
 
 async function hintedSlot(engine: Engine, branch: TableBranch): Promise<number | undefined> {
-  const hint = await engine.store.get(latestFile(branch.folder));
+  const hint = await engine.store.getHint(latestFile(branch.folder));
   const version = hint === undefined ? undefined : parseHint(hint);
   if (version === undefined) return undefined;
   const there = await engine.store.head(versionFile(branch.folder, version));
   return there === undefined ? undefined : version;
 }
 
-/** A hint may be torn, stale or missing, and none of it matters. */
+/** A hint may be torn, stale, missing or a newer release's, and none of it matters. */
 function parseHint(bytes: Uint8Array): number | undefined {
   try {
     const { document } = parseChecksummed(bytes, 'latest.json');
+    if (Object.hasOwn(document, 'format')) refuseNewer(document, 'latest.json');
     return parseVersionFile(`${stringMember(document, 'version', 'latest.json')}.json`);
   } catch {
     return undefined;
