@@ -14,6 +14,7 @@ import type {
   CreateTableVersionRequest,
   DeclareTableRequest,
 } from '../protocol/models.ts';
+import { isFailedFlush } from '../store/store-error.ts';
 import { decideBatch } from '../table/batch.ts';
 import { planDeletion } from '../table/delete-versions.ts';
 import { rememberHead, type TableBranch, writeHint } from '../table/head.ts';
@@ -64,6 +65,7 @@ export async function batchCommitTables(
   };
   const results: CommitTableResult[] = [];
   const published: Snapshot[] = [];
+  let deciding = false;
   await writeJournal(catalog, journal);
   try {
     for (const step of steps) {
@@ -85,6 +87,7 @@ export async function batchCommitTables(
       }
     }
     await catalog.store.syncFolders([...new Set(published.map(({ branch }) => branch.folder))]);
+    deciding = true;
     if ((await decideBatch(catalog.engine, batch, 'committed')) === 'aborted') {
       throw new DirspaceError(
         'ConcurrentModification',
@@ -92,7 +95,9 @@ export async function batchCommitTables(
       );
     }
   } catch (error) {
-    await abandon(catalog, journal);
+    // A decision to be seen that may not be on the disk: nothing that cannot be taken back is done
+    // because of it. Whoever opens the catalog next finishes what the disk says by then.
+    if (!(deciding && isFailedFlush(error))) await abandon(catalog, journal);
     throw error;
   }
   for (const snapshot of published) {

@@ -175,10 +175,13 @@ function linkCount(disk: Disk, absolute: string): number {
 }
 
 async function confirm(disk: Disk, path: string, folder: string): Promise<void> {
+  let begun = false;
   try {
-    await flushFolder(disk, folder);
+    await flushFolder(disk, folder, () => {
+      begun = true;
+    });
   } catch (error) {
-    throw outcomeUnknown(path, error);
+    throw outcomeUnknown(path, error, begun);
   }
 }
 

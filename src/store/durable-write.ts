@@ -86,13 +86,19 @@ export function flushFile(fs: FileSystem, fd: number): Promise<void> {
 
 /**
  * The names inside a folder reach the disk. Windows has no such call and some file systems refuse
- * it on folders: there the names are as durable as the platform makes them.
+ * it on folders: there the names are as durable as the platform makes them. `begins` is called right
+ * before the disk is asked: an error after that leaves it open what is on the disk, for good.
  */
-export async function flushFolder(disk: Disk, folder: string): Promise<void> {
+export async function flushFolder(
+  disk: Disk,
+  folder: string,
+  begins: () => void = () => {},
+): Promise<void> {
   if (process.platform === 'win32') return;
   const { fs } = disk;
   const fd = fs.openSync(absoluteFolder(disk, folder), disk.flags.folder);
   try {
+    begins();
     await completed<void>((done) => fs.fsync(fd, done));
   } catch (error) {
     if (!isRefusal(error)) throw error;

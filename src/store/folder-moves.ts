@@ -57,9 +57,30 @@ export function makeFolder(disk: Disk, folder: string): boolean {
   return true;
 }
 
+/**
+ * After a failed flush the new folders are removed again where they are still empty: whoever found
+ * them there the next time would take their names for durable.
+ */
 export async function createFolder(disk: Disk, folder: string, within?: string): Promise<void> {
   const changed = makeFolders(disk, folder, within);
-  if (disk.full && changed.length > 0) await flushFolders(disk, changed);
+  if (!disk.full || changed.length === 0) return;
+  try {
+    await flushFolders(disk, changed);
+  } catch (error) {
+    for (let made = folder; changed.includes(parentOf(made)); made = parentOf(made)) {
+      removeIfEmpty(disk, made);
+      if (parentOf(made) === '') break;
+    }
+    throw error;
+  }
+}
+
+function removeIfEmpty(disk: Disk, folder: string): void {
+  try {
+    disk.fs.rmdirSync(absolutePath(disk, folder));
+  } catch {
+    // Others use it by now, or the disk refuses everything.
+  }
 }
 
 export async function moveFolder(
@@ -104,7 +125,7 @@ export async function moveFolder(
     try {
       await flushFolders(disk, [sourceParent, targetParent]);
     } catch (error) {
-      throw outcomeUnknown(to, error);
+      throw outcomeUnknown(to, error, true);
     }
   }
   return 'moved';

@@ -60,14 +60,24 @@ export function isMissingFolder(error: unknown): error is DirspaceError {
   );
 }
 
-/** The change is visible, yet the disk did not confirm that it will stay. */
-export function outcomeUnknown(path: string, cause: unknown): DirspaceError {
+/**
+ * The change is visible, yet the disk did not confirm that it will stay. `begun` says whether the
+ * disk was asked at all: after a flush that failed the system may have dropped what was to be
+ * written, and a second flush that succeeds proves nothing.
+ */
+export function outcomeUnknown(path: string, cause: unknown, begun: boolean): DirspaceError {
   return new DirspaceError(
     'CommitStateUnknown',
     `\`${path}\` was put in place, but the disk did not confirm it (${errnoOf(cause) ?? 'failed'})`,
-    { cause, details: { path, errno: errnoOf(cause) } },
+    { cause, details: { path, errno: errnoOf(cause), ...(begun ? { flushFailed: true } : {}) } },
   );
 }
+
+/** True for an error that no later flush can make good. */
+export const isFailedFlush = (error: unknown): error is DirspaceError =>
+  error instanceof Error &&
+  error.name === 'DirspaceError' &&
+  (error as DirspaceError).details.flushFailed === true;
 
 export function symbolicLink(path: string): DirspaceError {
   return new DirspaceError(

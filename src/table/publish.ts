@@ -5,6 +5,7 @@
 import { DirspaceError } from '../errors.ts';
 import { decodeVersion, type Manifest } from '../format/manifest.ts';
 import { parseDeletedRun, versionFile } from '../format/paths.ts';
+import { isFailedFlush } from '../store/store-error.ts';
 import type { Engine } from './engine.ts';
 import { isStillThere, type TableBranch } from './head.ts';
 import { clearAbandonedBatch } from './settle-batches.ts';
@@ -82,13 +83,23 @@ async function wasFreed(
   return next?.parent?.checksum !== own.checksum;
 }
 
-/** After any error the version's file tells whether the commit took place. */
+/**
+ * After an error the version's file tells whether the commit took place. Not after a failed flush:
+ * the version is to be seen now, and whether a power loss takes it nobody can tell any more.
+ */
 async function resolveUnknown(
   engine: Engine,
   branch: TableBranch,
   manifest: Manifest,
   error: unknown,
 ): Promise<boolean> {
+  if (isFailedFlush(error)) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `Version ${manifest.version} was published, but the disk failed to make it durable, and asking it again would prove nothing. Look at the disk, then open the table and look for transaction ${manifest.transaction} before repeating the change.`,
+      { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
+    );
+  }
   let found: Snapshot | undefined;
   try {
     found = await visibleSnapshot(engine, branch, manifest.version);
