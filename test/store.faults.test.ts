@@ -197,6 +197,36 @@ describe.each(['full', 'relaxed'] as const)('faults, durability %s', (durability
   });
 });
 
+describe.each(['full', 'relaxed'] as const)('an error of close, durability %s', (durability) => {
+  const names = ['putIfAbsent, small', 'putIfAbsent, large', 'put, small', 'put, large', 'create'];
+  // Without flushes it is the only sign that the disk did not take the bytes.
+  test.each(names)('%s fails with it and leaves the old state', async (name) => {
+    const each = CASES[name] as Case;
+    for (const after of [false, true]) {
+      const [faulty, store, clean] = await prepare(durability);
+      // The first file closed is the one that was written.
+      faulty.arm({ at: 1, kind: 'EIO', only: ['closeSync'], after });
+      await expect(each.run(store)).rejects.toMatchObject({ code: 'Internal' });
+      expect(faulty.fired).toBe(true);
+      expect(await each.state(clean)).toBe('old');
+    }
+  });
+});
+
+test('a folder whose name could not be flushed is gone, so that the next caller makes it anew', async () => {
+  const [faulty, store, clean] = await prepare('full');
+  faulty.arm({ at: 1, kind: 'EIO', only: ['fsync'] });
+  await expect(store.createFolder('t/p/q')).rejects.toMatchObject({ code: 'Internal' });
+  expect(clean.enter('t/p')).toBe(false);
+  faulty.arm();
+  await store.createFolder('t/p/q');
+  expect(faulty.log.filter((call) => call === 'fsync')).toHaveLength(2);
+  faulty.arm({ at: 1, kind: 'EIO', only: ['fsync'] });
+  await clean.put('t/p/q/file', small);
+  await expect(store.createFolder('t/p/q/r')).rejects.toMatchObject({ code: 'Internal' });
+  expect([clean.enter('t/p/q/r'), clean.enter('t/p/q')]).toEqual([false, true]);
+});
+
 describe('what each error is called', () => {
   test.each([
     ['ENOSPC', 'ResourceExhausted'],

@@ -6,10 +6,15 @@ import {
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { isDirspaceError } from '../src/errors.ts';
+import { decodeTable } from '../src/format/records.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
+import { mainBranch } from '../src/table/branches.ts';
+import { compact } from '../src/table/compact.ts';
+import { deleteRowsById } from '../src/table/delete-rows.ts';
 import type { Limits } from '../src/table/engine.ts';
+import { resolveHead, type TableBranch } from '../src/table/head.ts';
 import { memoryFs, type TestFs } from './helpers/catalogs.ts';
-import { TestClock } from './helpers/engines.ts';
+import { TestClock, type TestEngine, testEngine } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { idsOf, people, rowIdsOf } from './suites/namespace/context.ts';
 
@@ -139,23 +144,61 @@ test('appends during compaction stay, deletions during it are never undone', asy
   expect(await catalog.verify({})).toMatchObject({ ok: true });
 });
 
+/** An engine on the catalog's files, and the main branch of its table. */
+async function below(
+  fs: TestFs,
+): Promise<{ readonly one: TestEngine; readonly branch: TableBranch }> {
+  const one = testEngine({ fs, firstId: 5000, root: ROOT });
+  const folder = 'data/t.table';
+  const bytes = (await one.engine.store.get(`${folder}/.table.json`)) ?? new Uint8Array();
+  return { one, branch: mainBranch(folder, decodeTable(bytes, 'record').id) };
+}
+
+/** Lets `meddle` land right before the engine publishes its first version. */
+function overtaken({ calls }: TestEngine, meddle: () => Promise<unknown>): void {
+  calls.putIfAbsent = async (run, ...args) => {
+    calls.putIfAbsent = undefined;
+    await meddle();
+    return run(...args);
+  };
+}
+
 test('a delete by row ids that a compaction overtakes is refused, not forgotten', async () => {
   const fs = memoryFs();
-  const [catalog, other] = [await open(fs), await open(fs)];
+  const catalog = await open(fs);
   await tableOf(catalog, 4, 3);
   const rowIds = await rowIdsOf(catalog, id);
-  const outcomes = await Promise.allSettled([
-    other.optimizeTable({ id }),
-    catalog.deleteRows({ id, row_ids: [rowIds.get(4) ?? 0n] }),
-  ]);
-  const left = await idsOf(catalog, id);
-  const [, deleting] = outcomes;
-  if (deleting.status === 'rejected') {
-    expect(isDirspaceError(deleting.reason, 'ConcurrentModification')).toBe(true);
-    expect(left).toHaveLength(12);
-  } else {
-    expect(left).toHaveLength(12 - (deleting.value.num_deleted_rows ?? 0));
-  }
+  const { one, branch } = await below(fs);
+  overtaken(one, () => catalog.optimizeTable({ id }));
+  await expect(deleteRowsById(one.engine, branch, [rowIds.get(4) ?? 0n])).rejects.toMatchObject({
+    code: 'ConcurrentModification',
+    message: expect.stringContaining('compacted the table'),
+  });
+  expect(await idsOf(catalog, id)).toHaveLength(12);
+  expect((await catalog.verify({})).problems).toEqual([]);
+});
+
+test('a column dropped during compaction is not written into the fragments it makes', async () => {
+  const fs = memoryFs();
+  const catalog = await open(fs);
+  await tableOf(catalog, 4, 3);
+  const { one, branch } = await below(fs);
+  overtaken(one, () => catalog.alterTableDropColumns({ id, columns: ['name'] }));
+  const report = await compact(one.engine, branch, {
+    targetRows: 100,
+    targetBytes: 1e6,
+    maxDeletedShare: 0.1,
+    tiered: false,
+    dryRun: false,
+  });
+  // What had been written under the older schema was thrown away, and the run made anew.
+  expect(report).toMatchObject({ fragmentsRemoved: 4, fragmentsAdded: 1 });
+  const { manifest } = (await resolveHead(one.engine, branch))?.snapshot ?? {};
+  expect(manifest?.fragments.map(({ fields }) => fields)).toEqual([manifest?.fieldIds]);
+  expect(await idsOf(catalog, id)).toEqual(Array.from({ length: 12 }, (_, at) => at));
+  const { problems, leftovers } = await catalog.verify({});
+  expect(problems).toEqual([]);
+  expect(leftovers.filter(({ kind }) => kind === 'orphan')).toEqual([]);
 });
 
 test('commits are followed by compaction in the background if asked for', async () => {

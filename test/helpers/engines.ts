@@ -93,14 +93,15 @@ export interface TestEngine {
 
 /** Engines over one `fs` are as processes: they share the files and nothing else. */
 export function testEngine(
-  options: { fs?: TestFs; limits?: Partial<Limits>; firstId?: number } = {},
+  options: { fs?: TestFs; limits?: Partial<Limits>; firstId?: number; root?: string } = {},
 ): TestEngine {
   const fs = options.fs ?? memoryFs();
+  const root = options.root ?? ROOT;
   const clock = new TestClock(options.firstId);
   const calls: Calls = {};
   const locks: string[] = [];
   const committed: Snapshot[] = [];
-  const store = answered(openFileStore({ root: ROOT, fs, env: clock }), calls);
+  const store = answered(openFileStore({ root, fs, env: clock }), calls);
   const engine: Engine = {
     store,
     env: clock,
@@ -123,7 +124,7 @@ export function testEngine(
     engine,
     store,
     env: clock,
-    root: ROOT,
+    root,
     readOnly: false,
     managedVersioning: false,
     prepareRoot: async () => {
