@@ -115,6 +115,35 @@ describe.each(kinds)('watching on %s', (_, where) => {
     expect(watched.seen.filter((event) => event.includes('out'))).toEqual([]);
   });
 
+  test('a namespace that is overwritten goes and comes again, with all below it', async () => {
+    const { catalog, other } = await open();
+    for (const id of [['a'], ['a', 'b'], ['a', 'b', 'c'], ['kept']])
+      await other.createNamespace({ id });
+    await other.createTable({ id: ['a', 'b', 't'] }, rows());
+    const watched = new Watched(catalog);
+    const within = new Watched(catalog, ['a', 'b']);
+    await Promise.all([watched.ready, within.ready]);
+    await other.createNamespace({ id: ['a', 'b'], mode: 'overwrite' });
+    await watched.until('namespace_created a/b');
+    await within.until('namespace_created a/b');
+    expect(watched.seen).toEqual([
+      'table_dropped a/b/t',
+      'namespace_dropped a/b/c',
+      'namespace_dropped a/b',
+      'namespace_created a/b',
+    ]);
+    expect(within.seen).toEqual(watched.seen);
+    await other.dropNamespace({ id: ['a', 'b'] });
+    await within.until('namespace_dropped a/b');
+    // Its properties are no other namespace.
+    await other.updateNamespaceProperties({ id: ['kept'], properties: { owner: 'me' } });
+    await other.createNamespace({ id: ['last'] });
+    await watched.until('namespace_created last');
+    expect(watched.seen.filter((event) => event.includes('kept'))).toEqual([]);
+    await watched.end();
+    await within.end();
+  });
+
   test('closing the catalog ends the watch', async () => {
     const { catalog } = await open();
     const events = catalog.watch({});

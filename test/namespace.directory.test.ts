@@ -273,15 +273,36 @@ describe('roots', () => {
     const namespace = await openDirectoryNamespace({ root: '/c', fs });
     await namespace.createNamespace({ id: ['n'] });
     await namespace.createTable({ id: ['n', 't'] }, people(1));
-    for (const folder of ['n/plain', 'n/%41x', 'n/x y', 'stray', 'data/notatable', '%zz']) {
+    for (const folder of [
+      ...['n/plain', 'n/%41x', 'n/x y', 'stray', 'data/notatable', '%zz'],
+      ...['n/odd.table', 'n/used.table', 'n/a.table', 'data/odd.table'],
+    ]) {
       fs.mkdirSync(`/c/${folder}`, { recursive: true });
     }
-    for (const file of ['n/readme.md', 'n/x.table', 'data/.DS_Store', 'LICENSE']) {
+    for (const file of [
+      ...['n/readme.md', 'n/x.table', 'data/.DS_Store', 'LICENSE', 'n/used.table/notes.txt'],
+    ]) {
       fs.writeFileSync(`/c/${file}`, 'x');
     }
     expect((await namespace.listNamespaces({ id: [] })).namespaces).toEqual(['n']);
     expect((await namespace.listNamespaces({ id: ['n'] })).namespaces).toEqual([]);
     expect((await namespace.listTables({ id: ['n'] })).tables).toEqual(['t']);
     expect((await namespace.listAllTables({})).tables).toEqual(['n$t']);
+    // They take no place on a page, and a page of tables alone is the last one.
+    expect(await namespace.listTables({ id: ['n'], limit: 1 })).toEqual({ tables: ['t'] });
+    expect(await namespace.listAllTables({ limit: 1 })).toEqual({ tables: ['n$t'] });
+    const only = { id: ['n'], include_declared: false };
+    expect(await namespace.listTables(only)).toEqual({ tables: ['t'] });
+  });
+
+  test('a table whose record is a link is listed, and hides no other', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    for (const name of ['a', 'b', 'c']) await namespace.createTable({ id: [name] }, people(1));
+    fs.renameSync('/c/data/b.table/.table.json', '/c/elsewhere.json');
+    fs.symlinkSync('/c/elsewhere.json', '/c/data/b.table/.table.json');
+    expect((await namespace.listTables({ id: [] })).tables).toEqual(['a', 'b', 'c']);
+    expect((await namespace.listAllTables({})).tables).toEqual(['a', 'b', 'c']);
+    await expectError(namespace.describeTable({ id: ['b'] }), 'InvalidInput');
   });
 });

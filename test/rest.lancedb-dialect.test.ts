@@ -300,6 +300,24 @@ describe('statuses', () => {
   );
 });
 
+test('what asks for nothing, or for what cannot be, is a final 400', async () => {
+  const pair = await restPair({ root: temporaryFolder() });
+  await pair.client.createTable({ id: ['t'] }, someRows());
+  for (const [path, body, word] of [
+    ['query', { k: 1, vector: [], distance_type: 'nonsense' }, 'nonsense'],
+    ['query', { k: 1, vector: [], vector_column: 'missing' }, 'missing'],
+    ['query', { k: 1, vector: { single_vector: [1], multi_vector: [[1]] } }, 'both'],
+    ['explain_plan', { query: { k: 1, vector: [], distance_type: 'nonsense' } }, 'nonsense'],
+    ['alter_columns', { alterations: [] }, 'No column'],
+    ['alter_columns', { alterations: [{ path: 'id' }] }, 'changes nothing'],
+  ] as const) {
+    const answer = await send(pair, `/v1/table/t/${path}/`, body);
+    expect(answer).toMatchObject({ status: 400, json: { error: expect.stringContaining(word) } });
+  }
+  expect((await send(pair, '/v1/table/t/query/', { k: 1, vector: [] })).status).toBe(200);
+  expect((await send(pair, '/v1/table/t/index/id_idx/drop/')).status).toBe(404);
+});
+
 test('startAfter is a name, and so is the token that is answered', async () => {
   const pair = await restPair({ root: temporaryFolder() });
   for (const name of ['c', 'a', 'b']) await pair.client.createTable({ id: [name] }, someRows());

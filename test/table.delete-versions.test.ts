@@ -75,7 +75,14 @@ describe('what may be named', () => {
     [[range(3, 3)], []],
     [[range(0, 0)], []],
     [[range(7, 900)], []],
+    [[range(0, -1)], [1, 2, 3, 4]],
+    [[range(3, -1)], [3, 4]],
+    [[range(5, -1)], []],
     [[range(7, -1)], []],
+    [
+      [range(4, -1), range(1, 2)],
+      [1, 4],
+    ],
     [[], []],
   ])('%j of five', async (ranges, expected) => {
     await fill(5);
@@ -88,22 +95,23 @@ describe('what may be named', () => {
     [range(-1, 2), 'from -1 to 2'],
     [range(0, -2), 'from 0 to -2'],
     [range(-3, -2), 'from -3 to -2'],
+    [range(-5, -1), 'from -5 to -1'],
   ])('%j is refused', async (wrong, text) => {
     await fill(5);
     const plan = planDeletion(one.engine, branch, [range(1, 2), wrong]);
     await expect(plan).rejects.toMatchObject({
       code: 'InvalidInput',
-      message: `The range ${text} is empty or backwards; end_version is exclusive, -1 means up to and including the newest.`,
+      message: `The range ${text} is empty or backwards; end_version is exclusive, -1 means all from start_version on save the newest, and start_version is 0 or more.`,
     });
   });
 
-  test('an open end takes in the newest, which stays', async () => {
+  test('a range that names the newest is refused, beside an open one too', async () => {
     await fill(3);
-    for (const ranges of [[range(2, -1)], [range(-5, -1)], [range(3, 4)]]) {
+    for (const ranges of [[range(3, 4)], [range(0, -1), range(3, 4)]]) {
       await expect(planDeletion(one.engine, branch, ranges)).rejects.toMatchObject({
         code: 'InvalidTableState',
         message:
-          'Version 3 cannot be deleted: it is the newest, which a table always keeps. No version was deleted. End the range at 3, which is exclusive, to delete the older ones; an end_version of -1 takes in the newest.',
+          'Version 3 cannot be deleted: it is the newest, which a table always keeps. No version was deleted. End the range at 3, which is exclusive, or at -1, to delete the older ones.',
         details: { version: 3 },
       });
     }
@@ -138,6 +146,17 @@ describe('what may be named', () => {
     expect(await planDeletion(one.engine, branch, [range(1, 2)])).toEqual([1]);
     await expect(planDeletion(one.engine, branch, [range(1, 4)])).rejects.toMatchObject({
       details: { version: 2 },
+    });
+    expect(await planDeletion(one.engine, branch, [range(0, -1)])).toEqual([1]);
+  });
+
+  test('versions of an open batch stay also where no version is visible yet', async () => {
+    await prepare();
+    expect([...(await keptVersions(one.engine, branch)).keys()]).toEqual([1]);
+    expect(await planDeletion(one.engine, branch, [range(0, -1)])).toEqual([]);
+    await expect(planDeletion(one.engine, branch, [range(1, 2)])).rejects.toMatchObject({
+      code: 'InvalidTableState',
+      details: { version: 1 },
     });
   });
 });

@@ -30,8 +30,9 @@ import {
 } from './catalog.ts';
 import { declareTable } from './create-table.ts';
 import { finishJournal, type Journal, writeJournal } from './journal.ts';
+import { publishStaged, readOfferedVersion, type StagedVersion } from './staged-versions.ts';
 import { tableExists } from './taken-names.ts';
-import { publishStaged, readStagedVersion, type StagedVersion, versionRecord } from './versions.ts';
+import { versionRecord } from './versions.ts';
 
 /** @throws ConcurrentModification, InvalidInput; no version is visible then */
 export async function batchCreateTableVersions(
@@ -200,7 +201,7 @@ async function planStep(
 async function planVersion(catalog: Catalog, request: CreateTableVersionRequest): Promise<Step> {
   const table = await requireTable(catalog, request.id);
   const branch = await requireBranch(catalog, table, request.branch);
-  const staged = await readStagedVersion(catalog, branch, request);
+  const staged = await readOfferedVersion(catalog, branch, request);
   return { kind: 'version', branch, staged, target: versionFile(branch.folder, request.version) };
 }
 

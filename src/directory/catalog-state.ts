@@ -2,13 +2,14 @@
  * What a watcher knows of a catalog, and what became of it: states are read from the store, and
  * events are the difference between two of them.
  */
+import { isDirspaceError } from '../errors.ts';
 import type { CatalogEvent } from '../protocol/events.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
 import { listBranches, mainBranch } from '../table/branches.ts';
 import { resolveHead, type TableBranch } from '../table/head.ts';
 import { listTags } from '../table/tags.ts';
-import { type Catalog, findTable } from './catalog.ts';
-import { namespacesIn, tablesIn } from './listing.ts';
+import { type Catalog, findNamespace, findTable } from './catalog.ts';
+import { namespacesIn, tableFoldersIn } from './listing.ts';
 
 export interface BranchState {
   /** Names the branch's folder: a recreated branch has another one. */
@@ -24,28 +25,53 @@ export interface TableState {
   readonly tags: ReadonlyMap<string, { readonly branch: string; readonly version: number }>;
 }
 
+export interface NamespaceState {
+  readonly id: ObjectPath;
+  /** Names this namespace among all that have its name; undefined where its record is damaged. */
+  readonly incarnation: string | undefined;
+}
+
 export interface CatalogState {
-  readonly namespaces: ReadonlyMap<string, ObjectPath>;
+  /** By string id, parents before children. */
+  readonly namespaces: ReadonlyMap<string, NamespaceState>;
   readonly tables: ReadonlyMap<string, TableState>;
 }
 
-/** Reads all below a namespace. */
+/** Reads a namespace and all below it; the root, which is always there, is no part of the state. */
 export async function readState(catalog: Catalog, below: ObjectPath): Promise<CatalogState> {
-  const namespaces = new Map<string, ObjectPath>();
+  const namespaces = new Map<string, NamespaceState>();
   const tables = new Map<string, TableState>();
+  const note = async (id: ObjectPath): Promise<void> => {
+    const state = await readNamespaceState(catalog, id);
+    if (state !== undefined) namespaces.set(formatId(id), state);
+  };
   const visit = async (namespace: ObjectPath): Promise<void> => {
-    for (const name of await tablesIn(catalog, namespace)) {
+    for (const { name } of await tableFoldersIn(catalog, namespace)) {
       const state = await readTable(catalog, [...namespace, name]);
       if (state !== undefined) tables.set(formatId(state.id), state);
     }
     for (const name of await namespacesIn(catalog, namespace)) {
       const id = [...namespace, name];
-      namespaces.set(formatId(id), id);
+      await note(id);
       await visit(id);
     }
   };
+  if (below.length > 0) await note(below);
   await visit(below);
   return { namespaces, tables };
+}
+
+async function readNamespaceState(
+  catalog: Catalog,
+  id: ObjectPath,
+): Promise<NamespaceState | undefined> {
+  try {
+    const record = await findNamespace(catalog, id);
+    return record === undefined ? undefined : { id, incarnation: record.id };
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt')) return { id, incarnation: undefined };
+    throw error;
+  }
 }
 
 export async function readTable(catalog: Catalog, id: ObjectPath): Promise<TableState | undefined> {
@@ -65,40 +91,87 @@ export async function readTable(catalog: Catalog, id: ObjectPath): Promise<Table
   return { id, incarnation, branches, tags: await listTags(engine, table.folder, incarnation) };
 }
 
-/** What happened between two states, parents before children. */
+/**
+ * What happened between two states. Namespaces come before what is created in them, and go after
+ * what was dropped from them or moved out of them; one that was overwritten goes and comes again.
+ */
 export function compareStates(before: CatalogState, after: CatalogState): CatalogEvent[] {
-  const events: CatalogEvent[] = [];
-  for (const [key, namespace] of after.namespaces) {
-    if (!before.namespaces.has(key)) events.push({ type: 'namespace_created', namespace });
+  const replaced = replacedNamespaces(before, after);
+  const inReplaced = (id: ObjectPath): boolean =>
+    id.some((_, depth) => replaced.has(formatId(id.slice(0, depth + 1))));
+  const created = [...after.namespaces.values()].filter(
+    ({ id }) => inReplaced(id) || !before.namespaces.has(formatId(id)),
+  );
+  const gone = [...before.namespaces.values()].reverse();
+  const { dropped, arrived } = compareTableSets(before, after);
+  const ofNamespaces = (
+    type: 'namespace_created' | 'namespace_dropped',
+    states: readonly NamespaceState[],
+    again: boolean,
+  ): CatalogEvent[] =>
+    states.filter(({ id }) => inReplaced(id) === again).map(({ id }) => ({ type, namespace: id }));
+  const ofTables = (again: boolean): CatalogEvent[] =>
+    arrived.filter(({ table }) => inReplaced(table.id) === again).flatMap(({ events }) => events);
+  return [
+    ...ofNamespaces('namespace_created', created, false),
+    // A name may be dropped and taken again between two looks: the old table goes first.
+    ...dropped,
+    ...ofTables(false),
+    ...ofNamespaces('namespace_dropped', gone, true),
+    ...ofNamespaces('namespace_created', created, true),
+    ...ofTables(true),
+    ...ofNamespaces(
+      'namespace_dropped',
+      gone.filter(({ id }) => !after.namespaces.has(formatId(id))),
+      false,
+    ),
+  ];
+}
+
+/** Keys of the namespaces that took the place of others of the same name. */
+function replacedNamespaces(before: CatalogState, after: CatalogState): ReadonlySet<string> {
+  const replaced = new Set<string>();
+  for (const [key, { incarnation }] of after.namespaces) {
+    const known = before.namespaces.get(key)?.incarnation;
+    if (known !== undefined && incarnation !== undefined && known !== incarnation)
+      replaced.add(key);
   }
+  return replaced;
+}
+
+interface TableChanges {
+  readonly dropped: readonly CatalogEvent[];
+  /** What happened to each table that is there. */
+  readonly arrived: readonly {
+    readonly table: TableState;
+    readonly events: readonly CatalogEvent[];
+  }[];
+}
+
+function compareTableSets(before: CatalogState, after: CatalogState): TableChanges {
   const gone = new Map<string, TableState>();
   for (const [key, table] of before.tables) {
     if (after.tables.get(key)?.incarnation !== table.incarnation)
       gone.set(table.incarnation, table);
   }
-  const arrived: CatalogEvent[] = [];
-  for (const [key, table] of after.tables) {
+  const arrived = Array.from(after.tables, ([key, table]) => {
     const known = before.tables.get(key);
     if (known?.incarnation === table.incarnation) {
-      arrived.push(...compareTables(known, table));
-      continue;
+      return { table, events: compareTables(known, table) };
     }
     const moved = gone.get(table.incarnation);
     gone.delete(table.incarnation);
-    if (moved === undefined) {
-      arrived.push({ type: 'table_created', table: table.id }, ...compareTables(undefined, table));
-    } else {
-      arrived.push({ type: 'table_renamed', table: table.id, from: moved.id });
-      arrived.push(...compareTables(moved, table));
-    }
-  }
-  // A name may be dropped and taken again between two looks: the old table goes first.
-  for (const table of gone.values()) events.push({ type: 'table_dropped', table: table.id });
-  events.push(...arrived);
-  for (const [key, namespace] of [...before.namespaces].reverse()) {
-    if (!after.namespaces.has(key)) events.push({ type: 'namespace_dropped', namespace });
-  }
-  return events;
+    const first: CatalogEvent =
+      moved === undefined
+        ? { type: 'table_created', table: table.id }
+        : { type: 'table_renamed', table: table.id, from: moved.id };
+    return { table, events: [first, ...compareTables(moved, table)] };
+  });
+  const dropped = Array.from(
+    gone.values(),
+    ({ id }): CatalogEvent => ({ type: 'table_dropped', table: id }),
+  );
+  return { dropped, arrived };
 }
 
 export function compareTables(before: TableState | undefined, after: TableState): CatalogEvent[] {

@@ -1,20 +1,54 @@
 /** What is in a namespace, and in all of them, in name order. */
-import { joinPath, NAMESPACE_FILE, PRIVATE_FOLDER } from '../format/paths.ts';
+import { isDirspaceError } from '../errors.ts';
+import { joinPath, NAMESPACE_FILE, PRIVATE_FOLDER, TABLE_FILE } from '../format/paths.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
+import { Turn } from '../table/turn.ts';
 import type { Catalog } from './catalog.ts';
 import { byCodeUnits } from './paging.ts';
 
-/** Names of the tables of a namespace, declared ones too. Does not look inside them. */
-export async function tablesIn(catalog: Catalog, id: ObjectPath): Promise<string[]> {
+/** A folder that is named like that of a table: others may make such folders too. */
+interface TableFolder {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** In name order, from one read of their parent, however many there are; `isTable` tells more. */
+export async function tableFoldersIn(catalog: Catalog, id: ObjectPath): Promise<TableFolder[]> {
   const { names } = catalog.engine;
-  const entries = (await catalog.store.list(names.tablesFolder(id))) ?? [];
-  const found: string[] = [];
-  for (const entry of entries) {
+  const parent = names.tablesFolder(id);
+  const found: TableFolder[] = [];
+  for (const entry of (await catalog.store.list(parent)) ?? []) {
     if (entry.kind !== 'folder') continue;
     const decoded = names.decode(entry.name, id.length === 0);
-    if (decoded?.kind === 'table') found.push(decoded.name);
+    if (decoded?.kind !== 'table') continue;
+    found.push({ name: decoded.name, folder: joinPath(parent, entry.name) });
   }
-  return found.sort();
+  return found.sort((a, b) => byCodeUnits(a.name, b.name));
+}
+
+/** Whether a table is there, declared or created: looks for its record, and does not read it. */
+export async function isTable({ store }: Catalog, { folder }: TableFolder): Promise<boolean> {
+  try {
+    return (await store.head(joinPath(folder, TABLE_FILE))) !== undefined;
+  } catch (error) {
+    // A record that is a link is listed: reading that table says what is wrong, others still show.
+    if (isDirspaceError(error, 'InvalidInput')) return true;
+    throw error;
+  }
+}
+
+/** Names of the tables of a namespace that come after `after`, declared ones too. */
+export async function* tablesIn(
+  catalog: Catalog,
+  id: ObjectPath,
+  after: string | undefined,
+): AsyncGenerator<string> {
+  const turn = new Turn(catalog.env);
+  for (const found of await tableFoldersIn(catalog, id)) {
+    if (after !== undefined && found.name <= after) continue;
+    if (turn.isOver()) await turn.pass();
+    if (await isTable(catalog, found)) yield found.name;
+  }
 }
 
 /** Names of the namespaces right below a namespace: folders with a marker file. */
@@ -45,16 +79,21 @@ export async function* allTables(
   after: ObjectPath | undefined,
   namespace: ObjectPath = [],
 ): AsyncGenerator<ObjectPath> {
-  const tables = (await tablesIn(catalog, namespace)).map((name) => ({ name, isTable: true }));
-  const below = (await namespacesIn(catalog, namespace)).map((name) => ({ name, isTable: false }));
+  const folders = await tableFoldersIn(catalog, namespace);
+  const children = await namespacesIn(catalog, namespace);
+  const namespaces = children.map((name) => ({ name, folder: undefined }));
   const start = after?.[namespace.length];
-  for (const { name, isTable } of [...tables, ...below].sort((a, b) =>
+  const turn = new Turn(catalog.env);
+  for (const { name, folder } of [...folders, ...namespaces].sort((a, b) =>
     byCodeUnits(a.name, b.name),
   )) {
     if (start !== undefined && name < start) continue;
     const id = [...namespace, name];
-    if (!isTable) yield* allTables(catalog, name === start ? after : undefined, id);
-    else if (after === undefined || start === undefined || comparePaths(id, after) > 0) yield id;
+    if (folder === undefined) yield* allTables(catalog, name === start ? after : undefined, id);
+    else if (after === undefined || start === undefined || comparePaths(id, after) > 0) {
+      if (turn.isOver()) await turn.pass();
+      if (await isTable(catalog, { name, folder })) yield id;
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import type { TableBranch } from '../table/head.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { writeObject } from '../table/write-object.ts';
 import type { Catalog } from './catalog.ts';
-import { deleteQuietly, publishStaged, readStagedVersion } from './versions.ts';
+import { deleteQuietly, publishStaged, readStagedVersion } from './staged-versions.ts';
 
 /** False when the version exists already. */
 export async function publishManaged(

@@ -24,9 +24,9 @@ import { settleIntentsAt } from './drop-namespace.ts';
 export async function decideNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
   const { names } = catalog.engine;
   const folder = names.namespaceFolder(id);
-  const isTaken = await standsAt(catalog, names.tableFolder(id), (table) =>
-    catalog.store.enter(table),
-  );
+  const table = names.possibleTableFolder(id);
+  const isTaken =
+    table !== undefined && (await standsAt(catalog, table, (place) => catalog.store.enter(place)));
   await catalog.store.renameFile(
     joinPath(folder, PENDING_NAMESPACE_FILE),
     joinPath(folder, isTaken ? WITHDRAWN_NAMESPACE_FILE : NAMESPACE_FILE),

@@ -60,8 +60,9 @@ export async function createNamespace(
   if (existing !== undefined && mode === 'ExistOk')
     return { properties: { ...existing.properties } };
   if (existing !== undefined && mode === 'Create') throw namespaceExists(id);
-  const table = catalog.engine.names.tableFolder(id);
-  if (await catalog.store.enter(table)) throw tableInTheWay(id);
+  // A name may be short enough for a namespace and too long for a table, whose folder has a suffix.
+  const table = catalog.engine.names.possibleTableFolder(id);
+  if (table !== undefined && (await catalog.store.enter(table))) throw tableInTheWay(id);
 
   const folder = catalog.engine.names.namespaceFolder(id);
   if (existing === undefined) requireRoom(catalog, id, folder);

@@ -42,18 +42,20 @@ async function answerOf(
 ): Promise<RecordBatchStream> {
   const keys = orderKeys(request);
   const vectors = queryVectors(request);
+  const metric = metricOf(request);
   if (vectors.length > 0) {
     refuseBoth(keys);
     return searchVectors(engine, snapshot, {
       ...wanted,
       vectors,
       vectorColumn: request.vector_column,
-      metric: metricOf(request),
+      metric,
       prefilter: request.prefilter ?? true,
       lowerBound: request.lower_bound,
       upperBound: request.upper_bound,
     });
   }
+  checkVectorColumn(snapshot, request);
   return keys.length > 0
     ? orderedScan(engine, snapshot, wanted, keys)
     : scan(engine, snapshot, wanted);
@@ -120,15 +122,17 @@ async function explained(
 ): Promise<string> {
   const orderBy = orderKeys(query);
   const vectors = queryVectors(query);
+  const metric = metricOf(query);
   const wanted = scanRequest(query, {});
   if (vectors.length === 0) {
+    checkVectorColumn(snapshot, query);
     if (orderBy.length > 0) await planKeys(engine, snapshot, wanted, orderBy);
     return explainPlan(await planScan(engine, snapshot, wanted), { orderBy }, verbose);
   }
   refuseBoth(orderBy);
   const nearest = {
     column: vectorColumn(snapshot, query.vector_column, vectors).field.name,
-    metric: metricOf(query),
+    metric,
     vectors: vectors.length,
     prefilter: query.prefilter ?? true,
   };
@@ -170,9 +174,21 @@ const metricOf = (request: QueryTableRequest): (typeof METRICS)[number] =>
   parseMode(request.distance_type, METRICS, 'distance_type');
 
 function queryVectors(request: QueryTableRequest): readonly (readonly number[])[] {
-  const { single_vector: single, multi_vector: multi } = request.vector ?? {};
-  if (multi !== undefined && multi.length > 0) return multi;
-  return single === undefined || single.length === 0 ? [] : [single];
+  const { single_vector: single = [], multi_vector: multi = [] } = request.vector ?? {};
+  if (single.length > 0 && multi.length > 0) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `vector has both single_vector and multi_vector (${multi.length} vectors); give one of them.`,
+      { details: { member: 'vector' } },
+    );
+  }
+  if (multi.length > 0) return multi;
+  return single.length > 0 ? [single] : [];
+}
+
+/** A column that is named and not searched, as no vector is given, is still one to be searched. */
+function checkVectorColumn(snapshot: Snapshot, { vector_column: name }: QueryTableRequest): void {
+  if (name !== undefined) vectorColumn(snapshot, name, []);
 }
 
 function refuseBoth(keys: readonly OrderKey[]): void {

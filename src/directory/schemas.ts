@@ -48,15 +48,28 @@ export async function alterTableAddColumns(
   return changed(snapshot, transaction);
 }
 
-/** @throws InvalidInput for a type that could lose values, TableColumnNotFound */
+/**
+ * @throws InvalidInput for a type that could lose values, and where nothing is to be changed;
+ * TableColumnNotFound
+ */
 export async function alterTableAlterColumns(
   catalog: Catalog,
   request: AlterTableAlterColumnsRequest,
   options: CallOptions = {},
 ): Promise<AlterTableAlterColumnsResponse> {
+  if (request.alterations.length === 0) {
+    throw new DirspaceError('InvalidInput', 'No column is given to alter.');
+  }
   const changes = request.alterations.map((entry) => {
     if (entry.virtual_column !== undefined) throw unsupported('Virtual columns');
     const { path, rename, nullable } = entry;
+    if (rename === undefined && nullable === undefined && entry.data_type === undefined) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The alteration of ${JSON.stringify(path)} changes nothing: give rename, nullable or data_type.`,
+        { details: { column: path } },
+      );
+    }
     return { path, rename, nullable, type: typeOf(entry.data_type, path) };
   });
   const { branch, repeated } = await beginChange(catalog, request, options);

@@ -55,12 +55,14 @@ export async function listTables(
 ): Promise<ListTablesResponse> {
   const id = namespaceId(request.id);
   await requireNamespace(catalog, id);
-  let names = await tablesIn(catalog, id);
-  if (request.include_declared === false) {
-    const created = await Promise.all(names.map((name) => isCreated(catalog, [...id, name])));
-    names = names.filter((_, index) => created[index]);
+  const limit = pageLimit(request);
+  const found: string[] = [];
+  for await (const name of tablesIn(catalog, id, pageStart(request))) {
+    if (request.include_declared === false && !(await isCreated(catalog, [...id, name]))) continue;
+    found.push(name);
+    if (found.length > limit) break;
   }
-  const { items, page_token } = pageOf(names, request, (name) => name);
+  const { items, page_token } = pageOf(found, { limit: request.limit }, (name) => name);
   return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
 }
 

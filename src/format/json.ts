@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import { DirspaceError } from '../errors.ts';
 
 /** Largest metadata document read, in bytes. */
-const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 const HEAD = '{"checksum":"crc32:';
 const HEAD_BYTES = HEAD.length + 10;
 

@@ -38,6 +38,8 @@ const escapeAt = (text: string, index: number): string =>
 const decodeEscapes = (text: string): string =>
   text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
+const isShort = (name: string): boolean => name.length <= MAX_NAME_BYTES;
+
 export type FolderKind = 'namespace' | 'table';
 
 /** Maps components to folder names for one root; capitals are escaped where the disk folds case. */
@@ -55,11 +57,17 @@ export class NameCodec {
    */
   encode(component: string, kind: FolderKind, atRoot: boolean): string {
     const name = this.#folderName(component, kind, atRoot);
-    if (name.length <= MAX_NAME_BYTES) return name;
+    if (isShort(name)) return name;
     throw new DirspaceError(
       'InvalidInput',
       `The ${kind} name ${component.slice(0, 40)}... needs ${name.length} bytes on disk; at most ${MAX_NAME_BYTES} are allowed. Choose a shorter name.`,
     );
+  }
+
+  /** Where a table of the id lies; undefined where its name would be too long for one. */
+  possibleTableFolder(id: readonly string[]): string | undefined {
+    const name = this.#folderName(id.at(-1) as string, 'table', id.length === 1);
+    return isShort(name) ? this.tableFolder(id) : undefined;
   }
 
   #folderName(component: string, kind: FolderKind, atRoot: boolean): string {

@@ -12,34 +12,39 @@ import type { Engine } from './engine.ts';
 import { resolveHead, type TableBranch } from './head.ts';
 import { heldVersions } from './holds.ts';
 import { listTags } from './tags.ts';
-import { visibleVersions } from './version-files.ts';
+import { highestListed, visibleVersions } from './version-files.ts';
 
-/** From `start_version` to before `end_version`; an end of -1 takes in the newest. */
+/** From `start_version` to before `end_version`; an end of -1 is open: all that can go from there on. */
 export interface DeletionRange {
   readonly start_version: number;
   readonly end_version: number;
 }
 
-/** The versions the ranges name. @throws InvalidInput, InvalidTableState for one that must stay */
+/**
+ * The versions the ranges name. A range with an open end leaves out the newest, which every table
+ * keeps. @throws InvalidInput, InvalidTableState for a version that is named and must stay
+ */
 export async function planDeletion(
   engine: Engine,
   branch: TableBranch,
   ranges: readonly DeletionRange[],
 ): Promise<number[]> {
   for (const { start_version: start, end_version: end } of ranges) {
-    if (end === -1 || (start >= 0 && end >= start)) continue;
+    if (start >= 0 && (end === OPEN || end >= start)) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means up to and including the newest.`,
+      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means all from start_version on save the newest, and start_version is 0 or more.`,
     );
   }
+  const visible = await visibleVersions(engine, branch);
+  const newest = await newestVersions(engine, branch);
   const inRange = (version: number): boolean =>
     ranges.some(
       ({ start_version: start, end_version: end }) =>
-        version >= start && (end === -1 || version < end),
+        version >= start && (end === OPEN ? version < newest.first : version < end),
     );
-  const versions = (await visibleVersions(engine, branch)).filter(inRange);
-  const kept = await keptVersions(engine, branch);
+  const versions = visible.filter(inRange);
+  const kept = await keptVersions(engine, branch, newest);
   for (const version of versions) {
     const reason = kept.get(version);
     if (reason === undefined) continue;
@@ -52,31 +57,44 @@ export async function planDeletion(
   return versions;
 }
 
+/** The `end_version` of a range without an end. */
+const OPEN = -1;
+
 const NEWEST = 'it is the newest, which a table always keeps';
 
 const HELD = 'it is being restored, tagged or branched from';
 
 function adviceFor(reason: string, version: number): string {
   if (reason === NEWEST) {
-    return `End the range at ${version}, which is exclusive, to delete the older ones; an end_version of -1 takes in the newest.`;
+    return `End the range at ${version}, which is exclusive, or at -1, to delete the older ones.`;
   }
   return reason === HELD
     ? 'Leave the version out, or try again later.'
     : 'Delete the tag first, or leave the version out.';
 }
 
+/** The newest version, with those of open batches that build on it. */
+interface Newest {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Where no version is visible yet, those of open batches alone. */
+async function newestVersions(engine: Engine, branch: TableBranch): Promise<Newest> {
+  const head = await resolveHead(engine, branch);
+  if (head !== undefined) return { first: head.snapshot.version, last: head.slot };
+  return { first: 1, last: (await highestListed(engine, branch)) ?? 0 };
+}
+
 /** Versions of the branch that nothing may delete, with the reason. */
 export async function keptVersions(
   engine: Engine,
   branch: TableBranch,
+  newest?: Newest,
 ): Promise<ReadonlyMap<number, string>> {
   const kept = new Map<number, string>();
-  const head = await resolveHead(engine, branch);
-  if (head !== undefined) {
-    for (let version = head.snapshot.version; version <= head.slot; version++) {
-      kept.set(version, NEWEST);
-    }
-  }
+  const { first, last } = newest ?? (await newestVersions(engine, branch));
+  for (let version = first; version <= last; version++) kept.set(version, NEWEST);
   for (const [version, reason] of await neededVersions(engine, branch)) kept.set(version, reason);
   return kept;
 }

@@ -8,6 +8,7 @@ import { describePart } from './namespace/describe.ts';
 import { indexesPart } from './namespace/indexes.ts';
 import { managedPart } from './namespace/managed.ts';
 import { namespacesPart } from './namespace/namespaces.ts';
+import { requestsPart } from './namespace/requests.ts';
 import { tablesPart } from './namespace/tables.ts';
 import { traitsPart } from './namespace/traits.ts';
 import { versionsPart } from './namespace/versions.ts';
@@ -22,6 +23,7 @@ export function namespaceSuite(name: string, options: SuiteOptions): void {
     versionsPart(options);
     managedPart(options);
     indexesPart(options);
+    requestsPart(options);
     traitsPart(options);
   });
 }

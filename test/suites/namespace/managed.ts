@@ -1,5 +1,7 @@
 /** The table-version operations: manifests staged by a caller, published one by one or together. */
 import { describe, expect } from 'vitest';
+import { encodeChecksummed } from '../../../src/format/json.ts';
+import type { Manifest } from '../../../src/format/manifest.ts';
 import { type Staged, stage } from '../../helpers/staged-version.ts';
 import { expectError, idsOf, partOf, people, type SuiteOptions } from './context.ts';
 
@@ -79,6 +81,65 @@ export function managedPart(options: SuiteOptions): void {
         }),
       });
       await expectError(ns().createTableVersion(missing), 'InvalidInput');
+      expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('a staged manifest that is malformed is refused as the request that it is part of', async () => {
+      const id = await fill('t');
+      const staged = await stage(subject(), id);
+      const { files } = subject();
+      const sound = Buffer.from(files?.read(staged.manifest_path) ?? []).toString('latin1');
+      const summed = (change: (document: Record<string, unknown>) => void): string => {
+        const document = JSON.parse(sound);
+        delete document.crc32;
+        change(document);
+        return Buffer.from(encodeChecksummed(document).bytes).toString('latin1');
+      };
+      const attempts: [string, string][] = [
+        ['', 'is damaged: it is empty.'],
+        ['{', 'is damaged: it does not start with a checksum.'],
+        ['not JSON at all', 'checksum'],
+        [sound.replace('"version":3', '"version":4'), 'do not match its checksum'],
+        [sound.slice(0, -20), 'checksum'],
+        [summed((document) => delete document.totals), 'totals'],
+        [summed((document) => Object.assign(document, { format: 99 })), 'format 99'],
+        [summed((document) => Object.assign(document, { features: ['x'] })), 'feature x'],
+        [summed((document) => Object.assign(document, { schema: { fields: [{}] } })), 'name'],
+        [summed((document) => Object.assign(document, { field_ids: [] })), 'field'],
+        [summed((document) => Object.assign(document, { deleted_through: 2 })), 'not the manifest'],
+      ];
+      for (const [text, word] of attempts) {
+        files?.write(staged.manifest_path, Buffer.from(text, 'latin1'));
+        const error = await expectError(ns().createTableVersion(staged), 'InvalidInput');
+        expect(error.message).toContain('cannot be published: ');
+        expect(error.message).toContain(word);
+        await expectError(ns().batchCreateTableVersions({ entries: [staged] }), 'InvalidInput');
+      }
+      expect((await ns().listTableVersions({ id })).versions).toHaveLength(2);
+      files?.write(staged.manifest_path, Buffer.from(sound, 'latin1'));
+      expect((await ns().createTableVersion(staged)).version?.version).toBe(3);
+    });
+
+    test('a staged manifest that refers to a missing chunk or deletion file is refused', async () => {
+      const id = await fill('t');
+      const deletion = { file: '12345678-0000', rows: 1, bytes: 9, checksum: 0 };
+      const chunk = { file: '12345678-0000', checksum: '00000000', size: 9, fragments: 1 };
+      const changes: ((next: Manifest) => Manifest)[] = [
+        (next) => ({
+          ...next,
+          fragments: next.fragments.map((entry) => ({ ...entry, deletion })),
+        }),
+        (next) => ({
+          ...next,
+          chunks: [{ ...chunk, firstId: 0, lastId: 0 }],
+          totals: { ...next.totals, fragments: next.totals.fragments + 1 },
+        }),
+      ];
+      for (const change of changes) {
+        const staged = await stage(subject(), id, { change });
+        const error = await expectError(ns().createTableVersion(staged), 'InvalidInput');
+        expect(error.message).toContain('12345678-0000');
+      }
       expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
     });
 

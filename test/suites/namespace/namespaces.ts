@@ -289,6 +289,33 @@ export function namespacesPart(options: SuiteOptions): void {
       await expectError(ns().createTable({ id: [long] }, people(1)), 'InvalidInput');
     });
 
+    test('a namespace may have a name of 240 characters, and a longer one is refused as one', async () => {
+      for (const length of [234, 235, 240]) {
+        const id = ['n'.repeat(length)];
+        await ns().createNamespace({ id });
+        await expectError(ns().createNamespace({ id }), 'NamespaceAlreadyExists');
+        await ns().createNamespace({ id, mode: 'overwrite' });
+        await ns().createNamespace({ id: [...id, 'x'.repeat(length)] });
+        await ns().createTable({ id: [...id, 't'] }, people(1));
+        expect((await ns().listTables({ id })).tables).toEqual(['t']);
+        await ns().dropNamespace({ id, behavior: 'cascade' });
+      }
+      const error = await expectError(
+        ns().createNamespace({ id: ['n'.repeat(241)] }),
+        'InvalidInput',
+      );
+      expect(error.message).toContain('The namespace name nnn');
+      expect(error.message).toContain('needs 241 bytes on disk; at most 240');
+      const table = await expectError(
+        ns().createTable({ id: ['t'.repeat(235)] }, people(1)),
+        'InvalidInput',
+      );
+      expect(table.message).toContain('The table name ttt');
+      expect(table.message).toContain('needs 241 bytes on disk; at most 240');
+      await ns().createTable({ id: ['t'.repeat(234)] }, people(1));
+      await expectError(ns().createNamespace({ id: ['t'.repeat(234)] }), 'NamespaceAlreadyExists');
+    });
+
     testOf('files')('no name escapes the root', async () => {
       for (const name of ODD_NAMES) {
         await ns().createNamespace({ id: [name] });

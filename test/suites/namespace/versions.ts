@@ -333,10 +333,25 @@ export function versionsPart(options: SuiteOptions): void {
       expect(await numbers()).toEqual([1, 2, 3, 4, 5]);
     });
 
-    test('delete versions: an end of -1 takes in the newest, which stays; the error says what to ask', async () => {
+    test('delete versions: from 0 to -1 deletes all but the newest, once', async () => {
+      await fill(3);
+      const all = { id, ranges: [{ start_version: 0, end_version: -1 }] };
+      expect((await ns().batchDeleteTableVersions(all)).deleted_count).toBe(2);
+      expect(await numbers()).toEqual([3]);
+      expect((await ns().batchDeleteTableVersions(all)).deleted_count).toBe(0);
+      await ns().insertIntoTable({ id }, people(1, 3));
+      const operations = [{ delete_table_versions: all }];
+      expect((await ns().batchCommitTables({ operations })).results).toEqual([
+        { delete_table_versions: { deleted_count: 1 } },
+      ]);
+      expect(await numbers()).toEqual([4]);
+      expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('delete versions: the newest named as such is refused, and the error says what to ask', async () => {
       await fill(3);
       const refused = await expectError(
-        ns().batchDeleteTableVersions({ id, ranges: [{ start_version: 0, end_version: -1 }] }),
+        ns().batchDeleteTableVersions({ id, ranges: [{ start_version: 0, end_version: 4 }] }),
         'InvalidTableState',
       );
       expect(refused.message).toContain('Version 3');
