@@ -132,15 +132,19 @@ describe('a root that is there', () => {
     }
   });
 
-  test('of a newer format, or damaged, is not opened', async () => {
+  test('of a newer format is not opened, and of a damaged one not used', async () => {
     writeFormat({});
     fs.writeFileSync(FORMAT, '{"format":2}');
     expect(await outcomeOf(open())).toMatchObject({ code: 'UnsupportedFormat' });
     fs.writeFileSync(FORMAT, '{"format":1}');
-    expect(await outcomeOf(open({ readOnly: true }))).toMatchObject({
-      code: 'Corrupt',
-      details: { file: '.dirspace/format.json' },
-    });
+    for (const readOnly of [false, true]) {
+      const { catalog } = await open({ readOnly });
+      expect(catalog.format.refusal).toMatchObject({
+        code: 'Corrupt',
+        details: { file: '.dirspace/format.json' },
+      });
+      if (!readOnly) expect(await outcomeOf(catalog.prepareRoot())).toBe(catalog.format.refusal);
+    }
   });
 
   test('is switched to managed versioning and back, and keeps its other properties', async () => {

@@ -9,14 +9,29 @@ export const repair: Command = {
   name: 'repair',
   summary: 'Quarantine damaged versions and tags; says what it would do unless told to',
   arguments: [['[path]', 'a namespace; the root if absent']],
-  options: [{ flags: '--apply', summary: 'do it; nobody else may be writing' }],
+  options: [
+    { flags: '--apply', summary: 'do it; nobody else may be writing' },
+    {
+      flags: '--managed-versioning <true|false>',
+      summary: 'of a catalog that lost its format file: whether its versions were managed',
+    },
+  ],
   examples: ['dirspace repair', 'dirspace repair --apply'],
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { namespace } = call.connection;
     if (namespace.repair === undefined) throw unsupported('Repair');
     const apply = call.options.flag('apply');
-    const report = await namespace.repair({ id: parsePath(call.arguments[0] ?? '/'), apply });
+    const report = await namespace.repair({
+      id: parsePath(call.arguments[0] ?? '/'),
+      apply,
+      ...(call.options.text('managedVersioning') === undefined
+        ? {}
+        : {
+            managed_versioning:
+              call.options.choice('managedVersioning', ['true', 'false']) === 'true',
+          }),
+    });
     const { actions, left } = report;
     const rows = [
       ...actions.map(({ path, why }) => [apply ? 'quarantined' : 'to quarantine', path, why]),

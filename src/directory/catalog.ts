@@ -23,6 +23,18 @@ export type CredentialVendor = (table: {
   readonly location: string;
 }) => Promise<Readonly<Record<string, string>> | undefined>;
 
+/** What the catalog's format file says; see catalog-root.ts. */
+export interface CatalogFormat {
+  /** Why nothing may be done but verify and repair; undefined where the catalog can be used. */
+  readonly refusal: DirspaceError | undefined;
+  /** What is wrong with the file now. */
+  check(): Promise<DirspaceError | undefined>;
+  /** What repair would write; `managed` is undefined where nothing tells it. */
+  propose(): Promise<{ readonly foldsCase: boolean; readonly managed: boolean | undefined }>;
+  /** Writes the file anew. */
+  mend(foldsCase: boolean, managed: boolean): Promise<void>;
+}
+
 export interface Catalog {
   readonly engine: Engine;
   readonly store: Store;
@@ -31,6 +43,7 @@ export interface Catalog {
   readonly root: string;
   readonly readOnly: boolean;
   readonly managedVersioning: boolean;
+  readonly format: CatalogFormat;
   /** Sets up the root on its first write: what the disk can do is found out and noted. */
   prepareRoot(): Promise<void>;
   readonly vendor: CredentialVendor | undefined;

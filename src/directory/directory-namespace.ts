@@ -47,7 +47,10 @@ export class DirectoryNamespace
       Object.defineProperty(DirectoryNamespace.prototype, methodName(operation), {
         value: function (this: DirectoryNamespace, request: object, ...rest: unknown[]) {
           try {
-            const catalog = this.#use(rest[takesData ? 1 : 0] as CallOptions | undefined);
+            const catalog = this.#use(
+              rest[takesData ? 1 : 0] as CallOptions | undefined,
+              operation,
+            );
             return (handler as AnyHandler)(catalog, checked(operation, request), ...rest);
           } catch (error) {
             return Promise.reject(error);
@@ -85,12 +88,14 @@ export class DirectoryNamespace
     await this.close();
   }
 
-  /** @throws Closed, or the signal's reason */
-  #use(options: CallOptions | undefined): Catalog {
+  /** @throws Closed, the signal's reason, or Corrupt where the catalog cannot be trusted */
+  #use(options: CallOptions | undefined, operation?: AnyOperation): Catalog {
     if (this.#closing.signal.aborted) {
       throw new DirspaceError('Closed', 'The catalog was closed; open it again to use it.');
     }
     throwIfAborted(options);
+    const { refusal } = this.#catalog.format;
+    if (refusal !== undefined && operation !== 'Verify' && operation !== 'Repair') throw refusal;
     return this.#catalog;
   }
 }

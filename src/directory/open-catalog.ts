@@ -1,18 +1,6 @@
 /** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
-import { DirspaceError } from '../errors.ts';
-import {
-  DETACHED_FOLDER,
-  FORMAT_FILE,
-  INTENTS_FOLDER,
-  NameCodec,
-  PRIVATE_FOLDER,
-  STAGING_FOLDER,
-  TRANSACTIONS_FOLDER,
-  TRASH_FOLDER,
-  versionFile,
-} from '../format/paths.ts';
-import { decodeFormat, encodeFormat, type FormatRecord } from '../format/records.ts';
+import { versionFile } from '../format/paths.ts';
 import type { Durability } from '../store/disk.ts';
 import { type FileStore, openFileStore } from '../store/file-store.ts';
 import type { FileSystem } from '../store/file-system.ts';
@@ -24,6 +12,7 @@ import { Queue } from '../table/queue.ts';
 import { Scratch } from '../table/scratch.ts';
 import { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 import type { Catalog, CredentialVendor } from './catalog.ts';
+import { CatalogRoot } from './catalog-root.ts';
 import { finishIntents } from './drop-namespace.ts';
 import { finishJournals } from './journal.ts';
 import { publishManaged } from './managed-commit.ts';
@@ -53,14 +42,6 @@ export interface OpenOptions {
 
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 const DEFAULT_BUFFER_BYTES = 128 * 1024 * 1024;
-const PRIVATE_FOLDERS = [
-  STAGING_FOLDER,
-  TRASH_FOLDER,
-  DETACHED_FOLDER,
-  INTENTS_FOLDER,
-  TRANSACTIONS_FOLDER,
-];
-const MANAGED = 'managed_versioning';
 
 export interface OpenedCatalog {
   readonly catalog: Catalog;
@@ -81,14 +62,11 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     env,
     ...(options.fs === undefined ? {} : { fs: options.fs }),
   });
-  const bytes = await store.get(FORMAT_FILE);
-  const known = bytes === undefined ? undefined : decodeFormat(bytes, FORMAT_FILE);
-  const managedVersioning = options.managedVersioning ?? known?.properties[MANAGED] === 'true';
-  const root = new Root(store, known, managedVersioning);
+  const root = await CatalogRoot.open(store, options.managedVersioning);
   const cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
-  const publish: PublishVersion = managedVersioning
-    ? (...version) => publishManaged(catalog, ...version)
-    : publishDirectly(store);
+  const publishPlain = publishDirectly(store);
+  const publish: PublishVersion = (...version) =>
+    root.managed ? publishManaged(catalog, ...version) : publishPlain(...version);
   const engine: Engine = {
     store,
     env,
@@ -109,13 +87,16 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     env,
     root: store.root,
     readOnly: store.readOnly,
-    managedVersioning,
+    get managedVersioning() {
+      return root.managed;
+    },
+    format: root,
     vendor: options.credentialVendor,
     prepareRoot: () => root.prepare(),
   };
   if (!store.readOnly) {
     await store.createFolder('data');
-    if (known !== undefined) {
+    if (root.isSetUp) {
       await finishIntents(catalog);
       await finishJournals(catalog);
       await sweepStaging(catalog);
@@ -133,59 +114,3 @@ const publishDirectly =
       throw tableGone(error);
     }
   };
-
-/** The root's own facts, written when it is first used. */
-class Root {
-  readonly names: NameCodec;
-  readonly #store: FileStore;
-  readonly #managed: boolean;
-  #known: FormatRecord | undefined;
-  #preparing: Promise<void> | undefined;
-  #ready = false;
-
-  constructor(store: FileStore, known: FormatRecord | undefined, managed: boolean) {
-    this.#store = store;
-    this.#known = known;
-    this.#managed = managed;
-    this.names = new NameCodec(known?.foldsCase ?? false);
-  }
-
-  async prepare(): Promise<void> {
-    if (this.#ready) return;
-    this.#preparing ??= this.#setUp().finally(() => {
-      this.#preparing = undefined;
-    });
-    await this.#preparing;
-  }
-
-  #isManaged(): boolean {
-    return this.#known?.properties[MANAGED] === 'true';
-  }
-
-  async #setUp(): Promise<void> {
-    const store = this.#store;
-    if (this.#known === undefined) {
-      await store.createFolder(PRIVATE_FOLDER);
-      const { hardLinks, foldsCase } = store.probe();
-      if (!hardLinks) {
-        throw new DirspaceError(
-          'Unsupported',
-          'The disk under the root has no hard links, without which commits cannot be exclusive. Put the catalog on a local POSIX file system.',
-        );
-      }
-      const properties = this.#managed ? { [MANAGED]: 'true' } : {};
-      await store.putIfAbsent(FORMAT_FILE, encodeFormat({ foldsCase, properties }));
-      const bytes = await store.get(FORMAT_FILE);
-      this.#known = bytes === undefined ? undefined : decodeFormat(bytes, FORMAT_FILE);
-      this.names.foldsCase = this.#known?.foldsCase ?? foldsCase;
-    }
-    if (this.#known !== undefined && this.#isManaged() !== this.#managed) {
-      const { [MANAGED]: _, ...others } = this.#known.properties;
-      const properties = this.#managed ? { ...others, [MANAGED]: 'true' } : others;
-      this.#known = { ...this.#known, properties };
-      await store.put(FORMAT_FILE, encodeFormat(this.#known));
-    }
-    for (const folder of PRIVATE_FOLDERS) await store.createFolder(folder);
-    this.#ready = true;
-  }
-}

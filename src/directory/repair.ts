@@ -4,7 +4,7 @@
  * was; nothing is ever deleted for good.
  */
 import { encodeChecksummed } from '../format/json.ts';
-import { DETACHED_FOLDER, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
+import { DETACHED_FOLDER, FORMAT_FILE, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
 import type { RepairAction, RepairRequest, RepairResponse } from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
@@ -13,11 +13,16 @@ import { beginWrite, type Catalog } from './catalog.ts';
 import { type Inspection, inspectCatalog, SHARED_NAME } from './verify.ts';
 
 const QUARANTINE_FOLDER = `${PRIVATE_FOLDER}/quarantine`;
+/** In bytes; a larger file is moved. */
+const LARGEST_COPY = 64 * 1024 * 1024;
 
 interface Plan {
   readonly path: string;
-  /** A table that is detached can be registered under another name. */
-  readonly kind: 'file' | 'folder' | 'detach';
+  /**
+   * A table that is detached can be registered under another name. A file that is about to be
+   * replaced stays until then: a crash in between must not lose what it says.
+   */
+  readonly kind: 'file' | 'folder' | 'detach' | 'replaced';
   readonly why: string;
 }
 
@@ -31,18 +36,66 @@ export async function repairCatalog(
   options: CallOptions = {},
 ): Promise<RepairResponse> {
   const apply = request.apply ?? false;
+  const format = (request.id ?? []).length > 0 ? undefined : await mendFormat(catalog, request);
+  if (format?.unknown === true) {
+    return {
+      applied: apply,
+      actions: [],
+      left: [{ path: FORMAT_FILE, kind: 'format', what: format.why }],
+    };
+  }
   if (apply) await beginWrite(catalog);
   const inspection = await inspectCatalog(catalog, request.id, options);
   const plans = planRepair(inspection);
-  const mended = new Set(plans.map(({ path }) => path));
+  const first = format === undefined ? [] : [format.action];
+  const mended = new Set([...first, ...plans].map(({ path }) => path));
   if (!apply) {
     const left = inspection.findings.problems.filter(({ path }) => !mended.has(path));
-    return { applied: false, actions: plans.map(({ path, why }) => ({ path, why })), left };
+    const actions = [...first, ...plans.map(({ path, why }) => ({ path, why }))];
+    return { applied: false, actions, left };
   }
-  const actions = plans.length === 0 ? [] : await quarantine(catalog, plans);
+  const actions =
+    plans.length === 0 ? [...first] : [...first, ...(await quarantine(catalog, plans))];
   for (const { branch } of inspection.branches) catalog.engine.heads.delete(branch.folder);
   const { findings } = await inspectCatalog(catalog, request.id, options);
   return { applied: true, actions, left: findings.problems };
+}
+
+type FormatRepair =
+  | { readonly unknown: true; readonly why: string }
+  | { readonly unknown: false; readonly action: RepairAction };
+
+/** Writes the format file anew where it is damaged or missing, if `apply` is set. */
+async function mendFormat(
+  catalog: Catalog,
+  request: RepairRequest,
+): Promise<FormatRepair | undefined> {
+  const { format, store, readOnly } = catalog;
+  const problem = await format.check();
+  if (problem === undefined) return undefined;
+  const { foldsCase, managed: found } = await format.propose();
+  const managed = request.managed_versioning ?? found;
+  if (managed === undefined) {
+    const why = `${problem.message} Nothing tells whether versions are managed, so say it with the request: managed_versioning is true or false (--managed-versioning of the command line); it is false unless the catalog was switched.`;
+    return { unknown: true, why };
+  }
+  const why = `${problem.message} It is written anew: folds_case ${foldsCase}, managed_versioning ${managed}.`;
+  const action = { path: FORMAT_FILE, why };
+  if (request.apply !== true) return { unknown: false, action };
+  if (readOnly) await beginWrite(catalog);
+  let quarantined: string | undefined;
+  const parent = (await store.list(PRIVATE_FOLDER)) ?? [];
+  const kind = parent.find(({ name }) => joinPath(PRIVATE_FOLDER, name) === FORMAT_FILE)?.kind;
+  if (kind === 'file' || kind === 'folder') {
+    const how = kind === 'file' ? 'replaced' : kind;
+    const [moved] = await quarantine(catalog, [{ path: FORMAT_FILE, kind: how, why }]);
+    quarantined = moved?.quarantined;
+  }
+  await format.mend(foldsCase, managed);
+  return {
+    unknown: false,
+    action: { ...action, ...(quarantined === undefined ? {} : { quarantined }) },
+  };
 }
 
 function planRepair({ findings, branches }: Inspection): Plan[] {
@@ -93,14 +146,19 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
   await writeObject(store, joinPath(folder, 'record.json'), record.bytes);
   await store.syncFolders([folder]);
   for (const { path, kind, quarantined } of moves) {
-    if (kind !== 'file') {
+    if (kind === 'folder' || kind === 'detach') {
       await store.moveFolder(path, quarantined);
+      continue;
+    }
+    if (kind === 'replaced' && ((await store.head(path))?.size ?? 0) > LARGEST_COPY) {
+      await store.renameFile(path, quarantined);
       continue;
     }
     const bytes = await store.get(path);
     if (bytes === undefined) continue;
     await writeObject(store, quarantined, bytes);
     await store.syncFolders([folder]);
+    if (kind === 'replaced') continue;
     await store.delete(path);
     await store.syncFolders([path.slice(0, path.lastIndexOf('/'))]);
   }

@@ -13,7 +13,7 @@ import {
   TRANSACTIONS_FOLDER,
   TRASH_FOLDER,
 } from '../format/paths.ts';
-import { decodeFormat, decodeNamespace, decodeTable, decodeTrash } from '../format/records.ts';
+import { decodeNamespace, decodeTable, decodeTrash } from '../format/records.ts';
 import type {
   VerifiedKind,
   VerifyLeftover,
@@ -136,11 +136,13 @@ class Walk {
   }
 
   async privateFolder(): Promise<void> {
+    const problem = await this.#catalog.format.check();
+    if (problem !== undefined) this.#problem(FORMAT_FILE, 'format', problem.message);
     for (const entry of await this.#list(PRIVATE_FOLDER)) {
       const { name, kind, path } = entry;
       const leftover = LEFTOVER_FOLDERS[name];
-      if (kind === 'file' && path === FORMAT_FILE) {
-        await this.#document(path, 'format', (bytes) => decodeFormat(bytes, path));
+      if (path === FORMAT_FILE) {
+        if (problem === undefined) await this.#document(path, 'format', () => {});
       } else if (kind === 'folder' && leftover !== undefined) {
         for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash();

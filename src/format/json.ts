@@ -52,6 +52,12 @@ export function encodeChecksummedText(text: string): { bytes: Uint8Array; checks
   return { bytes: body, checksum };
 }
 
+/** Whether a document claims to begin with its checksum. */
+export function hasChecksum(bytes: Uint8Array): boolean {
+  const head = bytes.subarray(0, HEAD.length);
+  return Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1') === HEAD;
+}
+
 /** The inverse. @throws Corrupt when the bytes are not what was written */
 export function parseChecksummed(
   bytes: Uint8Array,

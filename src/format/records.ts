@@ -5,7 +5,9 @@
 import {
   corrupt,
   encodeChecksummed,
+  hasChecksum,
   integerMember,
+  type JsonObject,
   member,
   objectMember,
   parseChecksummed,
@@ -73,20 +75,29 @@ function decode(bytes: Uint8Array, file: string): Readonly<Record<string, unknow
   return document;
 }
 
-/** Readable without a checksum, so that an older release can say it is too old. */
-export function encodeFormat(record: FormatRecord): Uint8Array {
-  const document = {
-    format: FORMAT_VERSION,
-    features: [],
-    folds_case: record.foldsCase,
-    properties: record.properties,
-  };
-  return Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`);
-}
+/** An older release reads the same members, so that it can say that it is too old. */
+export const encodeFormat = (record: FormatRecord): Uint8Array =>
+  encode({ features: [], folds_case: record.foldsCase, properties: record.properties });
 
+/** All that a release without checksums ever wrote there; anything else is damage. */
+const OLD_FORMAT_MEMBERS = ['format', 'features', 'folds_case', 'properties'];
+const OLD_PROPERTIES = ['{}', '{"managed_versioning":"true"}'];
+
+/** Files of releases that wrote no checksum are taken literally, so that damage shows there too. */
 export function decodeFormat(bytes: Uint8Array, file: string): FormatRecord {
+  if (hasChecksum(bytes)) return formatRecord(decode(bytes, file), file);
   const document = parseJson(bytes, file);
   refuseNewer(document, file);
+  const record = formatRecord(document, file);
+  const isOld =
+    Object.keys(document).join() === OLD_FORMAT_MEMBERS.join() &&
+    member(document, 'format') === FORMAT_VERSION &&
+    OLD_PROPERTIES.includes(JSON.stringify(record.properties));
+  if (isOld) return record;
+  throw corrupt(file, 'it has no checksum, and is not what an older release wrote');
+}
+
+function formatRecord(document: JsonObject, file: string): FormatRecord {
   const foldsCase = member(document, 'folds_case');
   if (typeof foldsCase !== 'boolean') throw corrupt(file, 'folds_case is not true or false');
   return { foldsCase, properties: stringMapMember(document, 'properties', file) };

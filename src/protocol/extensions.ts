@@ -194,6 +194,8 @@ export interface RepairRequest {
   readonly id?: readonly string[];
   /** Moves what is damaged into quarantine; without it nothing is changed. */
   readonly apply?: boolean;
+  /** For a catalog whose format file is lost: whether its versions were managed. */
+  readonly managed_versioning?: boolean;
 }
 
 /** One thing that is taken out of the way: moved, never deleted. */

@@ -127,6 +127,12 @@ export function testEngine(
     root,
     readOnly: false,
     managedVersioning: false,
+    format: {
+      refusal: undefined,
+      check: async () => undefined,
+      propose: async () => ({ foldsCase: false, managed: false }),
+      mend: async () => {},
+    },
     prepareRoot: async () => {
       for (const folder of ['staging', 'trash', 'detached', 'intents', 'transactions']) {
         await store.createFolder(`.dirspace/${folder}`);

@@ -175,7 +175,6 @@ export const METADATA_SAMPLES: readonly MetadataSample[] = [
     { foldsCase: true, properties: { managed_versioning: 'true' } },
     encodeFormat,
     decodeFormat,
-    false,
   ),
   sample(
     'intent',

@@ -109,7 +109,7 @@ export const VerifyResponse = response({
   }),
 });
 
-export const RepairRequest = request({}, { id, apply: boolean });
+export const RepairRequest = request({}, { id, apply: boolean, managed_versioning: boolean });
 export const RepairResponse = response({
   applied: boolean,
   actions: array(object({ path: string, why: string }, { quarantined: string })),
