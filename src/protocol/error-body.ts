@@ -6,7 +6,7 @@
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';
-import type { ErrorResponse } from './models.ts';
+import type { Context, ErrorResponse } from './models.ts';
 
 /** `type` and `title` of each status an error may have. */
 export const ERROR_STATUSES = {
@@ -81,19 +81,36 @@ function opaque({ requestId }: ErrorBodyOptions): DirspaceError {
 
 /**
  * The error an answer with a status of 400 or more stands for. `body` is its text, JSON or not.
- * Its details have the answer's `status`, and `instance` where the body has it.
+ * Its details have the answer's `status`, `instance` where the body has it, and as `context` what
+ * the body has of it and what came beside the body.
  */
 export function parseErrorBody(
   status: number,
   body: string,
   operation: AnyOperation,
+  beside: Context = {},
 ): DirspaceError {
   const members = jsonObject(body);
   const code = kindOf(members, status, operation);
   const { instance } = members;
+  const context = { ...contextIn(members.context), ...beside };
   return new DirspaceError(code, messageOf(members, status, body, operation), {
-    details: { operation, status, ...(typeof instance === 'string' ? { instance } : {}) },
+    details: {
+      operation,
+      status,
+      ...(typeof instance === 'string' ? { instance } : {}),
+      ...(Object.keys(context).length === 0 ? {} : { context }),
+    },
   });
+}
+
+/** The context of a body, without the entry that says which of several kinds the error is of. */
+function contextIn(value: unknown): Context {
+  if (typeof value !== 'object' || value === null) return {};
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.filter(([name, text]) => name !== KIND && typeof text === 'string'),
+  );
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {

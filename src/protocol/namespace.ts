@@ -11,7 +11,7 @@ import {
   type RequestModel,
   type ResponseModel,
 } from './every-operation.ts';
-import type { Model } from './models.ts';
+import type { Context, Model } from './models.ts';
 import type { OperationName } from './operations.ts';
 
 /** What every operation takes after its request. */
@@ -20,6 +20,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Two writes with the same key are one write, where the catalog honours it. */
   readonly idempotencyKey?: string;
+  /**
+   * Called once when an answer of a remote catalog begins, also where it is rows, nothing but a
+   * status, or a failure: `header.<name>` for every header of it. JSON answers have the same in
+   * their `context`, failures in `details.context`. A catalog in process has none to tell. What the
+   * function throws rejects the call, though the server may have done it.
+   */
+  readonly onContext?: (context: Context) => void;
 }
 
 type Row<Op extends AnyOperation> = (typeof EVERY_OPERATION)[Op];

@@ -84,13 +84,16 @@ function baseAddress(uri: unknown): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** Headers that belong to the transport: the caller's would break the message. */
+/** Headers that belong to the transport, hop by hop: the caller's would break the message. */
 const TRANSPORT_HEADERS = new Set([
   'connection',
-  'content-length',
   'expect',
   'host',
+  'http2-settings',
   'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
@@ -100,16 +103,23 @@ const TRANSPORT_HEADERS = new Set([
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Passes a header that a caller may send through, with its name in lower case. */
-export function checkHeader(name: string, value: unknown): [string, string] {
-  const shown = JSON.stringify(name.slice(0, 80));
+/**
+ * Passes a header that a caller may send through, with its name in lower case. Errors name it as
+ * `given`, which is where the caller put it, and never show its value.
+ */
+export function checkHeader(name: string, value: unknown, given = name): [string, string] {
+  const shown = JSON.stringify(given.slice(0, 80));
   if (!TOKEN.test(name)) throw invalid('headers', `${shown} is not the name of a header.`);
   const lower = name.toLowerCase();
   if (TRANSPORT_HEADERS.has(lower)) {
     throw invalid('headers', `The header ${shown} belongs to the connection; it cannot be set.`);
   }
+  if (lower.startsWith('content-')) {
+    throw invalid('headers', `The header ${shown} describes the body; it cannot be set.`);
+  }
   if (typeof value !== 'string' || UNSENDABLE.test(value)) {
-    throw invalid('headers', `The value of the header ${shown} cannot be sent in a header.`);
+    const message = `The value of ${shown} has a character that headers cannot carry.`;
+    throw invalid('headers', message);
   }
   return [lower, value];
 }

@@ -23,7 +23,7 @@ import type { CallOptions, Namespace, NamespaceOperations } from '../protocol/na
 import type { OperationRow } from '../protocol/operation-row.ts';
 import { openAnswer, readText, SendableBody } from './client-body.ts';
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
-import { addressOf, callHeaders, contextOf } from './client-request.ts';
+import { addressOf, callHeaders, contextOf, withoutSecrets } from './client-request.ts';
 import { Progress } from './progress.ts';
 import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
 import { respellIds } from './table-ids.ts';
@@ -102,8 +102,8 @@ export class RestNamespace extends Operations implements Namespace {
     options.signal?.throwIfAborted();
     const sending = this.#sending(operation, request, data, options);
     try {
-      const { response, progress } = await this.#send(sending, options);
-      return await this.#read(sending, response, progress);
+      const received = await this.#send(sending, options);
+      return await this.#read(sending, received, options);
     } finally {
       if (sending.body instanceof SendableBody) await sending.body.close();
     }
@@ -121,7 +121,7 @@ export class RestNamespace extends Operations implements Namespace {
       throw new DirspaceError('ReadOnly', `The catalog was opened read-only; no ${operation}.`);
     }
     const checked = checkedRequest(operation, request) as AnyRequest;
-    const { headers, members } = callHeaders(row, checked, settings.headers, options);
+    const { headers, members } = callHeaders(operation, row, checked, settings.headers, options);
     const parts = splitRequest(operation, members, settings.delimiter);
     const takesJson = row.body === 'json' || row.body === 'map';
     return {
@@ -202,13 +202,24 @@ export class RestNamespace extends Operations implements Namespace {
     }
   }
 
-  async #read(sending: Sending, response: Response, progress: Progress): Promise<unknown> {
+  async #read(
+    sending: Sending,
+    { response, progress }: Received,
+    { onContext }: CallOptions,
+  ): Promise<unknown> {
     const { operation, row } = sending;
     const broken = (cause: unknown): unknown => this.#lost(sending, new LostConnection(cause));
+    const context = contextOf(response.headers);
+    try {
+      onContext?.({ ...context });
+    } catch (error) {
+      progress.end();
+      response.body?.cancel().catch(() => {});
+      throw error;
+    }
     if (!response.ok) {
       const text = await readText(response, progress, broken);
-      if (response.status < 400) throw this.#redirected(operation, response);
-      throw parseErrorBody(response.status, text, operation);
+      throw this.#failure(sending, response.status, text, context);
     }
     if (row.answer === 'arrow-file') return openAnswer(response, progress, broken);
     const text = await readText(response, progress, broken);
@@ -216,7 +227,7 @@ export class RestNamespace extends Operations implements Namespace {
     const answer = parseAnswer(operation, parseJson(operation, text));
     if (isExtension(operation)) return answer;
     const spelled = respellIds(operation, answer, this.#settings.delimiter, DEFAULT_DELIMITER);
-    return { ...spelled, context: { ...spelled.context, ...contextOf(response.headers) } };
+    return { ...spelled, context: { ...spelled.context, ...context } };
   }
 
   #timeout({ row }: Sending): number {
@@ -240,11 +251,25 @@ export class RestNamespace extends Operations implements Namespace {
     return new DirspaceError(code, message, { cause, details: { operation } });
   }
 
-  #redirected(operation: AnyOperation, { status }: Response): DirspaceError {
+  /** What a status outside of 200 to 299 means. Shows no credential, though the answer may. */
+  #failure(
+    { operation, headers }: Sending,
+    status: number,
+    text: string,
+    context: Context,
+  ): DirspaceError {
+    const error =
+      status < 400
+        ? this.#redirected(operation, status, context)
+        : parseErrorBody(status, text, operation, context);
+    return withoutSecrets(error, headers);
+  }
+
+  #redirected(operation: AnyOperation, status: number, context: Context): DirspaceError {
     return new DirspaceError(
       'InvalidInput',
       `${operation} was answered with a redirection (status ${status}); it is not followed, for the credentials would go along. Use the final address as the uri.`,
-      { details: { operation, status } },
+      { details: { operation, status, context } },
     );
   }
 }
