@@ -101,6 +101,35 @@ describe('roots', () => {
     expect(new URL(table_uri).hash).toBe('');
   });
 
+  test('where the file system folds case, a location in capitals is the one in small letters', async () => {
+    const fs = memoryFs();
+    fs.mkdirSync('/c/.dirspace', { recursive: true });
+    fs.writeFileSync(
+      '/c/.dirspace/format.json',
+      '{"format":1,"features":[],"folds_case":true,"properties":{}}',
+    );
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    await namespace.createTable({ id: ['mine'] }, people(1));
+    for (const [location, word] of [
+      ['DATA/mine.table', 'is the table mine already'],
+      ['/c/data/MINE.TABLE', 'is the table mine already'],
+      ['.Dirspace/Trash/x', 'belongs to the engine'],
+    ] as const) {
+      const work = namespace.registerTable({ id: ['t'], location });
+      expect((await expectError(work, 'InvalidInput')).message).toContain(word);
+    }
+  });
+
+  test('at the root of a file system absolute locations are below it too', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/', fs });
+    await namespace.createTable({ id: ['t'] }, people(1));
+    const { location = '' } = await namespace.deregisterTable({ id: ['t'] });
+    expect(location).toMatch(/^\/\.dirspace\/detached\//);
+    await namespace.registerTable({ id: ['t'], location });
+    expect(await idsOf(namespace, ['t'])).toEqual([0]);
+  });
+
   test('where the file system folds case, names that differ in case stay apart', async () => {
     const fs = memoryFs();
     fs.mkdirSync('/c/.dirspace', { recursive: true });

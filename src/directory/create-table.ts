@@ -38,6 +38,7 @@ import {
   tableId,
 } from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
+import { folderAt, tableIdAt } from './locations.ts';
 import { placeTable } from './place-table.ts';
 import { propertiesAt } from './table-properties.ts';
 import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
@@ -94,12 +95,7 @@ export async function declareTable(
   await beginWrite(catalog);
   const id = tableId(request.id);
   const folder = catalog.engine.names.tableFolder(id);
-  if (request.location !== undefined && request.location !== folder) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `A table lies where its name says: ${showId(id)} at ${folder}, not at ${request.location}. Leave location out, or register a folder that is there already.`,
-    );
-  }
+  if (request.location !== undefined) refuseOtherPlace(catalog, id, folder, request.location);
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
@@ -119,6 +115,24 @@ export async function declareTable(
     managed_versioning: catalog.managedVersioning,
     ...(await vendedOptions(catalog, id, folder, request.vend_credentials)),
   };
+}
+
+/** A table lies where its name says; a location may repeat that, in any spelling. */
+function refuseOtherPlace(
+  catalog: Catalog,
+  id: ObjectPath,
+  folder: string,
+  location: string,
+): void {
+  const given = folderAt(catalog, location);
+  if (given === folder) return;
+  const other = tableIdAt(catalog, given);
+  const whose = other === undefined ? '' : `, which is the place of the table ${showId(other)}`;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A table lies where its name says: ${showId(id)} at ${folder}, not at ${given}${whose}. Leave location out, or register a folder that is there already.`,
+    { details: { member: 'location', folder } },
+  );
 }
 
 interface StagedTable {

@@ -1,6 +1,6 @@
 /** Tables as catalog entries: dropped, renamed, moved, taken out and put back, each by one rename. */
 import { DirspaceError } from '../errors.ts';
-import { DETACHED_FOLDER, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
+import { DETACHED_FOLDER, joinPath } from '../format/paths.ts';
 import { encodeTable } from '../format/records.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
 import type {
@@ -37,6 +37,7 @@ import {
 } from './catalog.ts';
 import { replaceFolder } from './drop-namespace.ts';
 import { allTables, tablesIn } from './listing.ts';
+import { folderAt, tableIdAt } from './locations.ts';
 import { namespaceHasName } from './name-contest.ts';
 import { pageLimit, pageOf, pageStart } from './paging.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
@@ -106,7 +107,8 @@ export async function dropTable(
 
 /**
  * Takes the table out of the catalog and keeps its files; `location` says where they are now, and
- * `context.relative_location` what RegisterTable takes to put it back. @throws TableNotFound
+ * RegisterTable takes it as it is. `context.relative_location` is the same place relative to the
+ * root. @throws TableNotFound
  */
 export async function deregisterTable(
   catalog: Catalog,
@@ -134,7 +136,7 @@ export async function registerTable(
   await beginWrite(catalog);
   const id = tableId(request.id);
   const mode = parseMode(request.mode, REGISTER_MODES);
-  const location = checkLocation(request.location);
+  const location = folderAt(catalog, request.location);
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
   const record = await readTableRecord(catalog, location);
@@ -144,7 +146,7 @@ export async function registerTable(
       `There is no table at ${location}: a table's folder holds the file .table.json.`,
     );
   }
-  await refuseRegistered(catalog, location);
+  refuseRegistered(catalog, location);
   const newest = await resolveHead(catalog.engine, mainBranch(location, record.id));
   const properties = { ...propertiesAt({ record }, newest?.snapshot), ...request.properties };
   const existing = await findTable(catalog, id);
@@ -233,35 +235,10 @@ export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boole
   return (await listedVersions(catalog.engine, branch)).length > 0;
 }
 
-/** @throws InvalidInput unless the location is a plain relative path */
-function checkLocation(location: string): string {
-  const parts = location.replace(/\/$/, '').split('/');
-  const unsafe = parts.some((part) => part === '' || part === '.' || part === '..');
-  if (unsafe || /[\\\0:]/.test(location)) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The location ${JSON.stringify(location.slice(0, 200))} is not a path below the root: give a relative one without "." or "..".`,
-    );
-  }
-  const path = parts.join('/');
-  if (parts[0] === PRIVATE_FOLDER && !path.startsWith(`${DETACHED_FOLDER}/`)) {
-    throw new DirspaceError('InvalidInput', `The location ${path} belongs to the engine itself.`);
-  }
-  return path;
-}
-
 /** A folder that is in the tree already is a table under its own name. */
-async function refuseRegistered(catalog: Catalog, location: string): Promise<void> {
-  if (location.startsWith(PRIVATE_FOLDER)) return;
-  const parts = location.split('/');
-  const { names } = catalog.engine;
-  const atRoot = parts.length === 2 && parts[0] === 'data';
-  const namespace = atRoot ? [] : parts.slice(0, -1);
-  const decoded = names.decode(parts.at(-1) ?? '', atRoot);
-  const path = namespace.map((part, depth) => names.decode(part, depth === 0)?.name);
-  if (decoded?.kind !== 'table' || path.includes(undefined)) return;
-  const id = [...(path as string[]), decoded.name];
-  if (!atRoot && (id.length === 1 || names.tableFolder(id) !== location)) return;
+function refuseRegistered(catalog: Catalog, location: string): void {
+  const id = tableIdAt(catalog, location);
+  if (id === undefined) return;
   throw new DirspaceError(
     'InvalidInput',
     `The location ${location} is the table ${showId(id)} already. Rename that table instead.`,

@@ -238,7 +238,7 @@ export class Connection extends CatalogHandle {
     return this.namespace.deregisterTable({ id }, options);
   }
 
-  /** Takes in data that is stored already, at a location relative to the root. */
+  /** Takes in data that is stored already, such as at the `location` that deregisterTable answered. */
   async registerTable(
     name: string,
     location: string,

@@ -6,6 +6,7 @@ import { describe } from 'vitest';
 import type { SuiteOptions } from './namespace/context.ts';
 import { describePart } from './namespace/describe.ts';
 import { indexesPart } from './namespace/indexes.ts';
+import { locationsPart } from './namespace/locations.ts';
 import { managedPart } from './namespace/managed.ts';
 import { namespacesPart } from './namespace/namespaces.ts';
 import { requestsPart } from './namespace/requests.ts';
@@ -19,6 +20,7 @@ export function namespaceSuite(name: string, options: SuiteOptions): void {
   describe(`namespace: ${name}`, () => {
     namespacesPart(options);
     tablesPart(options);
+    locationsPart(options);
     describePart(options);
     versionsPart(options);
     managedPart(options);
