@@ -51,6 +51,24 @@ test('four looks find that nothing has changed, and one that the table is there'
   expect(disk.calls).toEqual(['lstat .table.json']);
 });
 
+test('whoever asks for another incarnation is refused without a further look', async () => {
+  const { reader, describe, disk } = await known();
+  const { incarnation } = await describe();
+  expect(await reader.namespace.countTableRows({ id })).toMatchObject({ count: 2 });
+  const members = { id, load_detailed_metadata: true };
+  disk.calls.length = 0;
+  await reader.namespace.describeTable({ ...members, incarnation: incarnation as string });
+  await reader.namespace.countTableRows({ id, incarnation: incarnation as string });
+  expect(disk.calls).toHaveLength(7);
+  disk.calls.length = 0;
+  const stale = { id, incarnation: '00000000-0000' };
+  const anew = { code: 'TableNotFound', details: { ...stale, found: incarnation } };
+  await expect(reader.namespace.describeTable(stale)).rejects.toMatchObject(anew);
+  await expect(reader.namespace.tableExists(stale)).rejects.toMatchObject(anew);
+  expect(disk.calls).toEqual(['lstat .table.json', 'lstat .table.json']);
+  await expect(reader.namespace.countTableRows(stale)).rejects.toMatchObject(anew);
+});
+
 test('what somebody else adds, overwrites or removes is told next', async () => {
   const { table, describe } = await known();
   await table.add(rows(3));

@@ -85,6 +85,7 @@ AlterTransaction|POST|/v1/transaction/{id}/alter||AlterTransactionRequest|200|Al
 
 function queryOf(row: OperationRow): string {
   return Object.entries(row.query)
+    .filter(([name]) => name !== 'incarnation')
     .map(([name, { type, required, default: value }]) => {
       const wire = type === 'string-map' ? 'string' : type;
       const text = value === undefined ? '' : `=${JSON.stringify(value)}`;
@@ -126,6 +127,25 @@ describe('the table', () => {
       answerOf(operation, row),
       row.errors.join('/'),
     ]).toEqual(facts);
+  });
+
+  it('every request on a table that is there may name its incarnation, an extension', () => {
+    const byName = ['CreateTable', 'DeclareTable', 'RegisterTable'];
+    const moving = ['DropTable', 'DeregisterTable', 'RenameTable', 'AlterTableBackfillColumns'];
+    for (const operation of OPERATION_NAMES) {
+      const row: OperationRow = OPERATIONS[operation];
+      const { properties } = MODELS[requestModel(operation)] as JsonSchema;
+      const bound = row.path.startsWith('/v1/table/{id}/');
+      const wanted = bound && ![...byName, ...moving].includes(operation);
+      expect([operation, properties?.incarnation?.type]).toEqual([
+        operation,
+        wanted ? 'string' : undefined,
+      ]);
+      expect([operation, row.query.incarnation?.type]).toEqual([
+        operation,
+        wanted && row.body !== 'json' ? 'string' : undefined,
+      ]);
+    }
   });
 
   it.each(OPERATION_NAMES)('%s sends members its models have', (operation) => {

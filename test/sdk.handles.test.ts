@@ -110,7 +110,7 @@ const EXEMPT = new Set([
   ...['select', 'withRowId', 'where', 'filter', 'limit', 'offset', 'orderBy'],
   ...['fullTextSearch', 'fastSearch', 'nearestTo', 'nearestToText'],
   // Steps of the class and its base, which are called by those above.
-  ...['probe', 'pin', 'follow', 'writable', 'enter', 'answer'],
+  ...['probe', 'identified', 'pin', 'follow', 'writable', 'enter', 'answer'],
 ]);
 
 function methodsOf(prototype: object): string[] {

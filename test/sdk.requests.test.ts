@@ -247,8 +247,6 @@ describe('opening', () => {
 
   test.each([
     [{ version: 3 }, { version: 3 }, 'Table(t at 3)'],
-    [{ tag: 'v1' }, { version: 1 }, 'Table(t at 1)'],
-    [{ tag: 'draft' }, { version: 5, branch: 'work' }, 'Table(t at work@5)'],
     [{ branch: 'work', version: 4 }, { version: 4, branch: 'work' }, 'Table(t at work@4)'],
     [{ branch: 'work' }, { branch: 'work' }, 'Table(t at work)'],
     [{ branch: 'main' }, {}, 'Table(t)'],
@@ -257,6 +255,19 @@ describe('opening', () => {
     const table = await connection.openTable('t', [], options);
     const request = { id: ['t'], ...members, load_detailed_metadata: true };
     expect(requests('describeTable')).toEqual([request]);
+    expect(table.display()).toBe(shown);
+    await table.countRows();
+    expect(requests('countTableRows')).toEqual([{ id: ['t'], ...members }]);
+  });
+
+  test.each([
+    [{ tag: 'v1' }, { version: 1 }, 'Table(t at 1)'],
+    [{ tag: 'draft' }, { version: 5, branch: 'work' }, 'Table(t at work@5)'],
+  ])('at %j asks first which table it is', async (options, members, shown) => {
+    const { connection, requests } = setUp();
+    const table = await connection.openTable('t', [], options);
+    const described = { id: ['t'], load_detailed_metadata: true };
+    expect(requests('describeTable')).toEqual([described, { ...described, ...members }]);
     expect(table.display()).toBe(shown);
     await table.countRows();
     expect(requests('countTableRows')).toEqual([{ id: ['t'], ...members }]);

@@ -133,7 +133,7 @@ describe('what may be named', () => {
       [4, 'it is the newest, which a table always keeps'],
       [2, 'the tag launch names it'],
     ]);
-    await deleteTag(one.engine, branch.tableFolder, 'launch');
+    await deleteTag(one.engine, branch.tableFolder, branch.incarnation, 'launch');
     expect(await planDeletion(one.engine, branch, [range(1, 4)])).toEqual([1, 2, 3]);
   });
 

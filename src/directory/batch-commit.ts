@@ -180,12 +180,12 @@ async function planStep(
   }
   if (create_table_version !== undefined) return planVersion(catalog, create_table_version);
   if (delete_table_versions !== undefined) {
-    const table = await requireTable(catalog, delete_table_versions.id);
+    const table = await requireTable(catalog, delete_table_versions);
     const branch = await requireBranch(catalog, table, delete_table_versions.branch);
     const versions = await planDeletion(catalog.engine, branch, delete_table_versions.ranges);
     return { kind: 'delete', branch, versions, target: `${branch.folder} deletions` };
   }
-  const table = await requireTable(catalog, deregister_table?.id);
+  const table = await requireTable(catalog, deregister_table ?? {});
   const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
   const incarnation = table.record.id;
   return {
@@ -199,7 +199,7 @@ async function planStep(
 }
 
 async function planVersion(catalog: Catalog, request: CreateTableVersionRequest): Promise<Step> {
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const staged = await readOfferedVersion(catalog, branch, request);
   return { kind: 'version', branch, staged, target: versionFile(branch.folder, request.version) };

@@ -3,7 +3,7 @@
  * branches, with the error a caller should get when something is not there.
  */
 import type { Env } from '../env.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { joinPath, MAIN_BRANCH, NAMESPACE_FILE, TABLE_FILE } from '../format/paths.ts';
 import {
   decodeNamespace,
@@ -16,6 +16,7 @@ import type { Store } from '../store/store.ts';
 import { findBranch, mainBranch } from '../table/branches.ts';
 import type { Engine } from '../table/engine.ts';
 import type { TableBranch } from '../table/head.ts';
+import { tableMadeAnew } from '../table/incarnation.ts';
 
 /** Asked for what `vend_credentials` wants; the local default vends none. */
 export type CredentialVendor = (table: {
@@ -142,14 +143,24 @@ export async function readTableRecord(
   return record;
 }
 
-/** @throws TableNotFound */
+/** What a request says of the table that it is for. */
+export interface NamedTable {
+  readonly id?: readonly string[] | undefined;
+  /** Whichever table has the name, if absent. */
+  readonly incarnation?: string | undefined;
+}
+
+/** @throws TableNotFound, also where another incarnation than the one asked for has the name */
 export async function requireTable(
   catalog: Catalog,
-  id: readonly string[] | undefined,
+  { id, incarnation }: NamedTable,
 ): Promise<Table> {
   const path = tableId(id);
   const table = await findTable(catalog, path);
-  if (table !== undefined) return table;
+  if (table !== undefined) {
+    requireIncarnation(table, incarnation);
+    return table;
+  }
   const namespace = path.slice(0, -1);
   const known = (await findNamespace(catalog, namespace)) !== undefined;
   throw new DirspaceError(
@@ -157,6 +168,20 @@ export async function requireTable(
     `There is no table ${showId(path)}${known ? '' : `, and no namespace ${showId(namespace)}`}. List the tables to see what is there.`,
     { details: { id: path } },
   );
+}
+
+/** Any table will do where the request names no incarnation. @throws TableNotFound */
+export function requireIncarnation({ id, record }: Table, wanted: string | undefined): void {
+  if (wanted !== undefined && wanted !== record.id) throw tableMadeAnew(wanted, record.id, id);
+}
+
+/** Whether something inside a table was missed, which is so as well when the table is another one. */
+export const isMissed = (error: unknown): boolean =>
+  isDirspaceError(error, 'TableBranchNotFound', 'TableTagNotFound', 'TableVersionNotFound');
+
+/** @throws TableNotFound where the table that the request is for has left its name meanwhile */
+export async function requireSameTable(catalog: Catalog, named: NamedTable): Promise<void> {
+  if (named.incarnation !== undefined) await requireTable(catalog, named);
 }
 
 /** The branch a request names, main if absent. @throws TableBranchNotFound */

@@ -16,7 +16,13 @@ import type { MergeClauses } from '../table/merge-attempt.ts';
 import { readSource } from '../table/merge-source.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { updateRows } from '../table/update.ts';
-import { beginWrite, type Catalog, requireBranch, requireTable } from './catalog.ts';
+import {
+  beginWrite,
+  type Catalog,
+  type NamedTable,
+  requireBranch,
+  requireTable,
+} from './catalog.ts';
 import { repeatedCommit, writeOptions } from './rows.ts';
 import { withTimeout } from './timeout.ts';
 
@@ -123,11 +129,11 @@ export interface Change {
 /** The branch to be changed, unless the call is a repeat by its idempotency key. */
 export async function beginChange(
   catalog: Catalog,
-  request: { readonly id?: string[]; readonly branch?: string },
+  request: NamedTable & { readonly branch?: string },
   options: CallOptions,
 ): Promise<Change> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   return { branch, repeated: await repeatedCommit(catalog, table, options) };
 }

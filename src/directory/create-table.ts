@@ -111,6 +111,7 @@ export async function declareTable(
   }
   return {
     location: locationOf(catalog, folder),
+    incarnation: record.id,
     properties: { ...record.properties },
     managed_versioning: catalog.managedVersioning,
     ...(await vendedOptions(catalog, id, folder, request.vend_credentials)),
@@ -224,6 +225,7 @@ async function fillTable(
   const { snapshot, transaction } = committed;
   return {
     location: locationOf(catalog, table.folder),
+    incarnation: table.record.id,
     version: snapshot.version,
     properties: propertiesAt(table, snapshot),
     ...(transaction === undefined ? {} : { transaction_id: transaction }),
@@ -257,6 +259,7 @@ const createdAnswer = (
   staged: StagedTable,
 ): CreateTableResponse => ({
   location: locationOf(catalog, catalog.engine.names.tableFolder(id)),
+  incarnation: staged.record.id,
   version: 1,
   properties: { ...staged.record.properties },
   transaction_id: staged.transaction,
@@ -266,6 +269,7 @@ async function existingAnswer(catalog: Catalog, table: Table): Promise<CreateTab
   const head = await resolveHead(catalog.engine, mainBranch(table.folder, table.record.id));
   return {
     location: locationOf(catalog, table.folder),
+    incarnation: table.record.id,
     properties: propertiesAt(table, head?.snapshot),
     ...(head === undefined ? {} : { version: head.snapshot.version }),
   };

@@ -6,10 +6,18 @@ import { resolveHead, snapshotAt } from '../table/head.ts';
 import { prepareReads } from '../table/prepare.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { findTag } from '../table/tags.ts';
-import { type Catalog, locationOf, requireBranch, showId, type Table, tableId } from './catalog.ts';
+import {
+  type Catalog,
+  isMissed,
+  locationOf,
+  requireBranch,
+  requireSameTable,
+  showId,
+  type Table,
+} from './catalog.ts';
 import { vendedOptions } from './credentials.ts';
 import { propertiesAt } from './table-properties.ts';
-import { newestVersion, soughtTable, unchangedTable } from './unchanged-table.ts';
+import { newestVersion, tableToRead } from './unchanged-table.ts';
 
 /**
  * A table without a version is only declared: data files alone are what a crash left behind.
@@ -31,12 +39,11 @@ export async function describeTable(
       `tag ${JSON.stringify(request.tag)} cannot be combined with ${request.version === undefined ? 'branch' : 'version'}: a tag names one version of one branch by itself.`,
     );
   }
-  const id = tableId(request.id);
-  const table = unchangedTable(catalog, id) ?? (await soughtTable(catalog, id));
+  const table = await tableToRead(catalog, request);
   const location = locationOf(catalog, table.folder);
   const detailed = request.load_detailed_metadata === true;
   const isNamed = [request.tag, request.branch, request.version].some((name) => name !== undefined);
-  const named = isNamed ? await namedSnapshot(catalog, table, request) : undefined;
+  const named = isNamed ? await soughtSnapshot(catalog, table, request) : undefined;
   const newest = await newestVersion(catalog, table);
   const snapshot = isNamed ? named : newest;
   // What a table is opened with.
@@ -50,7 +57,13 @@ export async function describeTable(
     ...(request.check_declared === true || detailed
       ? { is_only_declared: snapshot === undefined }
       : {}),
-    ...(detailed ? { table: table.id.at(-1) ?? '', namespace: table.id.slice(0, -1) } : {}),
+    ...(detailed
+      ? {
+          table: table.id.at(-1) ?? '',
+          namespace: table.id.slice(0, -1),
+          incarnation: table.record.id,
+        }
+      : {}),
     ...(detailed && snapshot !== undefined ? detailsOf(snapshot) : {}),
     ...(await vendedOptions(catalog, table.id, table.folder, request.vend_credentials)),
   };
@@ -74,6 +87,19 @@ function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) frozen(member);
   return Object.freeze(value);
+}
+
+async function soughtSnapshot(
+  catalog: Catalog,
+  table: Table,
+  request: DescribeTableRequest,
+): Promise<Snapshot | undefined> {
+  try {
+    return await namedSnapshot(catalog, table, request);
+  } catch (error) {
+    if (isMissed(error)) await requireSameTable(catalog, request);
+    throw error;
+  }
 }
 
 /** The version that a tag, a number or a branch stands for; undefined where a branch has none. */

@@ -7,7 +7,7 @@ import type { CatalogExtensions } from '../protocol/extensions.ts';
 import type { NamespaceOperations } from '../protocol/namespace.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
-import type { Catalog } from './catalog.ts';
+import { type Catalog, isMissed, requireSameTable } from './catalog.ts';
 import * as changes from './changes.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
@@ -48,16 +48,22 @@ type Handlers = {
   >;
 };
 
-/** For changes of a table: its folder may vanish meanwhile, as somebody drops or moves it. */
-const change =
-  <Given extends readonly unknown[], Answer>(
+/**
+ * For operations on what is inside a table. Its folder may vanish meanwhile, as another writer drops
+ * or moves it; and where another table has its name by then, a branch, tag or version of it is
+ * missed, which is not what is wrong.
+ */
+const within =
+  <Given extends readonly [object, ...unknown[]], Answer>(
     handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
   ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
   async (catalog, ...given) => {
     try {
       return await handler(catalog, ...given);
     } catch (error) {
-      throw tableGone(error);
+      const gone = tableGone(error);
+      if (gone !== error || isMissed(error)) await requireSameTable(catalog, given[0]);
+      throw gone;
     }
   };
 
@@ -73,7 +79,7 @@ export const HANDLERS: Handlers = {
 
   ListTables: tables.listTables,
   ListAllTables: tables.listAllTables,
-  CreateTable: change(createTable),
+  CreateTable: within(createTable),
   DeclareTable: (catalog, request) => declareTable(catalog, request),
   RegisterTable: tables.registerTable,
   DescribeTable: describeTable,
@@ -90,44 +96,44 @@ export const HANDLERS: Handlers = {
   CountTableRows: rows.countTableRows,
   GetTableStats: rows.getTableStats,
 
-  InsertIntoTable: change(rows.insertIntoTable),
-  UpdateTable: change(changes.updateTable),
-  MergeInsertIntoTable: change(changes.mergeInsertIntoTable),
-  DeleteFromTable: change(rows.deleteFromTable),
-  DeleteRows: change(rows.deleteRows),
+  InsertIntoTable: within(rows.insertIntoTable),
+  UpdateTable: within(changes.updateTable),
+  MergeInsertIntoTable: within(changes.mergeInsertIntoTable),
+  DeleteFromTable: within(rows.deleteFromTable),
+  DeleteRows: within(rows.deleteRows),
 
-  AlterTableAddColumns: change(schemas.alterTableAddColumns),
-  AlterTableAlterColumns: change(schemas.alterTableAlterColumns),
-  AlterTableDropColumns: change(schemas.alterTableDropColumns),
-  UpdateFieldMetadata: change(schemas.updateFieldMetadata),
-  UpdateTableSchemaMetadata: change(rows.updateTableSchemaMetadata),
+  AlterTableAddColumns: within(schemas.alterTableAddColumns),
+  AlterTableAlterColumns: within(schemas.alterTableAlterColumns),
+  AlterTableDropColumns: within(schemas.alterTableDropColumns),
+  UpdateFieldMetadata: within(schemas.updateFieldMetadata),
+  UpdateTableSchemaMetadata: within(rows.updateTableSchemaMetadata),
 
-  ListTableIndices: indexes.listTableIndices,
-  DescribeTableIndexStats: indexes.describeTableIndexStats,
-  DropTableIndex: indexes.dropTableIndex,
+  ListTableIndices: within(indexes.listTableIndices),
+  DescribeTableIndexStats: within(indexes.describeTableIndexStats),
+  DropTableIndex: within(indexes.dropTableIndex),
 
-  ListTableVersions: versions.listTableVersions,
-  DescribeTableVersion: versions.describeTableVersion,
-  CreateTableVersion: change(versions.createTableVersion),
-  BatchCreateTableVersions: change(batchCreateTableVersions),
-  BatchCommitTables: change(batchCommitTables),
-  BatchDeleteTableVersions: change(versions.batchDeleteTableVersions),
-  RestoreTable: change(rows.restoreTable),
+  ListTableVersions: within(versions.listTableVersions),
+  DescribeTableVersion: within(versions.describeTableVersion),
+  CreateTableVersion: within(versions.createTableVersion),
+  BatchCreateTableVersions: within(batchCreateTableVersions),
+  BatchCommitTables: within(batchCommitTables),
+  BatchDeleteTableVersions: within(versions.batchDeleteTableVersions),
+  RestoreTable: within(rows.restoreTable),
 
-  ListTableTags: references.listTableTags,
-  GetTableTagVersion: references.getTableTagVersion,
-  CreateTableTag: change(references.createTableTag),
-  UpdateTableTag: change(references.updateTableTag),
-  DeleteTableTag: change(references.deleteTableTag),
-  ListTableBranches: references.listTableBranches,
-  CreateTableBranch: change(references.createTableBranch),
-  DeleteTableBranch: change(references.deleteTableBranch),
+  ListTableTags: within(references.listTableTags),
+  GetTableTagVersion: within(references.getTableTagVersion),
+  CreateTableTag: within(references.createTableTag),
+  UpdateTableTag: within(references.updateTableTag),
+  DeleteTableTag: within(references.deleteTableTag),
+  ListTableBranches: within(references.listTableBranches),
+  CreateTableBranch: within(references.createTableBranch),
+  DeleteTableBranch: within(references.deleteTableBranch),
 
   DescribeTransaction: describeTransaction,
   AlterTransaction: alterTransaction,
 
-  OptimizeTable: change(optimizeTable),
-  CleanupTable: change(cleanupTable),
+  OptimizeTable: within(optimizeTable),
+  CleanupTable: within(cleanupTable),
   Verify: verifyCatalog,
   Repair: repairCatalog,
   PurgeTrash: purgeTrash,

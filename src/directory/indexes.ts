@@ -15,6 +15,7 @@ import { snapshotAt } from '../table/head.ts';
 import {
   beginWrite,
   type Catalog,
+  type NamedTable,
   requireBranch,
   requireTable,
   showId,
@@ -53,18 +54,15 @@ export async function dropTableIndex(
   throw missingIndex(await requireVersion(catalog, request), request.index_name);
 }
 
-interface NamedVersion {
-  readonly id?: string[] | undefined;
+interface NamedVersion extends NamedTable {
   readonly branch?: string | undefined;
   readonly version?: number | undefined;
 }
 
 /** The table, once branch and version of the request are known to exist. */
-async function requireVersion(
-  catalog: Catalog,
-  { id, branch, version }: NamedVersion,
-): Promise<Table> {
-  const table = await requireTable(catalog, id);
+async function requireVersion(catalog: Catalog, named: NamedVersion): Promise<Table> {
+  const { branch, version } = named;
+  const table = await requireTable(catalog, named);
   const found = await requireBranch(catalog, table, branch);
   if (version !== undefined) await snapshotAt(catalog.engine, found, version);
   return table;

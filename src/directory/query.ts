@@ -68,12 +68,7 @@ export async function takeTableRows(
   options: CallOptions = {},
 ): Promise<RecordBatchStream> {
   const { engine } = catalog;
-  const { id, branch, version } = request;
-  const snapshot = await requestedSnapshot(catalog, {
-    id: [...id],
-    ...(branch === undefined ? {} : { branch }),
-    ...(version === undefined ? {} : { version }),
-  });
+  const snapshot = await requestedSnapshot(catalog, request);
   const plan = await planScan(engine, snapshot, {
     columns: selectedColumns(request.columns),
     withRowId: request.with_row_id,
@@ -94,6 +89,7 @@ export async function explainTableQueryPlan(
   const query: QueryTableRequest = { ...request.query };
   if (request.id !== undefined) query.id = request.id;
   if (request.branch !== undefined) query.branch = request.branch;
+  if (request.incarnation !== undefined) query.incarnation = request.incarnation;
   refuseUnanswered(query);
   const snapshot = await requestedSnapshot(catalog, query);
   return { plan: await explained(catalog, snapshot, query, request.verbose ?? false) };

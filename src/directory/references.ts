@@ -46,7 +46,7 @@ export async function listTableTags(
   catalog: Catalog,
   request: ListTableTagsRequest,
 ): Promise<ListTableTagsResponse> {
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const tags = [...(await listTags(catalog.engine, table.folder, table.record.id))];
   const { items, page_token } = pageOf(sorted(tags), request, ([name]) => name);
   const contents: [string, TagContents][] = [];
@@ -64,7 +64,7 @@ export async function getTableTagVersion(
   catalog: Catalog,
   request: GetTableTagVersionRequest,
 ): Promise<GetTableTagVersionResponse> {
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const record = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
   if (record === undefined) throw missingTag(table, request.tag);
   return { version: record.version, ...branchMember(record.branch) };
@@ -76,7 +76,7 @@ export async function createTableTag(
   request: CreateTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   return withTagged(catalog, table, request, async (record, branch) => {
     await createTag(catalog.engine, table.folder, request.tag, record);
     if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
@@ -91,7 +91,7 @@ export async function updateTableTag(
   request: UpdateTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   return withTagged(catalog, table, request, async (record, branch) => {
     const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
     if (known === undefined) throw missingTag(table, request.tag);
@@ -108,9 +108,10 @@ export async function deleteTableTag(
   request: DeleteTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
-  if (known !== undefined && (await deleteTag(catalog.engine, table.folder, request.tag)))
+  const { engine } = catalog;
+  if (known !== undefined && (await deleteTag(engine, table.folder, table.record.id, request.tag)))
     return {};
   throw missingTag(table, request.tag);
 }
@@ -119,7 +120,7 @@ export async function listTableBranches(
   catalog: Catalog,
   request: ListTableBranchesRequest,
 ): Promise<ListTableBranchesResponse> {
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const all = await listBranches(catalog.engine, table.folder, table.record.id);
   const branches = all.sort((left, right) => byCodeUnits(left.branch, right.branch));
   const { items, page_token } = pageOf(branches, request, ({ branch }) => branch);
@@ -137,7 +138,7 @@ export async function createTableBranch(
   request: CreateTableBranchRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const parent = await requireBranch(catalog, table, request.from_branch);
   const from =
     request.from_version === undefined
@@ -161,7 +162,7 @@ export async function deleteTableBranch(
   request: DeleteTableBranchRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   if (request.name === MAIN_BRANCH) {
     throw new DirspaceError(
       'InvalidInput',
@@ -219,7 +220,7 @@ async function takeBack(
   const { engine } = catalog;
   const found = await findTag(engine, folder, table, tag);
   if (found?.branch !== branch || found.version !== version) return;
-  if (known === undefined) await deleteTag(engine, folder, tag);
+  if (known === undefined) await deleteTag(engine, folder, table, tag);
   else await replaceTag(engine, folder, tag, known);
 }
 

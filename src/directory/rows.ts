@@ -33,7 +33,10 @@ import { noteHead, unchangedHead } from '../table/unchanged-head.ts';
 import {
   beginWrite,
   type Catalog,
+  isMissed,
+  type NamedTable,
   requireBranch,
+  requireSameTable,
   requireTable,
   type Table,
   tableId,
@@ -50,16 +53,13 @@ export async function insertIntoTable(
   await beginWrite(catalog);
   const mode = parseMode(request.mode, INSERT_MODES);
   if (options.idempotencyKey !== undefined) {
-    const repeated = await repeatedCommit(
-      catalog,
-      await requireTable(catalog, request.id),
-      options,
-    );
+    const repeated = await repeatedCommit(catalog, await requireTable(catalog, request), options);
     if (repeated !== undefined)
       return insertAnswer(repeated, repeated.manifest.operation.summary.added_rows);
   }
   const { engine } = catalog;
-  const base = await requestedSnapshot(catalog, { id: request.id, branch: request.branch });
+  const { id, incarnation, branch: name } = request;
+  const base = await requestedSnapshot(catalog, { id, incarnation, branch: name });
   const { branch } = base;
   const stream = await openArrowBody(data);
   const write = writeOptions(branch, options);
@@ -95,7 +95,7 @@ export async function deleteRows(
   options: CallOptions = {},
 ): Promise<DeleteRowsResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id as string[]);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const wanted = writeOptions(branch, options);
   return deletedAnswer(await deleteRowsById(catalog.engine, branch, request.row_ids, wanted));
@@ -108,7 +108,7 @@ export async function deleteFromTable(
   options: CallOptions = {},
 ): Promise<DeleteFromTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const repeated = await repeatedCommit(catalog, table, options);
   if (repeated !== undefined) {
@@ -139,7 +139,7 @@ export async function restoreTable(
   options: CallOptions = {},
 ): Promise<RestoreTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const source = await snapshotAt(catalog.engine, branch, request.version);
   const { transaction } = await withHold(catalog.engine, branch, source.version, () =>
@@ -154,7 +154,7 @@ export async function updateTableSchemaMetadata(
   options: CallOptions = {},
 ): Promise<UpdateTableSchemaMetadataResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const metadata = { ...request.metadata };
   const { transaction } = await replaceSchemaMetadata(
@@ -202,8 +202,7 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
   };
 }
 
-interface RequestedVersion {
-  readonly id?: string[] | undefined;
+interface RequestedVersion extends NamedTable {
   readonly branch?: string | undefined;
   readonly version?: number | undefined;
 }
@@ -216,13 +215,25 @@ export function requestedSnapshot(
   if (request.branch === undefined && request.version === undefined) {
     const folder = catalog.engine.names.tableFolder(tableId(request.id));
     const unchanged = unchangedHead(catalog.engine, folder);
-    if (unchanged !== undefined) return unchanged;
+    if (unchanged !== undefined && isOf(unchanged, request.incarnation)) return unchanged;
   }
   return soughtSnapshot(catalog, request);
 }
 
+const isOf = ({ branch }: Snapshot, incarnation: string | undefined): boolean =>
+  incarnation === undefined || incarnation === branch.incarnation;
+
 async function soughtSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
-  const table = await requireTable(catalog, request.id);
+  try {
+    return await namedSnapshot(catalog, request);
+  } catch (error) {
+    if (isMissed(error)) await requireSameTable(catalog, request);
+    throw error;
+  }
+}
+
+async function namedSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
   const head = await resolveHead(catalog.engine, branch);

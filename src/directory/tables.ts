@@ -48,7 +48,7 @@ import {
   tablePlaceTaken,
 } from './taken-names.ts';
 import { prepareTrash } from './trash.ts';
-import { soughtTable, unchangedTable } from './unchanged-table.ts';
+import { tableToRead } from './unchanged-table.ts';
 
 export async function listTables(
   catalog: Catalog,
@@ -86,8 +86,7 @@ export async function listAllTables(
 
 /** @throws TableNotFound, TableVersionNotFound */
 export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
-  const id = tableId(request.id);
-  const table = unchangedTable(catalog, id) ?? (await soughtTable(catalog, id));
+  const table = await tableToRead(catalog, request);
   if (request.version === undefined) return;
   await snapshotAt(catalog.engine, mainBranch(table.folder, table.record.id), request.version);
 }
@@ -98,7 +97,7 @@ export async function dropTable(
   request: DropTableRequest,
 ): Promise<DropTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const properties = await readableProperties(catalog, table);
   const trash = await prepareTrash(catalog, 'table', table.id);
   await moveAway(catalog, table, trash);
@@ -115,7 +114,7 @@ export async function deregisterTable(
   request: DeregisterTableRequest,
 ): Promise<DeregisterTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const properties = await readableProperties(catalog, table);
   const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
   await moveAway(catalog, table, place);
@@ -162,7 +161,7 @@ export async function registerTable(
     existing !== undefined &&
     (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
   if (!isReplaced) await moveInto(catalog, id, location, place);
-  return { location: locationOf(catalog, place), properties };
+  return { location: locationOf(catalog, place), incarnation: record.id, properties };
 }
 
 /** Renames the table, also into another namespace. @throws TableAlreadyExists, NamespaceNotFound */
@@ -171,7 +170,7 @@ export async function renameTable(
   request: RenameTableRequest,
 ): Promise<RenameTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const namespace = request.new_namespace_id ?? table.id.slice(0, -1);
   const target = tableId([...namespace, request.new_table_name]);
   await requireNamespace(catalog, target.slice(0, -1));

@@ -14,7 +14,14 @@ import { mainBranch } from '../table/branches.ts';
 import { resolveHead } from '../table/head.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { noteHead, unchangedHead } from '../table/unchanged-head.ts';
-import { type Catalog, requireTable, type Table } from './catalog.ts';
+import {
+  type Catalog,
+  type NamedTable,
+  requireIncarnation,
+  requireTable,
+  type Table,
+  tableId,
+} from './catalog.ts';
 
 interface Seen {
   readonly record: TableRecord;
@@ -28,8 +35,17 @@ const SETTLED_MILLIS = 2_000;
 
 const keyOf = (folder: string): string => `unchanged ${folder}`;
 
-/** For reads: what writes must make sure of on their way to a table is not looked at. */
-export function unchangedTable(catalog: Catalog, id: ObjectPath): Table | undefined {
+/** The table a read is for. @throws TableNotFound */
+export function tableToRead(catalog: Catalog, named: NamedTable): Awaitable<Table> {
+  const id = tableId(named.id);
+  const table = unchangedTable(catalog, id);
+  if (table === undefined) return soughtTable(catalog, id, named);
+  requireIncarnation(table, named.incarnation);
+  return table;
+}
+
+/** What writes must make sure of on their way to a table is not looked at. */
+function unchangedTable(catalog: Catalog, id: ObjectPath): Table | undefined {
   const folder = catalog.engine.names.tableFolder(id);
   const seen = catalog.engine.heads.get<Seen>(keyOf(folder));
   if (seen === undefined) return undefined;
@@ -42,10 +58,10 @@ export function unchangedTable(catalog: Catalog, id: ObjectPath): Table | undefi
 }
 
 /** The table found the whole way, and remembered. @throws TableNotFound */
-export async function soughtTable(catalog: Catalog, id: ObjectPath): Promise<Table> {
+async function soughtTable(catalog: Catalog, id: ObjectPath, named: NamedTable): Promise<Table> {
   // Before the record is read: one that takes its place in between is not taken for it.
   const facts = recordFacts(catalog, catalog.engine.names.tableFolder(id));
-  const table = await requireTable(catalog, id);
+  const table = await requireTable(catalog, named);
   if (facts !== undefined && facts.modified + SETTLED_MILLIS < catalog.env.now()) {
     const seen: Seen = { record: table.record, facts };
     catalog.engine.heads.set(keyOf(table.folder), seen, SEEN_BYTES + 4 * facts.size);

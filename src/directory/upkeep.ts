@@ -26,7 +26,7 @@ export async function cleanupTable(
     request.orphan_grace_millis ?? DEFAULT_ORPHAN_GRACE,
   );
   const dryRun = request.dry_run ?? false;
-  const table = await requireTable(catalog, request.id as string[]);
+  const table = await requireTable(catalog, request);
   return catalog.engine.withLock(`${table.folder} cleanup`, async () => {
     const report = await cleanup(catalog.engine, table.folder, table.record.id, {
       olderThan,
@@ -60,6 +60,7 @@ export async function optimizeTable(
           id: request.id,
           older_than_millis: older,
           dry_run: dryRun,
+          ...(request.incarnation === undefined ? {} : { incarnation: request.incarnation }),
           ...(request.orphan_grace_millis === undefined
             ? {}
             : { orphan_grace_millis: request.orphan_grace_millis }),
@@ -84,7 +85,7 @@ async function compactTable(
 ): Promise<CompactionReport | undefined> {
   if (request.compact === false) return undefined;
   const goals = goalsOf(catalog.engine.limits, request.compact ?? {});
-  const table = await requireTable(catalog, request.id as string[]);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   // Two that compact the same table at once would do the work twice.
   return catalog.engine.withLock(`${branch.folder} compact`, () =>

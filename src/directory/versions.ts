@@ -24,7 +24,7 @@ export async function listTableVersions(
   catalog: Catalog,
   request: ListTableVersionsRequest,
 ): Promise<ListTableVersionsResponse> {
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const numbers = await visibleVersions(catalog.engine, branch);
   const descending = request.descending === true;
@@ -46,7 +46,7 @@ export async function describeTableVersion(
   catalog: Catalog,
   request: DescribeTableVersionRequest,
 ): Promise<DescribeTableVersionResponse> {
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const head =
     request.version === undefined ? await resolveHead(catalog.engine, branch) : undefined;
@@ -61,7 +61,7 @@ export async function createTableVersion(
   request: CreateTableVersionRequest,
 ): Promise<CreateTableVersionResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const staged = await readOfferedVersion(catalog, branch, request);
   const snapshot = await publishStaged(catalog, branch, staged, undefined);
@@ -74,7 +74,7 @@ export async function batchDeleteTableVersions(
   request: BatchDeleteTableVersionsRequest,
 ): Promise<BatchDeleteTableVersionsResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request.id);
+  const table = await requireTable(catalog, request);
   const branch = await requireBranch(catalog, table, request.branch);
   const plan = await planDeletion(catalog.engine, branch, request.ranges);
   return { deleted_count: await deleteVersions(catalog.engine, branch, plan) };

@@ -30,6 +30,7 @@ export interface UpdateNamespacePropertiesRequest {
 /** Rows to delete by id, from the main branch if none is named. */
 export interface DeleteRowsRequest {
   readonly id: readonly string[];
+  readonly incarnation?: string;
   readonly branch?: string;
   /** `_rowid` values; those that name no live row are ignored. */
   readonly row_ids: readonly bigint[];
@@ -45,6 +46,7 @@ export interface DeleteRowsResponse {
 /** Rows named one by one: by `row_ids`, or by `offsets` among the live rows of the version. */
 export interface TakeRowsRequest {
   readonly id: readonly string[];
+  readonly incarnation?: string;
   readonly branch?: string;
   readonly version?: number;
   readonly row_ids?: readonly bigint[];
@@ -56,6 +58,7 @@ export interface TakeRowsRequest {
 /** What may be removed of a table, in ages of milliseconds. */
 export interface CleanupTableRequest {
   readonly id: readonly string[];
+  readonly incarnation?: string;
   /** Versions older than this go, save the newest of each branch and what tags name. */
   readonly older_than_millis: number;
   /** Files that nothing refers to are kept this long; a writer may still be about to use them. */
@@ -85,6 +88,7 @@ export interface CompactionParameters {
 /** Compaction of one branch, and then cleanup of the whole table. */
 export interface OptimizeTableRequest {
   readonly id: readonly string[];
+  readonly incarnation?: string;
   readonly branch?: string;
   /** With the usual aims if absent; `false` rewrites nothing. */
   readonly compact?: CompactionParameters | false;

@@ -17,6 +17,8 @@ import {
 const text: QueryMember = { type: 'string' };
 const flag: QueryMember = { type: 'boolean', default: false };
 const branch = { branch: text };
+/** The table must be this one, not another that took its name. */
+const bound = { incarnation: text };
 const page = { page_token: text, limit: { type: 'integer' } } as const;
 const declared = { include_declared: { type: 'boolean', default: true } } as const;
 
@@ -67,10 +69,15 @@ export const OPERATIONS = {
     '/v1/table/{id}/schema_metadata/update',
     'write',
     'Replace the metadata of the schema',
-    { query: branch, bodyMember: 'metadata', answer: 'bare', answerMember: 'metadata' },
+    {
+      query: { ...branch, ...bound },
+      bodyMember: 'metadata',
+      answer: 'bare',
+      answerMember: 'metadata',
+    },
   ),
   ListTableVersions: bodyless('/v1/table/{id}/version/list', 'read', 'List versions', {
-    query: { ...branch, ...page, descending: { type: 'boolean' } },
+    query: { ...branch, ...bound, ...page, descending: { type: 'boolean' } },
   }),
   CreateTableVersion: json('/v1/table/{id}/version/create', 'admin', 'Record a version', {
     errors: conflict,
@@ -98,7 +105,7 @@ export const OPERATIONS = {
   AlterTableDropColumns: json('/v1/table/{id}/drop_columns', 'write', 'Drop columns'),
   GetTableStats: json('/v1/table/{id}/stats', 'read', 'Read sizes and fragment statistics'),
   InsertIntoTable: arrowStream('/v1/table/{id}/insert', 'write', 'Add rows', {
-    query: { ...branch, mode: { type: 'string', default: 'append' } },
+    query: { ...branch, ...bound, mode: { type: 'string', default: 'append' } },
   }),
   MergeInsertIntoTable: arrowStream(
     '/v1/table/{id}/merge_insert',
@@ -107,6 +114,7 @@ export const OPERATIONS = {
     {
       query: {
         ...branch,
+        ...bound,
         on: { type: 'string', required: true, repeated: true },
         when_matched_update_all: flag,
         when_matched_update_all_filt: text,
@@ -173,9 +181,11 @@ export const OPERATIONS = {
     'Read what an index covers',
   ),
   DropTableIndex: bodyless('/v1/table/{id}/index/{index_name}/drop', 'write', 'Drop an index', {
-    query: branch,
+    query: { ...branch, ...bound },
   }),
-  ListTableTags: bodyless('/v1/table/{id}/tags/list', 'read', 'List tags', { query: page }),
+  ListTableTags: bodyless('/v1/table/{id}/tags/list', 'read', 'List tags', {
+    query: { ...bound, ...page },
+  }),
   GetTableTagVersion: json('/v1/table/{id}/tags/version', 'read', 'Read the version of a tag'),
   DeclareTable: json('/v1/table/{id}/declare', 'write', 'Reserve a table without data', {
     errors: conflict,
@@ -188,7 +198,7 @@ export const OPERATIONS = {
     repeatable: true,
   }),
   ListTableBranches: bodyless('/v1/table/{id}/branches/list', 'read', 'List branches', {
-    query: page,
+    query: { ...bound, ...page },
   }),
   CreateTableBranch: json('/v1/table/{id}/branches/create', 'write', 'Create a branch', {
     errors: conflict,

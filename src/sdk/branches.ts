@@ -2,9 +2,10 @@
 import type { BranchContents } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
+import type { Catalog } from './implementations.ts';
 import { pages } from './pages.ts';
 import type { Table } from './table.ts';
-import { branchMember, type TableTarget } from './target.ts';
+import { branchMember, type OnTable, onTable, type TableTarget } from './target.ts';
 import type { VersionSelection } from './versions.ts';
 
 export type OpenBranch = (selection: VersionSelection, options: CallOptions) => Promise<Table>;
@@ -25,9 +26,9 @@ export class Branches {
 
   /** By name: the parent's branch and version, and when it was made. */
   async list(options: CallOptions = {}): Promise<Record<string, BranchContents>> {
-    const { catalog, id } = this.#enter(options);
+    const { catalog, table } = this.#enter(options);
     const branches: [string, BranchContents][] = [];
-    const listed = pages((token) => catalog.listTableBranches({ id, ...token }, options));
+    const listed = pages((token) => catalog.listTableBranches({ ...table, ...token }, options));
     for await (const page of listed) branches.push(...Object.entries(page.branches));
     return Object.fromEntries(branches);
   }
@@ -42,11 +43,11 @@ export class Branches {
     fromVersion?: number | null,
     options: CallOptions = {},
   ): Promise<Table> {
-    const { catalog, id } = this.#enter(options);
+    const { catalog, table } = this.#enter(options);
     const { branch: from_branch } = branchMember(fromRef ?? undefined);
     const from_version = fromVersion ?? undefined;
     await catalog.createTableBranch(
-      { id, name, ...defined({ from_branch, from_version }) },
+      { ...table, name, ...defined({ from_branch, from_version }) },
       options,
     );
     return this.#open({ branch: name }, options);
@@ -63,12 +64,12 @@ export class Branches {
    * @throws TableBranchNotFound, InvalidTableState while a tag names it
    */
   async delete(name: string, options: CallOptions = {}): Promise<void> {
-    const { catalog, id } = this.#enter(options);
-    await catalog.deleteTableBranch({ id, name }, options);
+    const { catalog, table } = this.#enter(options);
+    await catalog.deleteTableBranch({ ...table, name }, options);
   }
 
-  #enter(options: CallOptions): TableTarget {
+  #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
     this.#target.lifetime.enter(options);
-    return this.#target;
+    return { catalog: this.#target.catalog, table: onTable(this.#target) };
   }
 }

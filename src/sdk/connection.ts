@@ -154,7 +154,7 @@ export class Connection extends CatalogHandle {
     options: OpenTableOptions = {},
   ): Promise<Table> {
     checkOptionNames(options, OPEN_OPTIONS);
-    return Table.open(this.home, tableId(name, namespacePath), options, options);
+    return Table.open(this.home, { id: tableId(name, namespacePath) }, options, options);
   }
 
   /** Whether the table is there, and its version where one is given. */
@@ -278,8 +278,8 @@ export class Connection extends CatalogHandle {
       properties: copy(properties),
       storage_options: copy(storageOptions),
     });
-    await this.namespace.createTable(request, rows, options);
-    return new Table(this.home, id);
+    const { incarnation } = await this.namespace.createTable(request, rows, options);
+    return new Table(this.home, defined({ id, incarnation }));
   }
 
   #table(name: string, path?: readonly string[], options?: CallOptions): string[] {

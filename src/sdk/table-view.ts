@@ -22,7 +22,9 @@ import {
   detailedRequest,
   displayPath,
   type Home,
+  type OnTable,
   onBranch,
+  onTable,
   type TableTarget,
 } from './target.ts';
 
@@ -34,19 +36,19 @@ interface Pin extends TableTarget {
 export class TableView implements Disposable, AsyncDisposable {
   protected readonly home: Home;
   protected readonly lifetime: Lifetime;
-  /** The newest version of the handle's branch. */
-  protected readonly newest: TableTarget;
   readonly #schemas = new SchemaCache();
+  #newest: TableTarget;
   #pin: Pin | undefined;
   #describe: DescribeTableRequest;
 
   /** Connections make tables; see `Connection.openTable`. */
-  constructor(home: Home, id: string[], branch?: string) {
+  constructor(home: Home, { id, incarnation }: OnTable, branch?: string) {
     this.home = home;
     this.lifetime = new Lifetime(() => `The table ${displayPath(id)}`, home.lifetime);
     const { catalog } = home;
-    this.newest = { catalog, lifetime: this.lifetime, id, ...branchMember(branch) };
-    this.#describe = detailedRequest(this.newest);
+    const bound = incarnation === undefined ? {} : { incarnation };
+    this.#newest = { catalog, lifetime: this.lifetime, id, ...bound, ...branchMember(branch) };
+    this.#describe = detailedRequest(this.#newest);
   }
 
   get name(): string {
@@ -112,12 +114,12 @@ export class TableView implements Disposable, AsyncDisposable {
   /** The absolute path of the table's folder, or what the catalog says instead. */
   async location(options?: CallOptions): Promise<string | undefined> {
     this.lifetime.enter(options);
-    return (await this.home.catalog.describeTable({ id: this.newest.id }, options)).location;
+    return (await this.home.catalog.describeTable(onTable(this.newest), options)).location;
   }
 
   async uri(options?: CallOptions): Promise<string | undefined> {
     this.lifetime.enter(options);
-    const request = { id: this.newest.id, with_table_uri: true };
+    const request = { ...onTable(this.newest), with_table_uri: true };
     return (await this.home.catalog.describeTable(request, options)).table_uri;
   }
 
@@ -171,6 +173,11 @@ export class TableView implements Disposable, AsyncDisposable {
     return this.query().toArrow(options);
   }
 
+  /** The newest version of the handle's branch. */
+  protected get newest(): TableTarget {
+    return this.#newest;
+  }
+
   /** The version checked out, where one is. */
   protected get pinned(): (TableTarget & { readonly version: number }) | undefined {
     return this.#pin;
@@ -197,9 +204,17 @@ export class TableView implements Disposable, AsyncDisposable {
     return this.#pin ?? this.newest;
   }
 
-  /** Makes sure that the newest version is there and has data. */
+  /** Makes sure that the newest version is there and has data; the handle is on that table then. */
   protected async probe(options?: CallOptions): Promise<void> {
-    requireData(this.newest.id, await this.#details(options));
+    const answer = await this.#details(options);
+    requireData(this.newest.id, answer);
+    this.#bind(answer);
+  }
+
+  /** Puts the handle on the table that has the name now, whether or not it has data. */
+  protected async identified(options?: CallOptions): Promise<TableTarget> {
+    this.#bind(await this.#details(options));
+    return this.#newest;
   }
 
   protected async pin(
@@ -207,17 +222,26 @@ export class TableView implements Disposable, AsyncDisposable {
     options?: CallOptions,
   ): Promise<void> {
     const { branch: _, ...main } = this.newest;
-    const target = { ...main, ...at };
-    const request = detailedRequest(target);
+    const request = detailedRequest({ ...main, ...at });
     const answer = await this.home.catalog.describeTable(request, options);
-    const schema = this.#schemas.read(requireData(target.id, answer));
-    this.#pin = { ...target, schema };
-    this.#describe = request;
+    const schema = this.#schemas.read(requireData(main.id, answer));
+    this.#bind(answer);
+    const { branch: _branch, ...bound } = this.newest;
+    const pin = { ...bound, ...at, schema };
+    this.#pin = pin;
+    this.#describe = detailedRequest(pin);
   }
 
   protected follow(): void {
     this.#pin = undefined;
     this.#describe = detailedRequest(this.newest);
+  }
+
+  /** Once: from then on, what is asked for is asked of that incarnation of the table. */
+  #bind({ incarnation }: DescribeTableResponse): void {
+    if (incarnation === undefined || this.#newest.incarnation !== undefined) return;
+    this.#newest = { ...this.#newest, incarnation };
+    this.#describe = detailedRequest(this.#newest);
   }
 
   #details(options?: CallOptions): Promise<DescribeTableResponse> {

@@ -36,7 +36,7 @@ import {
 } from './table-results.ts';
 import { Tags } from './tags.ts';
 import { rowNumbers } from './take-query.ts';
-import { branchMember, type Home, onBranch } from './target.ts';
+import { branchMember, type Home, type OnTable, onBranch, onTable } from './target.ts';
 import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
 import {
   followsNewest,
@@ -60,21 +60,26 @@ export interface AddDataOptions extends CallOptions {
 
 /** Reads and writes; what is read is said at `TableView`, indexes at `TableIndexes`. */
 export class Table extends TableIndexes {
-  /** Opens a table at a version, and so finds out that both are there. */
+  /**
+   * Opens a table at a version, and so finds out that both are there. The handle stays on that very
+   * table: once another has its name, every call rejects with TableNotFound.
+   */
   static async open(
     home: Home,
-    id: string[],
+    named: OnTable,
     selection: VersionSelection = {},
     options?: CallOptions,
   ): Promise<Table> {
     home.lifetime.enter(options);
-    const asked = new Table(home, id, selection.branch);
+    const asked = new Table(home, named, selection.branch);
     if (followsNewest(selection)) {
       await asked.probe(options);
       return asked;
     }
-    const found = await resolveSelection(asked.newest, selection, options);
-    const table = found.branch === asked.newest.branch ? asked : new Table(home, id, found.branch);
+    // What a tag or a time means must be a version of the table that is opened.
+    const found = await resolveSelection(() => asked.identified(options), selection, options);
+    const isSame = found.branch === asked.newest.branch;
+    const table = isSame ? asked : new Table(home, onTable(asked.newest), found.branch);
     await table.pin(found, options);
     return table;
   }
@@ -181,7 +186,7 @@ export class Table extends TableIndexes {
         : typeof version === 'string'
           ? { tag: version }
           : version;
-    await this.pin(await resolveSelection(this.newest, selection, options), options);
+    await this.pin(await resolveSelection(() => this.newest, selection, options), options);
   }
 
   /** Follows the newest version again. */
@@ -195,7 +200,7 @@ export class Table extends TableIndexes {
     this.lifetime.enter(options);
     const chosen =
       typeof version === 'string'
-        ? await resolveSelection(this.newest, { tag: version }, options)
+        ? await resolveSelection(() => this.newest, { tag: version }, options)
         : version === undefined
           ? this.pinned
           : { ...branchMember(this.newest.branch), version };
@@ -228,9 +233,9 @@ export class Table extends TableIndexes {
   /** The branches of the table but the main one. */
   async branches(): Promise<Branches> {
     this.lifetime.enter();
-    const { id } = this.newest;
-    return new Branches(this.newest, (selection, options) =>
-      Table.open(this.home, id, selection, options),
+    const { newest } = this;
+    return new Branches(newest, (selection, options) =>
+      Table.open(this.home, onTable(newest), selection, options),
     );
   }
 

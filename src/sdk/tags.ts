@@ -1,8 +1,9 @@
 /** The tags of one table: names for versions, which cleanup keeps. */
 import type { TagContents } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
+import type { Catalog } from './implementations.ts';
 import { pages } from './pages.ts';
-import { branchMember, type TableTarget } from './target.ts';
+import { branchMember, type OnTable, onTable, type TableTarget } from './target.ts';
 
 /** Which branch a version is of. */
 export interface TagOptions extends CallOptions {
@@ -21,9 +22,11 @@ export class Tags {
 
   /** By name: the branch and the version. */
   async list(options: CallOptions = {}): Promise<Record<string, TagContents>> {
-    const { catalog, id } = this.#enter(options);
+    const { catalog, table } = this.#enter(options);
     const tags: [string, TagContents][] = [];
-    for await (const page of pages((token) => catalog.listTableTags({ id, ...token }, options))) {
+    for await (const page of pages((token) =>
+      catalog.listTableTags({ ...table, ...token }, options),
+    )) {
       tags.push(...Object.entries(page.tags));
     }
     return Object.fromEntries(tags);
@@ -31,31 +34,31 @@ export class Tags {
 
   /** The number of the version that it names. @throws TableTagNotFound */
   async getVersion(tag: string, options: CallOptions = {}): Promise<number> {
-    const { catalog, id } = this.#enter(options);
-    return (await catalog.getTableTagVersion({ id, tag }, options)).version;
+    const { catalog, table } = this.#enter(options);
+    return (await catalog.getTableTagVersion({ ...table, tag }, options)).version;
   }
 
   /** @throws TableTagAlreadyExists, TableVersionNotFound */
   async create(tag: string, version: number, options: TagOptions = {}): Promise<void> {
-    const { catalog, id } = this.#enter(options);
-    await catalog.createTableTag({ id, tag, version, ...this.#branch(options) }, options);
+    const { catalog, table } = this.#enter(options);
+    await catalog.createTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
   }
 
   /** Moves a tag to another version, of another branch too. */
   async update(tag: string, version: number, options: TagOptions = {}): Promise<void> {
-    const { catalog, id } = this.#enter(options);
-    await catalog.updateTableTag({ id, tag, version, ...this.#branch(options) }, options);
+    const { catalog, table } = this.#enter(options);
+    await catalog.updateTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
   }
 
   /** The version stays until cleanup. @throws TableTagNotFound */
   async delete(tag: string, options: CallOptions = {}): Promise<void> {
-    const { catalog, id } = this.#enter(options);
-    await catalog.deleteTableTag({ id, tag }, options);
+    const { catalog, table } = this.#enter(options);
+    await catalog.deleteTableTag({ ...table, tag }, options);
   }
 
-  #enter(options: CallOptions): TableTarget {
+  #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
     this.#target.lifetime.enter(options);
-    return this.#target;
+    return { catalog: this.#target.catalog, table: onTable(this.#target) };
   }
 
   #branch({ branch }: TagOptions): { branch?: string } {

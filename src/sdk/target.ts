@@ -19,6 +19,11 @@ export interface TableTarget {
   readonly lifetime: Lifetime;
   /** Components from the root down; never changed. */
   readonly id: string[];
+  /**
+   * The table that the handle was opened on, as the catalog told it: another one that takes its name
+   * is not meant. Catalogs of others tell none; the name alone counts then.
+   */
+  readonly incarnation?: string;
   /** The main branch if absent. */
   readonly branch?: string;
   /** The newest one, whenever it is asked for, if absent. */
@@ -33,15 +38,25 @@ export function branchMember(branch: string | undefined): { branch?: string } {
 }
 
 /** Members that requests on tables share. */
-export interface AtVersion {
+export interface OnTable {
   id: string[];
+  incarnation?: string;
+}
+
+export interface AtVersion extends OnTable {
   branch?: string;
   version?: number;
 }
 
 // Opening a table and counting its rows come through here; assigning costs a tenth of spreading.
-export function onBranch({ id, branch }: TableTarget): Omit<AtVersion, 'version'> {
-  return branch === undefined ? { id } : { id, branch };
+export function onTable({ id, incarnation }: TableTarget): OnTable {
+  return incarnation === undefined ? { id } : { id, incarnation };
+}
+
+export function onBranch(target: TableTarget): Omit<AtVersion, 'version'> {
+  const members: AtVersion = onTable(target);
+  if (target.branch !== undefined) members.branch = target.branch;
+  return members;
 }
 
 export function atVersion(target: TableTarget): AtVersion {

@@ -3,7 +3,7 @@ import { DirspaceError } from '../errors.ts';
 import type { TableVersion } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { pages } from './pages.ts';
-import { branchMember, displayPath, onBranch, type TableTarget } from './target.ts';
+import { branchMember, displayPath, onBranch, onTable, type TableTarget } from './target.ts';
 
 /** A version as the history lists it. */
 export interface Version {
@@ -77,10 +77,10 @@ export const followsNewest = ({ version, tag, asOf }: VersionSelection): boolean
 /**
  * The version that a selection means, with its branch. Throws InvalidInput for members that exclude
  * each other and for a selection that names no version, and TableVersionNotFound for a time before
- * the first version.
+ * the first version. `table` is asked for the table only where it must be looked at.
  */
 export async function resolveSelection(
-  target: TableTarget,
+  table: () => TableTarget | Promise<TableTarget>,
   selection: VersionSelection,
   options?: CallOptions,
 ): Promise<{ branch?: string; version: number }> {
@@ -95,13 +95,15 @@ export async function resolveSelection(
       const message = '"tag" and "branch" exclude each other: a tag names its branch.';
       throw new DirspaceError('InvalidInput', message);
     }
-    const found = await target.catalog.getTableTagVersion({ id: target.id, tag }, options);
+    const target = await table();
+    const found = await target.catalog.getTableTagVersion({ ...onTable(target), tag }, options);
     return { version: found.version, ...branchMember(found.branch) };
   }
   const chosen = branchMember(branch);
   if (asOf !== undefined) {
-    const { branch: _, ...main } = target;
-    return { ...chosen, version: await versionAsOf({ ...main, ...chosen }, asOf, options) };
+    const time = timeOf(asOf);
+    const { branch: _, ...main } = await table();
+    return { ...chosen, version: await versionAsOf({ ...main, ...chosen }, time, options) };
   }
   if (version !== undefined) return { ...chosen, version };
   throw new DirspaceError(
@@ -110,19 +112,21 @@ export async function resolveSelection(
   );
 }
 
+function timeOf(asOf: Date | number | string): number {
+  const time = asOf instanceof Date ? asOf.getTime() : new Date(asOf).getTime();
+  if (Number.isFinite(time)) return time;
+  throw new DirspaceError(
+    'InvalidInput',
+    `"asOf" is ${JSON.stringify(asOf)}; it is a Date, milliseconds since 1970, or ISO 8601 text.`,
+  );
+}
+
 /** Timestamps never decrease along a branch, so the first one found from the newest down is it. */
 async function versionAsOf(
   target: TableTarget,
-  asOf: Date | number | string,
+  time: number,
   options: CallOptions = {},
 ): Promise<number> {
-  const time = asOf instanceof Date ? asOf.getTime() : new Date(asOf).getTime();
-  if (!Number.isFinite(time)) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `"asOf" is ${JSON.stringify(asOf)}; it is a Date, milliseconds since 1970, or ISO 8601 text.`,
-    );
-  }
   let oldest: TableVersion | undefined;
   for await (const page of versionPages(target, { ...options, descending: true })) {
     for (const found of page) {

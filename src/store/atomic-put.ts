@@ -1,5 +1,5 @@
 /**
- * Whole objects under their names: exclusive create, replace, and the unsynced hint.
+ * Whole objects under their names: exclusive create, replace, removal, and the unsynced hint.
  *
  * The order of the steps is the guarantee: contents on disk, then the name, then the name on
  * disk. An error before the name leaves nothing; one behind it is an unknown outcome.
@@ -22,13 +22,15 @@ export async function putIfAbsent(
   path: string,
   bytes: Uint8Array,
   after?: Promise<unknown>,
+  via: string = parentOf(path),
 ): Promise<boolean> {
   // Until it is awaited below, its rejection must not count as unhandled.
   after?.catch(() => {});
   const absolute = absolutePath(disk, path);
   const folder = parentOf(path);
   requireFolder(disk, folder);
-  const temporary = await writeTemporary(disk, path, folder, bytes);
+  if (via !== folder) requireFolder(disk, via);
+  const temporary = await writeTemporary(disk, path, via, bytes);
   try {
     if (after !== undefined) await after;
     if (!link(disk, path, folder, temporary, absolute)) return false;
@@ -40,11 +42,17 @@ export async function putIfAbsent(
   }
 }
 
-export async function put(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+export async function put(
+  disk: Disk,
+  path: string,
+  bytes: Uint8Array,
+  via: string = parentOf(path),
+): Promise<void> {
   const absolute = absolutePath(disk, path);
   const folder = parentOf(path);
   requireFolder(disk, folder);
-  const temporary = await writeTemporary(disk, path, folder, bytes);
+  if (via !== folder) requireFolder(disk, via);
+  const temporary = await writeTemporary(disk, path, via, bytes);
   try {
     disk.fs.renameSync(temporary, absolute);
   } catch (error) {
@@ -75,6 +83,25 @@ export async function renameFile(disk: Disk, from: string, to: string): Promise<
   }
   disk.changed(folder);
   if (disk.full) await confirm(disk, to, folder);
+  return true;
+}
+
+/** False when there is nothing to remove. */
+export function remove(disk: Disk, path: string, via: string | undefined): boolean {
+  const absolute = absolutePath(disk, path);
+  const folder = parentOf(path);
+  if (!enterFolder(disk, folder)) return false;
+  if (via !== undefined) requireFolder(disk, via);
+  const aside = via === undefined ? absolute : temporaryIn(disk, via);
+  try {
+    if (aside !== absolute) disk.fs.renameSync(absolute, aside);
+    disk.fs.unlinkSync(aside);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw storeError(error, 'delete', path);
+    if (via !== undefined) requireFolder(disk, via);
+    return false;
+  }
+  disk.changed(folder);
   return true;
 }
 
@@ -123,8 +150,7 @@ async function writeTemporary(
   bytes: Uint8Array,
 ): Promise<string> {
   const { fs } = disk;
-  const name = TEMPORARY_PREFIX + disk.env.uuid();
-  const temporary = folder === '' ? disk.prefix + name : `${disk.prefix}${folder}/${name}`;
+  const temporary = temporaryIn(disk, folder);
   let fd: number;
   try {
     fd = fs.openSync(temporary, disk.flags.createNew, 0o600);
@@ -144,6 +170,11 @@ async function writeTemporary(
     unlinkQuietly(fs, temporary);
     throw failure(error, 'write', path, folder);
   }
+}
+
+function temporaryIn(disk: Disk, folder: string): string {
+  const name = TEMPORARY_PREFIX + disk.env.uuid();
+  return folder === '' ? disk.prefix + name : `${disk.prefix}${folder}/${name}`;
 }
 
 /** True when the name is ours now, false when another object had it. */

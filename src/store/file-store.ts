@@ -186,14 +186,19 @@ export class FileStore implements Store {
     }));
   }
 
-  async putIfAbsent(path: string, bytes: Uint8Array, after?: Promise<unknown>): Promise<boolean> {
+  async putIfAbsent(
+    path: string,
+    bytes: Uint8Array,
+    after?: Promise<unknown>,
+    via?: string,
+  ): Promise<boolean> {
     this.#mustWrite('write', path);
-    return atomic.putIfAbsent(this.#disk, path, bytes, after);
+    return atomic.putIfAbsent(this.#disk, path, bytes, after, via);
   }
 
-  async put(path: string, bytes: Uint8Array): Promise<void> {
+  async put(path: string, bytes: Uint8Array, via?: string): Promise<void> {
     this.#mustWrite('write', path);
-    return atomic.put(this.#disk, path, bytes);
+    return atomic.put(this.#disk, path, bytes, via);
   }
 
   putHint(path: string, bytes: Uint8Array): void {
@@ -224,19 +229,9 @@ export class FileStore implements Store {
     }
   }
 
-  delete(path: string): boolean {
+  delete(path: string, via?: string): boolean {
     this.#mustWrite('delete', path);
-    const absolute = absolutePath(this.#disk, path);
-    const folder = parentOf(path);
-    if (!enterFolder(this.#disk, folder)) return false;
-    try {
-      this.fs.unlinkSync(absolute);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return false;
-      throw storeError(error, 'delete', path);
-    }
-    this.#disk.changed(folder);
-    return true;
+    return atomic.remove(this.#disk, path, via);
   }
 
   async createFolder(folder: string, within?: string): Promise<void> {

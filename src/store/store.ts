@@ -58,14 +58,25 @@ export interface ReadableStore {
   list(folder: string): Awaitable<Entry[] | undefined>;
 }
 
+/**
+ * Writes may name a folder `via` that must be there at the very moment the object gets or loses its
+ * name: the object comes from that folder, or goes into it, by the one call that does the change. A
+ * folder above both may have been replaced by another, and the change is then refused as it is
+ * where the object's own folder is missing.
+ */
 export interface WritableStore {
   /**
    * Atomic create: whole or absent, exclusive, durable once it resolves. `false` when the name is
    * taken. Awaits `after` before the object becomes visible. An error may mean either outcome.
    */
-  putIfAbsent(path: string, bytes: Uint8Array, after?: Promise<unknown>): Promise<boolean>;
+  putIfAbsent(
+    path: string,
+    bytes: Uint8Array,
+    after?: Promise<unknown>,
+    via?: string,
+  ): Promise<boolean>;
   /** Atomic replace. */
-  put(path: string, bytes: Uint8Array): Promise<void>;
+  put(path: string, bytes: Uint8Array, via?: string): Promise<void>;
   /**
    * Replaces in place, unsynced: readers may see a torn mix and must be able to tell. Whatever the
    * file system says and whatever stands at the name is no error; a link in the folder's chain is.
@@ -73,7 +84,8 @@ export interface WritableStore {
   putHint(path: string, bytes: Uint8Array): Awaitable<void>;
   /** A new object under a name that nothing refers to yet. Makes the folder if needed. */
   create(path: string): Awaitable<ObjectWriter>;
-  delete(path: string): Awaitable<boolean>;
+  /** False when there is no such object. */
+  delete(path: string, via?: string): Awaitable<boolean>;
 }
 
 /** Folder moves: what a catalog of directories needs beyond objects. */

@@ -6,6 +6,7 @@ import { fragmentFile } from '../format/paths.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import type { Engine } from './engine.ts';
+import { incarnationAt, tableMadeAnew } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Turn } from './turn.ts';
 
@@ -79,6 +80,9 @@ export async function missingFile(
   if ((await isThere(snapshot.file)) && !(await isThere(file))) {
     return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
   }
+  const { tableFolder, incarnation } = snapshot.branch;
+  const found = await incarnationAt(engine, tableFolder);
+  if (found !== undefined && found !== incarnation) return tableMadeAnew(incarnation, found);
   return new DirspaceError(
     'TableVersionNotFound',
     `Version ${snapshot.version} was removed by cleanup, or its table dropped or moved, while it was being read. Tag versions that must stay readable.`,

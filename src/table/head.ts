@@ -11,7 +11,7 @@ import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../f
 import { refuseNewer } from '../format/manifest.ts';
 import { latestFile, parseVersionFile, versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { isTableAt, tableLeft } from './incarnation.ts';
+import { incarnationAt, tableLeft } from './incarnation.ts';
 import { Snapshot } from './snapshot.ts';
 import { highestListed, isVisible, readVersion, visibleSnapshot } from './version-files.ts';
 
@@ -83,7 +83,8 @@ async function isNewestStill(engine: Engine, branch: TableBranch, head: Head): P
 
 /** Undefined if the table is there and has no version yet. @throws TableNotFound */
 async function noVersion(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
-  if (!(await isTableAt(engine, branch.tableFolder, branch.incarnation))) throw tableLeft();
+  const found = await incarnationAt(engine, branch.tableFolder);
+  if (found !== branch.incarnation) throw tableLeft(branch.incarnation, found);
   // It may have been moved away and back since its versions were looked for.
   const listed = await highestListed(engine, branch);
   return listed === undefined ? undefined : resolveHead(engine, branch);

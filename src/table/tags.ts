@@ -1,6 +1,6 @@
 /** Tags of a table: small files that name one version of one branch and keep it from cleanup. */
 import { DirspaceError } from '../errors.ts';
-import { decodeRef, tagFile, tagsFolder } from '../format/paths.ts';
+import { decodeRef, MAIN_BRANCH, tagFile, tagsFolder, versionsFolder } from '../format/paths.ts';
 import { decodeTag, encodeTag, type TagRecord } from '../format/records.ts';
 import type { Engine } from './engine.ts';
 import { isTableAt } from './incarnation.ts';
@@ -45,14 +45,15 @@ export async function createTag(
   record: TagRecord,
 ): Promise<void> {
   const file = tagFile(tableFolder, tag);
+  const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
   await engine.store.createFolder(tagsFolder(tableFolder), tableFolder);
-  if (await engine.store.putIfAbsent(file, encodeTag(record))) return;
+  if (await engine.store.putIfAbsent(file, encodeTag(record), undefined, via)) return;
   // What a writer left that outlived the table before: unless it is we who outlived it.
   if (
     (await findTag(engine, tableFolder, record.table, tag)) === undefined &&
     (await isTableAt(engine, tableFolder, record.table))
   ) {
-    await engine.store.put(file, encodeTag(record));
+    await replaceTag(engine, tableFolder, tag, record);
     return;
   }
   throw new DirspaceError(
@@ -62,22 +63,26 @@ export async function createTag(
   );
 }
 
+/** Never of another table that has taken the place of the tag's own. */
 export async function replaceTag(
   engine: Engine,
   tableFolder: string,
   tag: string,
   record: TagRecord,
 ): Promise<void> {
-  await engine.store.put(tagFile(tableFolder, tag), encodeTag(record));
+  const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
+  await engine.store.put(tagFile(tableFolder, tag), encodeTag(record), via);
 }
 
-/** False when there was none. */
+/** False when there was none. Never of another table that has taken the place of this one. */
 export async function deleteTag(
   engine: Engine,
   tableFolder: string,
+  incarnation: string,
   tag: string,
 ): Promise<boolean> {
-  const removed = await engine.store.delete(tagFile(tableFolder, tag));
+  const via = versionsFolder(tableFolder, incarnation, MAIN_BRANCH);
+  const removed = await engine.store.delete(tagFile(tableFolder, tag), via);
   if (removed) await engine.store.syncFolders([tagsFolder(tableFolder)]);
   return removed;
 }

@@ -87,7 +87,7 @@ async function lostAppends(unsafe: {
   const writer = async (nth: number): Promise<void> => {
     const { catalog } = await openCatalog({ root: ROOT, fs });
     const { engine } = catalog;
-    const table = await requireTable(catalog, t);
+    const table = await requireTable(catalog, { id: t });
     const branch = mainBranch(table.folder, table.record.id);
     for (let round = 0; round < APPENDS; round++) {
       const row = 1 + nth * APPENDS + round;

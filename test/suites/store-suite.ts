@@ -156,6 +156,51 @@ export function storeSuite(name: string, make: () => FileStore): void {
       expect(names(store, 'a')).toEqual(['b', 'hint', 'x']);
     });
 
+    test('a folder that a change goes by must be there: one above both may be another by now', async () => {
+      const absent = { code: 'InvalidTableState', details: { missingFolder: true } };
+      await store.createFolder('a/v');
+      expect(await store.putIfAbsent('a/b/x', bytes('one'), undefined, 'a/v')).toBe(true);
+      expect(await store.putIfAbsent('a/b/x', bytes('two'), undefined, 'a/v')).toBe(false);
+      await store.put('a/b/x', bytes('three'), 'a/v');
+      expect(text(await store.get('a/b/x'))).toBe('three');
+      expect(store.delete('a/b/nothing', 'a/v')).toBe(false);
+      expect(store.delete('a/b/x', 'a/v')).toBe(true);
+      expect([names(store, 'a/b'), names(store, 'a/v')]).toEqual([[], []]);
+
+      // Another folder takes the place of `a` right before the name is made.
+      const replaceFolder = async (): Promise<void> => {
+        await store.deleteFolder('gone');
+        await store.moveFolder('a', 'gone');
+        await store.createFolder('a/b');
+        await store.putIfAbsent('a/b/x', bytes('of another'));
+      };
+      const putting = store.putIfAbsent('a/b/y', bytes('mine'), replaceFolder(), 'a/v');
+      await expect(putting).rejects.toMatchObject(absent);
+      for (const change of [
+        async () => store.putIfAbsent('a/b/y', bytes('mine'), undefined, 'a/v'),
+        async () => store.put('a/b/x', bytes('mine'), 'a/v'),
+        async () => store.delete('a/b/x', 'a/v'),
+      ]) {
+        await expect(change()).rejects.toMatchObject(absent);
+      }
+      expect(names(store, 'a/b')).toEqual(['x']);
+      expect(text(await store.get('a/b/x'))).toBe('of another');
+    });
+
+    test('a folder that a replacement goes by may vanish while it is written', async () => {
+      await store.createFolder('a/v');
+      await store.putIfAbsent('a/b/x', bytes('of another'));
+      const large = pattern(300_000);
+      const putting = store.put('a/b/x', large, 'a/v');
+      const moving = store.moveFolder('a/v', 'a/w');
+      const [outcome] = await Promise.allSettled([putting, moving]);
+      expect(outcome).toMatchObject({
+        status: 'rejected',
+        reason: { details: { missingFolder: true } },
+      });
+      expect(text(await store.get('a/b/x'))).toBe('of another');
+    });
+
     test('a writer takes many buffers of all sizes and reports the size', async () => {
       await fc.assert(
         fc.asyncProperty(

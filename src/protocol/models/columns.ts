@@ -20,7 +20,7 @@ const id = array(string);
 
 export const UpdateTableSchemaMetadataRequest = request(
   {},
-  { id, branch: string, metadata: map(string) },
+  { id, incarnation: string, branch: string, metadata: map(string) },
 );
 export type UpdateTableSchemaMetadataRequest = Static<typeof UpdateTableSchemaMetadataRequest>;
 export const UpdateTableSchemaMetadataResponse = response(
@@ -72,7 +72,7 @@ export type AddColumnsEntry = Static<typeof AddColumnsEntry>;
 
 export const AlterTableAddColumnsRequest = request(
   { new_columns: array(ref<AddColumnsEntry>('AddColumnsEntry')) },
-  { id, branch: string },
+  { id, incarnation: string, branch: string },
 );
 export type AlterTableAddColumnsRequest = Static<typeof AlterTableAddColumnsRequest>;
 /** `transaction_id` goes beyond the protocol's shape here and below: every commit answers its own. */
@@ -91,7 +91,7 @@ export type UpdateFieldMetadataEntry = Static<typeof UpdateFieldMetadataEntry>;
 
 export const UpdateFieldMetadataRequest = request(
   { updates: array(ref<UpdateFieldMetadataEntry>('UpdateFieldMetadataEntry')) },
-  { id, branch: string },
+  { id, incarnation: string, branch: string },
 );
 export type UpdateFieldMetadataRequest = Static<typeof UpdateFieldMetadataRequest>;
 export const UpdateFieldMetadataResponse = response(
@@ -131,7 +131,7 @@ export type AlterColumnsEntry = Static<typeof AlterColumnsEntry>;
 
 export const AlterTableAlterColumnsRequest = request(
   { alterations: array(ref<AlterColumnsEntry>('AlterColumnsEntry')) },
-  { id, branch: string },
+  { id, incarnation: string, branch: string },
 );
 export type AlterTableAlterColumnsRequest = Static<typeof AlterTableAlterColumnsRequest>;
 export const AlterTableAlterColumnsResponse = response(
@@ -142,7 +142,7 @@ export type AlterTableAlterColumnsResponse = Static<typeof AlterTableAlterColumn
 
 export const AlterTableDropColumnsRequest = request(
   { columns: array(name) },
-  { id, branch: string },
+  { id, incarnation: string, branch: string },
 );
 export type AlterTableDropColumnsRequest = Static<typeof AlterTableDropColumnsRequest>;
 export const AlterTableDropColumnsResponse = response(

@@ -30,7 +30,10 @@ export const UpdateNamespacePropertiesResponse = response({ properties: map(stri
 export const UndropTableRequest = request({}, { id });
 export const UndropTableResponse = response({ id, location: string });
 
-export const DeleteRowsRequest = request({ row_ids: array(wideInteger) }, { id, branch: string });
+export const DeleteRowsRequest = request(
+  { row_ids: array(wideInteger) },
+  { id, incarnation: string, branch: string },
+);
 export const DeleteRowsResponse = response(
   { version: count, num_deleted_rows: count },
   { transaction_id: string },
@@ -40,6 +43,7 @@ export const TakeRowsRequest = request(
   {},
   {
     id,
+    incarnation: string,
     branch: string,
     version: count,
     row_ids: array(wideInteger),
@@ -51,7 +55,7 @@ export const TakeRowsRequest = request(
 
 export const CleanupTableRequest = request(
   { older_than_millis: count },
-  { id, orphan_grace_millis: count, dry_run: boolean },
+  { id, incarnation: string, orphan_grace_millis: count, dry_run: boolean },
 );
 export const CleanupTableResponse = response({
   versions_removed: count,
@@ -69,6 +73,7 @@ export const OptimizeTableRequest = request(
   {},
   {
     id,
+    incarnation: string,
     branch: string,
     compact: union(compaction, no),
     cleanup_older_than_millis: count,

@@ -19,6 +19,7 @@ export const CreateTableIndexRequest = request(
   { column: name, index_type: string },
   {
     id,
+    incarnation: string,
     branch: string,
     name: string,
     distance_type: string,
@@ -75,7 +76,7 @@ export type IndexContent = Static<typeof IndexContent>;
 
 export const ListTableIndicesRequest = request(
   {},
-  { id, version: count, branch: string, page_token: string, limit: count },
+  { id, incarnation: string, version: count, branch: string, page_token: string, limit: count },
 );
 export type ListTableIndicesRequest = Static<typeof ListTableIndicesRequest>;
 export const ListTableIndicesResponse = response(
@@ -86,7 +87,7 @@ export type ListTableIndicesResponse = Static<typeof ListTableIndicesResponse>;
 
 export const DescribeTableIndexStatsRequest = request(
   {},
-  { id, version: count, branch: string, index_name: string },
+  { id, incarnation: string, version: count, branch: string, index_name: string },
 );
 export type DescribeTableIndexStatsRequest = Static<typeof DescribeTableIndexStatsRequest>;
 export const DescribeTableIndexStatsResponse = response(
@@ -101,7 +102,10 @@ export const DescribeTableIndexStatsResponse = response(
 );
 export type DescribeTableIndexStatsResponse = Static<typeof DescribeTableIndexStatsResponse>;
 
-export const DropTableIndexRequest = request({}, { id, branch: string, index_name: string });
+export const DropTableIndexRequest = request(
+  {},
+  { id, incarnation: string, branch: string, index_name: string },
+);
 export type DropTableIndexRequest = Static<typeof DropTableIndexRequest>;
 export const DropTableIndexResponse = response({}, { transaction_id: string });
 export type DropTableIndexResponse = Static<typeof DropTableIndexResponse>;

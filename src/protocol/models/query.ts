@@ -112,6 +112,7 @@ export type OrderBy = Static<typeof OrderBy>;
 
 const query = {
   id: array(string),
+  incarnation: string,
   branch: string,
   bypass_vector_index: boolean,
   columns: ref<QueryColumns>('QueryColumns'),
@@ -147,7 +148,7 @@ export type AnalyzeTableQueryPlanResponse = Static<typeof AnalyzeTableQueryPlanR
 
 export const ExplainTableQueryPlanRequest = request(
   { query: ref<QueryTableRequest>('QueryTableRequest') },
-  { id: array(string), branch: string, verbose: boolean },
+  { id: array(string), incarnation: string, branch: string, verbose: boolean },
 );
 export type ExplainTableQueryPlanRequest = Static<typeof ExplainTableQueryPlanRequest>;
 export const ExplainTableQueryPlanResponse = response({ plan: string });

@@ -6,13 +6,16 @@ const id = array(string);
 
 export const CountTableRowsRequest = request(
   {},
-  { id, version: count, branch: string, predicate: string },
+  { id, incarnation: string, version: count, branch: string, predicate: string },
 );
 export type CountTableRowsRequest = Static<typeof CountTableRowsRequest>;
 export const CountTableRowsResponse = response({ count });
 export type CountTableRowsResponse = Static<typeof CountTableRowsResponse>;
 
-export const InsertIntoTableRequest = request({}, { id, branch: string, mode: string });
+export const InsertIntoTableRequest = request(
+  {},
+  { id, incarnation: string, branch: string, mode: string },
+);
 export type InsertIntoTableRequest = Static<typeof InsertIntoTableRequest>;
 export const InsertIntoTableResponse = response(
   {},
@@ -25,6 +28,7 @@ export const MergeInsertIntoTableRequest = request(
   { on: union(name, array(name, { minItems: 1 })) },
   {
     id,
+    incarnation: string,
     branch: string,
     when_matched_update_all: boolean,
     when_matched_update_all_filt: string,
@@ -51,7 +55,7 @@ export type MergeInsertIntoTableResponse = Static<typeof MergeInsertIntoTableRes
 /** `updates` holds pairs of a column and a value expression in SQL. */
 export const UpdateTableRequest = request(
   { updates: array(array(string, { minItems: 2, maxItems: 2 })) },
-  { id, branch: string, predicate: string, properties: map(string) },
+  { id, incarnation: string, branch: string, predicate: string, properties: map(string) },
 );
 export type UpdateTableRequest = Static<typeof UpdateTableRequest>;
 export const UpdateTableResponse = response(
@@ -60,7 +64,10 @@ export const UpdateTableResponse = response(
 );
 export type UpdateTableResponse = Static<typeof UpdateTableResponse>;
 
-export const DeleteFromTableRequest = request({ predicate: string }, { id, branch: string });
+export const DeleteFromTableRequest = request(
+  { predicate: string },
+  { id, incarnation: string, branch: string },
+);
 export type DeleteFromTableRequest = Static<typeof DeleteFromTableRequest>;
 /** `num_deleted_rows` goes beyond the protocol's shape; its clients read it. */
 export const DeleteFromTableResponse = response(

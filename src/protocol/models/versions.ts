@@ -27,14 +27,24 @@ export const TableVersion = object(
 );
 export type TableVersion = Static<typeof TableVersion>;
 
-export const RestoreTableRequest = request({ version: count }, { id, branch: string });
+export const RestoreTableRequest = request(
+  { version: count },
+  { id, incarnation: string, branch: string },
+);
 export type RestoreTableRequest = Static<typeof RestoreTableRequest>;
 export const RestoreTableResponse = response({}, { transaction_id: string });
 export type RestoreTableResponse = Static<typeof RestoreTableResponse>;
 
 export const ListTableVersionsRequest = request(
   {},
-  { id, branch: string, page_token: string, limit: count, descending: boolean },
+  {
+    id,
+    incarnation: string,
+    branch: string,
+    page_token: string,
+    limit: count,
+    descending: boolean,
+  },
 );
 export type ListTableVersionsRequest = Static<typeof ListTableVersionsRequest>;
 export const ListTableVersionsResponse = response(
@@ -45,7 +55,15 @@ export type ListTableVersionsResponse = Static<typeof ListTableVersionsResponse>
 
 export const CreateTableVersionRequest = request(
   { version: count, manifest_path: string },
-  { id, branch: string, manifest_size: count, e_tag: string, metadata, naming_scheme: string },
+  {
+    id,
+    incarnation: string,
+    branch: string,
+    manifest_size: count,
+    e_tag: string,
+    metadata,
+    naming_scheme: string,
+  },
 );
 export type CreateTableVersionRequest = Static<typeof CreateTableVersionRequest>;
 export const CreateTableVersionResponse = response(
@@ -54,7 +72,10 @@ export const CreateTableVersionResponse = response(
 );
 export type CreateTableVersionResponse = Static<typeof CreateTableVersionResponse>;
 
-export const DescribeTableVersionRequest = request({}, { id, version: count, branch: string });
+export const DescribeTableVersionRequest = request(
+  {},
+  { id, incarnation: string, version: count, branch: string },
+);
 export type DescribeTableVersionRequest = Static<typeof DescribeTableVersionRequest>;
 export const DescribeTableVersionResponse = response({
   version: ref<TableVersion>('TableVersion'),
@@ -67,7 +88,7 @@ export type VersionRange = Static<typeof VersionRange>;
 
 export const BatchDeleteTableVersionsRequest = request(
   { ranges: array(ref<VersionRange>('VersionRange')) },
-  { id, branch: string },
+  { id, incarnation: string, branch: string },
 );
 export type BatchDeleteTableVersionsRequest = Static<typeof BatchDeleteTableVersionsRequest>;
 export const BatchDeleteTableVersionsResponse = response(
