@@ -1,6 +1,6 @@
 /** Ordered reads, and columns whose names the grammar of SQL would cut. */
-import { expect, test } from 'vitest';
-import { Decimal, Field, Int32, Schema, Struct } from '../src/arrow.ts';
+import { describe, expect, test } from 'vitest';
+import { Decimal, Field, Float16, Float32, Float64, Int32, Schema, Struct } from '../src/arrow.ts';
 import { connect } from '../src/sdk/connect.ts';
 import type { ColumnOrdering } from '../src/sdk/query.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
@@ -63,4 +63,59 @@ test('names of more than 63 bytes can be asked for', async () => {
   for (const filter of [`${one} = 1`, `"${two}" = 2`, `\`${wide}\` = 3`, `st.${wide} < 5`]) {
     expect(await table.countRows(filter), filter).toBe(1);
   }
+});
+
+/** Values out of order, so that one NaN that is equal to its neighbours leaves them unsorted. */
+const NUMBERS = [3, NaN, -Infinity, 1, NaN, Infinity, -0, 2, NaN, -5, 0.5, NaN, 0, 4];
+const RISING = [-Infinity, -5, -0, 0, 0.5, 1, 2, 3, 4, Infinity, NaN, NaN, NaN, NaN];
+
+describe.each([
+  ['float64', new Float64()],
+  ['float32', new Float32()],
+  ['float16', new Float16()],
+] as const)('NaN of %s comes after every other number', (_, type) => {
+  const ordered = async (values: readonly (number | null)[], ordering: object) => {
+    const connection = await connect(temporaryFolder(), { durability: 'relaxed' });
+    const floats = new Schema([new Field('id', new Int32()), new Field('x', type, true)]);
+    const data = values.map((x, id) => ({ id, x }));
+    const table = await connection.createTable('f', data, undefined, { schema: floats });
+    const found = await table
+      .query()
+      .orderBy({ columnName: 'x', ...ordering })
+      .toArray();
+    return { xs: found.map(({ x }) => x), ids: found.map(({ id }) => id as number) };
+  };
+
+  test('rising, falling, and in the order of the rows among themselves', async () => {
+    const rising = await ordered(NUMBERS, {});
+    expect(rising.xs).toEqual(RISING);
+    expect(rising.ids.slice(-4)).toEqual([1, 4, 8, 11]);
+    const falling = await ordered(NUMBERS, { ascending: false });
+    // Zeros are equal, so that they stay as they came.
+    expect(falling.xs).toEqual([...RISING].reverse().map((x) => (x === 0 ? expect.closeTo(0) : x)));
+    expect(falling.ids.slice(0, 4)).toEqual([1, 4, 8, 11]);
+    expect(falling.ids.filter((id) => NUMBERS[id] === 0)).toEqual([6, 12]);
+  });
+
+  test('beside nulls, wherever these are asked for', async () => {
+    const values = [null, ...NUMBERS, null];
+    const last = await ordered(values, { nullsFirst: false });
+    expect(last.xs).toEqual([...RISING, null, null]);
+    const first = await ordered(values, { nullsFirst: true, ascending: false });
+    expect(first.xs.slice(0, 7)).toEqual([null, null, NaN, NaN, NaN, NaN, Infinity]);
+  });
+});
+
+test('rows whose first key is NaN are ordered by the second', async () => {
+  const connection = await connect(temporaryFolder(), { durability: 'relaxed' });
+  const table = await connection.createTable('t', [
+    { x: NaN, y: 3 },
+    { x: 1, y: 9 },
+    { x: NaN, y: 1 },
+    { x: NaN, y: 2 },
+    { x: 1, y: 8 },
+  ]);
+  const keys = [{ columnName: 'x' }, { columnName: 'y' }];
+  const found = await table.query().orderBy(keys).select(['y']).toArray();
+  expect(found.map(({ y }) => y)).toEqual([8, 9, 1, 2, 3]);
 });
