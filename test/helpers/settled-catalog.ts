@@ -13,6 +13,7 @@ import { visibleSnapshot, visibleVersions } from '../../src/table/version-files.
 import { type History, rowsText } from './history.ts';
 import { idsOf, people } from './people.ts';
 import { readAll } from './read-all.ts';
+import { textsOf } from './simulated-columns.ts';
 import type { Simulation } from './simulation.ts';
 
 /** Beyond all that writers use. */
@@ -98,11 +99,8 @@ async function branchProblems(
     const rows = new Map<number, string>();
     let count = 0;
     for await (const batch of await scan(engine, snapshot, {})) {
-      const ids = batch.getChild('id');
-      const names = batch.getChild('name');
       count += batch.numRows;
-      for (let row = 0; row < batch.numRows; row++)
-        rows.set(Number(ids?.get(row)), String(names?.get(row)));
+      for (const [key, text] of textsOf(batch)) rows.set(key, text);
     }
     const expected = line.get(version)?.rows;
     if (expected === undefined || rowsText(rows) !== rowsText(expected) || count !== rows.size)

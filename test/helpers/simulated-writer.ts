@@ -6,6 +6,7 @@ import type { Namespace } from '../../src/protocol/namespace.ts';
 import { type History, type Operation, type Rows, rowsText } from './history.ts';
 import { people, range, type Selection } from './people.ts';
 import type { Purpose } from './reference-history.ts';
+import { renamed, textsOf } from './simulated-columns.ts';
 import type { SimulatedProcess, Simulation } from './simulation.ts';
 
 export interface Attempt {
@@ -35,12 +36,9 @@ export async function rowsOf(
   const rows = new Map<number, string>();
   const stream = await namespace.queryTable({ id, k: Number.MAX_SAFE_INTEGER, ...selection });
   for await (const batch of stream) {
-    const ids = batch.getChild('id');
-    const names = batch.getChild('name');
-    for (let row = 0; row < batch.numRows; row++) {
-      const key = Number(ids?.get(row));
+    for (const [key, text] of textsOf(batch)) {
       if (rows.has(key)) throw new Error(`row ${key} of ${id} is there twice`);
-      rows.set(key, String(names?.get(row)));
+      rows.set(key, text);
     }
     await pause();
   }
@@ -196,7 +194,9 @@ export class SimulatedWriter {
     return {
       what: `update ${rest} of ${modulus} in ${id} to ${name}`,
       apply: (rows) =>
-        new Map([...rows].map(([row, old]) => [row, row % modulus === rest ? name : old])),
+        new Map(
+          [...rows].map(([row, old]) => [row, row % modulus === rest ? renamed(old, name) : old]),
+        ),
       exact: true,
       run: (catalog) =>
         catalog.updateTable({
