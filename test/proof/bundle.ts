@@ -6,7 +6,10 @@
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-const SCRIPTS = ['kill-child', 'operation-child', 'writer-child', 'mixed-child', 'lock-child'];
+const SCRIPTS = [
+  ...['kill-child', 'operation-child', 'writer-child', 'mixed-child', 'lock-child'],
+  'contention-child',
+];
 /** Loaded late if at all, and what they load lies beside them. */
 const PACKAGES = ['chokidar', 'fastify', 'libpg-query', 'memfs'];
 

@@ -41,6 +41,13 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./kills.ts')).kills,
   },
   {
+    row: 'T25 kills and contention',
+    seconds: 45,
+    alone: true,
+    cases: 'SIGKILLs',
+    load: async () => (await import('./contention.ts')).contention,
+  },
+  {
     row: 'T6 file-system images',
     seconds: 20,
     load: async () => (await import('./file-system-images.ts')).fileSystemImages,
