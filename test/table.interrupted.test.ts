@@ -15,9 +15,11 @@ type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
 
 /** Locks are advice: both catalogs are given file systems in which there are none. */
 function lockless(fs: ReturnType<typeof memoryFs>) {
-  const mkdir = (_: string, done: (error: Error) => void): void =>
-    queueMicrotask(() => done(Object.assign(new Error('EACCES'), { code: 'EACCES' })));
-  return Object.assign(Object.create(fs), { mkdir });
+  const openSync = (path: string, flags: number, mode?: number): number => {
+    if (path.includes('/locks/')) throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+    return fs.openSync(path, flags, mode);
+  };
+  return Object.assign(Object.create(fs), { openSync });
 }
 
 /** Runs `mine` with `theirs` before its first, second ... call, until it has no more of them. */

@@ -32,15 +32,6 @@ export interface DirectoryEntry {
 type Done = (error?: SystemError | null) => void;
 type Answer<T> = (error?: SystemError | null, value?: T) => void;
 
-/** What proper-lockfile calls on the file system it is given. */
-export interface LockFileSystem {
-  mkdir(path: string, callback: Done): void;
-  rmdir(path: string, callback: Done): void;
-  stat(path: string, callback: Answer<unknown>): void;
-  utimes(path: string, atime: Date, mtime: Date, callback: Done): void;
-  rmdirSync(path: string): void;
-}
-
 /** What fast-glob calls on the file system it is given. */
 export interface ListFileSystem {
   lstat(path: string, callback: Answer<unknown>): void;
@@ -50,7 +41,7 @@ export interface ListFileSystem {
 }
 
 /** The methods of `node:fs` that are called: memfs has them, and a wrapper may. */
-export interface FileSystem extends LockFileSystem, ListFileSystem {
+export interface FileSystem extends ListFileSystem {
   readonly constants: { readonly [name: string]: unknown };
 
   openSync(path: string, flags: number | string, mode?: number): number;
@@ -81,6 +72,8 @@ export interface FileSystem extends LockFileSystem, ListFileSystem {
   renameSync(from: string, to: string): void;
   linkSync(existing: string, added: string): void;
   unlinkSync(path: string): void;
+  rmdirSync(path: string): void;
+  utimes(path: string, atime: Date, mtime: Date, callback: Done): void;
   existsSync(path: string): boolean;
   realpathSync: {
     (path: string): string | Uint8Array;
@@ -128,8 +121,6 @@ const METHODS = [
   'fsync',
   'fsyncSync',
   'fdatasync',
-  'mkdir',
-  'rmdir',
   'stat',
   'lstat',
   'readdir',

@@ -3,14 +3,20 @@
  *
  * A lock may be lost, stolen or held twice. Whatever goes wrong here, the work is done anyway
  * and told so; correctness rests on exclusive creation alone.
+ *
+ * A lock is a file that names its holder's process. One whose process is dead is taken over at
+ * once; where that cannot be told, as of another machine, one that is silent for 30 seconds is.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';
+import { TEMPORARY_PREFIX } from './disk.ts';
+import { closeQuietly, unlinkQuietly, writeSmall } from './durable-write.ts';
 import type { FileStore } from './file-store.ts';
-import { errnoOf, type FileSystem, type LockFileSystem } from './file-system.ts';
+import { errnoOf, type FileSystem, openFlags } from './file-system.ts';
+import { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 
 const FOLDER = '.dirspace/locks';
-/** A holder refreshes its lock every third of this; one silent for all of it has died. */
+/** A holder refreshes its lock every third of this; one silent for all of it counts as dead. */
 const STALE_MS = 30_000;
 const DEFAULT_WAIT_MS = 10_000;
 const FIRST_PAUSE_MS = 4;
@@ -47,10 +53,10 @@ export async function withLock<T>(
 }
 
 class AdvisoryLock implements Lease {
-  #release: (() => Promise<void>) | undefined;
+  #held: HeldLock | undefined;
 
   get held(): boolean {
-    return this.#release !== undefined;
+    return this.#held?.isOurs === true;
   }
 
   async acquire(store: FileStore, key: string, options: LockOptions): Promise<void> {
@@ -59,16 +65,13 @@ class AdvisoryLock implements Lease {
     const deadline = env.now() + waitMs;
     for (let pause = FIRST_PAUSE_MS, madeFolder = false; ; ) {
       try {
-        this.#release = await this.#attempt(store, name, env);
-        return;
+        this.#held = attempt(store, `${FOLDER}/${name}`, env);
+        if (this.#held !== undefined) return;
       } catch (error) {
-        const code = errnoOf(error);
-        if (code === 'ENOENT' && !madeFolder) {
-          madeFolder = true;
-          if (!(await makeLockFolder(store))) return;
-          continue;
-        }
-        if (code !== 'ELOCKED') return;
+        if (errnoOf(error) !== 'ENOENT' || madeFolder) return;
+        madeFolder = true;
+        if (!(await makeLockFolder(store))) return;
+        continue;
       }
       const left = deadline - env.now();
       if (left <= 0) return;
@@ -78,33 +81,144 @@ class AdvisoryLock implements Lease {
   }
 
   async release(): Promise<void> {
-    const release = this.#release;
-    this.#release = undefined;
+    const held = this.#held;
+    this.#held = undefined;
+    held?.release();
+  }
+}
+
+/** The lock, or undefined while another has it. Throws what the file system says. */
+function attempt(store: FileStore, path: string, env: Env): HeldLock | undefined {
+  if (!store.enter(FOLDER)) throw Object.assign(new Error('no lock folder'), { code: 'ENOENT' });
+  const { fs } = store;
+  const absolute = store.locate(path);
+  const mark = `${processTag()} ${env.uuid()}\n`;
+  for (let taking = 0; taking < 2; taking++) {
     try {
-      await release?.();
-    } catch {
-      // Somebody removed it first, or it stays and goes stale. Neither concerns the work done.
+      writeMark(fs, absolute, mark);
+      return new HeldLock(fs, absolute, mark, env);
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    }
+    if (!removeAbandoned(store, absolute, env)) return undefined;
+  }
+  return undefined;
+}
+
+function writeMark(fs: FileSystem, absolute: string, mark: string): void {
+  const fd = fs.openSync(absolute, openFlags(fs).createNew, 0o600);
+  try {
+    writeSmall(fs, fd, Buffer.from(mark));
+  } catch (error) {
+    unlinkQuietly(fs, absolute);
+    throw error;
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** True where the lock's holder is dead, or silent for too long, and the lock is out of the way. */
+function removeAbandoned(store: FileStore, absolute: string, env: Env): boolean {
+  const { fs } = store;
+  const stat = fs.lstatSync(absolute, { throwIfNoEntry: false });
+  if (stat === undefined) return true;
+  const isSilent = env.now() - stat.mtimeMs > STALE_MS;
+  if (stat.isDirectory()) {
+    // Older releases lock by folders, which say nothing of their holder.
+    if (isSilent) fs.rmdirSync(absolute);
+    return isSilent;
+  }
+  const mark = readMark(fs, absolute);
+  if (mark === undefined) return true;
+  const holder = parseProcessTag(mark.split(' ', 1)[0] ?? '');
+  if (!isSilent && (holder === undefined || !hasDied(holder))) return false;
+  // Of two that see this only one moves the lock away. The other may move what the first one made
+  // anew since; it finds out by the mark, and puts it back.
+  const aside = store.locate(`${FOLDER}/${TEMPORARY_PREFIX}${env.uuid()}`);
+  fs.renameSync(absolute, aside);
+  if (readMark(fs, aside) === mark) {
+    unlinkQuietly(fs, aside);
+    return true;
+  }
+  try {
+    fs.linkSync(aside, absolute);
+  } finally {
+    unlinkQuietly(fs, aside);
+  }
+  return false;
+}
+
+/** Longer than any mark. */
+const MARK_BYTES = 256;
+
+/** Undefined where there is no file. */
+function readMark(fs: FileSystem, absolute: string): string | undefined {
+  let fd: number;
+  try {
+    fd = fs.openSync(absolute, openFlags(fs).read);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(MARK_BYTES);
+    return bytes.toString('latin1', 0, fs.readSync(fd, bytes, 0, MARK_BYTES, 0));
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+class HeldLock {
+  readonly #fs: FileSystem;
+  readonly #absolute: string;
+  readonly #mark: string;
+  readonly #released = new AbortController();
+  #isOurs = true;
+
+  constructor(fs: FileSystem, absolute: string, mark: string, env: Env) {
+    this.#fs = fs;
+    this.#absolute = absolute;
+    this.#mark = mark;
+    this.#beat(env).catch(() => {
+      // Released.
+    });
+  }
+
+  get isOurs(): boolean {
+    return this.#isOurs;
+  }
+
+  release(): void {
+    this.#released.abort();
+    if (!this.#isOurs) return;
+    this.#look();
+    if (this.#isOurs) unlinkQuietly(this.#fs, this.#absolute);
+    this.#isOurs = false;
+  }
+
+  /** In real time, whatever clock the caller brings; does not keep the process alive. */
+  async #beat(env: Env): Promise<void> {
+    while (this.#isOurs) {
+      await systemEnv.sleep(STALE_MS / 3, this.#released.signal, true);
+      this.#refresh(env);
     }
   }
 
-  async #attempt(store: FileStore, name: string, env: Env): Promise<() => Promise<void>> {
-    if (!store.enter(FOLDER)) throw Object.assign(new Error('no lock folder'), { code: 'ENOENT' });
-    // Imported late: loading it installs signal handlers, which a process without locks is spared.
-    const { default: lockfile } = await import('proper-lockfile');
-    const acquisition = env.uuid();
-    return lockfile.lock(acquisition, {
-      // The library keys its registry by this name alone; a fresh one keeps holders apart, also
-      // those of equal paths in different in-memory file systems. It never reaches the disk.
-      lockfilePath: store.locate(`${FOLDER}/${name}`),
-      fs: lockFileSystem(store.fs),
-      realpath: false,
-      retries: 0,
-      stale: STALE_MS,
-      update: STALE_MS / 3,
-      onCompromised: () => {
-        this.#release = undefined;
-      },
+  #refresh(env: Env): void {
+    this.#look();
+    if (!this.#isOurs) return;
+    const now = new Date(env.now());
+    this.#fs.utimes(this.#absolute, now, now, () => {
+      // A lock that cannot be refreshed goes stale.
     });
+  }
+
+  #look(): void {
+    try {
+      this.#isOurs = readMark(this.#fs, this.#absolute) === this.#mark;
+    } catch {
+      this.#isOurs = false;
+    }
   }
 }
 
@@ -115,22 +229,4 @@ async function makeLockFolder(store: FileStore): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-const lockFileSystems = new WeakMap<object, LockFileSystem>();
-
-/** A plain object: the library marks what it is given, which a frozen one would not survive. */
-function lockFileSystem(fs: FileSystem): LockFileSystem {
-  let plain = lockFileSystems.get(fs);
-  if (plain === undefined) {
-    plain = {
-      mkdir: (path, callback) => fs.mkdir(path, callback),
-      rmdir: (path, callback) => fs.rmdir(path, callback),
-      stat: (path, callback) => fs.stat(path, callback),
-      utimes: (path, atime, mtime, callback) => fs.utimes(path, atime, mtime, callback),
-      rmdirSync: (path) => fs.rmdirSync(path),
-    };
-    lockFileSystems.set(fs, plain);
-  }
-  return plain;
 }

@@ -112,16 +112,6 @@ function wrap(fs: FileSystem): FileSystem {
     return fs.mkdirSync(path, options);
   };
 
-  const mkdir: FileSystem['mkdir'] = (path, callback) => {
-    try {
-      checkName('mkdir', path);
-    } catch (error) {
-      queueMicrotask(() => callback(error as Error));
-      return;
-    }
-    fs.mkdir(path, callback);
-  };
-
   const realpathSync = (path: string): string => {
     if (path.endsWith('/.') && !fs.statSync(path.slice(0, -1)).isDirectory()) {
       throw systemError('ENOTDIR', 'realpath', path);
@@ -140,7 +130,6 @@ function wrap(fs: FileSystem): FileSystem {
     mkdirSync,
     renameSync,
     linkSync,
-    mkdir,
     lstatSync: fs.lstatSync.bind(fs),
     realpathSync,
     closeSync: (fd) => fs.closeSync(fd),
@@ -163,7 +152,6 @@ function wrap(fs: FileSystem): FileSystem {
     fsync: (fd, callback) => fs.fsync(fd, callback),
     fsyncSync: (fd) => fs.fsyncSync(fd),
     fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
-    rmdir: (path, callback) => fs.rmdir(path, callback),
     stat: (path, callback) => fs.stat(path, callback),
     lstat: (path, callback) => fs.lstat(path, callback),
     utimes: (path, atime, mtime, callback) => fs.utimes(path, atime, mtime, callback),

@@ -30,7 +30,7 @@ const SYNCHRONOUS = [
   ...['linkSync', 'unlinkSync', 'existsSync', 'realpathSync', 'fsyncSync'],
 ];
 const CALLBACKS = [
-  ...['read', 'writev', 'fsync', 'fdatasync', 'mkdir', 'rmdir', 'stat', 'lstat', 'utimes'],
+  ...['read', 'writev', 'fsync', 'fdatasync', 'stat', 'lstat', 'utimes'],
   ...['readdir'],
 ];
 

@@ -63,10 +63,6 @@ export function guardedFs({ root, escaped, before }: GuardOptions): FileSystem {
       checkName('mkdir', path);
       return nodeFs.mkdirSync(path, options);
     },
-    mkdir: (path: string, callback: never) => {
-      checkName('mkdir', path);
-      nodeFs.mkdir(path, callback);
-    },
     renameSync: (from: string, to: string) => {
       checkName('rename', from);
       checkName('rename', to);
@@ -84,10 +80,6 @@ export function guardedFs({ root, escaped, before }: GuardOptions): FileSystem {
     rmdirSync: (path: string) => {
       checkName('rmdir', path);
       nodeFs.rmdirSync(path);
-    },
-    rmdir: (path: string, callback: never) => {
-      checkName('rmdir', path);
-      nodeFs.rmdir(path, callback);
     },
     utimes: (path: string, atime: Date, mtime: Date, callback: never) => {
       checkName('utimes', path);

@@ -26,8 +26,6 @@ const IN_PLACE: Readonly<Record<string, (base: FileSystem, args: unknown[]) => u
     ),
   fsync: (base, [fd]) => base.fsyncSync(fd as number),
   fdatasync: (base, [fd]) => base.fsyncSync(fd as number),
-  mkdir: (base, [path]) => base.mkdirSync(path as string, {}),
-  rmdir: (base, [path]) => base.rmdirSync(path as string),
   stat: (base, [path]) => base.statSync(path as string),
   lstat: (base, [path]) => base.lstatSync(path as string),
   readdir: (base, [path, options]) =>
@@ -85,9 +83,10 @@ function later(process: SimulatedProcess, done: Done, work: () => unknown): void
 function perform(process: SimulatedProcess, name: string, args: unknown[], run: Call): unknown {
   const { simulation } = process;
   const fate = draw(process, name);
-  // Only locks are made by this call: the engine's own folders are not.
-  if (name === 'mkdir' && simulation.faults.lockless === true) throw failure('EACCES', name);
   const path = typeof args[0] === 'string' ? args[0] : '';
+  if (simulation.faults.lockless === true && name === 'openSync' && path.includes('/locks/')) {
+    throw failure('EACCES', name);
+  }
   const second = typeof args[1] === 'string' ? args[1] : '';
   let told = '';
   try {

@@ -9,7 +9,7 @@ import type { LockTask } from './locks.ts';
 
 const Real = Date;
 let ahead = 0;
-/** The library of locks asks the global clock. */
+/** Locks ask the global clock. */
 globalThis.Date = class extends Real {
   constructor(...given: unknown[]) {
     super(...((given.length === 0 ? [Real.now() + ahead] : given) as [number]));
