@@ -78,11 +78,15 @@ describe('split and join', () => {
     fc.assert(
       fc.property(requestOf(operation), fc.constantFrom(...DELIMITERS), (request, wanted) => {
         let delimiter = wanted;
+        const id = (request.id ?? []) as string[];
+        const isTransaction = resourceKind(operation) === 'transaction';
         try {
-          const dots = formatId((request.id ?? []) as string[], delimiter);
+          const dots = formatId(id, delimiter);
           if (dots === '.' || dots === '..') delimiter = '$';
+          // Ids of transactions are one component with a delimiter that they may hold.
+          if (isTransaction && id.length > 1 && /^[\w.-]+$/.test(delimiter)) delimiter = '$';
         } catch {
-          delimiter = '$';
+          if (!isTransaction || id.length > 1) delimiter = '$';
         }
         const sent = splitRequest(operation, request as never, delimiter);
         // What a server sees: the URL parsed, parameters decoded, the body through JSON.
@@ -148,6 +152,24 @@ describe('split and join', () => {
 
   it.each(['.', '..'])('refuse the id %s, which a URL cannot carry', (name) => {
     expect(() => splitRequest('DescribeTable', { id: [name] })).toThrow('cannot be sent');
+  });
+
+  it('keep the id of a transaction whole, whatever it has in common with the delimiter', () => {
+    const transaction = '0000abcd-1111.key-22';
+    for (const delimiter of ['.', '-', '22']) {
+      const parts = { pathParameters: { id: transaction }, query: {}, body: {} };
+      const { id } = joinRequest('DescribeTransaction', parts, delimiter);
+      expect(id).toEqual([transaction]);
+      const sent = splitRequest('DescribeTransaction', { id: [transaction] }, delimiter);
+      expect(sent.pathParameters.id).toBe(transaction);
+    }
+    const several = { id: ['a', 'b'] };
+    expect(splitRequest('DescribeTransaction', several, '/').pathParameters.id).toBe('a/b');
+    expect(() => splitRequest('DescribeTransaction', several, '.')).toThrow(/one component/);
+    const illegal = { pathParameters: { id: 'a$b' } };
+    expect(refusal('DescribeTransaction', illegal, '.')).toContain('"$"');
+    const other = { pathParameters: { id: 'a.b' }, body: { id: ['a', 'b'] } };
+    expect(refusal('DescribeTransaction', other, '.')).toContain('not the id in the path');
   });
 
   it('refuse the root under a delimiter that a URL cannot carry', () => {

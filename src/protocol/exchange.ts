@@ -16,7 +16,14 @@ import {
   resourceKind,
   responseModel,
 } from './every-operation.ts';
-import { DEFAULT_DELIMITER, equalPaths, formatId, parseId } from './ident.ts';
+import {
+  checkComponent,
+  DEFAULT_DELIMITER,
+  equalPaths,
+  formatId,
+  isComponentText,
+  parseId,
+} from './ident.ts';
 import { MODELS, type Model } from './models.ts';
 import { normalize } from './normalize.ts';
 import type { OperationRow, QueryMember } from './operation-row.ts';
@@ -92,9 +99,21 @@ function pathParameter(
   }
   const root = resourceKind(operation) === 'namespace';
   const id = (value ?? []) as string[];
+  if (id.length > 0 && isWhole(operation, delimiter)) {
+    if (id.length === 1) return checkComponent(id[0] as string);
+    const message = `the delimiter ${JSON.stringify(delimiter)} may occur in ids of transactions, so they are one component with it; use another one.`;
+    throw invalid(operation, name, message);
+  }
   if (id.length > 0 || root) return formatId(id, delimiter);
   throw invalid(operation, name, 'the request has no id; an array of names is needed.');
 }
+
+/**
+ * Whether the id in the path is one component: commits hand out ids of transactions with periods
+ * and hyphens in them, which a delimiter must not cut.
+ */
+const isWhole = (operation: AnyOperation, delimiter: string): boolean =>
+  resourceKind(operation) === 'transaction' && isComponentText(delimiter);
 
 function fillPath(
   operation: AnyOperation,
@@ -190,7 +209,7 @@ function agreedId(
   bodyId: unknown,
   delimiter: string,
 ): string[] {
-  const id = parseId(pathId, delimiter);
+  const id = isWhole(operation, delimiter) ? [checkComponent(pathId)] : parseId(pathId, delimiter);
   if (id.length === 0 && resourceKind(operation) !== 'namespace') {
     throw invalid(operation, 'id', 'the id in the path is the root, which has no such operation.');
   }

@@ -45,6 +45,9 @@ function checkDelimiter(delimiter: string): void {
   throw new DirspaceError('InvalidInput', 'The delimiter is empty; it has one character or more.');
 }
 
+/** Whether a component may contain it, so that ids joined by it may read as other paths. */
+export const isComponentText = (delimiter: string): boolean => COMPONENT.test(delimiter);
+
 /** The path a string id stands for. An id equal to the delimiter is the root. */
 export function parseId(id: string, delimiter: string = DEFAULT_DELIMITER): string[] {
   checkDelimiter(delimiter);
@@ -58,7 +61,7 @@ export function formatId(path: ObjectPath, delimiter: string = DEFAULT_DELIMITER
   if (path.length === 0) return delimiter;
   const id = path.join(delimiter);
   // Only a delimiter of legal characters can occur in a component, or across its edge.
-  if (COMPONENT.test(delimiter) && !equalPaths(id.split(delimiter), path)) {
+  if (isComponentText(delimiter) && !equalPaths(id.split(delimiter), path)) {
     const position = path.findIndex((component) => component.includes(delimiter));
     throw new DirspaceError(
       'InvalidInput',

@@ -14,6 +14,7 @@ import {
   isExtension,
   methodName,
   type RequestModel,
+  resourceKind,
 } from '../protocol/every-operation.ts';
 import { jsonText, parseAnswer, splitRequest } from '../protocol/exchange.ts';
 import type { CatalogExtensions } from '../protocol/extensions.ts';
@@ -26,7 +27,6 @@ import { type ClientSettings, clientSettings, type RestOptions } from './client-
 import { addressOf, callHeaders, contextOf, withoutSecrets } from './client-request.ts';
 import { Progress } from './progress.ts';
 import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
-import { respellIds } from './table-ids.ts';
 
 type AnyRequest = Model<RequestModel<AnyOperation>> & {
   readonly identity?: Identity;
@@ -122,7 +122,7 @@ export class RestNamespace extends Operations implements Namespace {
     }
     const checked = checkedRequest(operation, request) as AnyRequest;
     const { headers, members } = callHeaders(operation, row, checked, settings.headers, options);
-    const parts = splitRequest(operation, members, settings.delimiter);
+    const parts = splitRequest(operation, members, delimiterOf(operation, settings));
     const takesJson = row.body === 'json' || row.body === 'map';
     return {
       operation,
@@ -226,8 +226,7 @@ export class RestNamespace extends Operations implements Namespace {
     if (row.answer === 'empty') return undefined;
     const answer = parseAnswer(operation, parseJson(operation, text));
     if (isExtension(operation)) return answer;
-    const spelled = respellIds(operation, answer, this.#settings.delimiter, DEFAULT_DELIMITER);
-    return { ...spelled, context: { ...spelled.context, ...context } };
+    return { ...answer, context: { ...answer.context, ...context } };
   }
 
   #timeout({ row }: Sending): number {
@@ -273,6 +272,15 @@ export class RestNamespace extends Operations implements Namespace {
     );
   }
 }
+
+/**
+ * The delimiter to send. Ids of a list of all tables, and those of transactions, may hold any but
+ * the default one, so these operations use that, whatever the settings say.
+ */
+const delimiterOf = (operation: AnyOperation, { delimiter }: ClientSettings): string =>
+  operation === 'ListAllTables' || resourceKind(operation) === 'transaction'
+    ? DEFAULT_DELIMITER
+    : delimiter;
 
 /** A failure of the transport: no answer came, or not the whole of one. */
 class LostConnection extends Error {

@@ -179,6 +179,8 @@ function sharedParameters(): Json {
     delimiter: {
       name: 'delimiter',
       in: 'query',
+      description:
+        'Joins the components of ids. A list leaves out ids whose components contain it, and its context says so.',
       schema: { type: 'string', default: '$', minLength: 1 },
     },
     idempotencyKey: {

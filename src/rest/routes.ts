@@ -35,7 +35,7 @@ import type { Admission, Limits } from './limits.ts';
 import { ANYBODY, mayUseDatabase, type Principal, permittedCaller } from './permissions.ts';
 import type { HttpAnswer, HttpRequest, RequestState } from './request-state.ts';
 import { scopedCaller } from './scope.ts';
-import { respellIds } from './table-ids.ts';
+import { delimitedCaller } from './table-ids.ts';
 
 export interface Services {
   readonly databases: Databases;
@@ -82,7 +82,8 @@ export async function answerOperation(
   const database = permittedDatabase(services, principal, target);
   const found = services.databases.catalog(database);
   const catalog = found instanceof Promise ? await state.progress.race(found) : found;
-  const caller = callerFor(catalog, principal, database, target.prefix, state);
+  const dialected = callerFor(catalog, principal, database, target.prefix, state);
+  const caller = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
   const pieces = takesData
     ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
     : undefined;
@@ -200,6 +201,12 @@ function withoutIdentity(request: RequestOf<AnyOperation>): unknown {
 
 function delimiterOf(value: string | readonly string[] | undefined): string {
   if (value === undefined) return DEFAULT_DELIMITER;
+  if (value === '') {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The query parameter "delimiter" is empty; it has one character or more.',
+    );
+  }
   if (typeof value === 'string') return value;
   throw new DirspaceError('InvalidInput', 'The query parameter "delimiter" is given twice.');
 }
@@ -232,7 +239,7 @@ function idempotencyKey(
 function formAnswer(
   operation: AnyOperation,
   response: unknown,
-  { state, query }: HttpRequest,
+  { state }: HttpRequest,
 ): HttpAnswer | Promise<HttpAnswer> {
   const row: OperationRow = EVERY_OPERATION[operation];
   if (row.answer === 'arrow-file') {
@@ -241,8 +248,7 @@ function formAnswer(
   if (row.answer === 'empty') return emptyAnswer(row.status);
   const own = state.dialect?.answer(operation, response);
   if (own !== undefined) return jsonAnswer(row.status, own);
-  const spelled = respellIds(operation, response, DEFAULT_DELIMITER, delimiterOf(query.delimiter));
-  return jsonAnswer(row.status, formatAnswer(operation, spelled as JsonResponse));
+  return jsonAnswer(row.status, formatAnswer(operation, response as JsonResponse));
 }
 
 type JsonResponse = Parameters<typeof formatAnswer>[1];
