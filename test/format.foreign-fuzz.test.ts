@@ -9,7 +9,7 @@ import { openArrowBody } from '../src/format/foreign-ipc.ts';
 import { decodeLz4Frame } from '../src/format/lz4.ts';
 import { decodeZstd } from '../src/format/zstd.ts';
 import { exactColumn } from './helpers/arrow-samples.ts';
-import { damagedAtRandom, flipBit, STAMPS } from './helpers/damage.ts';
+import { damagedAtRandom, flipBit, STAMPS, stamped } from './helpers/damage.ts';
 import {
   ipcFixture as fixture,
   FOREIGN_SHAPES as names,
@@ -112,6 +112,47 @@ describe.each([
   });
 });
 
+/** Small files of other layouts: the head padded, the schema unframed, messages out of order. */
+const LAYOUTS = [
+  ['corpus/arrow-rs/metadata.arrow', 2],
+  ['corpus/polars-2.1/decimal.arrow', 3],
+  ['corpus/by-hand/blocks-swapped.arrow', 7],
+  ['corpus/by-hand/outer-dictionary-first.arrow', 3],
+] as const;
+
+describe.each(LAYOUTS)('%s', (name, count) => {
+  it('cut at every byte, is refused', async () => {
+    const bytes = fixture(name);
+    expect(await inTime(bytes, () => name)).toBe(count);
+    for (let end = 0; end < bytes.length; end += 1) {
+      expect(await inTime(bytes.slice(0, end), () => `${name} cut at ${end}`)).toBe(-1);
+    }
+  });
+
+  it('with every bit flipped, keeps its rows or is refused', async () => {
+    const bytes = fixture(name);
+    await withinMemory(async () => {
+      for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+        flipBit(bytes, bit);
+        const rows = await inTime(bytes, () => `${name} with bit ${bit} flipped`);
+        expect([count, -1], `${name} with bit ${bit} flipped`).toContain(rows);
+        flipBit(bytes, bit);
+      }
+    });
+  });
+
+  it('with every word overwritten, is read or refused', async () => {
+    const bytes = fixture(name);
+    await withinMemory(async () => {
+      for (let at = 0; at + 4 <= bytes.length; at += 4) {
+        for (const stamp of STAMPS) {
+          await inTime(stamped(bytes, at, stamp), () => `${name} with ${stamp} at ${at}`);
+        }
+      }
+    });
+  });
+});
+
 describe('random damage', () => {
   const SEED = 20_260_101;
 
@@ -124,6 +165,8 @@ describe('random damage', () => {
     ['types-zstd.arrows', () => fixture('types-zstd.arrows'), 300] as const,
     ['types-zstd.arrow', () => fixture('types-zstd.arrow'), 300] as const,
     ['dictionary-deltas.arrows', () => fixture('dictionary-deltas.arrows'), 1_000] as const,
+    ['nested of arrow-rs', () => fixture('corpus/arrow-rs/nested.arrow'), 300] as const,
+    ['categories of Polars', () => fixture('corpus/polars-2.1/categorical.arrow'), 300] as const,
   ])('of %s is read or refused', async (name, make, cases) => {
     const random = seeded(SEED);
     const bytes = make();

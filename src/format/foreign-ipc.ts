@@ -102,8 +102,19 @@ async function isFile(source: ByteSource): Promise<boolean> {
       'The body is empty. Send an Arrow stream or file; one without rows still has a schema.',
     );
   }
+  for (const [name, magic, advice] of OTHERS) {
+    if (magic === Buffer.from(head.subarray(0, magic.length)).toString('latin1')) {
+      throw new DirspaceError('InvalidInput', `The data is ${name}, not Arrow IPC. ${advice}`);
+    }
+  }
   return Buffer.compare(head, MAGIC) === 0;
 }
+
+/** Files that are taken for Arrow IPC, by the bytes they begin with. */
+const OTHERS = [
+  ['a file of Feather version 1', 'FEA1', 'Write it as version 2, which is Arrow IPC.'],
+  ['a Parquet file', 'PAR1', 'Read it with a reader of Parquet, and send the rows.'],
+] as const;
 
 /** An iterable that gives its items to the first who asks. */
 function once(start: () => AsyncGenerator<RecordBatch>): AsyncIterable<RecordBatch> {
@@ -157,6 +168,8 @@ async function* batchesOf(
 
 const PREFIX_BYTES = 4;
 const CONTINUATION = -1;
+/** How much of the padding after a stream is looked at at once. */
+const PADDING_BYTES = 65_536;
 /** More than any schema has; text that is no Arrow data looks like a longer one. */
 const MAX_SCHEMA_BYTES = 2 ** 26;
 
@@ -175,8 +188,7 @@ async function nextMessage(
   // Streams of before 2019 have no continuation marker before the length.
   if (bytes === CONTINUATION) bytes = int32(await source.take(PREFIX_BYTES), what);
   if (bytes === 0) {
-    if ((await source.peek(1)).length > 0)
-      throw invalid(what, 'bytes follow the end of the stream');
+    await refuseMore(source, what);
     return undefined;
   }
   if (what === 'schema' && (bytes < 0 || bytes > MAX_SCHEMA_BYTES)) {
@@ -185,6 +197,17 @@ async function nextMessage(
   if (bytes < 0) throw invalid(what, `its length is ${bytes}`);
   const message = readMessage(await exactly(source, bytes, limits, what), what);
   return { message, body: await exactly(source, message.bodyBytes, limits, what) };
+}
+
+/** Padding may follow the end. Anything else may be rows: of a second stream, or after damage. */
+async function refuseMore(source: ByteSource, what: string): Promise<void> {
+  for (;;) {
+    const more = await source.take(PADDING_BYTES);
+    if (more.some((byte) => byte !== 0)) {
+      throw invalid(what, 'bytes follow the end of the stream; send one stream, and nothing else');
+    }
+    if (more.length < PADDING_BYTES) return;
+  }
 }
 
 function int32(bytes: Uint8Array, what: string): number {

@@ -63,7 +63,7 @@ export const refuser =
 export function readMessage(bytes: Uint8Array, what: string): ForeignMessage {
   const refuse = refuser(what);
   const message = rootTable(bytes, refuse);
-  const version = versionOf(message, refuse);
+  versionOf(message, refuse);
   const bodyBytes = message.long(3);
   if (bodyBytes < 0) refuse(`its body has ${bodyBytes} bytes`);
   const header = message.table(2) ?? refuse('its header is missing');
@@ -75,12 +75,12 @@ export function readMessage(bytes: Uint8Array, what: string): ForeignMessage {
       return {
         kind: 'dictionary',
         bodyBytes,
-        batch: batchHeader(header.table(1) ?? refuse('its values are missing'), version, refuse),
+        batch: batchHeader(header.table(1) ?? refuse('its values are missing'), message, refuse),
         number: header.long(0),
         isDelta: header.boolean(2),
       };
     case 3:
-      return { kind: 'batch', bodyBytes, batch: batchHeader(header, version, refuse) };
+      return { kind: 'batch', bodyBytes, batch: batchHeader(header, message, refuse) };
     default:
       return refuse(`it is a message of kind ${message.byte(1)}, which tables do not have`);
   }
@@ -109,14 +109,15 @@ function versionOf(table: FlatTable, refuse: Refuse): number {
 
 const CODECS: readonly Codec[] = ['lz4', 'zstd'];
 
-function batchHeader(table: FlatTable, version: number, refuse: Refuse): BatchHeader {
+function batchHeader(table: FlatTable, message: FlatTable, refuse: Refuse): BatchHeader {
   const compression = table.table(3);
+  const version = versionOf(message, refuse);
   let codec: Codec | undefined;
   if (compression !== undefined) {
     const [number, method] = [compression.byte(0), compression.byte(1)];
     codec = CODECS[number] ?? refuse(`its compression ${number} is not supported`);
     if (method !== 0) refuse(`its way of compression ${method} is not supported`);
-  }
+  } else if (version === VERSION_4) codec = namedCodec(message, refuse);
   return {
     rows: table.long(0),
     nodes: table.longs(1, 2),
@@ -125,6 +126,20 @@ function batchHeader(table: FlatTable, version: number, refuse: Refuse): BatchHe
     views: table.longs(4, 1),
     unionValidity: version < VERSION_5,
   };
+}
+
+/** Arrow 0.17 named the codec in the metadata of the message. */
+function namedCodec(message: FlatTable, refuse: Refuse): Codec | undefined {
+  for (const pair of message.tables(4)) {
+    if (pair.text(0) !== 'ARROW:experimental_compression') continue;
+    const name = (pair.text(1) ?? '').toLowerCase();
+    if (name === 'uncompressed') return undefined;
+    return (
+      CODECS.find((codec) => codec === name) ??
+      refuse(`its compression ${JSON.stringify(name)} is not supported`)
+    );
+  }
+  return undefined;
 }
 
 const blocksOf = (footer: FlatTable, index: number): Block[] =>

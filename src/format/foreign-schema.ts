@@ -65,6 +65,15 @@ export function readForeignSchema(table: FlatTable, refuse: Refuse): ForeignSche
   };
 }
 
+/** How deep dictionaries lie within each, by number: 0 where its values have none. */
+export function dictionaryDepths({ dictionaries }: ForeignSchema): ReadonlyMap<number, number> {
+  const ofType = (type: DataType): number =>
+    DataType.isDictionary(type)
+      ? 1 + ofType(type.dictionary)
+      : Math.max(0, ...(type.children ?? []).map((child) => ofType(child.type)));
+  return new Map(Array.from(dictionaries, ([number, { values }]) => [number, ofType(values)]));
+}
+
 class SchemaReader {
   readonly dictionaries = new Map<number, ForeignDictionary>();
   readonly #refuse: Refuse;
@@ -83,7 +92,9 @@ class SchemaReader {
     if (depth > MAX_SCHEMA_DEPTH) refuse(`types nest deeper than ${MAX_SCHEMA_DEPTH}`);
     const children = Array.from(table.tables(5), (child) => this.field(child, path, depth + 1));
     const type = this.#encoded(table.table(4), typeOf(table, children, refuse), refuse);
-    return new Field(name, type, table.boolean(1), metadataOf(table, 6));
+    // apache-arrow calls columns of the null type not nullable where it makes the field itself.
+    const nullable = table.boolean(1) || type.typeId === Type.Null;
+    return new Field(name, type, nullable, metadataOf(table, 6));
   }
 
   /** The dictionary type of a field that has an encoding. */
@@ -141,6 +152,10 @@ const UNREADABLE: ReadonlyMap<number, string> = new Map([
 
 function typeOf(field: FlatTable, children: Field[], refuse: Refuse): DataType {
   const code = field.byte(2);
+  const unreadable = UNREADABLE.get(code);
+  if (unreadable !== undefined) {
+    refuse(`its type ${unreadable} is not supported; send it as another type`);
+  }
   if (!NESTED.has(code) && children.length > 0) refuse('its type takes no children');
   const leaf = LEAVES.get(code);
   if (leaf !== undefined) return leaf();
@@ -187,9 +202,7 @@ function typeOf(field: FlatTable, children: Field[], refuse: Refuse): DataType {
     case Type.Union:
       return unionOf(type, children, unit(['sparse', 'dense']), refuse);
     default:
-      return refuse(
-        `its type ${UNREADABLE.get(code) ?? code} is not supported; send it as another type`,
-      );
+      return refuse(`its type ${code} is not supported; send it as another type`);
   }
 }
 

@@ -85,7 +85,9 @@ export function rebuildSchema(schema: SchemaLike, cache: TypeCache): Schema {
 function rebuildField(field: FieldLike, cache: TypeCache): Field {
   if (!isTypeLike(field.type)) throw refused(`a field without a type (${showValue(field)})`);
   const type = rebuildType(field.type, cache);
-  const own = Object.getPrototypeOf(field) === Field.prototype;
+  // apache-arrow calls columns of the null type not nullable where it makes the field itself.
+  const nullable = field.nullable === true || type.typeId === Type.Null;
+  const own = Object.getPrototypeOf(field) === Field.prototype && field.nullable === nullable;
   if (own && type === (field.type as unknown) && typeof field.name === 'string') {
     return field as unknown as Field;
   }
@@ -93,7 +95,7 @@ function rebuildField(field: FieldLike, cache: TypeCache): Field {
   return new Field(
     field.name ?? '',
     type,
-    field.nullable === true,
+    nullable,
     rebuildMetadata(field.metadata),
   );
 }

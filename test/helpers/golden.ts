@@ -4,7 +4,7 @@ import type { Namespace } from '../../src/protocol/namespace.ts';
 import { exactValues } from './arrow-samples.ts';
 
 /** JSON has no word for some values: these get one that nothing else has. */
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'number') {

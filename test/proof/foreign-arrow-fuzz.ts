@@ -61,6 +61,8 @@ function samples(): Sample[] {
     fixture('dictionary-deltas.arrows', 20),
     fixture('dictionary-replaced.arrows', 20),
     fixture('dictionary-deltas.arrow', 20),
+    fixture('corpus/arrow-rs/plain.arrow', 10),
+    fixture('corpus/polars-2.1/categorical.arrow', 10),
     fixture('types-lz4.arrows', 2),
     fixture('types-lz4.arrow', 1),
     fixture('types-zstd.arrows', 2),

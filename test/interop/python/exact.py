@@ -34,6 +34,8 @@ def _interval(name):
 #: How arrays of a type are seen as another of the same layout, and then each value.
 VIEWS = [
     (is_.is_float16, pa.uint16(), None),
+    (lambda type: is_.is_decimal(type) and type.bit_width == 32, pa.uint32(), None),
+    (lambda type: is_.is_decimal(type) and type.bit_width == 64, pa.binary(8), hexadecimal),
     (is_.is_decimal128, pa.binary(16), hexadecimal),
     (is_.is_decimal256, pa.binary(32), hexadecimal),
     (lambda type: is_.is_date32(type) or is_.is_time32(type), pa.int32(), None),
