@@ -171,9 +171,9 @@ class Worker {
   }
 
   #expected(code: string, { message }: Error): boolean {
-    // A column that was renamed or dropped since this process looked.
+    // A column that was renamed, dropped, widened or made anew since this process looked.
     if (code === 'InvalidInput' || code === 'TableSchemaValidation')
-      return /\b[xy]\d+_/.test(message);
+      return /\b([xy]\d+_|grp\b)/.test(message);
     return REFUSALS.has(code);
   }
 
