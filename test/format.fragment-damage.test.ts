@@ -112,16 +112,18 @@ describe('with the checksum of the footer known', () => {
 
 describe('with a footer forged to match its checksum', () => {
   const forged = (tail: Uint8Array): void => {
-    const started = performance.now();
+    let footer: ReturnType<typeof decodeFooter>;
     try {
-      decodeFooter(tail, { ...summary, footerChecksum: crc32(tail) }, 'f');
+      footer = decodeFooter(tail, { ...summary, footerChecksum: crc32(tail) }, 'f');
     } catch (error) {
       expect(error).toMatchObject({ code: 'Corrupt' });
+      return;
     }
-    expect(performance.now() - started).toBeLessThan(2000);
+    // What it lists stands in its bytes, which bounds the work of whoever follows the lists.
+    expect(footer.batches.length + footer.schema.fields.length).toBeLessThan(tail.length);
   };
 
-  test('every flipped bit gives a typed error at once, or a footer', () => {
+  test('every flipped bit gives a typed error, or a footer that its bytes hold', () => {
     const tail = bytes.slice(bytes.length - summary.footerBytes);
     for (let bit = 0; bit < tail.length * 8; bit += 1) forged(flip(tail, bit));
   });

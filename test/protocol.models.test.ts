@@ -190,20 +190,21 @@ describe('what is taken', () => {
     }
   });
 
-  it('goes through 100,000 row ids in about no time', () => {
+  it('looks at each of 100,000 row ids once and copies none', () => {
     const row_ids = Array.from(
       { length: 100_000 },
       (_, at) => (BigInt(at % 7) << 32n) + BigInt(at),
     );
-    const request = { id: ['t'], row_ids };
-    let fastest = Infinity;
-    for (let round = 0; round < 30; round++) {
-      const start = performance.now();
-      expect(normalize('DeleteRowsRequest', request)).toBe(request);
-      fastest = Math.min(fastest, performance.now() - start);
-    }
-    // 0.4 ms; a check of its own for each of them takes 13.
-    expect(fastest).toBeLessThan(4);
+    let looks = 0;
+    const watched = new Proxy(row_ids, {
+      get: (ids, name, receiver) => {
+        if (typeof name === 'string' && /^\d/.test(name)) looks++;
+        return Reflect.get(ids, name, receiver);
+      },
+    });
+    const request = { id: ['t'], row_ids: watched };
+    expect(normalize('DeleteRowsRequest', request)).toBe(request);
+    expect(looks).toBe(row_ids.length);
   });
 
   it('does not copy what it need not change', () => {
