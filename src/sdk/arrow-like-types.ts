@@ -92,12 +92,7 @@ function rebuildField(field: FieldLike, cache: TypeCache): Field {
     return field as unknown as Field;
   }
   // apache-arrow reads an empty name as null.
-  return new Field(
-    field.name ?? '',
-    type,
-    nullable,
-    rebuildMetadata(field.metadata),
-  );
+  return new Field(field.name ?? '', type, nullable, rebuildMetadata(field.metadata));
 }
 
 function rebuildMetadata(metadata: SchemaLike['metadata']): Map<string, string> {
