@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { startServer } from '../src/server.ts';
 import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
@@ -17,6 +17,8 @@ interface Ended {
 }
 
 const closers: (() => unknown)[] = [];
+// Compiling takes minutes on a busy machine, and is no part of what is looked at.
+beforeAll(() => void compiledModule('index.js'), 300_000);
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
