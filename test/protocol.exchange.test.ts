@@ -32,6 +32,12 @@ const component = fc
 const plain = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(jsonText(value));
 
+/** A query with the members that the wire wants, and a `k` that fits into it. */
+function asOnTheWire(query: unknown): void {
+  if (typeof query !== 'object' || query === null || !('k' in query)) return;
+  Object.assign(query, { k: Number(query.k) % 1000 }, 'vector' in query ? {} : { vector: {} });
+}
+
 /** A request as the wire can carry it: legal ids, and nothing that has no place. */
 function requestOf(operation: AnyOperation): fc.Arbitrary<Record<string, unknown>> {
   const row: OperationRow = EVERY_OPERATION[operation];
@@ -53,6 +59,7 @@ function requestOf(operation: AnyOperation): fc.Arbitrary<Record<string, unknown
         delete request.identity;
         delete request.context;
       }
+      for (const query of [request, request.query]) asOnTheWire(query);
       const { on } = request;
       if (Array.isArray(on) && on.length === 1) request.on = on[0];
       return request;

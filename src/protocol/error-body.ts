@@ -136,11 +136,12 @@ function messageOf(
 }
 
 function kindOf(
-  { code, context, type }: Readonly<Record<string, unknown>>,
+  { code, context, type, error }: Readonly<Record<string, unknown>>,
   status: number,
   operation: AnyOperation,
 ): ErrorCode {
   const first = typeof code === 'number' ? BY_NUMBER.get(code) : undefined;
+  if (first === 'Internal' && isMissing(error)) return 'Unsupported';
   if (first === undefined) return kindOfStatus(statusOfType(type) ?? status, operation);
   const kind = typeof context === 'object' ? (context as Record<string, unknown> | null) : null;
   const named = kind?.[KIND];
@@ -149,6 +150,10 @@ function kindOf(
   }
   return first;
 }
+
+/** Lance's own server answers so, as an internal error, where its catalog lacks an operation. */
+const isMissing = (error: unknown): boolean =>
+  typeof error === 'string' && error.startsWith('Not supported: ');
 
 function statusOfType(type: unknown): number | undefined {
   if (typeof type !== 'string') return undefined;

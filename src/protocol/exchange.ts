@@ -29,6 +29,7 @@ import { normalize } from './normalize.ts';
 import type { OperationRow, QueryMember } from './operation-row.ts';
 import type { JsonSchema } from './typebox.ts';
 import { meant, shown } from './unknown-members.ts';
+import { fromWire, toWire } from './wire-query.ts';
 
 /** Query parameters by name; an array where one is repeated. */
 export type QueryValues = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -59,7 +60,7 @@ export function splitRequest<Op extends AnyOperation>(
   delimiter: string = DEFAULT_DELIMITER,
 ): SplitRequest {
   const row: OperationRow = EVERY_OPERATION[operation];
-  const rest: Members = { ...(request as Members) };
+  const rest: Members = { ...(toWire(operation, request) as Members) };
 
   const parameters: Record<string, string> = {};
   for (const name of pathParameters(row.path)) {
@@ -172,7 +173,7 @@ export function joinRequest<Op extends AnyOperation>(
     }
   }
 
-  return checkedRequest(operation, request);
+  return fromWire(operation, checkedRequest(operation, request));
 }
 
 /** Passed over, a misspelt `mode` would append where the table was to be overwritten. */

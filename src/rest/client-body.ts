@@ -3,8 +3,7 @@
  * which request they belong to is not known here.
  */
 import { ReadableStream } from 'node:stream/web';
-import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
-import { recordBatchStream } from '../arrow.ts';
+import type { ArrowBody, RecordBatch, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import { encodeIpcStream } from '../format/ipc-stream.ts';
@@ -94,17 +93,30 @@ export async function openAnswer(
   const stream = await openArrowBody(bytes).catch((error: unknown) => {
     throw unreadable(error);
   });
-  return recordBatchStream(stream.schema, {
-    async *[Symbol.asyncIterator]() {
-      try {
-        yield* stream;
-      } catch (error) {
-        throw unreadable(error);
-      } finally {
+  return {
+    schema: stream.schema,
+    // No generator: one that is left before its first step never lets the answer go.
+    [Symbol.asyncIterator]: () => {
+      const batches = stream[Symbol.asyncIterator]();
+      const end = async (): Promise<IteratorResult<RecordBatch>> => {
+        await batches.return?.();
         await bytes.return(undefined);
-      }
+        return { done: true, value: undefined };
+      };
+      return {
+        next: async () => {
+          try {
+            const step = await batches.next();
+            return step.done ? await end() : step;
+          } catch (error) {
+            await bytes.return(undefined);
+            throw unreadable(error);
+          }
+        },
+        return: end,
+      };
     },
-  });
+  };
 }
 
 /** Rows that cannot be read are the server's fault, not the request's. */

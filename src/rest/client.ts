@@ -25,6 +25,7 @@ import type { OperationRow } from '../protocol/operation-row.ts';
 import { openAnswer, readText, SendableBody } from './client-body.ts';
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
 import { addressOf, callHeaders, contextOf, withoutSecrets } from './client-request.ts';
+import { boundedRows, checkOrdered } from './client-rows.ts';
 import { Progress } from './progress.ts';
 import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
 
@@ -37,6 +38,8 @@ type AnyRequest = Model<RequestModel<AnyOperation>> & {
 interface Sending {
   readonly operation: AnyOperation;
   readonly row: OperationRow;
+  /** Checked, with what became headers. */
+  readonly request: AnyRequest;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | SendableBody | undefined;
@@ -127,6 +130,7 @@ export class RestNamespace extends Operations implements Namespace {
     return {
       operation,
       row,
+      request: checked,
       url: addressOf(settings.base, parts),
       headers,
       body: takesJson
@@ -213,20 +217,35 @@ export class RestNamespace extends Operations implements Namespace {
     try {
       onContext?.({ ...context });
     } catch (error) {
-      progress.end();
-      response.body?.cancel().catch(() => {});
+      letGo({ response, progress });
       throw error;
     }
     if (!response.ok) {
       const text = await readText(response, progress, broken);
       throw this.#failure(sending, response.status, text, context);
     }
-    if (row.answer === 'arrow-file') return openAnswer(response, progress, broken);
+    if (row.answer === 'arrow-file') return this.#rows(sending, { response, progress }, broken);
     const text = await readText(response, progress, broken);
     if (row.answer === 'empty') return undefined;
     const answer = parseAnswer(operation, parseJson(operation, text));
     if (isExtension(operation)) return answer;
     return { ...answer, context: { ...answer.context, ...context } };
+  }
+
+  async #rows(
+    { operation, request }: Sending,
+    { response, progress }: Received,
+    broken: (cause: unknown) => unknown,
+  ): Promise<unknown> {
+    if (operation !== 'QueryTable') return openAnswer(response, progress, broken);
+    const query = request as Model<'QueryTableRequest'>;
+    try {
+      checkOrdered(query, response.headers);
+    } catch (error) {
+      letGo({ response, progress });
+      throw error;
+    }
+    return boundedRows(await openAnswer(response, progress, broken), query);
   }
 
   #timeout({ row }: Sending): number {
@@ -281,6 +300,12 @@ const delimiterOf = (operation: AnyOperation, { delimiter }: ClientSettings): st
   operation === 'ListAllTables' || resourceKind(operation) === 'transaction'
     ? DEFAULT_DELIMITER
     : delimiter;
+
+/** Not waited for: a body that is shared is let go when all have let go of it. */
+function letGo({ response, progress }: Received): void {
+  progress.end();
+  response.body?.cancel().catch(() => {});
+}
 
 /** A failure of the transport: no answer came, or not the whole of one. */
 class LostConnection extends Error {

@@ -3,6 +3,8 @@
 export const API_KEY_HEADER = 'x-api-key';
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 export const REQUEST_ID_HEADER = 'x-request-id';
+/** Names the members beyond the protocol that an answer has heeded, with commas between them. */
+export const APPLIED_HEADER = 'x-dirspace-applied';
 
 /** Context entries that travel as headers have this before the header's name. */
 export const HEADER_CONTEXT = 'header.';

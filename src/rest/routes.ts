@@ -22,7 +22,7 @@ import {
 import { arrowPieces, checkArrowBody, readJson } from './body.ts';
 import { type Call, type Caller, callerOf } from './call.ts';
 import type { Databases, Target } from './databases.ts';
-import { HEADER_CONTEXT, IDEMPOTENCY_HEADER } from './header-names.ts';
+import { APPLIED_HEADER, HEADER_CONTEXT, IDEMPOTENCY_HEADER } from './header-names.ts';
 import {
   type AnswerCache,
   checkKey,
@@ -101,7 +101,7 @@ export async function answerOperation(
 
   const key = idempotencyKey(row, operation, state);
   if (key === undefined) {
-    return formAnswer(operation, await call(undefined, pieces), http);
+    return formAnswer(operation, await call(undefined, pieces), http, request);
   }
   const scope = digest(
     principal.name,
@@ -115,7 +115,7 @@ export async function answerOperation(
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const data = pieces && new SummedData(pieces);
     const response = await call(digest(principal.name, operation, key), data);
-    const formed = (await formAnswer(operation, response, http)) as KeptAnswer;
+    const formed = (await formAnswer(operation, response, http, request)) as KeptAnswer;
     return data === undefined ? formed : { ...formed, data: data.sum };
   });
   if (!repeated) return answer;
@@ -240,15 +240,27 @@ function formAnswer(
   operation: AnyOperation,
   response: unknown,
   { state }: HttpRequest,
+  request: RequestOf<AnyOperation>,
 ): HttpAnswer | Promise<HttpAnswer> {
   const row: OperationRow = EVERY_OPERATION[operation];
   if (row.answer === 'arrow-file') {
-    return arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
+    const answer = arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
+    return isOrdered(request) ? answer.then(withOrder) : answer;
   }
   if (row.answer === 'empty') return emptyAnswer(row.status);
   const own = state.dialect?.answer(operation, response);
   if (own !== undefined) return jsonAnswer(row.status, own);
   return jsonAnswer(row.status, formatAnswer(operation, response as JsonResponse));
 }
+
+function isOrdered(request: RequestOf<AnyOperation>): boolean {
+  const { order_by: keys = [] } = request as { readonly order_by?: readonly unknown[] };
+  return keys.length > 0;
+}
+
+const withOrder = (answer: HttpAnswer): HttpAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, [APPLIED_HEADER]: 'order_by' },
+});
 
 type JsonResponse = Parameters<typeof formatAnswer>[1];

@@ -1,7 +1,10 @@
 """The REST clients of the Lance namespace project: the generated one, and the one in Lance."""
 
 import io
+import json
 import unittest
+import urllib.error
+import urllib.request
 
 import lance_namespace
 import lance_namespace_urllib3_client as client
@@ -19,16 +22,20 @@ def stream(table):
     return sink.getvalue()
 
 
+def api(url):
+    return client.ApiClient(client.Configuration(host=url))
+
+
 class Generated(Served):
     def setUp(self):
         super().setUp()
-        api = client.ApiClient(client.Configuration(host=self.url))
-        self.namespaces = client.NamespaceApi(api)
-        self.tables = client.TableApi(api)
-        self.data = client.DataApi(api)
-        self.tags = client.TagApi(api)
-        self.branches = client.BranchApi(api)
-        self.metadata = client.MetadataApi(api)
+        opened = api(self.url)
+        self.namespaces = client.NamespaceApi(opened)
+        self.tables = client.TableApi(opened)
+        self.data = client.DataApi(opened)
+        self.tags = client.TagApi(opened)
+        self.branches = client.BranchApi(opened)
+        self.metadata = client.MetadataApi(opened)
 
     def test_namespaces(self):
         api = self.namespaces
@@ -110,6 +117,32 @@ class Generated(Served):
 
     def count(self, table):
         return self.data.count_table_rows(table, client.CountTableRowsRequest())
+
+
+class Models(Served):
+    """A newer protocol shows itself here: the server refuses members it does not know."""
+
+    def test_every_member_of_a_request_is_known_to_the_server(self):
+        with urllib.request.urlopen(f"{self.url}/openapi.json") as answer:
+            known = json.load(answer)["components"]["schemas"]
+        missing = {}
+        for name, model in vars(client).items():
+            if name not in known or not (isinstance(model, type) and hasattr(model, "model_fields")):
+                continue
+            members = {field.alias or key for key, field in model.model_fields.items()}
+            unknown = members - set(known[name].get("properties", members))
+            if unknown and "Response" not in name:
+                missing[name] = sorted(unknown)
+        self.assertEqual(missing, {})
+        self.assertIn("QueryTableRequest", known)
+
+    def test_a_misspelt_member_of_a_change_is_refused(self):
+        client.TableApi(api(self.url)).create_table("t", stream(TABLE))
+        body = json.dumps({"filter": "id = 1", "updates": [["id", "7"]]}).encode()
+        asked = urllib.request.Request(f"{self.url}/v1/table/t/update", data=body)
+        asked.add_header("content-type", "application/json")
+        with self.assertRaisesRegex(urllib.error.HTTPError, "400"):
+            urllib.request.urlopen(asked)
 
 
 class InLance(Served):
