@@ -55,10 +55,14 @@ export type {
   ListTablesResult,
   NamespacePropertyChanges,
   PageOptions,
+  PurgeTrashOptions,
+  PurgeTrashResult,
   RegisterTableOptions,
   RenameTableOptions,
   TableExistsOptions,
   TableNamesOptions,
+  TrashedItem,
+  UndropTableOptions,
   WatchOptions,
 } from './sdk/connection-options.ts';
 export { type DataInput, type DataOptions, toRecordBatchStream } from './sdk/data.ts';

@@ -1,9 +1,11 @@
 /** The commands that look after a catalog, and the one that asks it. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { connect } from '../src/sdk/connect.ts';
+import { configOf, loadConfig } from '../src/rest/config.ts';
+import { startServer } from '../src/rest/server.ts';
+import { connect, connectNamespace } from '../src/sdk/connect.ts';
 import { callCli } from './helpers/cli.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -62,4 +64,77 @@ test('repair says what it cannot mend', async () => {
   const { out, error } = await callCli(['--root', root, 'repair']);
   expect(out).toContain('notes.txt');
   expect(error).toContain('nothing to quarantine; repair cannot mend 1');
+});
+
+test('trash lists what was dropped, brings back the one that is named, and is emptied', async () => {
+  const root = await catalog();
+  const run = (...args: string[]) => callCli(['--root', root, ...args]);
+  expect((await run('trash', 'ls')).error).toContain('nothing in the trash');
+  await run('drop', 't');
+  const db = await connect(root, { durability: 'relaxed' });
+  await db.createTable('t', [{ n: 7 }]);
+  await db.close();
+  await run('drop', 't');
+  const listed = JSON.parse((await run('trash', 'ls', '--json')).out);
+  expect(listed).toMatchObject([
+    { kind: 'table', path: ['t'] },
+    { kind: 'table', path: ['t'] },
+  ]);
+  expect((await run('trash', 'ls')).out).toContain(listed[0].trashId);
+  expect((await run('verify')).out).toContain('not read; --trash reads it');
+  expect((await run('verify', '--trash')).out).toMatch(/trash +read/);
+  expect((await run('trash', 'restore', 't', '--entry', listed[1].trashId)).code).toBe(EXIT.ok);
+  expect((await run('head', 't', '-n', '1', '--json')).out).toContain('"name"');
+  expect((await run('trash', 'restore', 't')).code).toBe(EXIT.alreadyExists);
+  expect((await run('trash', 'restore', 'u')).code).toBe(EXIT.notFound);
+  const older = await run('trash', 'empty', '--older-than', '1', '--json');
+  expect(JSON.parse(older.out)).toEqual({ removed: 0, dryRun: false });
+  expect((await run('trash', 'empty', '--dry-run')).error).toContain('one entry would be removed');
+  expect((await run('trash', 'empty')).error).toContain('Removed one entry');
+  expect(readdirSync(join(root, '.dirspace', 'trash'))).toEqual([]);
+  for (const wrong of [
+    ['trash', 'rm'],
+    ['trash', 'restore'],
+    ['trash', 'empty', 't'],
+    ['trash', 'ls', '--entry', 'x'],
+    ['trash', 'ls', '--older-than', '1'],
+    ['trash'],
+  ]) {
+    expect((await run(...wrong)).code, wrong.join(' ')).toBe(EXIT.usage);
+  }
+});
+
+test('the retention of the trash is an option and a property, and misspelt it is refused', async () => {
+  const root = await catalog();
+  const trash = join(root, '.dirspace', 'trash');
+  for (const open of [
+    () => connect(root, { trashRetention: 0 }),
+    () => connectNamespace('dir', { root, trash_retention: '0' }),
+  ]) {
+    const db = await open();
+    await db.createTable('u', [{ n: 1 }]);
+    await db.dropTable('u');
+    expect(readdirSync(trash)).toEqual([]);
+    await expect(db.undropTable('u')).rejects.toMatchObject({ code: 'TableNotFound' });
+    await db.close();
+  }
+  const db = await connect(root, { trashRetention: '1h' });
+  await db.dropTable('t');
+  const old = new Date(Date.now() - 7_200_000);
+  for (const name of readdirSync(trash)) utimesSync(join(trash, name), old, old);
+  await db.createTable('u', [{ n: 1 }]);
+  await (await db.openTable('u')).optimize();
+  expect(readdirSync(trash)).toEqual([]);
+  await db.close();
+  for (const open of [
+    () => connect(root, { trashRetention: '7 days' }),
+    () => connect(root, { trashRetention: true as never }),
+    () => connectNamespace('dir', { root, trash_retention: 'week' }),
+    () => startServer({ root, trashRetention: -1 }),
+  ]) {
+    await expect(open()).rejects.toMatchObject({ code: 'InvalidInput' });
+  }
+  const served = await loadConfig(undefined, { DIRSPACE_ROOT: root });
+  expect(served.trashRetention).toBeUndefined();
+  expect(configOf({ root, trashRetention: '30d' }, '.', {}).trashRetention).toBe(30 * 86_400_000);
 });

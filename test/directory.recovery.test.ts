@@ -179,7 +179,7 @@ describe('an intent to drop an empty namespace', () => {
     write(`${TRASH}/u.table/.table.json`);
     leave({ ...dropping, place: 'a/b' });
     one.calls.moveFolder = (run, from, to) => {
-      one.fs.rmSync(`${ROOT}/${TRASH}`, { recursive: true });
+      one.fs.rmSync(`${ROOT}/${TRASH}`, { recursive: true, force: true });
       return run(from, to);
     };
     await finishIntents(one.catalog);
@@ -192,7 +192,7 @@ describe('an intent to drop an empty namespace', () => {
     write(`${TRASH}/u.table/.table.json`);
     leave(dropping);
     one.calls.moveFolder = async () => {
-      one.fs.rmSync(`${ROOT}/${TRASH}`, { recursive: true });
+      one.fs.rmSync(`${ROOT}/${TRASH}`, { recursive: true, force: true });
       return 'taken';
     };
     await finishIntents(one.catalog);

@@ -1,21 +1,29 @@
 /** The trash: what is brought back from it, what is removed for good, and what stays. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { parseRetention } from '../src/directory/retention.ts';
+import { sweepStaging } from '../src/directory/staging.ts';
+import { dropTable } from '../src/directory/tables.ts';
 import {
   emptyTrash,
-  newTrashFolder,
+  listTrash,
   prepareTrash,
   purgeTrash,
-  recordTrash,
+  sweepInBackground,
+  sweepTrash,
   undropTable,
 } from '../src/directory/trash.ts';
+import { newTrashFolder } from '../src/directory/trash-entries.ts';
+import { verifyCatalog } from '../src/directory/verify.ts';
 import { encodeChecksummed } from '../src/format/json.ts';
 import {
   decodeTrash,
+  encodeFormat,
   encodeNamespace,
   encodeTable,
   encodeTrash,
   type TrashRecord,
 } from '../src/format/records.ts';
+import { processTag, thisProcess } from '../src/store/process-identity.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 
@@ -54,9 +62,9 @@ const undrop = (...id: string[]) => undropTable(one.catalog, { id });
 
 describe('what is dropped', () => {
   test('gets a folder of its own, and a record beside it', async () => {
-    expect(newTrashFolder(one.catalog)).not.toBe(newTrashFolder(one.catalog));
+    expect(await newTrashFolder(one.catalog)).not.toBe(await newTrashFolder(one.catalog));
     const folder = await prepareTrash(one.catalog, 'table', ['a', 't']);
-    expect(folder).toMatch(/^\.dirspace\/trash\/[0-9a-f-]{36}$/);
+    expect(folder).toMatch(/^\.dirspace\/trash\/000000000001-[0-9a-f-]{36}$/);
     expect(tree()).toEqual([`${folder}.json`]);
     const bytes = one.fs.readFileSync(`${ROOT}/${folder}.json`) as Uint8Array;
     expect(decodeTrash(bytes, 'r')).toEqual({
@@ -66,17 +74,29 @@ describe('what is dropped', () => {
     });
   });
 
-  test('of two within a millisecond the later one counts as later, also when time goes back', async () => {
-    const times: number[] = [];
-    for (const step of [0, 0, 0, 10, -50]) {
-      one.clock.time += step;
-      await recordTrash(one.catalog, `${TRASH}/r`, 'table', ['t']);
-      const bytes = one.fs.readFileSync(`${ROOT}/${TRASH}/r.json`) as Uint8Array;
-      times.push(decodeTrash(bytes, 'r').droppedAt);
-      one.fs.unlinkSync(`${ROOT}/${TRASH}/r.json`);
+  test('gets a number above all that are there, whatever the clock says and whoever drops', async () => {
+    const two = testEngine({ fs: one.fs, firstId: 1000 });
+    const numbers: number[] = [];
+    for (const [at, step] of [0, 1e9, -1e12, 0, 0].entries()) {
+      const { catalog, clock } = at % 2 === 0 ? one : two;
+      clock.time += step;
+      const folder = await prepareTrash(catalog, 'table', ['t']);
+      numbers.push(Number(folder.slice(TRASH.length + 1).split('-')[0]));
     }
-    const start = one.clock.time + 40;
-    expect(times).toEqual([start, start + 1, start + 2, start + 10, start + 11]);
+    record('0000dddd-of-an-older-release', {});
+    expect(numbers).toEqual([1, 2, 3, 4, 5]);
+    expect(await newTrashFolder(one.catalog)).toContain('/000000000006-');
+  });
+
+  test.each([
+    ['9999999999999', 1],
+    ['000000000007', 1],
+    ['000000000007-0000-not-hex', 1],
+    ['000000000007-00000000', 8],
+  ])('beside a stray %s gets number %i', async (stray, number) => {
+    one.fs.mkdirSync(`${ROOT}/${TRASH}/${stray}`);
+    const folder = await newTrashFolder(one.catalog);
+    expect(folder).toContain(`/${String(number).padStart(12, '0')}-`);
   });
 
   test('is removed with its record, in any state of both', async () => {
@@ -244,6 +264,262 @@ describe('bringing back', () => {
   });
 });
 
+describe('of several under one id', () => {
+  /** Three drops by processes whose clocks disagree; creation times tell them apart. */
+  async function dropped(): Promise<string[]> {
+    const names: string[] = [];
+    for (const [at, time] of [3e12, 1e12, 2e12].entries()) {
+      table('data/t.table', at + 1);
+      const process = testEngine({ fs: one.fs, firstId: 1000 * at + 1000 });
+      process.clock.time = time;
+      await dropTable(process.catalog, { id: ['t'] });
+      const { entries } = await listTrash(one.catalog, {});
+      names.unshift(entries[0]?.trash_id as string);
+    }
+    return names;
+  }
+
+  test('the one dropped last comes back, not the one of the fastest clock', async () => {
+    await dropped();
+    // Of an older release, which wrote no numbers: before all that have one.
+    table(`${TRASH}/0000aaaa`, 99);
+    record('0000aaaa', { droppedAt: 9e12 });
+    const order: unknown[] = [];
+    for (let time = 0; time < 4; time++) {
+      await undrop('t');
+      order.push(createdAt('data/t.table'));
+      one.fs.rmSync(`${ROOT}/data/t.table`, { recursive: true });
+    }
+    expect(order).toEqual([3, 2, 1, 99]);
+  });
+
+  test('each is listed, newest first, and brought back by its name', async () => {
+    const names = await dropped();
+    const { entries } = await listTrash(one.catalog, {});
+    expect(entries.map(({ trash_id }) => trash_id)).toEqual(names);
+    expect(entries[0]).toEqual({ trash_id: names[0], kind: 'table', id: ['t'], dropped_at: 2e12 });
+    await undropTable(one.catalog, { id: ['t'], trash_id: names[2] as string });
+    expect(createdAt('data/t.table')).toBe(1);
+    one.fs.rmSync(`${ROOT}/data/t.table`, { recursive: true });
+    for (const [id, trash_id] of [
+      [['t'], names[2]],
+      [['t'], '../../data'],
+      [['u'], names[0]],
+    ] as const) {
+      const refused = undropTable(one.catalog, { id, trash_id: trash_id as string });
+      expect(await outcomeOf(refused)).toMatchObject({ code: 'TableNotFound' });
+    }
+  });
+
+  test('a namespace is listed with its tables, and by where it was', async () => {
+    namespace('prod');
+    namespace(`${TRASH}/000000000001-00000000`);
+    namespace(`${TRASH}/000000000001-00000000/search`);
+    table(`${TRASH}/000000000001-00000000/search/u.table`, 7);
+    table(`${TRASH}/000000000001-00000000/a.table`, 7);
+    record('000000000001-00000000', { kind: 'namespace', id: ['prod'] });
+    table(`${TRASH}/000000000002-00000000`);
+    record('000000000002-00000000', { id: ['prod', 't'] });
+    table(`${TRASH}/000000000003-00000000`);
+    write(`${TRASH}/000000000003-00000000.json`, 'damaged');
+    record('000000000004-00000000', {});
+    const names = async (id: string[]) =>
+      (await listTrash(one.catalog, { id })).entries.map(({ trash_id }) =>
+        Number(trash_id.slice(0, 12)),
+      );
+    expect(await names([])).toEqual([3, 2, 1]);
+    expect(await names(['prod'])).toEqual([2, 1]);
+    expect(await names(['prod', 't'])).toEqual([2]);
+    expect(await names(['other'])).toEqual([]);
+    const { entries } = await listTrash(one.catalog, {});
+    expect(entries[0]).toEqual({ trash_id: '000000000003-00000000', kind: 'unknown', id: [] });
+    expect(entries[2]?.tables).toEqual([
+      ['prod', 'a'],
+      ['prod', 'search', 'u'],
+    ]);
+  });
+});
+
+/** As if it had been dropped so many milliseconds ago. */
+function aged(file: string, ms: number): void {
+  const then = new Date(Date.now() - ms);
+  one.fs.utimesSync(`${ROOT}/${file}`, then, then);
+}
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe('retention', () => {
+  const entry = (name: string, age: number, dropped: Partial<TrashRecord> = {}): void => {
+    table(`${TRASH}/${name}`);
+    aged(`${TRASH}/${name}/.table.json`, age);
+    record(name, dropped);
+    aged(`${TRASH}/${name}.json`, age);
+  };
+  const left = (): string[] =>
+    (one.fs.readdirSync(`${ROOT}/${TRASH}`) as string[]).filter((name) => !name.endsWith('.json'));
+
+  test('removes what is older, by the file system and not by who dropped it', async () => {
+    entry('0000000a', 8 * DAY, { droppedAt: 9e12 });
+    entry('0000000b', 6 * DAY, { droppedAt: 1 });
+    entry('0000000c', 8 * DAY);
+    write(`${TRASH}/0000000c.json`, 'damaged');
+    aged(`${TRASH}/0000000c.json`, 8 * DAY);
+    await sweepTrash(one.catalog);
+    expect(left()).toEqual(['0000000b']);
+    expect(tree().filter((path) => /staging|clock-/.test(path))).toEqual([]);
+  });
+
+  test('records without a folder and folders without a record go too, once no drop can be at work', async () => {
+    record('0000000a', {});
+    aged(`${TRASH}/0000000a.json`, 2 * HOUR);
+    record('0000000b', {});
+    table(`${TRASH}/0000000c`);
+    aged(`${TRASH}/0000000c/.table.json`, 2 * HOUR);
+    one.fs.mkdirSync(`${ROOT}/${TRASH}/0000000d`);
+    write(`${TRASH}/notes.txt`, 'mine');
+    await sweepTrash({ ...one.catalog, trashRetention: HOUR });
+    expect(tree()).toEqual([`${TRASH}/0000000b.json`, `${TRASH}/notes.txt`]);
+  });
+
+  test('of 0 keeps nothing that is dropped, of Infinity everything', async () => {
+    table('data/t.table');
+    await dropTable({ ...one.catalog, trashRetention: 0 }, { id: ['t'] });
+    expect(tree()).toEqual([]);
+    entry('0000000a', 1000 * DAY);
+    await sweepTrash({ ...one.catalog, trashRetention: Number.POSITIVE_INFINITY });
+    expect(left()).toEqual(['0000000a']);
+  });
+
+  test('does not touch what a newer release recorded', async () => {
+    entry('0000000a', 9 * DAY);
+    write(`${TRASH}/0000000a.json`, encodeChecksummed({ format: 2 }).bytes);
+    aged(`${TRASH}/0000000a.json`, 9 * DAY);
+    await sweepTrash(one.catalog);
+    expect(left()).toEqual(['0000000a']);
+  });
+
+  test('is kept in the background: one run after a while, ended by the signal', async () => {
+    for (const name of ['0000000a', '0000000b', '0000000c']) entry(name, 8 * DAY);
+    const closing = new AbortController();
+    let sleeps = 0;
+    one.clock.onSleep = () => {
+      // The first is the wait before the run; then one before each entry.
+      if (++sleeps === 3) closing.abort();
+    };
+    await sweepInBackground(one.catalog, closing.signal);
+    expect(left()).toHaveLength(2);
+    expect(one.clock.sleeps[0]).toBe(1000);
+    one.clock.onSleep = undefined;
+    await sweepInBackground(one.catalog, AbortSignal.abort());
+    expect(left()).toHaveLength(2);
+    await sweepInBackground(one.catalog, new AbortController().signal);
+    expect(left()).toEqual([]);
+  });
+
+  test('who brings a table back while it is removed gets all of it or nothing', async () => {
+    for (let call = 0; call < 6; call++) {
+      entry('0000000a', 8 * DAY);
+      write(`${TRASH}/0000000a/data/11111111.arrow`, 'rows');
+      const two = testEngine({ fs: one.fs, firstId: 1000 });
+      let calls = 0;
+      let other: unknown;
+      const meanwhile = async (): Promise<void> => {
+        if (calls++ === call) other = await outcomeOf(undropTable(two.catalog, { id: ['t'] }));
+      };
+      for (const name of ['moveFolder', 'delete', 'deleteFolder'] as const) {
+        one.calls[name] = (async (run: (...args: unknown[]) => unknown, ...args: unknown[]) => {
+          await meanwhile();
+          const done = await run(...args);
+          await meanwhile();
+          return done;
+        }) as never;
+      }
+      await sweepTrash(one.catalog);
+      for (const name of ['moveFolder', 'delete', 'deleteFolder'] as const)
+        one.calls[name] = undefined;
+      const files = tree().filter((path) => path.startsWith('data/'));
+      const whole = ['data/t.table/.table.json', 'data/t.table/data/11111111.arrow'];
+      expect([whole, []], `call ${call}`).toContainEqual(files);
+      if (other !== undefined) {
+        expect(other).toMatchObject(files.length > 0 ? { value: {} } : { code: 'TableNotFound' });
+      }
+      one.fs.rmSync(`${ROOT}/data/t.table`, { recursive: true, force: true });
+      one.fs.rmSync(`${ROOT}/${TRASH}`, { recursive: true, force: true });
+      one.fs.mkdirSync(`${ROOT}/${TRASH}`);
+    }
+  });
+
+  test.each([
+    [0, 0],
+    ['0', 0],
+    [1500, 1500],
+    ['7d', 7 * DAY],
+    ['12h', 12 * HOUR],
+    ['1.5h', 1.5 * HOUR],
+    ['90s', 90_000],
+    ['5ms', 5],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ])('of %j is %d milliseconds', (given, millis) => {
+    expect(parseRetention(given)).toBe(millis);
+  });
+
+  test.each([-1, Number.NaN, '7', '7 days', '-7d', '', 'd', null, {}])(
+    'of %j is refused',
+    (given) => {
+      expect(() => parseRetention(given as string)).toThrow(/trashRetention is .*such as "7d"/);
+    },
+  );
+});
+
+describe('what dead processes leave', () => {
+  const dead = processTag({ ...thisProcess(), pid: 0x7ffffff0 });
+  const elsewhere = processTag({ host: '00000000', pid: 1, start: 1 });
+  const uuid = '00000000-0000-4000-8000-000000000000';
+
+  test('in staging, and files that tell the time, is removed; what others may still use stays', async () => {
+    for (const tag of [dead, elsewhere, processTag()]) {
+      write(`.dirspace/staging/${tag}-${uuid.replaceAll('-', '')}/.table.json`, 'x');
+      write(`.dirspace/clock-${tag}-${uuid}`, 'now');
+    }
+    write(`.dirspace/clock-${uuid}`, 'of an older release');
+    write('.dirspace/clock-old', 'now');
+    aged('.dirspace/clock-old', 2 * HOUR);
+    await sweepStaging(one.catalog);
+    const found = tree().filter((path) => /staging|clock/.test(path));
+    expect(found.some((path) => path.includes(dead))).toBe(false);
+    for (const tag of [elsewhere, processTag()]) {
+      expect(found.filter((path) => path.includes(tag))).toHaveLength(2);
+    }
+    expect(found).toContain(`.dirspace/clock-${uuid}`);
+    expect(found).not.toContain('.dirspace/clock-old');
+    aged(`.dirspace/clock-${elsewhere}-${uuid}`, 2 * HOUR);
+    await sweepStaging(one.catalog);
+    expect(exists(`.dirspace/clock-${elsewhere}-${uuid}`)).toBe(false);
+  });
+});
+
+describe('verify', () => {
+  test('says whether it read the trash, and finds damage there once it is told to', async () => {
+    one.fs.writeFileSync(
+      `${ROOT}/.dirspace/format.json`,
+      encodeFormat({ foldsCase: false, properties: {} }),
+    );
+    namespace(`${TRASH}/0000000a`);
+    table(`${TRASH}/0000000a/u.table`);
+    record('0000000a', { kind: 'namespace', id: ['n'] });
+    table(`${TRASH}/0000000b`);
+    record('0000000b', {});
+    write(`${TRASH}/0000000a/u.table/.table.json`, 'damaged');
+    const cheap = await verifyCatalog(one.catalog, {});
+    expect([cheap.ok, cheap.trash_checked, cheap.counts.tables]).toEqual([true, false, 0]);
+    const whole = await verifyCatalog(one.catalog, { trash: true });
+    expect([whole.ok, whole.trash_checked, whole.counts.tables]).toEqual([false, true, 1]);
+    expect(whole.problems.map(({ path }) => path)).toEqual([
+      `${TRASH}/0000000a/u.table/.table.json`,
+    ]);
+  });
+});
+
 describe('purging', () => {
   const purge = (older_than_millis: number, dry_run?: boolean) =>
     purgeTrash(one.catalog, {
@@ -252,21 +528,21 @@ describe('purging', () => {
     });
 
   test('what was dropped as long ago as asked, with records; the rest stays', async () => {
-    const now = one.clock.time;
-    for (const age of [0, 99, 100, 101]) {
+    for (const age of [0, 99, 101, 102]) {
       table(`${TRASH}/${age}`);
-      record(`${age}`, { droppedAt: now - age });
+      record(`${age}`, {});
+      aged(`${TRASH}/${age}.json`, age * HOUR);
     }
-    table(`${TRASH}/bare`);
     write(`${TRASH}/lone.json`, 'x');
     const before = tree();
-    expect(await purge(100, true)).toEqual({ removed: 2, dry_run: true });
+    expect(await purge(100 * HOUR, true)).toEqual({ removed: 2, dry_run: true });
     expect(tree()).toEqual(before);
-    expect(await purge(100, false)).toEqual({ removed: 2, dry_run: false });
-    expect(tree()).toEqual(before.filter((path) => !/\/10[01](\.json|\/)/.test(path)));
+    expect(await purge(100 * HOUR, false)).toEqual({ removed: 2, dry_run: false });
+    expect(tree()).toEqual(before.filter((path) => !/\/10[12](\.json|\/)/.test(path)));
     expect(await purge(0)).toEqual({ removed: 2, dry_run: false });
     expect(await purge(0)).toEqual({ removed: 0, dry_run: false });
-    expect(tree()).toEqual([`${TRASH}/bare/.table.json`, `${TRASH}/lone.json`]);
+    // Perhaps a drop has written it and is about to move the folder.
+    expect(tree()).toEqual([`${TRASH}/lone.json`]);
   });
 
   test('what this catalog dropped a moment ago is old enough for an age of 0', async () => {

@@ -180,6 +180,11 @@ describe('a prefix scopes a catalog', () => {
     ).toBe(200);
     expect((await listed(pair, {})).json).toEqual({ tables: ['outside', 'team$a$u'] });
     expect((await post('/v1/table/u/drop', undefined)).json.id).toEqual(['u']);
+    await pair.client.dropTable({ id: ['outside'] });
+    // Only what was dropped below the prefix, by names that are relative to it.
+    const { entries } = (await post('/v1/dirspace/namespace/$/trash', {})).json;
+    expect(entries).toMatchObject([{ kind: 'table', id: ['u'] }]);
+    expect((await post('/v1/dirspace/trash/purge', { older_than_millis: 0 })).status).toBe(406);
     for (const verb of ['create', 'drop']) {
       expect((await post(`/v1/namespace/$/${verb}`, {})).status).toBe(400);
     }

@@ -36,6 +36,7 @@ const requests = {
   verify: (request: Model<'VerifyRequest'>) => request,
   repair: (request: Model<'RepairRequest'>) => request,
   purgeTrash: (request: Model<'PurgeTrashRequest'>) => request,
+  listTrash: (request: Model<'ListTrashRequest'>) => request,
 } satisfies {
   [Name in Exclude<keyof Extensions, 'watch'>]: (r: never) => Parameters<Extensions[Name]>[0];
 };
@@ -44,11 +45,13 @@ const answers: {
   readonly cleanupTable: (answer: Answered<'cleanupTable'>) => Model<'CleanupTableResponse'>;
   readonly deleteRows: (answer: Answered<'deleteRows'>) => Model<'DeleteRowsResponse'>;
   readonly purgeTrash: (answer: Answered<'purgeTrash'>) => Model<'PurgeTrashResponse'>;
+  readonly listTrash: (answer: Answered<'listTrash'>) => Model<'ListTrashResponse'>;
 } = {
   optimizeTable: (answer) => answer,
   cleanupTable: (answer) => answer,
   deleteRows: (answer) => answer,
   purgeTrash: (answer) => answer,
+  listTrash: (answer) => answer as never,
 };
 
 test('they have rows for everything but watching, under a prefix of their own', () => {
@@ -238,6 +241,15 @@ test('the command line works on a server as it does on a directory', async () =>
   expect((await cli('query', 'prod/t', 'n > 2')).out).toBe('n\n3\n3\n');
   expect((await cli('optimize', 'prod/t', '--older-than', '0')).out).toContain('2 became 1');
   expect(JSON.parse((await cli('verify', '--json')).out)).toMatchObject({ ok: true, problems: [] });
+
+  expect((await cli('drop', 'prod/t')).code).toBe(0);
+  const trash = JSON.parse((await cli('trash', 'ls', 'prod', '--json')).out);
+  expect(trash).toMatchObject([{ kind: 'table', path: ['prod', 't'] }]);
+  expect((await cli('trash', 'restore', 'prod/t', '--entry', trash[0].trashId)).code).toBe(0);
+  expect(JSON.parse((await cli('trash', 'empty', '--json')).out)).toMatchObject({ removed: 0 });
+  expect(JSON.parse((await cli('verify', '--trash', '--json')).out)).toMatchObject({
+    trash_checked: true,
+  });
 
   const table = join(root, 'prod', 't.table');
   const versions = readdirSync(table).find((name) => name.startsWith('versions-')) as string;

@@ -19,7 +19,7 @@ export interface Command {
   /** Shown under the help. */
   readonly examples?: readonly string[];
   /** True for commands that change nothing: they open the catalog read-only. */
-  readonly reads: boolean;
+  readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
   run(call: Call): Promise<Answer>;
 }
 

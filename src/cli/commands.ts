@@ -13,6 +13,7 @@ import { query } from './query.ts';
 import { rename } from './rename.ts';
 import { repair } from './repair.ts';
 import { serve } from './serve.ts';
+import { trash } from './trash.ts';
 import { verify } from './verify.ts';
 
 export const COMMANDS: readonly (Command | ServiceCommand)[] = [
@@ -25,6 +26,7 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   log,
   drop,
   rename,
+  trash,
   optimize,
   verify,
   repair,

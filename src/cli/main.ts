@@ -16,7 +16,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   error: (text) => void process.stderr.write(text),
   interrupted: () =>
     new Promise((resolve) => {
-      // Listeners that stay: the locks' own handlers kill a process that has no others.
+      // Listeners that stay: a second signal while the server closes does not kill it.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
     }),
 });

@@ -28,7 +28,9 @@ export async function runCli(argv: readonly string[], around: Surroundings): Pro
 async function run(request: Request, around: Surroundings): Promise<number> {
   const { command, arguments: given, options } = request;
   if ('service' in command) return command.run({ arguments: given, options, around });
-  const connection = await open(options, around, command.reads);
+  const { reads } = command;
+  const readOnly = typeof reads === 'function' ? reads(given) : reads;
+  const connection = await open(options, around, readOnly);
   try {
     const { json, text = '', note } = await command.run({ connection, arguments: given, options });
     if (options.flag('json')) around.out(`${toJson(json)}\n`);

@@ -10,12 +10,16 @@ export const verify: Command = {
   name: 'verify',
   summary: 'Check every byte and every reference of a catalog',
   arguments: [['[path]', 'a namespace; the root if absent']],
-  examples: ['dirspace verify', 'dirspace verify prod --json'],
+  options: [{ flags: '--trash', summary: 'read the tables in the trash too' }],
+  examples: ['dirspace verify', 'dirspace verify prod --json', 'dirspace verify --trash'],
   reads: true,
   async run(call: Call): Promise<Answer> {
     const { namespace } = call.connection;
     if (namespace.verify === undefined) throw unsupported('Verify');
-    const report = await namespace.verify({ id: parsePath(call.arguments[0] ?? '/') });
+    const report = await namespace.verify({
+      id: parsePath(call.arguments[0] ?? '/'),
+      ...(call.options.flag('trash') ? { trash: true } : {}),
+    });
     const { problems } = report;
     if (problems.length === 0) return { json: report, text: textOf(report) };
     const lines = problems.map(({ path, what }) => `${path}: ${what}`);
@@ -27,5 +31,13 @@ export const verify: Command = {
   },
 };
 
-const textOf = ({ counts, leftovers }: VerifyResponse): string =>
-  facts([...Object.entries(counts), ['leftovers', leftovers.length], ['problems', 0]]);
+function textOf({ counts, leftovers, trash_checked }: VerifyResponse): string {
+  const dropped = leftovers.filter(({ kind }) => kind === 'trash').length;
+  const read = trash_checked === true ? 'read' : 'not read; --trash reads it';
+  return facts([
+    ...Object.entries(counts),
+    ['leftovers', leftovers.length],
+    ...(dropped === 0 ? [] : ([['trash', read]] as const)),
+    ['problems', 0],
+  ]);
+}

@@ -45,6 +45,8 @@ export interface Catalog {
   readonly readOnly: boolean;
   readonly managedVersioning: boolean;
   readonly format: CatalogFormat;
+  /** How long the trash keeps what was dropped, in milliseconds. */
+  readonly trashRetention: number;
   /** Sets up the root on its first write: what the disk can do is found out and noted. */
   prepareRoot(): Promise<void>;
   readonly vendor: CredentialVendor | undefined;

@@ -2,11 +2,12 @@
  * Creating tables, with data or only declared. A new table is built whole in the staging folder and
  * takes its place in one rename: readers see all of it or nothing.
  */
+
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import { encodeManifest } from '../format/manifest.ts';
-import { joinPath, STAGING_FOLDER, TABLE_FILE, versionFile } from '../format/paths.ts';
+import { joinPath, TABLE_FILE, versionFile } from '../format/paths.ts';
 import { encodeTable, type Properties, type TableRecord } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type {
@@ -24,6 +25,7 @@ import { assignFieldIds } from '../table/field-ids.ts';
 import { resolveHead } from '../table/head.ts';
 import { isTableAt, tableLeft } from '../table/incarnation.ts';
 import { scan } from '../table/scan.ts';
+import { stagingFolder } from '../table/staging-folder.ts';
 import { writeFragments } from '../table/write.ts';
 import { writeObject } from '../table/write-object.ts';
 import {
@@ -100,7 +102,7 @@ export async function declareTable(
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
   requireRoom(catalog, id, folder);
-  const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
+  const staging = stagingFolder(catalog.env);
   const record = newRecord(catalog, request.properties ?? {}, incarnation);
   await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
   await catalog.store.createFolder(mainBranch(staging, record.id).folder);
@@ -149,7 +151,7 @@ async function stageTable(
   options: CallOptions,
 ): Promise<StagedTable> {
   const { engine, store } = catalog;
-  const folder = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
+  const folder = stagingFolder(catalog.env);
   const record = newRecord(catalog, properties);
   const branch = mainBranch(folder, record.id);
   const transaction = newTransaction(engine, branch);

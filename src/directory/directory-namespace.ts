@@ -14,6 +14,7 @@ import type { AutoCompaction } from './auto-compact.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
+import { sweepInBackground } from './trash.ts';
 import { watchCatalog } from './watch.ts';
 
 export type DirectoryOptions = OpenOptions;
@@ -23,7 +24,9 @@ export async function openDirectoryNamespace(
   options: DirectoryOptions,
 ): Promise<DirectoryNamespace> {
   const { catalog, store, autoCompaction } = await openCatalog(options);
-  return new DirectoryNamespace(catalog, store, autoCompaction);
+  const namespace = new DirectoryNamespace(catalog, store, autoCompaction);
+  namespace.sweep();
+  return namespace;
 }
 
 /** The methods are made from the table of handlers; the class adds the life of the object. */
@@ -39,6 +42,7 @@ export class DirectoryNamespace
   readonly #store: FileStore;
   readonly #autoCompaction: AutoCompaction | undefined;
   readonly #closing = new AbortController();
+  #sweeping: Promise<void> | undefined;
 
   static {
     for (const [name, handler] of Object.entries(HANDLERS)) {
@@ -78,9 +82,17 @@ export class DirectoryNamespace
     return watchCatalog(catalog, this.#store, request, AbortSignal.any(signals));
   }
 
-  /** Ends watches and waits for compaction in the background; running operations finish. */
+  /** Begins to empty the trash in the background; `close` ends it. */
+  sweep(): void {
+    const { readOnly, format } = this.#catalog;
+    if (readOnly || format.refusal !== undefined) return;
+    this.#sweeping ??= sweepInBackground(this.#catalog, this.#closing.signal);
+  }
+
+  /** Ends watches and waits for what goes on in the background; running operations finish. */
   async close(): Promise<void> {
     this.#closing.abort();
+    await this.#sweeping;
     await this.#autoCompaction?.close();
   }
 

@@ -13,7 +13,8 @@ import type { ObjectPath } from '../protocol/ident.ts';
 import type { DropBehavior } from '../protocol/modes.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
-import { emptyTrash, newTrashFolder, prepareTrash, recordTrash } from './trash.ts';
+import { emptyTrash, prepareTrash, recordTrash, settleDrop } from './trash.ts';
+import { newTrashFolder } from './trash-entries.ts';
 
 /** How long an intent whose first step was not taken is left to its process, in milliseconds. */
 const INTENT_GRACE = 3_600_000;
@@ -32,21 +33,27 @@ export async function dropNamespaceFolder(
 ): Promise<DropOutcome> {
   const place = catalog.engine.names.namespaceFolder(id);
   if (behavior === 'Restrict') {
-    const trash = newTrashFolder(catalog);
+    const trash = await newTrashFolder(catalog);
     const intent: Intent = { kind: 'drop_empty_namespace', place, trash };
     // Side by side with the intent: both must be on disk before the first step, in no order.
     const recorded = recordTrash(catalog, trash, 'namespace', id);
     recorded.catch(() => {});
-    return runIntent(catalog, intent, async () => {
+    const outcome = await runIntent(catalog, intent, async () => {
       await recorded;
       if ((await catalog.store.moveFolder(place, trash)) === 'moved')
         return finish(catalog, intent);
       await emptyTrash(catalog, trash);
       return 'missing';
     });
+    // The intent is gone by now: nothing looks for what it moved.
+    if (outcome === 'dropped') await settleDrop(catalog, trash);
+    return outcome;
   }
   const trash = await prepareTrash(catalog, 'namespace', id);
-  if ((await catalog.store.moveFolder(place, trash)) === 'moved') return 'dropped';
+  if ((await catalog.store.moveFolder(place, trash)) === 'moved') {
+    await settleDrop(catalog, trash);
+    return 'dropped';
+  }
   await emptyTrash(catalog, trash);
   return 'missing';
 }
@@ -71,7 +78,10 @@ export async function replaceFolder(catalog: Catalog, replacement: Replacement):
     if ((await catalog.store.moveFolder(place, trash)) === 'missing') return 'missing';
     return putInPlace(catalog, intent);
   });
-  if (outcome === 'dropped') return true;
+  if (outcome === 'dropped') {
+    await settleDrop(catalog, trash);
+    return true;
+  }
   if (outcome === 'missing') {
     await emptyTrash(catalog, trash);
     return false;

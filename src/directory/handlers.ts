@@ -20,7 +20,7 @@ import * as rows from './rows.ts';
 import * as schemas from './schemas.ts';
 import * as tables from './tables.ts';
 import { alterTransaction, describeTransaction } from './transactions.ts';
-import { purgeTrash, undropTable } from './trash.ts';
+import { listTrash, purgeTrash, undropTable } from './trash.ts';
 import { cleanupTable, optimizeTable } from './upkeep.ts';
 import { verifyCatalog } from './verify.ts';
 import * as versions from './versions.ts';
@@ -137,4 +137,5 @@ export const HANDLERS: Handlers = {
   Verify: verifyCatalog,
   Repair: repairCatalog,
   PurgeTrash: purgeTrash,
+  ListTrash: listTrash,
 };

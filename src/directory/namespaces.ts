@@ -1,11 +1,7 @@
 /** Namespaces: folders with a marker file that holds their properties. */
+
 import { DirspaceError } from '../errors.ts';
-import {
-  joinPath,
-  NAMESPACE_FILE,
-  PENDING_NAMESPACE_FILE,
-  STAGING_FOLDER,
-} from '../format/paths.ts';
+import { joinPath, NAMESPACE_FILE, PENDING_NAMESPACE_FILE } from '../format/paths.ts';
 import { encodeNamespace, type NamespaceRecord, type Properties } from '../format/records.ts';
 import type { UpdateNamespacePropertiesRequest } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
@@ -19,6 +15,7 @@ import type {
   ListNamespacesResponse,
 } from '../protocol/models.ts';
 import { CREATE_MODES, DROP_BEHAVIORS, DROP_MODES, parseMode } from '../protocol/modes.ts';
+import { stagingFolder } from '../table/staging-folder.ts';
 import { writeObject } from '../table/write-object.ts';
 import {
   beginWrite,
@@ -206,7 +203,7 @@ interface StagedNamespace {
 
 /** With a marker that does not count yet: see name-contest.ts. */
 async function stageNamespace(catalog: Catalog, properties: Properties): Promise<StagedNamespace> {
-  const staging = `${STAGING_FOLDER}/${catalog.env.uuid()}`;
+  const staging = stagingFolder(catalog.env);
   const id = catalog.env.uuid();
   const marker = joinPath(staging, PENDING_NAMESPACE_FILE);
   const written = writeObject(catalog.store, marker, encodeNamespace({ id, properties }));

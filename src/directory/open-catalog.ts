@@ -16,6 +16,7 @@ import { CatalogRoot } from './catalog-root.ts';
 import { finishIntents } from './drop-namespace.ts';
 import { finishJournals } from './journal.ts';
 import { publishManaged } from './managed-commit.ts';
+import { DEFAULT_TRASH_RETENTION, parseRetention } from './retention.ts';
 import { sweepStaging } from './staging.ts';
 
 export interface OpenOptions {
@@ -36,6 +37,8 @@ export interface OpenOptions {
   /** Bytes of table data kept in memory once read and verified. */
   readonly bufferBytes?: number | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** How long the trash keeps what was dropped: milliseconds, or text such as `7d`; 7 days if absent. */
+  readonly trashRetention?: number | string | undefined;
   /** Joins small fragments in the background; never if absent. */
   readonly autoCompact?: AutoCompactOptions | undefined;
 }
@@ -52,6 +55,7 @@ export interface OpenedCatalog {
 /** @throws UnsupportedFormat, InvalidInput for a root that is not a folder */
 export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> {
   options.signal?.throwIfAborted();
+  const retention = parseRetention(options.trashRetention ?? DEFAULT_TRASH_RETENTION);
   const env = options.env === undefined ? systemEnv : wholeMillis(options.env);
   const autoCompaction =
     options.autoCompact === undefined ? undefined : new AutoCompaction(options.autoCompact);
@@ -91,6 +95,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
       return root.managed;
     },
     format: root,
+    trashRetention: retention,
     vendor: options.credentialVendor,
     prepareRoot: () => root.prepare(),
   };

@@ -9,7 +9,7 @@ import { highestListed } from '../table/version-files.ts';
 import { type Catalog, missingNamespace, readTableRecord } from './catalog.ts';
 import { namespaceHasName } from './name-contest.ts';
 import { namespaceInTheWay } from './taken-names.ts';
-import { newTrashFolder, recordTrash } from './trash.ts';
+import { prepareTrash } from './trash.ts';
 
 /**
  * Renames a staged folder into place, and takes it out again if a namespace has that name.
@@ -49,7 +49,6 @@ async function versionsIn(catalog: Catalog, folder: string): Promise<number> {
 }
 
 async function moveToTrash(catalog: Catalog, id: ObjectPath, folder: string): Promise<void> {
-  const trash = newTrashFolder(catalog);
-  await recordTrash(catalog, trash, 'table', id);
+  const trash = await prepareTrash(catalog, 'table', id);
   await catalog.store.moveFolder(folder, trash);
 }

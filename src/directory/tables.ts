@@ -47,7 +47,7 @@ import {
   tableExists,
   tablePlaceTaken,
 } from './taken-names.ts';
-import { prepareTrash } from './trash.ts';
+import { prepareTrash, settleDrop } from './trash.ts';
 import { tableToRead } from './unchanged-table.ts';
 
 export async function listTables(
@@ -101,6 +101,7 @@ export async function dropTable(
   const properties = await readableProperties(catalog, table);
   const trash = await prepareTrash(catalog, 'table', table.id);
   await moveAway(catalog, table, trash);
+  await settleDrop(catalog, trash);
   return entryAnswer(catalog, table, table.folder, properties);
 }
 

@@ -13,6 +13,7 @@ import { type CompactionReport, compact, DEFAULT_MAX_DELETED_SHARE } from '../ta
 import type { CompactionGoals } from '../table/compaction-plan.ts';
 import type { Limits } from '../table/engine.ts';
 import { beginWrite, type Catalog, requireBranch, requireTable } from './catalog.ts';
+import { sweepTrash } from './trash.ts';
 
 /** @throws InvalidInput for ages that are no whole number from 0 on */
 export async function cleanupTable(
@@ -33,6 +34,7 @@ export async function cleanupTable(
       orphanGrace,
       dryRun,
     });
+    if (!dryRun) await sweepTrash(catalog);
     return {
       versions_removed: report.versions,
       files_removed: report.files,
@@ -65,6 +67,7 @@ export async function optimizeTable(
             ? {}
             : { orphan_grace_millis: request.orphan_grace_millis }),
         });
+  if (older === undefined && !dryRun) await sweepTrash(catalog);
   return {
     fragments_removed: compaction?.fragmentsRemoved ?? 0,
     fragments_added: compaction?.fragmentsAdded ?? 0,

@@ -4,6 +4,7 @@
  */
 import { parseChecksummed } from '../format/json.ts';
 import {
+  CLOCK_PREFIX,
   FORMAT_FILE,
   isTemporary,
   joinPath,
@@ -35,9 +36,10 @@ export async function verifyCatalog(
   request: VerifyRequest,
   options: CallOptions = {},
 ): Promise<VerifyResponse> {
-  const { findings } = await inspectCatalog(catalog, request.id, options);
+  const trash = request.trash === true && (request.id ?? []).length === 0;
+  const { findings } = await inspectCatalog(catalog, request.id, options, trash);
   const { problems, leftovers, counts } = findings;
-  return { ok: problems.length === 0, problems, leftovers, counts };
+  return { ok: problems.length === 0, problems, leftovers, counts, trash_checked: trash };
 }
 
 export interface Inspection {
@@ -49,11 +51,12 @@ export async function inspectCatalog(
   catalog: Catalog,
   id: readonly string[] | undefined,
   { signal }: CallOptions,
+  trash = false,
 ): Promise<Inspection> {
   const path = namespaceId(id);
   await requireNamespace(catalog, path);
   const walk = new Walk(catalog, signal);
-  if (path.length === 0) await walk.privateFolder();
+  if (path.length === 0) await walk.privateFolder(trash);
   await walk.namespace(path);
   return { findings: walk.findings, branches: walk.branches };
 }
@@ -135,7 +138,7 @@ class Walk {
     }
   }
 
-  async privateFolder(): Promise<void> {
+  async privateFolder(trash: boolean): Promise<void> {
     const problem = await this.#catalog.format.check();
     if (problem !== undefined) this.#problem(FORMAT_FILE, 'format', problem.message);
     for (const entry of await this.#list(PRIVATE_FOLDER)) {
@@ -145,10 +148,10 @@ class Walk {
         if (problem === undefined) await this.#document(path, 'format', () => {});
       } else if (kind === 'folder' && leftover !== undefined) {
         for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
-      } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash();
+      } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
       else if (kind === 'folder' && name === 'locks') continue;
-      else if (kind === 'file' && (isTemporary(name) || name.startsWith('clock-'))) {
+      else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
         this.#leftover(path, 'temporary');
       } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
     }
@@ -179,11 +182,12 @@ class Walk {
   }
 
   /** What was dropped, each with its record. Neither is in anybody's way. */
-  async #trash(): Promise<void> {
+  async #trash(isRead: boolean): Promise<void> {
     const entries = await this.#list(TRASH_FOLDER);
     const folders = new Set(entries.flatMap(({ name, kind }) => (kind === 'folder' ? name : [])));
     for (const { name, kind, path } of entries) {
       this.#leftover(path, 'trash');
+      if (isRead && kind === 'folder') await this.#dropped(path);
       if (kind !== 'file' || !name.endsWith('.json')) continue;
       await this.#document(path, 'trash', (bytes) => {
         // Cut short by a crash before the drop it was written for.
@@ -191,6 +195,18 @@ class Walk {
         const isOfDrop = folders.has(name.slice(0, -'.json'.length));
         if (bytes.length > 0 && (isOfDrop || !isCut)) decodeTrash(bytes, path);
       });
+    }
+  }
+
+  /** A table, or a namespace with all it holds. */
+  async #dropped(folder: string): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const entries = await this.#list(folder);
+    if (entries.some(({ name }) => name === TABLE_FILE)) return this.#table(folder);
+    for (const { name, kind, path } of entries) {
+      if (name === NAMESPACE_FILE) {
+        await this.#document(path, 'namespace', (bytes) => decodeNamespace(bytes, path));
+      } else if (kind === 'folder') await this.#dropped(path);
     }
   }
 

@@ -18,6 +18,8 @@ export const TRASH_FOLDER = `${PRIVATE_FOLDER}/trash`;
 export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
 export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
+/** Files in the private folder that are there while the file system is asked for its time. */
+export const CLOCK_PREFIX = 'clock-';
 export const NAMESPACE_FILE = '.namespace.json';
 /** The marker of a namespace whose name is not decided yet: see directory/name-contest.ts. */
 export const PENDING_NAMESPACE_FILE = '.namespace.pending';

@@ -32,6 +32,9 @@ export const EXTENSION_OPERATIONS = {
   Repair: json('/v1/dirspace/namespace/{id}/repair', 'admin', 'Quarantine what is damaged', {
     long: true,
   }),
+  ListTrash: json('/v1/dirspace/namespace/{id}/trash', 'read', 'List what was dropped', {
+    errors: [],
+  }),
   PurgeTrash: json('/v1/dirspace/trash/purge', 'admin', 'Remove for good what was dropped', {
     errors: [],
   }),

@@ -10,6 +10,8 @@ import type { CallOptions } from './namespace.ts';
 /** The id that the table was dropped under, from the root down. */
 export interface UndropTableRequest {
   readonly id: readonly string[];
+  /** Which of several dropped under that id, as ListTrash names it; the last one if absent. */
+  readonly trash_id?: string;
 }
 
 /** Where the table is again. */
@@ -131,6 +133,8 @@ export interface OptimizeCallOptions extends CallOptions {
 export interface VerifyRequest {
   /** The namespace to look through, with all below it; the whole catalog if absent. */
   readonly id?: readonly string[];
+  /** Reads the tables in the trash too, where the whole catalog is looked through. */
+  readonly trash?: boolean;
 }
 
 /**
@@ -191,6 +195,8 @@ export interface VerifyResponse {
     /** Bytes whose checksums were computed. */
     readonly bytes: number;
   };
+  /** Whether the tables in the trash were read too; of older servers it is not known. */
+  readonly trash_checked?: boolean;
 }
 
 /** What to repair. Nobody else may be writing meanwhile. */
@@ -218,6 +224,31 @@ export interface RepairResponse {
   readonly actions: readonly RepairAction[];
   /** What verify finds and repair cannot mend. */
   readonly left: readonly VerifyProblem[];
+}
+
+/** What to list of the trash. */
+export interface ListTrashRequest {
+  /** What was dropped at or below this namespace; everything if absent. */
+  readonly id?: readonly string[];
+}
+
+/** Something that was dropped, and can be brought back until it is purged. */
+export interface TrashItem {
+  /** What UndropTable takes to name it. */
+  readonly trash_id: string;
+  /** `table`, `namespace`, or `unknown` where its record is lost. */
+  readonly kind: string;
+  /** The id that it was dropped under; empty where that is not known. */
+  readonly id: readonly string[];
+  /** Milliseconds since the epoch, by the clock of who dropped it; numbers order drops, not this. */
+  readonly dropped_at?: number;
+  /** Of a namespace: the ids of the tables that were dropped with it, at most a thousand. */
+  readonly tables?: readonly (readonly string[])[];
+}
+
+/** What was dropped, newest first. */
+export interface ListTrashResponse {
+  readonly entries: readonly TrashItem[];
 }
 
 /** What to remove for good of all that was dropped. */
@@ -257,6 +288,8 @@ export interface CatalogExtensions {
   verify?(request: VerifyRequest, options?: CallOptions): Promise<VerifyResponse>;
   /** Takes out of the way what keeps a catalog from being read. Never deletes. */
   repair?(request: RepairRequest, options?: CallOptions): Promise<RepairResponse>;
+  /** Lists what was dropped and can be brought back. */
+  listTrash?(request: ListTrashRequest, options?: CallOptions): Promise<ListTrashResponse>;
   /** Removes for good what was dropped: nothing brings it back. */
   purgeTrash?(request: PurgeTrashRequest, options?: CallOptions): Promise<PurgeTrashResponse>;
   /** Watches from this call on, until the signal or closing ends it. */

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { parseRetention } from '../directory/retention.ts';
 import { authOf } from './config-auth.ts';
 import {
   flag,
@@ -35,6 +36,7 @@ const MEMBERS = [
   'host',
   'port',
   'readOnly',
+  'trashRetention',
   'auth',
   'limits',
   'databaseRouting',
@@ -110,6 +112,9 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('host', host, text),
     ...optional('port', port, portNumber),
     ...optional('readOnly', readOnly, flag),
+    ...optional('trashRetention', members.trashRetention, (value) =>
+      parseRetention(value as number | string),
+    ),
     ...optional('limits', limits, (value) => resolveLimits(object(value, 'limits') as Limits)),
     ...optional('databaseRouting', members.databaseRouting, routingOf),
     ...authOf(auth, base, env),

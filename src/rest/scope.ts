@@ -4,6 +4,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { resourceKind } from '../protocol/every-operation.ts';
+import type { ListTrashResponse } from '../protocol/extensions.ts';
 import { DEFAULT_DELIMITER, formatId, type ObjectPath, parseId } from '../protocol/ident.ts';
 import type { Addressed, Call, Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
@@ -19,6 +20,7 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
     }
     const answer = await caller({ ...call, request: prefixed(call, prefix) });
+    if (call.operation === 'ListTrash') return trashBelow(answer as ListTrashResponse, prefix);
     return unprefixed(answer, prefix);
   };
   return scoped as Caller;
@@ -70,6 +72,16 @@ function underPrefix(request: Addressed, prefix: ObjectPath): Addressed {
         }),
   };
 }
+
+const trashBelow = ({ entries }: ListTrashResponse, prefix: ObjectPath): ListTrashResponse => ({
+  entries: entries.map((entry) => ({
+    ...entry,
+    id: entry.id.slice(prefix.length),
+    ...(entry.tables === undefined
+      ? {}
+      : { tables: entry.tables.map((id) => id.slice(prefix.length)) }),
+  })),
+});
 
 interface AddressedAnswer {
   readonly id?: readonly string[];

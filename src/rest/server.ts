@@ -3,6 +3,7 @@
  * `Namespace` only, and works with a socket or without.
  */
 import type { IncomingMessage } from 'node:http';
+import { parseRetention } from '../directory/retention.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Namespace } from '../protocol/namespace.ts';
@@ -30,6 +31,8 @@ export interface ServerOptions extends DatabaseSource {
   readonly databaseRouting?: DatabaseRouting;
   /** Opens the roots read-only; what would change them is refused with 403. */
   readonly readOnly?: boolean;
+  /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
+  readonly trashRetention?: number | string;
   /** Takes the lines about requests; there is none if absent. */
   readonly logger?: Logger;
   /** Other spellings of the protocol that are understood; those of LanceDB's clients if absent. */
@@ -83,6 +86,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 export async function createServer(options: ServerOptions): Promise<Server> {
   const env = options.env ?? systemEnv;
   const limits = resolveLimits(options.limits);
+  if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const services: Services = {
@@ -202,12 +206,17 @@ function refuseOtherSites({ raw }: RequestState): void {
 }
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
-function opener({ readOnly, env }: ServerOptions): (root: string) => Promise<Namespace> {
+function opener({
+  readOnly,
+  trashRetention,
+  env,
+}: ServerOptions): (root: string) => Promise<Namespace> {
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
     return openDirectoryNamespace({
       root,
       ...(readOnly === undefined ? {} : { readOnly }),
+      ...(trashRetention === undefined ? {} : { trashRetention }),
       ...(env === undefined ? {} : { env }),
     });
   };

@@ -21,12 +21,16 @@ import {
   type ListNamespacesResult,
   type NamespacePropertyChanges,
   type PageOptions,
+  type PurgeTrashOptions,
+  type PurgeTrashResult,
   pathAndOptions,
+  type TrashedItem,
   type WatchOptions,
 } from './connection-options.ts';
 import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
 import { Lifetime } from './lifetime.ts';
+import { timeOf } from './optimize.ts';
 import { CONNECTION_OPTIONS, checkOptionNames } from './option-names.ts';
 import { copy, isThere, page } from './requests.ts';
 import { type Home, pathOf } from './target.ts';
@@ -128,6 +132,35 @@ export class CatalogHandle implements AsyncDisposable {
     const { properties, removals } = checkedChanges(changes);
     const request = defined({ id, properties, removals });
     return (await namespace.updateNamespaceProperties(request, options)).properties;
+  }
+
+  /** What was dropped at or below a namespace and can be brought back, newest drop first. */
+  async listTrash(path: readonly string[] = [], options?: CallOptions): Promise<TrashedItem[]> {
+    const id = this.#path(path, options);
+    checkOptionNames(options, CONNECTION_OPTIONS.listTrash);
+    if (this.namespace.listTrash === undefined) throw unsupported('ListTrash');
+    const { entries } = await this.namespace.listTrash({ id }, options);
+    return entries.map((entry) =>
+      defined({
+        trashId: entry.trash_id,
+        kind: entry.kind,
+        path: entry.id,
+        droppedAt: entry.dropped_at === undefined ? undefined : new Date(entry.dropped_at),
+        tables: entry.tables,
+      }),
+    );
+  }
+
+  /** Removes for good what was dropped: all of it, or what was dropped before a time. */
+  async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
+    this.home.lifetime.enter(options);
+    checkOptionNames(options, CONNECTION_OPTIONS.purgeTrash);
+    const { olderThan, dryRun } = options;
+    if (this.namespace.purgeTrash === undefined) throw unsupported('PurgeTrash');
+    const age = olderThan === undefined ? 0 : this.home.env.now() - timeOf(olderThan, 'olderThan');
+    const request = defined({ older_than_millis: Math.max(0, Math.floor(age)), dry_run: dryRun });
+    const { removed, dry_run } = await this.namespace.purgeTrash(request, options);
+    return { removed, dryRun: dry_run };
   }
 
   /**

@@ -1,5 +1,6 @@
 /** What every way of connecting takes, and its check. Knows no implementation. */
 import type { CredentialVendor } from '../directory/catalog.ts';
+import { parseRetention } from '../directory/retention.ts';
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
@@ -39,6 +40,12 @@ export interface ConnectOptions {
    * catalog joins small ones in the background; `close()` waits for it. Never if absent.
    */
   readonly autoCompact?: { readonly fragments: number };
+  /**
+   * How long a directory catalog keeps what was dropped, for `undropTable`: milliseconds, or text such
+   * as `7d` or `12h`; 7 days if absent. 0 keeps nothing. The trash is emptied by `optimize`, and in
+   * the background once a catalog is open for writing.
+   */
+  readonly trashRetention?: number | string;
   /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
   /** Taken for the sake of programs that move over; every read sees the newest version. */
@@ -48,6 +55,7 @@ export interface ConnectOptions {
 }
 
 const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
+  trashRetention: 'number or string',
   readOnly: 'boolean',
   fs: 'object',
   durability: 'string',
@@ -75,7 +83,7 @@ export function checkConnectOptions(options: ConnectOptions): void {
       fail(`There is no option ${JSON.stringify(name)}; there is ${known.join(', ')}.${meant}`);
     }
     const found = value === null ? 'null' : typeof value;
-    if (value !== undefined && found !== expected) {
+    if (value !== undefined && !expected.split(' or ').includes(found)) {
       fail(`The option ${name} is of type ${found}; it is of type ${expected}.`);
     }
   }
@@ -89,6 +97,7 @@ export function checkConnectOptions(options: ConnectOptions): void {
       fail(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);
     }
   }
+  if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
   const names = Object.keys(options.storageOptions ?? {});
   if (names.length > 0) {
     fail(`A catalog takes no storageOptions and was given ${names.join(', ')}; leave them out.`);

@@ -137,6 +137,40 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Which of several dropped tables to bring back. */
+export interface UndropTableOptions extends CallOptions {
+  /** As `listTrash` names it; the one that was dropped last if absent. */
+  readonly trashId?: string;
+}
+
+/** Something that was dropped, and can be brought back until it is purged. */
+export interface TrashedItem {
+  /** What `undropTable` takes to name it. */
+  readonly trashId: string;
+  /** `table`, `namespace`, or `unknown` where its record is lost. */
+  readonly kind: string;
+  /** Its name after the path of its namespace; empty where that is not known. */
+  readonly path: readonly string[];
+  /** By the clock of who dropped it. */
+  readonly droppedAt?: Date;
+  /** Of a namespace: the tables that were dropped with it, by path. */
+  readonly tables?: readonly (readonly string[])[];
+}
+
+/** What to remove of the trash: all of it if `olderThan` is absent. */
+export interface PurgeTrashOptions extends CallOptions {
+  /** Only what was dropped before. */
+  readonly olderThan?: Date;
+  /** Says how much would go and removes nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** Tables and namespaces that were removed for good, or would be in a dry run. */
+export interface PurgeTrashResult {
+  readonly removed: number;
+  readonly dryRun: boolean;
+}
+
 /** Reads `(path, options)`, `(options)` and `(path)` alike. */
 export function pathAndOptions<Options extends object>(
   pathOrOptions: readonly string[] | Options | undefined,

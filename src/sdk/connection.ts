@@ -25,6 +25,7 @@ import {
   type RenameTableOptions,
   type TableExistsOptions,
   type TableNamesOptions,
+  type UndropTableOptions,
 } from './connection-options.ts';
 import { type DataInput, toRecordBatchStream } from './data.ts';
 import { defined } from './defined.ts';
@@ -199,7 +200,7 @@ export class Connection extends CatalogHandle {
     return this.namespace.describeTable({ ...members, id }, options);
   }
 
-  /** Takes a table away; `undropTable` brings it back until cleanup has removed it. */
+  /** Takes a table away; `undropTable` brings it back for as long as the trash is kept. */
   async dropTable(
     name: string,
     namespacePath?: readonly string[],
@@ -208,15 +209,16 @@ export class Connection extends CatalogHandle {
     await this.namespace.dropTable({ id: this.#table(name, namespacePath, options) }, options);
   }
 
-  /** Brings back the table that was dropped last under this name. */
+  /** Brings back the table that was dropped last under this name, or the one named by `trashId`. */
   async undropTable(
     name: string,
     namespacePath?: readonly string[],
-    options?: CallOptions,
+    options: UndropTableOptions = {},
   ): Promise<UndropTableResponse> {
     const id = this.#table(name, namespacePath, options);
+    checkOptionNames(options, CONNECTION_OPTIONS.undropTable);
     if (this.namespace.undropTable === undefined) throw unsupported('UndropTable');
-    return this.namespace.undropTable({ id }, options);
+    return this.namespace.undropTable(defined({ id, trash_id: options.trashId }), options);
   }
 
   /** Drops the tables of one namespace, not those of the namespaces in it. */

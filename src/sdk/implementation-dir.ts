@@ -1,13 +1,14 @@
 /** The implementation `dir`: its properties become the options of a directory catalog. */
 import { fileURLToPath } from 'node:url';
 import { openDirectoryNamespace } from '../directory/directory-namespace.ts';
+import { parseRetention } from '../directory/retention.ts';
 import { DirspaceError } from '../errors.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
 import { checkProperties, flagProperty, type Properties } from './properties.ts';
 
-const RULES = { required: ['root'], optional: ['managed_versioning'] };
+const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_retention'] };
 
 export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
   const checked = checkProperties('dir', properties, RULES);
@@ -21,7 +22,11 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
     cacheBytes,
     bufferBytes,
     autoCompact,
+    trashRetention,
   } = options;
+  const kept = trashRetention ?? checked.trash_retention;
+  if (kept !== undefined)
+    parseRetention(kept, trashRetention === undefined ? 'The property trash_retention' : undefined);
   return openDirectoryNamespace({
     root: directoryOf(checked.root as string),
     ...defined({
@@ -30,6 +35,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       durability,
       signal,
       autoCompact,
+      trashRetention: kept,
       env,
       credentialVendor,
       cacheBytes,

@@ -53,7 +53,10 @@ export function optimizeMembers(
   const { cleanupOlderThan, dryRun, deleteUnverified, compaction } = options;
   checkOptionNames(options, OPTIMIZE_OPTIONS);
   if (typeof compaction === 'object') checkOptionNames(compaction, COMPACTION_OPTIONS);
-  const age = cleanupOlderThan === undefined ? WEEK_MILLIS : env.now() - timeOf(cleanupOlderThan);
+  const age =
+    cleanupOlderThan === undefined
+      ? WEEK_MILLIS
+      : env.now() - timeOf(cleanupOlderThan, 'cleanupOlderThan');
   return defined({
     compact:
       typeof compaction === 'object'
@@ -81,9 +84,9 @@ export function optimizeCall({ signal, onProgress }: OptimizeOptions): OptimizeC
 }
 
 /** Milliseconds since the epoch. */
-function timeOf(value: Date): number {
+export function timeOf(value: Date, option: string): number {
   const time = value instanceof Date ? value.getTime() : Number.NaN;
   if (!Number.isNaN(time)) return time;
   const found = value instanceof Date ? 'an invalid Date' : JSON.stringify(value);
-  throw new DirspaceError('InvalidInput', `cleanupOlderThan is ${found}; it is a Date.`);
+  throw new DirspaceError('InvalidInput', `${option} is ${found}; it is a Date.`);
 }

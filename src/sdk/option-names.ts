@@ -69,6 +69,9 @@ export const CONNECTION_OPTIONS = {
   declareTable: ['location', 'properties', 'vendCredentials', 'signal'],
   registerTable: ['mode', 'properties', 'signal'],
   renameTable: ['namespacePath', 'newNamespacePath', 'signal'],
+  undropTable: ['trashId', 'signal'],
+  listTrash: ['signal'],
+  purgeTrash: ['olderThan', 'dryRun', 'signal'],
 } as const;
 
 /** Members of the protocol's request, which `describeTable` passes on. */

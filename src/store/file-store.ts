@@ -261,9 +261,9 @@ export class FileStore implements Store {
     return folders.deleteEmptyFolder(this.#disk, folder);
   }
 
-  async deleteFolder(folder: string): Promise<void> {
+  async deleteFolder(folder: string, pause?: () => Promise<void>): Promise<void> {
     this.#mustWrite('remove', folder);
-    return folders.deleteFolder(this.#disk, folder);
+    return folders.deleteFolder(this.#disk, folder, pause);
   }
 
   #openToRead(path: string, entered: boolean): number | undefined {

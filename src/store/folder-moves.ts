@@ -170,7 +170,11 @@ export function deleteEmptyFolder(disk: Disk, folder: string): boolean {
 }
 
 /** Tolerates others who remove the same tree at the same time. */
-export async function deleteFolder(disk: Disk, folder: string): Promise<void> {
+export async function deleteFolder(
+  disk: Disk,
+  folder: string,
+  pause: () => Promise<void> = nextTurn,
+): Promise<void> {
   absolutePath(disk, folder);
   if (!enterFolder(disk, parentOf(folder))) return;
   const stat = lookAt(disk, folder);
@@ -179,12 +183,17 @@ export async function deleteFolder(disk: Disk, folder: string): Promise<void> {
   if (!stat.isDirectory()) {
     throw new DirspaceError('InvalidInput', `\`${folder}\` is a file, not a folder`);
   }
-  const pace = { calls: 0 };
+  const pace: Paced = { calls: 0, pause };
   await removeTree(disk, folder, pace);
   disk.changed(parentOf(folder));
 }
 
-async function removeTree(disk: Disk, folder: string, pace: { calls: number }): Promise<void> {
+interface Paced {
+  calls: number;
+  readonly pause: () => Promise<void>;
+}
+
+async function removeTree(disk: Disk, folder: string, pace: Paced): Promise<void> {
   const { fs } = disk;
   const absolute = absolutePath(disk, folder);
   for (let round = 0; ; round++) {
@@ -196,7 +205,7 @@ async function removeTree(disk: Disk, folder: string, pace: { calls: number }): 
       } else {
         attempt(path, () => fs.unlinkSync(`${absolute}/${String(entry.name)}`));
       }
-      if (++pace.calls % CALLS_A_TURN === 0) await nextTurn();
+      if (++pace.calls % CALLS_A_TURN === 0) await pace.pause();
     }
     try {
       fs.rmdirSync(absolute);

@@ -109,8 +109,8 @@ export interface FolderStore {
    * `from`: of callers that rename the same file to different names exactly one gets true.
    */
   renameFile(from: string, to: string): Promise<boolean>;
-  /** Removes a folder with all it holds, never through a link. */
-  deleteFolder(folder: string): Promise<void>;
+  /** Removes a folder with all it holds, never through a link; `pause` runs every 256 files or so. */
+  deleteFolder(folder: string, pause?: () => Promise<void>): Promise<void>;
   /** Removes a folder that holds nothing; false when it is not there, or holds anything. */
   deleteEmptyFolder(folder: string): Awaitable<boolean>;
 }

@@ -2,6 +2,7 @@
  * Branches of a table: a folder with a record and version files of its own. The first of those is
  * a copy of the version the branch was made from, so a branch stands without its parent.
  */
+
 import { DirspaceError } from '../errors.ts';
 import { encodeManifest } from '../format/manifest.ts';
 import {
@@ -10,7 +11,6 @@ import {
   branchFolder,
   decodeRef,
   MAIN_BRANCH,
-  STAGING_FOLDER,
   TRASH_FOLDER,
   versionFile,
   versionsFolder,
@@ -20,6 +20,7 @@ import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { tableLeft } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
+import { stagingFolder } from './staging-folder.ts';
 import { writeObject } from './write-object.ts';
 
 export const mainBranch = (tableFolder: string, incarnation: string): TableBranch => ({
@@ -78,7 +79,7 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
   if (name === MAIN_BRANCH) throw branchExists(name);
   const target = branchFolder(tableFolder, name);
   const id = engine.env.uuid();
-  const staging = `${STAGING_FOLDER}/${engine.env.uuid()}`;
+  const staging = stagingFolder(engine.env);
   const record: BranchRecord = {
     id,
     table: incarnation,

@@ -5,6 +5,7 @@
 import { DirspaceError } from '../errors.ts';
 import type { Manifest } from '../format/manifest.ts';
 import {
+  CLOCK_PREFIX,
   chunkFile,
   deletionFile,
   fragmentFile,
@@ -12,9 +13,11 @@ import {
   isStagedManifest,
   isTemporary,
   OBJECT_FOLDERS,
+  PRIVATE_FOLDER,
   tagsFolder,
   versionFile,
 } from '../format/paths.ts';
+import { processTag } from '../store/process-identity.ts';
 import { listBranches, mainBranch } from './branches.ts';
 import { deleteVersions, keptVersions } from './delete-versions.ts';
 import type { Engine } from './engine.ts';
@@ -134,7 +137,7 @@ async function oldFiles(
 
 /** What the file system's own clock says, in milliseconds; ours may be wrong. */
 export async function fileSystemTime(engine: Engine): Promise<number> {
-  const file = `.dirspace/clock-${engine.env.uuid()}`;
+  const file = `${PRIVATE_FOLDER}/${CLOCK_PREFIX}${processTag()}-${engine.env.uuid()}`;
   await engine.store.putHint(file, Buffer.from('now'));
   const head = await engine.store.head(file);
   await engine.store.delete(file);

@@ -127,6 +127,7 @@ export function testEngine(
     root,
     readOnly: false,
     managedVersioning: false,
+    trashRetention: 7 * 24 * 3_600_000,
     format: {
       refusal: undefined,
       check: async () => undefined,

@@ -27,7 +27,7 @@ export const UpdateNamespacePropertiesRequest = request(
 );
 export const UpdateNamespacePropertiesResponse = response({ properties: map(string) });
 
-export const UndropTableRequest = request({}, { id });
+export const UndropTableRequest = request({}, { id, trash_id: string });
 export const UndropTableResponse = response({ id, location: string });
 
 export const DeleteRowsRequest = request(
@@ -98,27 +98,37 @@ export const OptimizeTableResponse = response(
 /** Kinds are not listed: a newer server may have found others. */
 const problem = object({ path: string, kind: string, what: string });
 
-export const VerifyRequest = request({}, { id });
-export const VerifyResponse = response({
-  ok: boolean,
-  problems: array(problem),
-  leftovers: array(object({ path: string, kind: string })),
-  counts: object({
-    namespaces: count,
-    tables: count,
-    branches: count,
-    tags: count,
-    versions: count,
-    fragments: count,
-    bytes: count,
-  }),
-});
+export const VerifyRequest = request({}, { id, trash: boolean });
+export const VerifyResponse = response(
+  {
+    ok: boolean,
+    problems: array(problem),
+    leftovers: array(object({ path: string, kind: string })),
+    counts: object({
+      namespaces: count,
+      tables: count,
+      branches: count,
+      tags: count,
+      versions: count,
+      fragments: count,
+      bytes: count,
+    }),
+  },
+  { trash_checked: boolean },
+);
 
 export const RepairRequest = request({}, { id, apply: boolean, managed_versioning: boolean });
 export const RepairResponse = response({
   applied: boolean,
   actions: array(object({ path: string, why: string }, { quarantined: string })),
   left: array(problem),
+});
+
+export const ListTrashRequest = request({}, { id });
+export const ListTrashResponse = response({
+  entries: array(
+    object({ trash_id: string, kind: string, id }, { dropped_at: count, tables: array(id) }),
+  ),
 });
 
 export const PurgeTrashRequest = request({ older_than_millis: count }, { dry_run: boolean });

@@ -28,6 +28,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   insertIntoTable: { request: { id }, data: true, write: true },
   dropTable: { request: { id }, write: true },
   undropTable: { request: { id: ['dropped'] }, write: true },
+  listTrash: { request: { id: [] } },
   purgeTrash: { request: { older_than_millis: 0 }, write: true },
   deregisterTable: { request: { id }, write: true },
   registerTable: { request: { id: ['r'], location: 'x' }, write: true },

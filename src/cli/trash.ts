@@ -1,0 +1,83 @@
+/** `dirspace trash`: lists what was dropped, brings a table back, or removes all for good. */
+import { systemEnv } from '../env.ts';
+import { type Answer, type Call, type Command, UsageError } from './command.ts';
+import { parseObject, parsePath, showPath } from './ids.ts';
+import { columns } from './output.ts';
+
+const DAY_MILLIS = 24 * 3_600_000;
+const ACTIONS = ['ls', 'restore', 'empty'] as const;
+
+export const trash: Command = {
+  name: 'trash',
+  summary: 'List what was dropped, bring a table back, or remove it all for good',
+  arguments: [
+    ['<action>', 'ls, restore or empty'],
+    ['[id]', 'ls: a namespace, the root if absent; restore: the table'],
+  ],
+  options: [
+    { flags: '--entry <trash-id>', summary: 'restore: which of several, as ls shows it' },
+    { flags: '--older-than <days>', summary: 'empty: only what was dropped longer ago' },
+    { flags: '--dry-run', summary: 'empty: say how much would go and remove nothing' },
+  ],
+  examples: [
+    'dirspace trash ls',
+    'dirspace trash restore prod/search/user',
+    'dirspace trash empty --older-than 30',
+  ],
+  reads: ([action]) => action === 'ls',
+  async run(call: Call): Promise<Answer> {
+    const [action, id] = call.arguments;
+    const { options } = call;
+    if (action !== 'restore') options.refuse(['entry'], 'it is for restore.');
+    if (action !== 'empty') options.refuse(['olderThan'], 'it is for empty.');
+    if (action === 'ls') return list(call, id ?? '/');
+    if (action === 'restore') return restore(call, id);
+    if (action === 'empty') return empty(call, id);
+    throw new UsageError(
+      `There is no action ${JSON.stringify(action)} of trash; there is ${ACTIONS.join(', ')}.`,
+    );
+  },
+};
+
+async function list({ connection }: Call, id: string): Promise<Answer> {
+  const entries = await connection.listTrash(parsePath(id));
+  const rows = entries.flatMap(({ trashId, kind, path, droppedAt, tables = [] }) => [
+    [showId(path), kind, droppedAt?.toISOString() ?? '', trashId],
+    ...tables.map((table) => [showId(table), 'table in it', '', trashId]),
+  ]);
+  return {
+    json: entries,
+    text: rows.length === 0 ? '' : columns(['ID', 'KIND', 'DROPPED', 'ENTRY'], rows),
+    ...(rows.length === 0 ? { note: 'There is nothing in the trash.' } : {}),
+  };
+}
+
+const showId = (path: readonly string[]): string => (path.length === 0 ? '?' : showPath(path));
+
+async function restore({ connection, options }: Call, id: string | undefined): Promise<Answer> {
+  if (id === undefined) throw new UsageError('Name the table to restore, such as prod/user.');
+  const { namespace, name } = parseObject(id);
+  const trashId = options.text('entry');
+  const found = await connection.undropTable(name, namespace, {
+    ...(trashId === undefined ? {} : { trashId }),
+  });
+  return { json: found, note: `Brought back the table ${showPath(found.id)}.` };
+}
+
+async function empty({ connection, options }: Call, id: string | undefined): Promise<Answer> {
+  if (id !== undefined) {
+    throw new UsageError('The trash is emptied as a whole; leave out the id.');
+  }
+  const days = options.text('olderThan') === undefined ? undefined : options.count('olderThan', 0);
+  const dryRun = options.flag('dryRun');
+  const result = await connection.purgeTrash({
+    dryRun,
+    ...(days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) }),
+  });
+  const { removed } = result;
+  const what = removed === 1 ? 'one entry' : `${removed} entries`;
+  const note = dryRun
+    ? `Nothing was changed; ${what} would be removed.`
+    : `Removed ${what} for good.`;
+  return { json: result, note };
+}
