@@ -324,6 +324,27 @@ describe('roots', () => {
     expect(await namespace.listTables(only)).toEqual({ tables: ['t'] });
   });
 
+  test('a staged manifest that is huge is refused before it is read', async () => {
+    const root = temporaryFolder();
+    const namespace = await openDirectoryNamespace({ root, durability: 'relaxed' });
+    await namespace.createTable({ id: ['t'] }, people(1));
+    const { version } = await namespace.describeTableVersion({ id: ['t'] });
+    const manifest_path = version.manifest_path.replace(/[^/]+$/, 'staged-huge.json');
+    nodeFs.writeFileSync(manifest_path, '{');
+    nodeFs.truncateSync(manifest_path, 5 * 1024 ** 3);
+    const work = namespace.createTableVersion({ id: ['t'], version: 2, manifest_path });
+    const error = await expectError(work, 'InvalidInput');
+    expect(error.message).toContain('it has 5368709120 bytes');
+    // A folder and a link in its place are refused as well.
+    nodeFs.rmSync(manifest_path);
+    nodeFs.mkdirSync(manifest_path);
+    const again = { id: ['t'], version: 2, manifest_path };
+    await expectError(namespace.createTableVersion(again), 'InvalidInput');
+    nodeFs.rmdirSync(manifest_path);
+    nodeFs.symlinkSync(version.manifest_path, manifest_path);
+    await expectError(namespace.createTableVersion(again), 'InvalidInput');
+  });
+
   test('a table whose record is a link is listed, and hides no other', async () => {
     const fs = memoryFs();
     const namespace = await openDirectoryNamespace({ root: '/c', fs });

@@ -55,6 +55,34 @@ export function requestsPart(options: SuiteOptions): void {
       }
     });
 
+    test('pages of tables hold each once, whatever their size, beside one that goes', async () => {
+      const names = ['a', 'a.b', 'b', 'b-c', 'd'];
+      for (const name of names) await ns().declareTable({ id: [name] });
+      for (const list of [
+        (page: object) => ns().listTables({ id: [], ...page }),
+        (page: object) => ns().listTables({ id: [], include_declared: true, ...page }),
+        (page: object) => ns().listAllTables(page),
+      ]) {
+        for (let limit = 1; limit <= 6; limit++) {
+          const pages: string[][] = [];
+          let page_token: string | undefined;
+          do {
+            const page = await list({ limit, ...(page_token && { page_token }) });
+            pages.push(page.tables);
+            page_token = page.page_token;
+          } while (page_token !== undefined);
+          expect(pages.flat()).toEqual(names);
+          expect(pages).toHaveLength(Math.ceil(names.length / limit));
+        }
+      }
+      const { page_token = '' } = await ns().listTables({ id: [], limit: 2 });
+      await ns().dropTable({ id: ['a.b'] });
+      expect((await ns().listTables({ id: [], page_token })).tables).toEqual(['b', 'b-c', 'd']);
+      for (const wrong of [{ limit: 0 }, { page_token: 'x' }]) {
+        await expectError(ns().listTables({ id: [], ...wrong }), 'InvalidInput');
+      }
+    });
+
     test('an alteration of columns that changes nothing is refused, and no version is made', async () => {
       await ns().createTable({ id }, people(2));
       const alter = (alterations: object[]): Promise<unknown> =>
