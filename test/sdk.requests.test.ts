@@ -382,9 +382,9 @@ describe('a table', () => {
     const { connection } = setUp({ describeTable: () => answer });
     const table = await connection.openTable('t');
     const schema = await table.schema();
-    expect(await table.schema()).toBe(schema);
+    expect(await table.schema()).toEqual(schema);
     answer.schema = structuredClone(SCHEMA_JSON);
-    expect(await table.schema()).toBe(schema);
+    expect(await table.schema()).toEqual(schema);
     answer.schema = { fields: [{ name: 'x', nullable: false, type: { type: 'int8' } }] };
     expect((await table.schema()).fields.map(String)).toEqual(['x: Int8']);
   });

@@ -69,7 +69,7 @@ describe.each(places)('on %s', (_, place) => {
 
     const reader = await db.again();
     const read = await reader.openTable('user', ['prod', 'search']);
-    expect(await read.schema()).toBe(await read.schema());
+    expect(await read.schema()).toEqual(await read.schema());
     expect(await ages(read)).toEqual([36, 85]);
     await expect(read.add(people)).rejects.toMatchObject({ code: 'ReadOnly' });
     await reader.close();

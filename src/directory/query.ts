@@ -1,6 +1,7 @@
 /** The query operations: rows of one version, and the plans behind them. */
 import { type RecordBatchStream, recordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { handedOut } from '../format/hand-out.ts';
 import type { TakeRowsRequest } from '../protocol/extensions.ts';
 import type {
   AnalyzeTableQueryPlanRequest,
@@ -31,7 +32,7 @@ export async function queryTable(
 ): Promise<RecordBatchStream> {
   refuseUnanswered(request);
   const snapshot = await requestedSnapshot(catalog, request);
-  return answerOf(catalog, snapshot, request, scanRequest(request, options));
+  return handedOut(await answerOf(catalog, snapshot, request, scanRequest(request, options)));
 }
 
 async function answerOf(
@@ -79,7 +80,7 @@ export async function takeTableRows(
       ? await rowIdsAt(engine, snapshot, request.offsets ?? [])
       : BigUint64Array.from(request.row_ids);
   const { batch } = await takeRows(plan, rowIds);
-  return recordBatchStream(plan.schema, [batch]);
+  return handedOut(recordBatchStream(plan.schema, [batch]));
 }
 
 export async function explainTableQueryPlan(

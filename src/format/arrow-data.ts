@@ -32,7 +32,7 @@ export interface DataParts {
  * Makes objects of a class of Arrow's with `fill` in the place of the public constructor, which
  * takes several times as long: most of it goes into telling what kind of arguments it was given.
  */
-function plainMaker<Made, Args extends unknown[]>(
+export function plainMaker<Made, Args extends unknown[]>(
   { prototype }: { readonly prototype: Made },
   fill: (this: Record<string, unknown>, ...args: Args) => void,
 ): new (

@@ -15,12 +15,15 @@ import {
   tooLarge,
 } from './foreign-messages.ts';
 import type { ForeignSchema } from './foreign-schema.ts';
+import { markSharedData } from './shared-memory.ts';
 
 export interface BatchLimits {
   /** Bytes of one message, or of all dictionaries, after decompression. */
   readonly maxDecompressedBytes: number;
   /** Values that take no bytes, in all batches. */
   readonly maxUnbackedValues: number;
+  /** Whether batches of a file are copied out of its bytes. */
+  readonly apart: boolean;
 }
 
 interface HeldDictionary {
@@ -63,6 +66,8 @@ export class ForeignBatches {
     }
     held.bytes += bytes;
     held.pieces = joined([...held.pieces, ...columns]);
+    // The batches to come refer to them, and later additions are joined with them.
+    held.pieces.forEach(markSharedData);
     this.#held.set(id, held);
     this.#dictionaries.set(id, new Vector(held.pieces));
   }

@@ -14,6 +14,7 @@ import {
 } from './foreign-messages.ts';
 import { dictionaryDepths } from './foreign-schema.ts';
 import { type Block, MAGIC } from './ipc-messages.ts';
+import { apart } from './shared-memory.ts';
 import { findMessage } from './unlisted-batches.ts';
 
 /** The magic at the head with the least padding, and the length and magic at the end. */
@@ -44,7 +45,7 @@ export async function openForeignFile(
       for (const [at, block] of footer.batches.entries()) {
         const { message, body } = messageAt(bytes, block, `record batch ${at}`);
         if (message.kind !== 'batch') throw wrongKind(`record batch ${at}`, message.kind);
-        yield batches.batch(message.batch, body);
+        yield batches.batch(message.batch, limits.apart ? apart(body) : body);
       }
     },
   });

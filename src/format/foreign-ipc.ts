@@ -16,6 +16,8 @@ import { openForeignFile } from './foreign-file.ts';
 import { type ForeignMessage, invalid, readMessage, tooLarge } from './foreign-messages.ts';
 import type { ForeignSchema } from './foreign-schema.ts';
 import { MAGIC } from './ipc-messages.ts';
+import { internSchema } from './own-schema.ts';
+import { apart } from './shared-memory.ts';
 
 export interface OpenArrowOptions {
   /** Most bytes of the whole body. Not limited by default. */
@@ -32,6 +34,11 @@ export interface OpenArrowOptions {
    * body that was cut off between two batches looks like a complete one.
    */
   readonly requireEos?: boolean;
+  /**
+   * Whether no batch shares memory with the bytes given or with another batch, dictionaries left
+   * aside: such batches can be handed to a caller while others are still to be read. False by default.
+   */
+  readonly apart?: boolean;
 }
 
 type Limits = Required<OpenArrowOptions> & BatchLimits;
@@ -42,12 +49,13 @@ const DEFAULTS: Limits = {
   maxHeldBytes: GIB,
   maxDecompressedBytes: GIB,
   requireEos: true,
+  apart: false,
   maxUnbackedValues: 2 ** 24,
 };
 
 /**
- * Opens the body of an operation: batches in memory are returned as they are, bytes are read up to
- * their schema. Batches come one message at a time as they are pulled, may share the memory of the
+ * Opens the body of an operation: batches in memory are returned as they are, with a schema that
+ * whoever gave them cannot change; bytes are read up to their schema. Batches come one message at a time as they are pulled, may share the memory of the
  * bytes given, and have dictionaries with ids of this process. Bytes in memory can be read more
  * than once, chunks only once.
  * @throws InvalidInput naming the part that is not valid; PayloadTooLarge; both also while reading
@@ -56,7 +64,7 @@ export async function openArrowBody(
   body: ArrowBody,
   options: OpenArrowOptions = {},
 ): Promise<RecordBatchStream> {
-  if (isBatchStream(body)) return body;
+  if (isBatchStream(body)) return withOwnSchema(body);
   const limits: Limits = { ...DEFAULTS, ...options };
   if (body instanceof Uint8Array) return openBytes(body, limits);
   if (typeof body?.[Symbol.asyncIterator] !== 'function') {
@@ -79,6 +87,11 @@ export async function openArrowBody(
     await source.close();
     throw error;
   }
+}
+
+function withOwnSchema(body: RecordBatchStream): RecordBatchStream {
+  const schema = internSchema(body.schema);
+  return { schema, [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() };
 }
 
 const isBatchStream = (body: ArrowBody): body is RecordBatchStream =>
@@ -196,7 +209,8 @@ async function nextMessage(
   }
   if (bytes < 0) throw invalid(what, `its length is ${bytes}`);
   const message = readMessage(await exactly(source, bytes, limits, what), what);
-  return { message, body: await exactly(source, message.bodyBytes, limits, what) };
+  const body = await exactly(source, message.bodyBytes, limits, what);
+  return { message, body: limits.apart ? apart(body) : body };
 }
 
 /** Padding may follow the end. Anything else may be rows: of a second stream, or after damage. */

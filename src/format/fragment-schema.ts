@@ -53,7 +53,8 @@ const IN_EVERYTHING = { metadata: true, itemNames: true };
 /** What a writer needs; the same object for equal schemas while they are in use. */
 export function prepareSchema(schema: Schema): PreparedSchema {
   const known = byIdentity.get(schema);
-  if (known !== undefined) return known;
+  // The metadata of a schema can be changed by whoever has it.
+  if (known !== undefined && schemasEqual(known.schema, schema, IN_EVERYTHING)) return known;
   const at = prepared.findIndex((known) => schemasEqual(known.schema, schema, IN_EVERYTHING));
   const found = prepared[at] ?? prepare(schema);
   if (at >= 0) prepared.splice(at, 1);

@@ -3,7 +3,7 @@
  * value ever turned into a JavaScript one. Knows nothing of chunks, batches or files.
  */
 import { type Data, type DataType, Type, UnionMode } from '../arrow.ts';
-import { dataOf, type Offsets, sliceData } from './arrow-data.ts';
+import { dataOf, nullColumn, type Offsets } from './arrow-data.ts';
 import { childFields, layoutOf, strideOf, type TypedArray, valueArray } from './arrow-types.ts';
 import { bitmapBytes, getBit, setBit } from './bitmaps.ts';
 import { gatherBinary, spreadLists } from './gather-spans.ts';
@@ -13,7 +13,7 @@ import { newArray } from './small-arrays.ts';
 export function gatherData(data: Data, indices: Uint32Array): Data {
   const { type } = data;
   const { length } = indices;
-  if (length === 0) return emptyLike(data);
+  if (length === 0) return nullColumn(type, 0);
   // Spread into what is made below, they would cost more than picking a few rows.
   const { nullCount, validity } = gatherValidity(data, indices);
   switch (layoutOf(type)) {
@@ -78,8 +78,6 @@ export function gatherData(data: Data, indices: Uint32Array): Data {
       return gatherUnion(data, indices);
   }
 }
-
-const emptyLike = (data: Data): Data => sliceData(data, 0, 0);
 
 function gatherValidity(
   data: Data,

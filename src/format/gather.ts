@@ -4,7 +4,7 @@
  */
 import { Data, type RecordBatch, type Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { columnsOf, recordBatch, sliceData } from './arrow-data.ts';
+import { columnsOf, nullColumn, recordBatch } from './arrow-data.ts';
 import { setPositions } from './bitmaps.ts';
 import { concatData } from './concat.ts';
 import { gatherData } from './gather-data.ts';
@@ -80,7 +80,7 @@ function gatherChunks(chunks: readonly Data[], indices: Uint32Array): Data {
   const [first] = chunks;
   if (first === undefined)
     throw new DirspaceError('InvalidInput', 'There are no chunks to pick rows from');
-  if (picked.length === 0) return sliceData(first, 0, 0);
+  if (picked.length === 0) return nullColumn(first.type, 0);
   const joined = concatData(picked);
   const back = new Uint32Array(order.length);
   let sorted = true;

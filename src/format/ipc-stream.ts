@@ -47,20 +47,33 @@ export async function* encodeIpcFile(stream: RecordBatchStream): AsyncGenerator<
   yield* joined(encoder.end());
 }
 
-/** Few chunks out of many pieces: short neighbours are copied together. */
+/** Few chunks out of many pieces: short ones are copied, neighbours together. */
 function* joined(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   for (const piece of pieces) {
     if (bytes > 0 && bytes + piece.length > JOIN_BYTES) {
-      yield waiting.length === 1 ? (waiting[0] as Uint8Array) : Buffer.concat(waiting, bytes);
+      yield chunkOf(waiting, bytes);
       waiting = [];
       bytes = 0;
     }
     if (piece.length > 0) waiting.push(piece);
     bytes += piece.length;
   }
-  if (bytes > 0) yield waiting.length === 1 ? (waiting[0] as Uint8Array) : Buffer.concat(waiting);
+  if (bytes > 0) yield chunkOf(waiting, bytes);
+}
+
+/** Never one of the short pieces themselves: padding and markers serve every stream there is. */
+function chunkOf(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [only] = pieces;
+  if (only !== undefined && bytes > JOIN_BYTES) return only;
+  const chunk = new Uint8Array(bytes);
+  let at = 0;
+  for (const piece of pieces) {
+    chunk.set(piece, at);
+    at += piece.length;
+  }
+  return chunk;
 }
 
 interface Encoded {

@@ -4,6 +4,7 @@
  */
 import { markAsUntransferable } from 'node:worker_threads';
 import type { TypedArray, TypedArrayConstructor } from './arrow-types.ts';
+import { markShared } from './shared-memory.ts';
 
 /** What somebody who keeps one small array keeps with it, at most. */
 const BLOCK_BYTES = 16 * 1024;
@@ -23,6 +24,7 @@ export function newArray<Values extends TypedArray = TypedArray>(
     block = new ArrayBuffer(BLOCK_BYTES);
     // Transferred to another thread with one array, it would be gone from all of them.
     markAsUntransferable(block);
+    markShared(block);
     used = 0;
   }
   const values = new Values(block, used, length);

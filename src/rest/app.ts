@@ -257,6 +257,24 @@ async function inject(app: FastifyInstance, request: Request): Promise<Response>
   }
   const { statusCode: status } = result;
   const bare = status === 204 || status === 304;
-  const body = bare ? null : (ReadableStream.from(stream) as unknown as globalThis.ReadableStream);
+  const body = bare ? null : (ReadableStream.from(ownChunks(stream)) as unknown as WebStream);
   return new Response(body, { status, headers: answered });
+}
+
+type WebStream = globalThis.ReadableStream;
+
+/** Without a socket in between, chunks would be the memory that others are cut from. */
+function ownChunks(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const source = chunks[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          const { done, value } = await source.next();
+          return done === true ? { done, value } : { done: false, value: new Uint8Array(value) };
+        },
+        return: async (value) => (await source.return?.(value)) ?? { done: true, value },
+      };
+    },
+  };
 }

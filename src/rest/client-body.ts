@@ -6,6 +6,7 @@ import { ReadableStream } from 'node:stream/web';
 import type { ArrowBody, RecordBatch, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
+import { handedOut } from '../format/hand-out.ts';
 import { encodeIpcStream } from '../format/ipc-stream.ts';
 import type { Progress } from './progress.ts';
 
@@ -90,10 +91,10 @@ export async function openAnswer(
   broken: (cause: unknown) => unknown,
 ): Promise<RecordBatchStream> {
   const bytes = receivedBytes(response, progress, broken);
-  const stream = await openArrowBody(bytes).catch((error: unknown) => {
+  const stream = await openArrowBody(bytes, { apart: true }).catch((error: unknown) => {
     throw unreadable(error);
   });
-  return {
+  return handedOut({
     schema: stream.schema,
     // No generator: one that is left before its first step never lets the answer go.
     [Symbol.asyncIterator]: () => {
@@ -116,7 +117,7 @@ export async function openAnswer(
         return: end,
       };
     },
-  };
+  });
 }
 
 /** Rows that cannot be read are the server's fault, not the request's. */

@@ -4,7 +4,9 @@
  */
 import type { Table as ArrowTable, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { arrowTable } from '../format/arrow-data.ts';
+import { arrowTable, columnsOf, recordBatch } from '../format/arrow-data.ts';
+import { gatherBatch } from '../format/gather.ts';
+import { HandOut } from '../format/hand-out.ts';
 import type { QueryTableRequest } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { collectRows, type Row } from './rows.ts';
@@ -12,7 +14,7 @@ import { atVersion, onBranch, type TableTarget } from './target.ts';
 
 /** Limits of one run of a query. */
 export interface QueryExecutionOptions extends CallOptions {
-  /** At most so many rows to a batch; longer batches are cut without a copy. */
+  /** At most so many rows to a batch; longer batches are cut. */
   readonly maxBatchLength?: number;
   /** Ends the query with a TimeoutError after so long. */
   readonly timeoutMs?: number;
@@ -67,11 +69,7 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
       return;
     }
     checkCount('maxBatchLength', maxBatchLength, 1);
-    for await (const batch of await this.#run(options)) {
-      for (let start = 0; start < batch.numRows; start += maxBatchLength) {
-        yield batch.slice(start, start + maxBatchLength);
-      }
-    }
+    for await (const batch of await this.#run(options)) yield* pieces(batch, maxBatchLength);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
@@ -134,6 +132,23 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     const signal = AbortSignal.any(limits);
     lifetime.enter({ signal });
     return this.answer({ ...options, signal });
+  }
+}
+
+/** A long batch as several, each in memory of its own. */
+function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
+  if (batch.numRows <= most) {
+    if (batch.numRows > 0) yield batch;
+    return;
+  }
+  const out = new HandOut();
+  for (let start = 0; start < batch.numRows; start += most) {
+    const rows = Math.min(most, batch.numRows - start);
+    const part = gatherBatch(
+      batch,
+      Uint32Array.from({ length: rows }, (_, at) => start + at),
+    );
+    yield recordBatch(batch.schema, out.columns(columnsOf(part)), rows);
   }
 }
 

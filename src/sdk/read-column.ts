@@ -9,6 +9,7 @@ import {
   type Date_,
   DateUnit,
   type Decimal,
+  type Dictionary,
   type Field,
   type FixedSizeBinary,
   type FixedSizeList,
@@ -25,6 +26,7 @@ import {
 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { valueArray } from '../format/arrow-types.ts';
+import { gather } from '../format/gather.ts';
 import { decimalText, decimalWords } from './exact-numbers.ts';
 import { fromHalf } from './half.ts';
 import { typeName } from './type-name.ts';
@@ -135,8 +137,9 @@ function readValues(data: Data): unknown[] {
       });
     }
     case Type.Dictionary: {
-      const words = readDictionary(data);
       const codes = data.values as Numbers;
+      if (isMutable((type as Dictionary).dictionary)) return ownWords(data, codes);
+      const words = readDictionary(data);
       return make(length, (i) => words[Number(codes[i])]);
     }
     case Type.Union:
@@ -253,6 +256,33 @@ function readDictionary(data: Data): unknown[] {
     dictionaries.set(vector, words);
   }
   return words;
+}
+
+/** Whether values of the type are objects, which rows must not share. */
+function isMutable({ typeId }: DataType): boolean {
+  switch (typeId) {
+    case Type.Int:
+    case Type.Float:
+    case Type.Bool:
+    case Type.Utf8:
+    case Type.LargeUtf8:
+    case Type.Utf8View:
+    case Type.Decimal:
+    case Type.Time:
+    case Type.Duration:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** The words of the rows, read for each row anew. */
+function ownWords(data: Data, codes: Numbers): unknown[] {
+  const vector = data.dictionary as Vector;
+  if (vector.length === 0) return new Array(data.length).fill(null);
+  const nulls = data.nullCount > 0;
+  const rows = make(data.length, (i) => (nulls && !data.getValid(i) ? 0 : Number(codes[i])));
+  return readColumn(gather(vector, Uint32Array.from(rows)));
 }
 
 function readUnion(data: Data, type: Union): unknown[] {

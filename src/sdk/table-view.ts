@@ -4,6 +4,7 @@
  */
 import type { Table as ArrowTable, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { ownSchema } from '../format/own-schema.ts';
 import type {
   CountTableRowsRequest,
   DescribeTableRequest,
@@ -89,9 +90,7 @@ export class TableView implements Disposable, AsyncDisposable {
   }
 
   async schema(options?: CallOptions): Promise<Schema> {
-    this.lifetime.enter(options);
-    if (this.#pin !== undefined) return this.#pin.schema;
-    return this.#schemas.read(requireData(this.newest.id, await this.#details(options)));
+    return ownSchema(await this.sharedSchema(options));
   }
 
   /** The number of the version checked out, or else of the newest. */
@@ -182,6 +181,13 @@ export class TableView implements Disposable, AsyncDisposable {
   protected get pinned(): (TableTarget & { readonly version: number }) | undefined {
     return this.#pin;
   }
+
+  /** As `schema`, and the same object for the same schema: not to be handed out. */
+  protected readonly sharedSchema = async (options?: CallOptions): Promise<Schema> => {
+    this.lifetime.enter(options);
+    if (this.#pin !== undefined) return this.#pin.schema;
+    return this.#schemas.read(requireData(this.newest.id, await this.#details(options)));
+  };
 
   /** The schema this handle saw last, which the table may have left behind. */
   protected get knownSchema(): Schema | undefined {

@@ -91,13 +91,13 @@ export class Table extends TableIndexes {
     if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
       return this.#insert(data, options.schema, options);
     const known = options.mode !== 'overwrite' && isRepeatable(data) && this.knownSchema;
-    if (!known) return this.#insert(data, await this.schema(options), options);
+    if (!known) return this.#insert(data, await this.sharedSchema(options), options);
     try {
       return await this.#insert(data, known, options);
     } catch (error) {
       // The table may have another schema by now; data that it refuses changed nothing.
       if (!isDirspaceError(error, 'TableSchemaValidation', 'Unsupported')) throw error;
-      const newest = await this.schema(options);
+      const newest = await this.sharedSchema(options);
       if (newest === known) throw error;
       return this.#insert(data, newest, options);
     }
@@ -162,7 +162,7 @@ export class Table extends TableIndexes {
     this.lifetime.enter();
     return new MergeInsertBuilder(on, async (merge, data, options) => {
       const target = this.writable(options);
-      const schema = await this.schema(options);
+      const schema = await this.sharedSchema(options);
       const rows = await toRecordBatchStream(data, {
         schema,
         partial: true,

@@ -1,6 +1,7 @@
 /** Queries for rows named one by one, by their ids or positions. */
 import type { RecordBatch, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { handedOut } from '../format/hand-out.ts';
 import type { QueryColumns } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
@@ -54,7 +55,9 @@ export class TakeQuery extends QueryBase {
     const stream = await catalog.queryTable(request, options);
     const batches: RecordBatch[] = [];
     for await (const batch of stream) batches.push(batch);
-    return pickRows(stream.schema, batches, this.#column, this.#values, this.#keepsNumbers());
+    return handedOut(
+      pickRows(stream.schema, batches, this.#column, this.#values, this.#keepsNumbers()),
+    );
   }
 
   #keepsNumbers(): boolean {

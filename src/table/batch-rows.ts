@@ -94,7 +94,7 @@ export function readSelected(
   lent?: LentColumns,
 ): Awaitable<Data[]> {
   const needed = neededFields(plan.columns);
-  const fields = readFields(plan, place, needed, selection, selection && lent);
+  const fields = readFields(plan, place, needed, selection, selection && lent, true);
   if (needed.length === plan.columns.length && plan.columns.every(isField)) return fields;
   return andThen(fields, (read) => madeOf(plan, place, selection, needed, read));
 }

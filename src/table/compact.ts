@@ -204,7 +204,7 @@ async function* liveBatches(
   for (const entry of fragments) {
     if (turn.isOver()) await turn.pass();
     const deleted = await deletedRows(engine, snapshot, entry);
-    const reader = await openFragment(engine, snapshot, entry, { turn });
+    const reader = await openFragment(engine, snapshot, entry, { fresh: true, turn });
     try {
       let first = 0;
       for (const [index, { rows }] of reader.footer.batches.entries()) {

@@ -18,6 +18,7 @@ import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { chunkAt, decodeFooter, type FragmentFooter } from '../format/fragment-footer.ts';
 import { gatherData } from '../format/gather-data.ts';
 import { fragmentFile } from '../format/paths.ts';
+import { markSharedData } from '../format/shared-memory.ts';
 import { readRows } from '../format/sparse-rows.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
@@ -96,10 +97,24 @@ export class LargeFragment implements FragmentReader {
    * than the reading.
    */
   columns(batch: number, columns: readonly number[], lent?: LentColumns): Awaitable<Data[]> {
+    return this.#columns(batch, columns, lent, lent === undefined);
+  }
+
+  ownColumns(batch: number, columns: readonly number[]): Awaitable<Data[]> {
+    return this.#columns(batch, columns, undefined, false);
+  }
+
+  /** @param atOnce whether they are kept from the first time on */
+  #columns(
+    batch: number,
+    columns: readonly number[],
+    lent: LentColumns | undefined,
+    atOnce: boolean,
+  ): Awaitable<Data[]> {
     const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
-    return andThen(this.#load(batch, missing, lent), (decode) => {
+    return andThen(this.#load(batch, missing, lent, atOnce), (decode) => {
       for (const column of missing) found[columns.indexOf(column)] = decode(column);
       return found as Data[];
     });
@@ -110,11 +125,11 @@ export class LargeFragment implements FragmentReader {
     batch: number,
     columns: readonly number[],
     lent: LentColumns | undefined,
+    atOnce: boolean,
   ): Awaitable<(column: number) => Data> {
     return andThen(this.#dictionariesOf(columns), (dictionaries) => {
       const ranges = columnRanges(this.footer, batch, columns);
-      const keep =
-        this.#purpose.keep === true && (lent === undefined || this.#readBefore(batch, columns));
+      const keep = this.#purpose.keep === true && (atOnce || this.#readBefore(batch, columns));
       const memory = keep ? undefined : lent?.take(spaceFor(ranges));
       return andThen(this.#read(ranges, memory), (chunks) => (column: number): Data => {
         const bytes = chunks[columns.indexOf(column)];
@@ -159,7 +174,7 @@ export class LargeFragment implements FragmentReader {
       );
     }
     const lent = new LentColumns(this.#engine.scratch);
-    return andThen(this.#load(batch, columns, lent), (decode) => {
+    return andThen(this.#load(batch, columns, lent, false), (decode) => {
       // Column by column: rows are picked while what was just verified is near the processor.
       const picked = columns.map((column) => gatherData(decode(column), rows));
       lent.giveBack();
@@ -208,11 +223,13 @@ export class LargeFragment implements FragmentReader {
   }
 
   #kept(batch: number, column: number): Data | undefined {
+    if (this.#purpose.fresh === true) return undefined;
     return this.#engine.buffers.get<Data>(this.#key(batch, column));
   }
 
   #remember(batch: number, column: number, data: Data): void {
     const { bytes } = chunkAt(this.footer, batch, column);
+    markSharedData(data);
     this.#engine.buffers.set(this.#key(batch, column), data, bytes + 256);
   }
 
@@ -228,9 +245,12 @@ export class LargeFragment implements FragmentReader {
     const key = ids.join();
     const known = this.#dictionaries.get(key);
     if (known !== undefined) return known;
-    const loading = andThen(this.#read(dictionaryRanges(this.footer, ids)), (chunks) =>
-      decodeDictionaries(this.footer, ids, chunks),
-    );
+    const loading = andThen(this.#read(dictionaryRanges(this.footer, ids)), (chunks) => {
+      const dictionaries = decodeDictionaries(this.footer, ids, chunks);
+      // The batches of a scan share them.
+      for (const { data } of dictionaries.values()) data.forEach(markSharedData);
+      return dictionaries;
+    });
     this.#dictionaries.set(key, loading);
     return loading;
   }

@@ -22,6 +22,7 @@ import {
   wholeColumn,
 } from './merge-source.ts';
 import { keepMembers } from './merge-structs.ts';
+import { openFragment } from './open-fragment.ts';
 import { fragmentPlaces } from './places.ts';
 import { readFields } from './read-fields.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
@@ -228,7 +229,7 @@ export class MergeAttempt {
     const kept = schema.fields
       .map(({ name }) => name)
       .filter((name) => !source.has(name) || source.get(name)?.missing !== undefined);
-    const carried = await readFields(plan, place, kept, targets);
+    const carried = await this.#carried(place, kept, targets);
     const columns = schema.fields.map(({ name }) => {
       const column = source.get(name);
       const old = carried[kept.indexOf(name)] as Data;
@@ -237,6 +238,23 @@ export class MergeAttempt {
       return column.missing === undefined ? came : keepMembers(old, came, column.missing);
     });
     return recordBatch(schema, columns, rows);
+  }
+
+  /** Values that are written anew come from the disk, whatever is kept of them in memory. */
+  async #carried(
+    place: BatchPlace,
+    names: readonly string[],
+    rows: Uint32Array,
+  ): Promise<readonly Data[]> {
+    if (names.length === 0) return [];
+    const { plan } = this.#parts;
+    const purpose = { fresh: true, counters: plan.counters };
+    const reader = await openFragment(plan.engine, plan.snapshot, place.entry, purpose);
+    try {
+      return await readFields(plan, { ...place, reader }, names, rows);
+    } finally {
+      reader.close();
+    }
   }
 
   async #fulfilling(condition: PairCondition, place: BatchPlace, pairs: Pairs): Promise<Pairs> {

@@ -29,8 +29,8 @@ export class Places {
     this.#plan = plan;
     this.#entries = entries;
     this.#window = window;
-    const { keep, counters } = plan;
-    this.#purpose = { keep, counters, turn: new Turn(plan.engine.env) };
+    const { keep, fresh, counters } = plan;
+    this.#purpose = { keep, fresh, counters, turn: new Turn(plan.engine.env) };
   }
 
   /** Undefined past the last one. The reader of a place is open until the next step. */

@@ -27,6 +27,7 @@ export interface ReadPlace {
  * Columns of the version, by name, for some rows of a batch, undefined standing for all of them.
  * Whole columns may lie in the memory of `lent`; selected rows never do.
  * @param names the same array for every batch, where there are many
+ * @param forCaller whether whole columns go to the caller of a query
  */
 export function readFields(
   { snapshot }: { readonly snapshot: Snapshot },
@@ -34,15 +35,18 @@ export function readFields(
   names: readonly string[],
   selection: Uint32Array | undefined,
   lent?: LentColumns,
+  forCaller = false,
 ): Awaitable<Data[]> {
   const { reader, entry, index } = place;
   const projection = projectionOf(snapshot, names, entry, reader.footer);
   const { positions } = projection;
   if (positions.length === 0) return projection.columns([], selection?.length ?? place.rows);
   const read =
-    selection === undefined
-      ? reader.columns(index, positions, lent)
-      : reader.rows(index, positions, selection, lent);
+    selection !== undefined
+      ? reader.rows(index, positions, selection, lent)
+      : forCaller
+        ? reader.ownColumns(index, positions)
+        : reader.columns(index, positions, lent);
   if (projection.isPlain) return read;
   return andThen(read, (stored) =>
     projection.columns(stored, selection === undefined ? place.rows : selection.length),

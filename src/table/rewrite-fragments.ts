@@ -64,6 +64,7 @@ export class FragmentRewriter {
     if (!movable) names.add(ROW_OFFSET);
     const plan = await planScan(this.#engine, base, {
       columns: [...names],
+      fresh: true,
       signal: this.#signal,
     });
     const columns = new WiderColumns(base, tree, assignments, plan);

@@ -22,6 +22,8 @@ export interface ScanRequest {
   readonly counters?: ScanCounters | undefined;
   /** Set to false where what is read is not expected to be read again. */
   readonly keep?: boolean;
+  /** Set where what is read is written anew; then nothing is kept either. */
+  readonly fresh?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,6 +40,7 @@ export interface ScanPlan {
   readonly offset: number;
   /** Whether what is read fits into memory and so is kept there. */
   readonly keep: boolean;
+  readonly fresh: boolean;
   readonly counters: ScanCounters;
   readonly signal: AbortSignal | undefined;
 }
@@ -63,7 +66,11 @@ export async function planScan(
     rowOffsets: predicate?.rowOffsetSet() ?? undefined,
     limit: request.limit ?? Number.MAX_SAFE_INTEGER,
     offset: request.offset ?? 0,
-    keep: request.keep !== false && isWorthKeeping(engine, snapshot, columns, predicate),
+    keep:
+      request.keep !== false &&
+      request.fresh !== true &&
+      isWorthKeeping(engine, snapshot, columns, predicate),
+    fresh: request.fresh ?? false,
     counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
   };

@@ -17,6 +17,7 @@ import { chunkAt, decodeFooter, type FragmentFooter } from '../format/fragment-f
 import type { ColumnChunk } from '../format/fragment-layout.ts';
 import { gatherData } from '../format/gather-data.ts';
 import { fragmentFile } from '../format/paths.ts';
+import { markShared, markSharedData } from '../format/shared-memory.ts';
 import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import type { Engine } from './engine.ts';
@@ -37,10 +38,10 @@ export function openSmall(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
-  { keep, counters, turn }: ReadPurpose,
+  { keep, fresh, counters, turn }: ReadPurpose,
 ): Awaitable<SmallFragment> {
   const { tableFolder } = snapshot.branch;
-  const known = engine.buffers.get<SmallFragment>(entry.file);
+  const known = fresh === true ? undefined : engine.buffers.get<SmallFragment>(entry.file);
   // A version that says something else of the file is checked against it.
   if (known !== undefined && known.checksum === entry.footerChecksum) {
     if (known.folder === tableFolder) return known;
@@ -49,7 +50,7 @@ export function openSmall(
     return moved;
   }
   return andThen(readObject(engine, snapshot, entry, turn), (bytes) => {
-    const fragment = SmallFragment.of(bytes, tableFolder, entry);
+    const fragment = SmallFragment.of(bytes, tableFolder, entry, keep === true);
     if (counters !== undefined) counters.bytesRead += entry.bytes - entry.footerBytes;
     if (keep === true) engine.buffers.set(entry.file, fragment, fragment.weight);
     return fragment;
@@ -62,9 +63,13 @@ export class SmallFragment implements FragmentReader {
   readonly folder: string;
   /** Of the footer. */
   readonly checksum: number;
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
   /** By batch and position. */
-  readonly #columns: (Data | undefined)[][];
+  #columns: (Data | undefined)[][];
+  /** Whether it is read again after this query. */
+  readonly #kept: boolean;
+  /** Whether its bytes have been read from, and may be still. */
+  #hasReaders = false;
 
   private constructor(
     footer: FragmentFooter,
@@ -72,26 +77,38 @@ export class SmallFragment implements FragmentReader {
     checksum: number,
     bytes: Uint8Array,
     columns: (Data | undefined)[][],
+    kept: boolean,
   ) {
     this.footer = footer;
     this.folder = folder;
     this.checksum = checksum;
     this.#bytes = bytes;
     this.#columns = columns;
+    this.#kept = kept;
   }
 
   /** @throws Corrupt */
-  static of(bytes: Uint8Array, folder: string, entry: FragmentEntry): SmallFragment {
+  static of(bytes: Uint8Array, folder: string, entry: FragmentEntry, kept: boolean): SmallFragment {
     const tail = plainBytes(bytes, bytes.length - entry.footerBytes, entry.footerBytes);
     const footer = decodeFooter(tail, entry, fragmentFile(folder, entry.file));
     const columns = footer.batches.map(() => []);
-    return new SmallFragment(footer, folder, entry.footerChecksum, bytes, columns);
+    return new SmallFragment(footer, folder, entry.footerChecksum, bytes, columns, kept);
   }
 
   /** The same, with the name that errors call it by after its table was placed or renamed. */
   movedTo(folder: string, entry: FragmentEntry): SmallFragment {
     const footer = { ...this.footer, name: fragmentFile(folder, entry.file) };
-    return new SmallFragment(footer, folder, this.checksum, this.#bytes, this.#columns);
+    this.#share();
+    const moved = new SmallFragment(
+      footer,
+      folder,
+      this.checksum,
+      this.#bytes,
+      this.#columns,
+      this.#kept,
+    );
+    moved.#share();
+    return moved;
   }
 
   /** Bytes of memory, about. */
@@ -102,12 +119,25 @@ export class SmallFragment implements FragmentReader {
   }
 
   columns(batch: number, columns: readonly number[]): Data[] {
-    const found: Data[] = [];
-    for (const column of columns) found.push(this.#column(batch, column));
+    this.#share();
+    return this.#found(batch, columns);
+  }
+
+  /** What is kept is a copy where nothing has been read yet: the columns need none then. */
+  ownColumns(batch: number, columns: readonly number[]): Data[] {
+    const { batches, dictionaries } = this.footer;
+    if (this.#hasReaders || batches.length > 1 || dictionaries.length > 0) {
+      return this.columns(batch, columns);
+    }
+    const found = this.#found(batch, columns);
+    this.#columns = batches.map(() => []);
+    if (this.#kept) this.#bytes = this.#bytes.slice();
+    this.#share();
     return found;
   }
 
   rows(batch: number, columns: readonly number[], rows: Uint32Array): Data[] {
+    this.#share();
     return columns.map((column) => gatherData(this.#column(batch, column), rows));
   }
 
@@ -118,12 +148,27 @@ export class SmallFragment implements FragmentReader {
 
   close(): void {}
 
+  /** What lies in its bytes is copied from now on when it is handed out. */
+  #share(): void {
+    if (this.#hasReaders) return;
+    this.#hasReaders = true;
+    markShared(this.#bytes.buffer);
+  }
+
+  #found(batch: number, columns: readonly number[]): Data[] {
+    const found: Data[] = [];
+    for (const column of columns) found.push(this.#column(batch, column));
+    return found;
+  }
+
   #column(batch: number, column: number): Data {
     const decoded = this.#columns[batch] as (Data | undefined)[];
     let data = decoded[column];
     if (data === undefined) {
       const chunk = this.#part(chunkAt(this.footer, batch, column));
       data = decodeBatchColumn(this.footer, batch, column, chunk, this.#dictionariesOf(column));
+      // Decoding may have copied what does not lie where words may.
+      if (this.#hasReaders) markSharedData(data);
       decoded[column] = data;
     }
     return data;

@@ -79,7 +79,7 @@ async function changeRows(
   const plan = await planScan(engine, base, {
     columns: names,
     filter: request.filter,
-    keep: false,
+    fresh: true,
     signal,
   });
   const gone = new RowOffsets();
