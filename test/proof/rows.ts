@@ -156,6 +156,11 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./floor.ts')).floor,
   },
   {
+    row: "T25 results are the caller's",
+    seconds: 40,
+    load: async () => (await import('./aliasing.ts')).aliasing,
+  },
+  {
     row: 'REST server kills',
     seconds: 40,
     alone: true,
