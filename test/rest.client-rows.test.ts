@@ -106,6 +106,22 @@ describe('an answer', () => {
     expect(await idsOf(await client.queryTable({ ...T, k: 3 }))).toEqual([0, 1, 2]);
     expect(cancelled()).toBe(true);
   });
+  test('that is cut is not read any further', async () => {
+    let read = 0;
+    const stream: RecordBatchStream = {
+      schema: new Schema([]),
+      async *[Symbol.asyncIterator]() {
+        for (; read < 9; ) {
+          read++;
+          yield* (await batchesOf(100)).batches;
+        }
+      },
+    };
+    const rows: number[] = [];
+    for await (const batch of boundedRows(stream, { k: 150 })) rows.push(batch.numRows);
+    expect(rows).toEqual([100, 50]);
+    expect(read).toBe(2);
+  });
   test('to a question for none has none', async () => {
     const { client, cancelled } = await serving(1000);
     expect(await idsOf(await client.queryTable({ ...T, k: 0 }))).toEqual([]);

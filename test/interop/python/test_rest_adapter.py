@@ -7,8 +7,9 @@ What the adapter of pylance 14 does otherwise than the protocol says, so that no
 it has no RenameTable, UpdateFieldMetadata, AlterTableBackfillColumns, BatchCreateTableVersions,
 BatchCommitTables and no materialized views; it passes over `order_by`, over all but the first of
 several query vectors, over `branch` in insert, update, delete and query, and over the modes of
-CreateNamespace; `k` = 0 is no limit; statistics count deleted rows; DropNamespace never cascades; and the `data_type` of
-AlterTableAlterColumns is a string. Our client cuts at `k` and refuses `order_by` by name.
+CreateNamespace; DropNamespace never cascades; `k` = 0 is no limit; statistics count deleted rows;
+and the `data_type` of AlterTableAlterColumns is a string. Our client cuts at `k` and refuses
+`order_by` by name.
 """
 
 import json
