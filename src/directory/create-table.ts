@@ -44,6 +44,7 @@ import { folderAt, tableIdAt } from './locations.ts';
 import { placeTable } from './place-table.ts';
 import { propertiesAt } from './table-properties.ts';
 import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
+import { isOnlyDeclared, refuseStorage } from './without-version.ts';
 
 /** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
 export async function createTable(
@@ -206,12 +207,19 @@ async function fillTable(
   const head = await resolveHead(catalog.engine, branch);
   if (head !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
   if (head !== undefined && mode === 'Create') throw tableExists(table.id);
+  if (head === undefined) {
+    if (mode === 'ExistOk' && !(await isOnlyDeclared(catalog, table)))
+      return existingAnswer(catalog, table);
+    await refuseStorage(catalog, table, mode);
+  }
   const stream = await openArrowBody(data);
   if (head === undefined) await requireVersionsFolder(catalog, table);
   let committed: Committed;
   try {
     committed = await overwrite(catalog.engine, branch, head?.snapshot, stream, {
       signal: options.signal,
+      // Once more, right before the version is published: another program may write there as well.
+      beforeFirst: () => refuseStorage(catalog, table, mode),
       ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
       ...(properties === undefined
         ? {}

@@ -18,9 +18,10 @@ import {
 import { vendedOptions } from './credentials.ts';
 import { propertiesAt } from './table-properties.ts';
 import { newestVersion, tableToRead } from './unchanged-table.ts';
+import { isOnlyDeclared } from './without-version.ts';
 
 /**
- * A table without a version is only declared: data files alone are what a crash left behind.
+ * A table without a version is only declared where no files of a table are in its folder either.
  * Without `load_detailed_metadata` (left out or false) the answer has location, properties and
  * managed_versioning; with it also what the version described holds. A table that is only declared
  * answers what it has.
@@ -55,7 +56,7 @@ export async function describeTable(
     managed_versioning: catalog.managedVersioning,
     ...(request.with_table_uri === true ? { table_uri: pathToFileURL(location).href } : {}),
     ...(request.check_declared === true || detailed
-      ? { is_only_declared: snapshot === undefined }
+      ? { is_only_declared: snapshot === undefined && (await isOnlyDeclared(catalog, table)) }
       : {}),
     ...(detailed
       ? {

@@ -5,9 +5,10 @@
 import type { AnyOperation } from '../protocol/every-operation.ts';
 import type { CatalogExtensions } from '../protocol/extensions.ts';
 import type { NamespaceOperations } from '../protocol/namespace.ts';
+import { isEmptyTable } from '../table/append.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
-import { type Catalog, isMissed, requireSameTable } from './catalog.ts';
+import { type Catalog, isMissed, requireSameTable, requireTable } from './catalog.ts';
 import * as changes from './changes.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
@@ -24,6 +25,7 @@ import { listTrash, purgeTrash, undropTable } from './trash.ts';
 import { cleanupTable, optimizeTable } from './upkeep.ts';
 import { verifyCatalog } from './verify.ts';
 import * as versions from './versions.ts';
+import { withoutVersion } from './without-version.ts';
 
 /** Operations whose engine side is not there. */
 export const MISSING = [
@@ -51,7 +53,7 @@ type Handlers = {
 /**
  * For operations on what is inside a table. Its folder may vanish meanwhile, as another writer drops
  * or moves it; and where another table has its name by then, a branch, tag or version of it is
- * missed, which is not what is wrong.
+ * missed, which is not what is wrong. Of a table without a version it is told why it has none.
  */
 const within =
   <Given extends readonly [object, ...unknown[]], Answer>(
@@ -63,6 +65,8 @@ const within =
     } catch (error) {
       const gone = tableGone(error);
       if (gone !== error || isMissed(error)) await requireSameTable(catalog, given[0]);
+      if (isEmptyTable(error))
+        throw await withoutVersion(catalog, await requireTable(catalog, given[0]));
       throw gone;
     }
   };

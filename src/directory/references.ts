@@ -36,11 +36,11 @@ import {
   missingBranch,
   requireBranch,
   requireTable,
-  showId,
   type Table,
 } from './catalog.ts';
 import { missingTag } from './describe.ts';
 import { byCodeUnits, pageOf } from './paging.ts';
+import { withoutVersion } from './without-version.ts';
 
 export async function listTableTags(
   catalog: Catalog,
@@ -145,10 +145,7 @@ export async function createTableBranch(
       ? (await resolveHead(catalog.engine, parent))?.snapshot
       : await snapshotAt(catalog.engine, parent, request.from_version);
   if (from === undefined) {
-    throw new DirspaceError(
-      'InvalidTableState',
-      `The table ${showId(table.id)} is only declared; it needs a version to make a branch from.`,
-    );
+    throw await withoutVersion(catalog, table);
   }
   await withHold(catalog.engine, parent, from.version, () =>
     createBranch(catalog.engine, request.name, from),

@@ -7,6 +7,7 @@ import { encodeChecksummed } from '../format/json.ts';
 import { DETACHED_FOLDER, FORMAT_FILE, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
 import type { RepairAction, RepairRequest, RepairResponse } from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
+import { WITHOUT_MANIFEST } from '../table/verify.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { writeObject } from '../table/write-object.ts';
 import { beginWrite, type Catalog } from './catalog.ts';
@@ -102,6 +103,8 @@ function planRepair({ findings, branches }: Inspection): Plan[] {
   const plans: Plan[] = branches.flatMap(tornEnd);
   for (const { path, kind, what } of findings.problems) {
     const isRecord = kind === 'tag' && !what.startsWith('It names version');
+    if (kind === 'fragment' && what === WITHOUT_MANIFEST)
+      plans.push({ path, kind: 'file', why: what });
     if (isRecord) plans.push({ path, kind: 'file', why: what });
     if (kind === 'table' && what === SHARED_NAME) plans.push({ path, kind: 'detach', why: what });
   }
@@ -150,7 +153,7 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
       await store.moveFolder(path, quarantined);
       continue;
     }
-    if (kind === 'replaced' && ((await store.head(path))?.size ?? 0) > LARGEST_COPY) {
+    if (((await store.head(path))?.size ?? 0) > LARGEST_COPY) {
       await store.renameFile(path, quarantined);
       continue;
     }

@@ -21,7 +21,7 @@ import type {
 import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { Awaitable } from '../store/store.ts';
-import { append, emptyTable, overwrite } from '../table/append.ts';
+import { append, overwrite } from '../table/append.ts';
 import { countMatches } from '../table/count.ts';
 import { deleteRowsById, deleteWhere, type RowsDeleted } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
@@ -42,6 +42,7 @@ import {
   tableId,
 } from './catalog.ts';
 import { findCommit } from './transactions.ts';
+import { withoutVersion } from './without-version.ts';
 
 /** @throws TableSchemaValidation, InvalidTableState for a table that is only declared */
 export async function insertIntoTable(
@@ -237,7 +238,7 @@ async function namedSnapshot(catalog: Catalog, request: RequestedVersion): Promi
   const branch = await requireBranch(catalog, table, request.branch);
   if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
   const head = await resolveHead(catalog.engine, branch);
-  if (head === undefined) throw emptyTable();
+  if (head === undefined) throw await withoutVersion(catalog, table);
   if (request.branch === undefined) await noteHead(catalog.engine, branch, head);
   return head.snapshot;
 }

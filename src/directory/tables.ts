@@ -49,6 +49,7 @@ import {
 } from './taken-names.ts';
 import { prepareTrash, settleDrop } from './trash.ts';
 import { tableToRead } from './unchanged-table.ts';
+import { isOnlyDeclared } from './without-version.ts';
 
 export async function listTables(
   catalog: Catalog,
@@ -227,12 +228,13 @@ const entryAnswer = (
   properties,
 });
 
-/** A table has been created once it has a version. */
+/** A table has been created once it has a version, or files of another program. */
 export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boolean> {
   const table = await findTable(catalog, id);
   if (table === undefined) return false;
   const branch = mainBranch(table.folder, table.record.id);
-  return (await listedVersions(catalog.engine, branch)).length > 0;
+  if ((await listedVersions(catalog.engine, branch)).length > 0) return true;
+  return !(await isOnlyDeclared(catalog, table));
 }
 
 /** A folder that is in the tree already is a table under its own name. */

@@ -200,6 +200,28 @@ export function parseHold(name: string): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
+export interface WriterMark {
+  readonly id: string;
+  readonly scope: string;
+  readonly pid: number;
+  readonly start: number;
+}
+
+/** In a table's folder: announces a writer that has not committed yet, and the process it is in. */
+export const writerFile = (table: string, { id, scope, pid, start }: WriterMark): string =>
+  `${table}/.tmp-writer-${id}-${scope}-${pid}-${start}`;
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const WRITER_NAME = new RegExp(`^\\.tmp-writer-(${UUID})-([0-9a-f]{8})-(\\d{1,10})-(\\d{1,15})$`);
+export function parseWriter(name: string): WriterMark | undefined {
+  const [, id, scope, pid, start] = WRITER_NAME.exec(name) ?? [];
+  if (id === undefined || scope === undefined) return undefined;
+  return { id, scope, pid: Number(pid), start: Number(start) };
+}
+
+const OWNED_NAME = new RegExp(`^(${UUID})-[0-9a-f]{1,8}\\.(?:arrow|json)$`);
+/** The id of the writer that made a file of a table; older releases left it out of the name. */
+export const writerOf = (name: string): string | undefined => OWNED_NAME.exec(name)?.[1];
+
 const REF_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$/;
 
 /**

@@ -97,9 +97,9 @@ export class TableView implements Disposable, AsyncDisposable {
   async version(options?: CallOptions): Promise<number> {
     this.lifetime.enter(options);
     if (this.#pin !== undefined) return this.#pin.version;
-    const { version } = await this.#details(options);
-    if (version === undefined) throw noData(this.newest.id);
-    return version;
+    const answer = await this.#details(options);
+    if (answer.version === undefined) requireData(this.newest.id, answer);
+    return answer.version as number;
   }
 
   /** Rows that fit the SQL predicate; all if absent. */
@@ -265,8 +265,15 @@ function noData(id: readonly string[]): DirspaceError {
 
 function requireData(
   id: readonly string[],
-  { schema }: DescribeTableResponse,
+  { schema, is_only_declared }: DescribeTableResponse,
 ): NonNullable<DescribeTableResponse['schema']> {
-  if (schema === undefined) throw noData(id);
-  return schema;
+  if (schema !== undefined) return schema;
+  throw is_only_declared === false ? noVersion(id) : noData(id);
 }
+
+const noVersion = (id: readonly string[]): DirspaceError =>
+  new DirspaceError(
+    'InvalidTableState',
+    `${displayPath(id)} has files, but no version that this catalog can read: another program wrote them, as LanceDB does, or its manifests are missing. Open it with that program, or see what verify says of it.`,
+    { details: { id } },
+  );

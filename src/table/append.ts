@@ -1,6 +1,6 @@
 /** Adding rows, and replacing all rows, each as one new version. */
 import type { RecordBatchStream, Schema } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { schemaToJson } from '../protocol/schema.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
 import type { Engine } from './engine.ts';
@@ -10,6 +10,7 @@ import type { TableBranch } from './head.ts';
 import { fitFragments, fitOf } from './match-fields.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, removeFragments, writeFragments } from './write.ts';
+import { announced } from './writers.ts';
 
 export interface WriteOptions {
   readonly transaction?: string;
@@ -53,18 +54,36 @@ export async function append(
   return { ...committed, rows: written.rows };
 }
 
+export interface OverwriteOptions extends WriteOptions {
+  /** Set when the table must have no version yet: the error if it has one by then. */
+  readonly onlyFirst?: () => DirspaceError;
+  /** Runs right before a first version is published; what it throws ends the write. */
+  readonly beforeFirst?: () => Promise<void>;
+  /** Properties the table has from this version on; `first` when it is the first one. */
+  readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
+}
+
 /** Replaces schema and rows; history stays and version numbers go on. */
-export async function overwrite(
+export function overwrite(
   engine: Engine,
   branch: TableBranch,
   base: Snapshot | undefined,
   stream: RecordBatchStream,
-  options: WriteOptions & {
-    /** Set when the table must have no version yet: the error if it has one by then. */
-    readonly onlyFirst?: () => DirspaceError;
-    /** Properties the table has from this version on; `first` when it is the first one. */
-    readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
-  } = {},
+  options: OverwriteOptions = {},
+): Promise<RowsCommitted> {
+  return base === undefined
+    ? announced(engine, branch.tableFolder, (writing) =>
+        replaceRows(writing, branch, base, stream, options),
+      )
+    : replaceRows(engine, branch, base, stream, options);
+}
+
+async function replaceRows(
+  engine: Engine,
+  branch: TableBranch,
+  base: Snapshot | undefined,
+  stream: RecordBatchStream,
+  options: OverwriteOptions,
 ): Promise<RowsCommitted> {
   const { tree, nextFieldId } = assignFieldIds(
     stream.schema.fields,
@@ -72,13 +91,14 @@ export async function overwrite(
     base?.fields,
   );
   const written = await writeFragments(engine, branch.tableFolder, stream, tree, options.signal);
-  const committed = await commit(engine, branch, {
+  const committing = commit(engine, branch, {
     transaction: options.transaction,
     signal: options.signal,
     survivesOverwrite: true,
     after: written.durable,
     build: async (newest) => {
       if (newest !== undefined && options.onlyFirst !== undefined) throw options.onlyFirst();
+      if (newest === undefined) await options.beforeFirst?.();
       return replaced(engine, branch, newest, {
         schema: stream.schema,
         fields: tree,
@@ -90,7 +110,27 @@ export async function overwrite(
       });
     },
   });
+  const committed = await (base === undefined
+    ? withoutLeftovers(engine, branch, written.fragments, committing)
+    : committing);
   return { ...committed, rows: written.rows };
+}
+
+/** Fragments that no version refers to would look like those of a table that lost its versions. */
+async function withoutLeftovers(
+  engine: Engine,
+  { tableFolder }: TableBranch,
+  fragments: readonly NewFragment[],
+  committing: Promise<Committed>,
+): Promise<Committed> {
+  try {
+    return await committing;
+  } catch (error) {
+    if (isDirspaceError(error, 'CommitStateUnknown')) throw error;
+    // What the disk does not let go of now is cleanup's.
+    await removeFragments(engine, tableFolder, fragments).catch(() => {});
+    throw error;
+  }
 }
 
 export interface Content {
@@ -156,4 +196,8 @@ export const emptyTable = (): DirspaceError =>
   new DirspaceError(
     'InvalidTableState',
     'The table is declared but has no data yet, and so no schema. Create it with data or a schema first.',
+    { details: { declared: true } },
   );
+
+export const isEmptyTable = (error: unknown): boolean =>
+  isDirspaceError(error, 'InvalidTableState') && error.details.declared === true;

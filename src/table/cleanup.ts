@@ -14,8 +14,10 @@ import {
   isTemporary,
   OBJECT_FOLDERS,
   PRIVATE_FOLDER,
+  parseWriter,
   tagsFolder,
   versionFile,
+  writerOf,
 } from '../format/paths.ts';
 import { processTag } from '../store/process-identity.ts';
 import { listBranches, mainBranch } from './branches.ts';
@@ -23,7 +25,14 @@ import { deleteVersions, keptVersions } from './delete-versions.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { readChunk } from './snapshot.ts';
-import { listedVersionsOf, readManifest, readVersion, sortedVersions } from './version-files.ts';
+import { pendingFragments } from './storage.ts';
+import {
+  listedVersions,
+  listedVersionsOf,
+  readManifest,
+  readVersion,
+  sortedVersions,
+} from './version-files.ts';
 
 export interface CleanupOptions {
   /** Versions with an older timestamp go, in milliseconds. */
@@ -61,13 +70,28 @@ export async function cleanup(
   // The references are collected after the candidates: what was committed up to now is among them.
   if (candidates.size === 0) return { versions, files: 0, bytes: 0 };
   const used = await referencedFiles(engine, tableFolder, incarnation, branches, doomed);
-  const orphans = [...candidates].filter(([file]) => !used.has(file));
+  const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
+  const orphans = [...candidates].filter(([file]) => !used.has(file) && !isLost(file));
   let bytes = 0;
   for (const [file, size] of orphans) {
     bytes += size;
     if (!options.dryRun) await engine.store.delete(file);
   }
   return { versions, files: orphans.length, bytes };
+}
+
+/**
+ * Tells the fragments of a table that has no version any more: that nothing refers to them says
+ * nothing, and they may be all that is left of it. Repair moves them into quarantine.
+ */
+async function lostFragments(
+  engine: Engine,
+  main: TableBranch,
+): Promise<(file: string) => boolean> {
+  if ((await listedVersions(engine, main)).length > 0) return () => false;
+  const isPending = await pendingFragments(engine, main);
+  const data = `${main.tableFolder}/data/`;
+  return (file) => file.startsWith(data) && !isPending(file.slice(data.length));
 }
 
 async function allBranches(
@@ -131,7 +155,12 @@ async function oldFiles(
     await collect(folder, (name) => isTemporary(name) || isStagedManifest(name));
   }
   // A writer whose table is moved away cannot remove its temporary file.
-  for (const folder of [tableFolder, tagsFolder(tableFolder)]) await collect(folder, isTemporary);
+  const entries = (await engine.store.list(`${tableFolder}/data`)) ?? [];
+  const owners = new Set(entries.map(({ name }) => writerOf(name)));
+  // The announcement of a writer goes after its files: it tells what they are.
+  const isLeft = (name: string): boolean =>
+    isTemporary(name) && !owners.has(parseWriter(name)?.id ?? '');
+  for (const folder of [tableFolder, tagsFolder(tableFolder)]) await collect(folder, isLeft);
   return found;
 }
 

@@ -32,6 +32,8 @@ export interface Engine {
   readonly queue: Queue;
   /** How a commit becomes visible: straight to the store, or through the version operations. */
   readonly publish: PublishVersion;
+  /** A name for a new file of a table, where its writer announced itself: see writers.ts. */
+  readonly newObject?: () => string;
   /** Told of every version that this handle commits. */
   readonly committed?: ((snapshot: Snapshot) => void) | undefined;
   /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */

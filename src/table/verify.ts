@@ -20,6 +20,7 @@ import { mainBranch } from './branches.ts';
 import { ByteCache } from './cache.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
+import { pendingFragments } from './storage.ts';
 import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
 import { type Entry, type Findings, FolderInspector, isTemporaryFile } from './verify-folder.ts';
@@ -28,6 +29,10 @@ import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
 const isOurs = (entry: Entry): boolean =>
   isTemporaryFile(entry) || entry.name.startsWith('versions-');
+
+/** What is said of the fragments of a table that has no version at all. */
+export const WITHOUT_MANIFEST =
+  'It is a fragment without a manifest: the table has no version that refers to it.';
 
 export async function verifyTable(
   shared: Engine,
@@ -85,8 +90,15 @@ class TableVerifier {
     // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
     const declared = branches.every(({ versions }) => versions.length === 0);
     for (const entry of this.#beside) if (!declared || isOurs(entry)) this.#inspector.stray(entry);
+    const main = mainBranch(this.#folder, this.#incarnation);
+    const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
+    const data = `${joinPath(this.#folder, 'data')}/`;
     for (const path of objects) {
-      if (!this.#files.referenced.has(path)) this.#inspector.leftover(path, 'orphan');
+      if (this.#files.referenced.has(path)) continue;
+      // All versions are gone, not just the one that referred to it: nothing says that it may go.
+      if (path.startsWith(data) && !isPending(path.slice(data.length)))
+        this.#inspector.problem(path, 'fragment', WITHOUT_MANIFEST);
+      else this.#inspector.leftover(path, 'orphan');
     }
     const { counts } = this.#inspector.findings;
     counts.fragments += this.#files.fragments;

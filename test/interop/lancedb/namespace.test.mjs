@@ -1,7 +1,7 @@
 /**
  * The client's other mode, `connectNamespace('rest')`: the catalog is the server's, and the client
- * keeps the rows of tables itself, in its own format, at the places the catalog gives. To the
- * server they are declared tables; the server's own tables the client cannot open.
+ * keeps the rows of tables itself, in its own format, at the places the catalog gives. The server
+ * neither reads these nor writes over them; its own tables the client cannot open.
  */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -98,6 +98,42 @@ test("the server's own tables are listed and dropped, but not opened, nor writte
     assert.deepEqual(files(), before);
     await db.dropTable('t', ['a']);
     assert.deepEqual(await remote.tableNames(['a']), []);
+  } finally {
+    await server.stop();
+  }
+});
+
+test('a table of the client is more than declared, and is not created over', async () => {
+  const server = await startServe();
+  try {
+    const db = await connectNamespace('rest', { uri: server.url });
+    const table = await db.createTable('t', DATA);
+    await table.add(DATA);
+    const files = () => readdirSync(`${server.root}/data/t.table`, { recursive: true }).sort();
+    const before = files();
+    const post = async (path, body, type = 'application/json') => {
+      const headers = { 'content-type': type };
+      const answer = await fetch(server.url + path, { method: 'POST', headers, body });
+      return { status: answer.status, ...(await answer.json()) };
+    };
+    const described = await post('/v1/table/t/describe', '{"check_declared":true}');
+    assert.equal(described.is_only_declared, false);
+    const listed = await fetch(`${server.url}/v1/table?include_declared=false`);
+    assert.deepEqual((await listed.json()).tables, ['t']);
+    const rows = arrow.tableToIPC(arrow.tableFromArrays({ id: [1] }), 'stream');
+    for (const [mode, status] of [
+      ['create', 409],
+      ['overwrite', 409],
+    ]) {
+      const type = 'application/vnd.apache.arrow.stream';
+      const refused = await post(`/v1/table/t/create?mode=${mode}`, rows, type);
+      assert.equal(refused.status, status);
+      assert.match(refused.detail, /a dataset of Lance/);
+    }
+    assert.deepEqual(files(), before);
+    assert.equal(await (await db.openTable('t')).countRows(), 2 * DATA.length);
+    await table.add(DATA);
+    assert.equal(await table.countRows(), 3 * DATA.length);
   } finally {
     await server.stop();
   }

@@ -1,0 +1,86 @@
+/**
+ * What lies in the folder of a table that readers see no version of. Nothing, for a table that is
+ * only declared; what a writer of the first version leaves until it commits, and after a crash; or
+ * the files of a table: of another program, such as LanceDB, or of one that lost its manifests.
+ */
+import {
+  isObject,
+  isTemporary,
+  joinPath,
+  parseVersionFile,
+  parseWriter,
+  writerOf,
+} from '../format/paths.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+import { Snapshot } from './snapshot.ts';
+import { listedVersions, readManifest } from './version-files.ts';
+
+/** Where a dataset of Lance keeps its manifests. */
+const LANCE_VERSIONS = '_versions';
+
+export interface FoundStorage {
+  /** `fragments` are ours and no manifest refers to them; `versions` are of another incarnation. */
+  readonly kind: 'lance' | 'fragments' | 'versions' | 'files';
+  /** One of the files or folders that show it. */
+  readonly path: string;
+}
+
+/** Of the main branch; undefined for a table that is only declared. */
+export async function findStorage(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<FoundStorage | undefined> {
+  const { store } = engine;
+  const { tableFolder } = branch;
+  const isFilled = async (path: string): Promise<boolean> =>
+    ((await store.list(path)) ?? [undefined]).length > 0;
+  const entries = (await store.list(tableFolder)) ?? [];
+  const kindOf = new Map(entries.map(({ name, kind }) => [name, kind]));
+  const lance = joinPath(tableFolder, LANCE_VERSIONS);
+  if (kindOf.has(LANCE_VERSIONS) && (await isFilled(lance))) return { kind: 'lance', path: lance };
+  const data = joinPath(tableFolder, 'data');
+  if (kindOf.has('data') && kindOf.get('data') !== 'folder') return { kind: 'files', path: data };
+  const pending = kindOf.has('data') ? await pendingFragments(engine, branch) : () => true;
+  for (const { name, kind } of (await store.list(data)) ?? []) {
+    const path = joinPath(data, name);
+    if (kind === 'folder' && !(await isFilled(path))) continue;
+    if (kind !== 'file' || !isObject('data', name)) {
+      if (kind === 'file' && isTemporary(name)) continue;
+      return { kind: name.endsWith('.lance') ? 'lance' : 'files', path };
+    }
+    if (!pending(name)) return { kind: 'fragments', path };
+  }
+  for (const { name } of entries) {
+    const path = joinPath(tableFolder, name);
+    if (!name.startsWith('versions-') || path === branch.folder) continue;
+    const versions = (await store.list(path)) ?? [];
+    if (versions.some((entry) => parseVersionFile(entry.name) !== undefined))
+      return { kind: 'versions', path };
+  }
+  return undefined;
+}
+
+/**
+ * Tells the names of fragments that are not lost though readers see no version: of writers that
+ * announced themselves and did not take it back, and of versions that a batch left undecided or
+ * aborted.
+ */
+export async function pendingFragments(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<(name: string) => boolean> {
+  const writers = new Set<string>();
+  for (const { name } of (await engine.store.list(branch.tableFolder)) ?? []) {
+    const mark = parseWriter(name);
+    if (mark !== undefined) writers.add(mark.id);
+  }
+  const files = new Set<string>();
+  for (const version of await listedVersions(engine, branch)) {
+    const manifest = await readManifest(engine, branch, version);
+    if (manifest === undefined) continue;
+    const snapshot = new Snapshot(engine, branch, manifest, '', 0);
+    for (const { file } of await snapshot.fragments()) files.add(`${file}.arrow`);
+  }
+  return (name) => files.has(name) || writers.has(writerOf(name) ?? '');
+}
