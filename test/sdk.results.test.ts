@@ -214,6 +214,31 @@ test('dictionaries too are copies, one for all batches of a result', async () =>
   }
 });
 
+test('a dictionary that is spoilt during a scan changes no row of the rest', async () => {
+  const schema = new Schema([new Field('word', new Dictionary(new Utf8(), new Int32()), true)]);
+  const rows = Array.from({ length: 70_000 }, (_, at) => ({ word: `word ${at % 1000}` }));
+  const fs = memoryFs();
+  await (await connect({ uri: '/c', fs })).createTable('t', rows, { schema });
+  const table = await (await connect({ uri: '/c', fs })).openTable('t');
+  let found = 0;
+  for await (const batch of table.query().where("word = 'word 7'")) {
+    found += batch.numRows;
+    for (const { dictionary } of batch.data.children) dictionary?.data[0]?.values.fill(0);
+  }
+  expect(found).toBe(70);
+});
+
+test('short results lie in memory of their own', async () => {
+  const { table } = await measurements(50_000);
+  const buffers = async () =>
+    (await table.takeOffsets([1, 2, 3]).toArrow()).batches.flatMap((batch) =>
+      batch.data.children.map(({ values }) => (values as Float64Array).buffer),
+    );
+  const one = await buffers();
+  const other = new Set(await buffers());
+  expect(one.filter((buffer) => other.has(buffer))).toEqual([]);
+});
+
 test('chunks of an answer over REST are no memory of the server', async () => {
   const root = temporaryFolder();
   const server = await createServer({ root, limits: { maxEventLoopDelayMs: 0 } });

@@ -1,5 +1,5 @@
 /**
- * T25: callers that overwrite or transfer every buffer of every result, on random tables, on the
+ * T26: callers that overwrite or transfer every buffer of every result, on random tables, on the
  * handles that read and write them and over REST in process: later answers are those of rows that
  * never were in the engine, also after updates, compaction, new columns and a restart.
  */
@@ -44,4 +44,4 @@ async function run(context: ProofContext): Promise<{ cases: number; note: string
   return { cases, note: `answers of ${tables} tables` };
 }
 
-export const aliasing: ProofRow = { row: "T25 results are the caller's", run };
+export const aliasing: ProofRow = { row: "T26 results are the caller's", run };

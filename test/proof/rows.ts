@@ -156,7 +156,7 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./floor.ts')).floor,
   },
   {
-    row: "T25 results are the caller's",
+    row: "T26 results are the caller's",
     seconds: 40,
     load: async () => (await import('./aliasing.ts')).aliasing,
   },
