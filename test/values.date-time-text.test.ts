@@ -79,6 +79,8 @@ const OWN: readonly (readonly [kind: string, text: string, value: string | null]
   ['timestamp', '2020-01-01 10', null],
   ['time', 'T10', '10:00:00'],
   ['date', '2020005', '2020-01-05'],
+  // PostgreSQL goes on into the next year.
+  ['date', '2019-366', null],
   ['date', '2020W011', '2019-12-30'],
   ['date', '2026-W53-7', '2027-01-03'],
   ['date', '2025-W53-1', null],
