@@ -98,3 +98,27 @@ test('a store that answers late, and with an error, does not end the process of 
   one.calls.head = undefined;
   expect(unchangedHead(one.engine, branch.tableFolder)).toBeUndefined();
 });
+
+test('a version is not called removed because its table was away when it was looked for', async () => {
+  const { one, branch } = await remembering(3);
+  const { engine } = testEngine({ fs: one.fs, firstId: 3000 });
+  const folder = `${ROOT}/${branch.tableFolder}`;
+  const { store } = engine;
+  const head = store.head.bind(store);
+  const get = store.get.bind(store);
+  let looks = 0;
+  const hidden = async <T>(path: string, look: () => Promise<T>): Promise<T> => {
+    if (!path.endsWith('00000000000000000002.json') || looks++ > 0) return look();
+    one.fs.renameSync(folder, `${folder}.away`);
+    try {
+      return await look();
+    } finally {
+      one.fs.renameSync(`${folder}.away`, folder);
+    }
+  };
+  store.head = ((path: string) => hidden(path, async () => head(path))) as never;
+  store.get = ((path: string, ...rest: []) =>
+    hidden(path, async () => get(path, ...rest))) as never;
+  expect(await snapshotAt(engine, branch, 2)).toMatchObject({ version: 2 });
+  expect(looks).toBeGreaterThan(1);
+});

@@ -107,6 +107,9 @@ export async function snapshotAt(
       : await visibleSnapshot(engine, branch, version);
   if (found !== undefined) return found;
   const head = await resolveHead(engine, branch);
+  // The table is there by now; it may have been moved away and back since the version was looked for.
+  const again = await visibleSnapshot(engine, branch, version);
+  if (again !== undefined) return again;
   const newest =
     head === undefined
       ? 'it has no version yet'
