@@ -142,6 +142,9 @@ export class ReferenceHistory {
     const { operation } = by;
     if (NAMESPACE.test(to) && isThere(base, `${to}/.namespace.json`))
       this.#namespaces.set(to, operation);
+    // A new one is in its place before, with a marker that does not count.
+    if (NAMESPACE.test(to) && to.endsWith('/.namespace.json'))
+      this.#namespaces.set(to.slice(0, -'/.namespace.json'.length), operation);
     const maker = this.#namespaces.get(from);
     if (!NAMESPACE.test(from) || maker === undefined) return;
     this.#namespaces.delete(from);

@@ -32,6 +32,8 @@ export async function settledProblems(
     // A batch that nobody decided is waited for.
     env: simulation.process().env,
     durability: 'relaxed',
+    // Real time goes on here, years after that of the simulation.
+    trashRetention: Number.POSITIVE_INFINITY,
   });
   const namespace = new DirectoryNamespace(catalog, store, autoCompaction);
   const wrong = [...history.violations];
