@@ -187,7 +187,7 @@ const MOST_BYTES = 1024 * 1024;
 
 async function readFormat(store: FileStore): Promise<FormatRecord | undefined> {
   try {
-    const size = store.head(FORMAT_FILE)?.size ?? 0;
+    const size = (await store.head(FORMAT_FILE))?.size ?? 0;
     if (size > MOST_BYTES)
       throw formatUnusable(`has ${size} bytes, which is not of the engine`, {});
     const bytes = await store.get(FORMAT_FILE);
@@ -213,7 +213,7 @@ function formatUnusable(how: string, { cause }: { cause?: DirspaceError }): Dirs
 
 async function legible(store: FileStore): Promise<string> {
   try {
-    if ((store.head(FORMAT_FILE)?.size ?? 0) > MOST_BYTES) return '';
+    if (((await store.head(FORMAT_FILE))?.size ?? 0) > MOST_BYTES) return '';
     return Buffer.from((await store.get(FORMAT_FILE)) ?? []).toString('latin1');
   } catch {
     return '';
