@@ -64,7 +64,7 @@ describe('an unknown member', () => {
   });
   test('that is like none is named with all there are', () => {
     expect(refusal('DeleteFromTable', { predicate: 'a', zzzzzz: 1 })).toBe(
-      'DeleteFromTableRequest has no member "zzzzzz". It takes predicate, id, branch, identity, context.',
+      'DeleteFromTableRequest has no member "zzzzzz". It takes predicate, id, incarnation, branch, identity, context.',
     );
   });
   test.each<[AnyOperation, object, string]>([

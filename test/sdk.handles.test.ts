@@ -36,6 +36,8 @@ const CONNECTION: Calls<Connection> = {
   registerTable: (c, o) => c.registerTable('t', 'x', [], o),
   renameTable: (c, o) => c.renameTable('t', 'u', o),
   watch: (c, o) => c.watch({ ...o }),
+  listTrash: (c, o) => c.listTrash([], o),
+  purgeTrash: (c, o) => c.purgeTrash({ ...o }),
   describeTransaction: (c, o) => c.describeTransaction('x', o),
   alterTransaction: (c, o) => c.alterTransaction('x', [], o),
 };
