@@ -348,6 +348,50 @@ function aged(file: string, ms: number): void {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
+describe('a list of the trash', () => {
+  const listed = async () => (await listTrash(one.catalog, {})).entries.map(({ tables }) => tables);
+
+  test('names the tables of a dropped namespace at any depth, sorted, and nothing that is none', async () => {
+    const dropped = `${TRASH}/000000000001-a`;
+    record('000000000001-a', { kind: 'namespace', id: ['n'] });
+    namespace(dropped);
+    table(`${dropped}/z.table`);
+    namespace(`${dropped}/inner`);
+    table(`${dropped}/inner/b.table`);
+    table(`${dropped}/inner/a.table`);
+    write(`${dropped}/odd.table/file`, 'a folder without a record');
+    write(`${dropped}/foreign/t.table/.table.json`, 'in a folder without a marker');
+    write(`${dropped}/%zz.table/.table.json`, 'no name of the catalog');
+    write(`${dropped}/file.table`, 'no folder');
+    expect(await listed()).toEqual([
+      [
+        ['n', 'inner', 'a'],
+        ['n', 'inner', 'b'],
+        ['n', 'z'],
+      ],
+    ]);
+  });
+
+  test('names a thousand tables of a namespace at most', async () => {
+    const dropped = `${TRASH}/000000000001-a`;
+    record('000000000001-a', { kind: 'namespace', id: ['n'] });
+    namespace(dropped);
+    for (let at = 0; at < 1001; at++) table(`${dropped}/t${at}.table`);
+    expect((await listed())[0]).toHaveLength(1000);
+  });
+
+  test('names no tables of a namespace that is emptied meanwhile', async () => {
+    const dropped = `${TRASH}/000000000001-a`;
+    record('000000000001-a', { kind: 'namespace', id: ['n'] });
+    table(`${dropped}/t.table`);
+    one.calls.list = (run, folder) => {
+      if (folder === dropped) one.fs.rmSync(`${ROOT}/${dropped}`, { recursive: true });
+      return run(folder);
+    };
+    expect(await listed()).toEqual([[]]);
+  });
+});
+
 describe('retention', () => {
   const entry = (name: string, age: number, dropped: Partial<TrashRecord> = {}): void => {
     table(`${TRASH}/${name}`);
@@ -388,6 +432,18 @@ describe('retention', () => {
     entry('0000000a', 1000 * DAY);
     await sweepTrash({ ...one.catalog, trashRetention: Number.POSITIVE_INFINITY });
     expect(left()).toEqual(['0000000a']);
+  });
+
+  test('removes a thousand entries in one run, and the others in the next', async () => {
+    for (let at = 0; at < 1001; at++) {
+      write(`${TRASH}/${at}/file`, 'x');
+      record(`${at}`, {});
+      aged(`${TRASH}/${at}.json`, 8 * DAY);
+    }
+    await sweepTrash(one.catalog, async () => {});
+    expect(left()).toHaveLength(1);
+    await sweepTrash(one.catalog, async () => {});
+    expect(left()).toEqual([]);
   });
 
   test('does not touch what a newer release recorded', async () => {
@@ -543,6 +599,26 @@ describe('purging', () => {
     expect(await purge(0)).toEqual({ removed: 0, dry_run: false });
     // Perhaps a drop has written it and is about to move the folder.
     expect(tree()).toEqual([`${TRASH}/lone.json`]);
+  });
+
+  test('a record whose folder never came goes too, and is counted as nothing removed', async () => {
+    record('lone', {});
+    aged(`${TRASH}/lone.json`, 2 * HOUR);
+    expect(await purge(HOUR)).toEqual({ removed: 0, dry_run: false });
+    expect(tree()).toEqual([]);
+  });
+
+  test('a dry run of a catalog opened read-only writes nothing and tells the age by its own clock', async () => {
+    table(`${TRASH}/old`);
+    record('old', {});
+    aged(`${TRASH}/old.json`, 100 * HOUR);
+    one.calls.putHint = () => Promise.reject(new Error('nothing is written'));
+    one.clock.time = Date.now();
+    const request = { older_than_millis: HOUR, dry_run: true };
+    expect(await purgeTrash({ ...one.catalog, readOnly: true }, request)).toEqual({
+      removed: 1,
+      dry_run: true,
+    });
   });
 
   test('what this catalog dropped a moment ago is old enough for an age of 0', async () => {

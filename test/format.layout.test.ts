@@ -171,6 +171,11 @@ describe('one component', () => {
     }
   });
 
+  test('a name too long for a table names no table folder', () => {
+    expect(plain().possibleTableFolder(['n', 'a'.repeat(234)])).toBe(`n/${'a'.repeat(234)}.table`);
+    expect(plain().possibleTableFolder(['n', 'a'.repeat(235)])).toBeUndefined();
+  });
+
   test('a folder name of 240 bytes is the longest written, and read', () => {
     const long = (length: number, last = 'Z') => 'a'.repeat(length - 1) + last;
     for (const [kind, length] of [

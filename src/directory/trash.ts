@@ -189,11 +189,11 @@ export async function sweepTrash(
       await emptyTrash(catalog, entry.folder, pause);
     }
   } catch {
-    // Nothing that is wrong with the trash is anybody's concern but verify's.
+    // Damage in the trash is reported by verify; it must not fail the caller.
   }
 }
 
-/** In milliseconds: a program that ends at once has better things to do. */
+/** In milliseconds, so that a program that ends at once does not wait for the disk. */
 const FIRST_SWEEP_AFTER = 1000;
 const SWEEP_PAUSE = 5;
 

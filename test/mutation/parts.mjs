@@ -11,7 +11,11 @@ export const PARTS = {
       'src/table/settle-batches.ts',
       'src/table/batch.ts',
     ],
-    tests: ['test/table.commit.test.ts', 'test/table.batch.test.ts'],
+    tests: [
+      'test/table.commit.test.ts',
+      'test/table.batch.test.ts',
+      'test/table.flush-failures.test.ts',
+    ],
   },
   /** What is written ahead of operations of several steps, and what an opener does about it. */
   recovery: {
@@ -26,6 +30,7 @@ export const PARTS = {
       'test/directory.intents.test.ts',
       'test/directory.journal.test.ts',
       'test/directory.open.test.ts',
+      'test/directory.place-table.test.ts',
     ],
   },
   /** What removes versions, files and dropped tables for good. */
@@ -39,6 +44,7 @@ export const PARTS = {
     tests: [
       'test/table.cleanup.test.ts',
       'test/table.delete-versions.test.ts',
+      'test/directory.without-version.test.ts',
       'test/directory.trash.test.ts',
     ],
   },
