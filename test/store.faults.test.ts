@@ -111,6 +111,20 @@ const CASES: Readonly<Record<string, Case>> = {
     answer: true,
     exact: false,
   },
+  'putIfAbsent by way of a folder': {
+    ...put(small),
+    run: (store) => store.putIfAbsent('t/new', small, undefined, 'u'),
+  },
+  'put by way of a folder': {
+    ...replace(small),
+    run: (store) => store.put('t/old', small, 'u'),
+  },
+  'delete by way of a folder': {
+    run: async (store) => store.delete('t/old', 'u'),
+    state: (store) => stateOf(store, 't/old', old, undefined),
+    answer: true,
+    exact: false,
+  },
   putHint: {
     run: async (store) => store.putHint('t/hint', small),
     // A hint may be lost or torn.
@@ -196,6 +210,18 @@ describe.each(['full', 'relaxed'] as const)('faults, durability %s', (durability
     expect(runs).toBeGreaterThan(faults.length * 2);
   });
 });
+
+test.each(['EIO', 'EACCES', 'ENOENT'])(
+  'what was moved out of its place counts as deleted, whatever %s keeps of it',
+  async (kind) => {
+    const [faulty, store, clean] = await prepare('full');
+    faulty.arm({ kind, at: 1, only: ['unlinkSync'] });
+    expect(store.delete('t/old', 'u')).toBe(true);
+    expect(faulty.fired).toBe(true);
+    expect(await clean.get('t/old')).toBeUndefined();
+    expect(store.delete('t/old', 'u')).toBe(false);
+  },
+);
 
 describe.each(['full', 'relaxed'] as const)('an error of close, durability %s', (durability) => {
   const names = ['putIfAbsent, small', 'putIfAbsent, large', 'put, small', 'put, large', 'create'];

@@ -86,21 +86,23 @@ export async function renameFile(disk: Disk, from: string, to: string): Promise<
   return true;
 }
 
-/** False when there is nothing to remove. */
+/** False when there is nothing to remove. By way of a folder, it is done once it lies in there. */
 export function remove(disk: Disk, path: string, via: string | undefined): boolean {
   const absolute = absolutePath(disk, path);
   const folder = parentOf(path);
   if (!enterFolder(disk, folder)) return false;
   if (via !== undefined) requireFolder(disk, via);
-  const aside = via === undefined ? absolute : temporaryIn(disk, via);
+  const aside = via === undefined ? undefined : temporaryIn(disk, via);
   try {
-    if (aside !== absolute) disk.fs.renameSync(absolute, aside);
-    disk.fs.unlinkSync(aside);
+    if (aside === undefined) disk.fs.unlinkSync(absolute);
+    else disk.fs.renameSync(absolute, aside);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw storeError(error, 'delete', path);
     if (via !== undefined) requireFolder(disk, via);
     return false;
   }
+  // It keeps its age, so cleanup may have swept it by now.
+  if (aside !== undefined) unlinkQuietly(disk.fs, aside);
   disk.changed(folder);
   return true;
 }

@@ -80,6 +80,7 @@ export class History implements DiskEvents {
   renamed(by: SimulatedProcess, from: string, to: string): void {
     const { base } = by.simulation;
     if (!base.statSync(to).isDirectory()) {
+      this.references.unnamed(by, from);
       this.references.named(by, to);
       return;
     }

@@ -122,6 +122,7 @@ export class ReferenceHistory {
     else this.tags.set(key, after);
   }
 
+  /** A file lost its name: it was removed, or moved to another one. */
   unnamed(by: SimulatedProcess, path: string): void {
     const [, folder, tag] = TAG.exec(path) ?? [];
     if (folder === undefined || tag === undefined) return;

@@ -74,6 +74,11 @@ export const CORPUS: readonly CorpusEntry[] = [
     found: 'a deletion that died before it saw a tag hid the tagged version',
   },
   {
+    row: 'T10 simulation',
+    seed: 1_454_557_371,
+    found: 'the deletion of a tag that was moved away first counted as removing nothing',
+  },
+  {
     row: 'T12 drop and rename races',
     seed: 74_342_815,
     found: 'a reader found an older version while its table was moved away and back',
