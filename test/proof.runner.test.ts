@@ -139,6 +139,17 @@ test('known seeds are replayed first, and count', () => {
   expect(rows[0]).toMatchObject({ cases: 4, violations: 1 });
 });
 
+test('of cases with seeds of their own, a known seed replays its one alone', () => {
+  const seeds = JSON.stringify(join(folder, 'test', 'proof', 'seeds.js'));
+  const cases = `const { eachSeed } = await import(${seeds});
+    const run = async (seed) => (seed === 99 ? ['again'] : []);
+    return { cases: await eachSeed(context, { ci: 3, short: 5 }, run) };`;
+  const corpus = [{ row: 'T1 one', seed: 99, found: 'a lost row' }];
+  const { output, rows } = proof({ 'T1 one': cases }, ['--seed', '1'], corpus);
+  expect(rows).toMatchObject([{ cases: 1 + 5, violations: 1 }]);
+  expect(output).toContain('again\n  replay: npm run proof -- --only "T1 one" --ci --seed 99\n');
+});
+
 test('a nightly run repeats a row with other seeds until its hours are over', () => {
   const round = 'context.violated("seed " + context.seed); return { cases: 1 };';
   const { output, rows } = proof({ 'T1 one': round }, ['--nightly', '--hours', '0.0005']);

@@ -1,4 +1,7 @@
-/** Seeds that once found something. A run replays those of its rows first, in the size for CI. */
+/**
+ * Seeds that once found something. A run replays those of its rows first, in the size for CI and,
+ * where every case has a seed, that case alone.
+ */
 
 export interface CorpusEntry {
   readonly row: string;

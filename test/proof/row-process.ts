@@ -8,6 +8,7 @@ export interface RowTask {
   readonly row: string;
   readonly seed: number;
   readonly size: Size;
+  readonly known: boolean;
   /** Milliseconds until the deadline. */
   readonly budget: number;
 }
@@ -32,6 +33,7 @@ if (row.row !== task.row) throw new Error(`${task.row} is listed, ${row.row} was
 const outcome = await row.run({
   seed: task.seed,
   size: task.size,
+  known: task.known,
   deadline: performance.now() + task.budget,
   violated: (violation, seed) => void report({ violation, seed }),
 });

@@ -7,6 +7,8 @@ export interface ProofContext {
   /** Everything random in a row follows from it. */
   readonly seed: number;
   readonly size: Size;
+  /** A seed that once found something: where cases have seeds of their own, only its own is run. */
+  readonly known: boolean;
   /** Milliseconds of `performance.now()`: a nightly row makes rounds with seeds of its own until then. */
   readonly deadline: number;
   /** Reports a violation; `seed` where the case has one of its own that replays it alone. */

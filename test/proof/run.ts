@@ -114,7 +114,8 @@ async function run(listed: ListedRow): Promise<void> {
   const known = CORPUS.filter((entry) => entry.row === row);
   let [cases, violations] = [0, 0];
   for (const entry of known) {
-    const task = { rows: rowsModule, row, seed: entry.seed, size: 'ci', budget: 0 } as const;
+    const { seed } = entry;
+    const task = { rows: rowsModule, row, seed, size: 'ci', known: true, budget: 0 } as const;
     const replayed = await runRow(task, limit * 1000, told(row, 'ci'));
     cases += replayed.outcome.cases;
     violations += replayed.violations;
@@ -126,7 +127,7 @@ async function run(listed: ListedRow): Promise<void> {
   for (let [turn, next] = [1, seed]; ; turn++, next = Math.floor(seeds() * 2 ** 31)) {
     const left = Math.max(0, share - secondsSince(begin));
     const budget = (size === 'nightly' ? left : Math.min(limit, listed.seconds)) * 1000;
-    const task = { rows: rowsModule, row, seed: next, size: round, budget };
+    const task = { rows: rowsModule, row, seed: next, size: round, known: false, budget };
     const most = (size === 'nightly' ? left + limit : limit) * 1000;
     const done = await runRow(task, most, told(row, round));
     cases += done.outcome.cases;

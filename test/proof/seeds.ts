@@ -12,8 +12,9 @@ export async function eachSeed(
   counts: Counts,
   run: (seed: number) => Promise<readonly string[]>,
 ): Promise<number> {
-  const { seed: first, size, deadline } = context;
-  const enough = size === 'nightly' ? Number.POSITIVE_INFINITY : counts[size];
+  const { seed: first, size, known, deadline } = context;
+  const many = size === 'nightly' ? Number.POSITIVE_INFINITY : counts[size];
+  const enough = known ? 1 : many;
   let cases = 0;
   for (; cases < enough; cases++) {
     if (size === 'nightly' && performance.now() > deadline) break;
