@@ -44,22 +44,6 @@ describe.each(writers)('%s', (writer) => {
 });
 
 describe('what is refused', () => {
-  it('files with types that apache-arrow has not, naming the column and the type', async () => {
-    let tried = 0;
-    for (const { name, bytes, expected } of corpus) {
-      if (!('unreadable' in expected)) continue;
-      const [type] = expected.unreadable;
-      await expect(collected(bytes), name).rejects.toMatchObject({
-        code: 'InvalidInput',
-        message: expect.stringMatching(
-          new RegExp(`column "(outer\\.)?${type}": its type ${type} is not supported`),
-        ),
-      });
-      tried += 1;
-    }
-    expect(tried).toBe(9);
-  });
-
   it('files that pyarrow refuses too', async () => {
     let tried = 0;
     for (const { name, bytes, expected } of corpus) {

@@ -112,12 +112,20 @@ describe.each([
   });
 });
 
-/** Small files of other layouts: the head padded, the schema unframed, messages out of order. */
+/**
+ * Small files of other layouts: the head padded, the schema unframed, messages out of order, lists
+ * by views and values by runs.
+ */
 const LAYOUTS = [
   ['corpus/arrow-rs/metadata.arrow', 2],
   ['corpus/polars-2.1/decimal.arrow', 3],
   ['corpus/by-hand/blocks-swapped.arrow', 7],
   ['corpus/by-hand/outer-dictionary-first.arrow', 3],
+  ['corpus/by-hand/views-of-text.arrows', 3],
+  ['corpus/by-hand/views-2.arrows', 8],
+  ['corpus/by-hand/runs-in-list.arrows', 2],
+  ['corpus/pyarrow-26/run_end_encoded.arrows', 3],
+  ['corpus/pyarrow-26/large_list_view.arrows', 3],
 ] as const;
 
 describe.each(LAYOUTS)('%s', (name, count) => {
@@ -165,6 +173,14 @@ describe('random damage', () => {
     ['types-zstd.arrows', () => fixture('types-zstd.arrows'), 300] as const,
     ['types-zstd.arrow', () => fixture('types-zstd.arrow'), 300] as const,
     ['dictionary-deltas.arrows', () => fixture('dictionary-deltas.arrows'), 1_000] as const,
+    ['list views', () => fixture('corpus/pyarrow-26/list-views.arrows'), 700] as const,
+    [
+      'list views in Zstandard',
+      () => fixture('corpus/pyarrow-26/list-views-zstd.arrows'),
+      200,
+    ] as const,
+    ['runs', () => fixture('corpus/pyarrow-26/runs.arrows'), 700] as const,
+    ['runs in LZ4', () => fixture('corpus/pyarrow-26/runs-lz4.arrow'), 200] as const,
     ['nested of arrow-rs', () => fixture('corpus/arrow-rs/nested.arrow'), 300] as const,
     ['categories of Polars', () => fixture('corpus/polars-2.1/categorical.arrow'), 300] as const,
   ])('of %s is read or refused', async (name, make, cases) => {

@@ -2,11 +2,12 @@
  * Record batches out of messages and their bodies, with the dictionaries they need. Holds what a
  * stream or file has said so far; knows nothing of where messages come from.
  */
-import { type Data, type DataType, type RecordBatch, Vector } from '../arrow.ts';
+import { type Data, type RecordBatch, Vector } from '../arrow.ts';
 import { recordBatch } from './arrow-data.ts';
 import { concatData } from './concat.ts';
+import { MessageBudget, type StreamBudget } from './foreign-budget.ts';
 import { bodyBuffers } from './foreign-buffers.ts';
-import { type ColumnContext, readColumns } from './foreign-columns.ts';
+import { readColumns } from './foreign-columns.ts';
 import {
   type BatchHeader,
   type ForeignMessage,
@@ -14,11 +15,14 @@ import {
   refuser,
   tooLarge,
 } from './foreign-messages.ts';
-import type { ForeignSchema } from './foreign-schema.ts';
+import type { ForeignField, ForeignSchema } from './foreign-schema.ts';
 import { markSharedData } from './shared-memory.ts';
 
 export interface BatchLimits {
-  /** Bytes of one message, or of all dictionaries, after decompression. */
+  /**
+   * Bytes of one message, or of all dictionaries, after decompression and with list views and runs
+   * expanded; and of all that these take beyond the bytes that compression could hold.
+   */
   readonly maxDecompressedBytes: number;
   /** Values that take no bytes, in all batches. */
   readonly maxUnbackedValues: number;
@@ -37,14 +41,14 @@ export class ForeignBatches {
   readonly #limits: BatchLimits;
   readonly #dictionaries = new Map<number, Vector>();
   readonly #held = new Map<number, HeldDictionary>();
-  readonly #context: ColumnContext;
+  readonly #budget: StreamBudget;
   #dictionaryBytes = 0;
   #batches = 0;
 
   constructor(foreign: ForeignSchema, limits: BatchLimits) {
     this.#foreign = foreign;
     this.#limits = limits;
-    this.#context = { dictionaries: this.#dictionaries, unbacked: limits.maxUnbackedValues };
+    this.#budget = { unbacked: limits.maxUnbackedValues, expanded: limits.maxDecompressedBytes };
   }
 
   /** Keeps the dictionary of a message for the batches that follow. @throws InvalidInput */
@@ -54,7 +58,7 @@ export class ForeignBatches {
     const announced = this.#foreign.dictionaries.get(number);
     if (announced === undefined) throw invalid(what, 'the schema does not have it');
     const { id, values } = announced;
-    const { columns, bytes } = this.#columns(batch, body, [{ name: what, type: values }], what);
+    const { columns, bytes } = this.#columns(batch, body, [{ ...values, name: what }], what);
     const known = isDelta ? this.#held.get(id) : undefined;
     if (isDelta && known === undefined) throw invalid(what, 'it adds to one that was not sent');
     const held = known ?? { pieces: [], bytes: 0 };
@@ -77,20 +81,23 @@ export class ForeignBatches {
     const what = `record batch ${this.#batches}`;
     this.#batches += 1;
     const { schema } = this.#foreign;
-    const { columns } = this.#columns(header, body, schema.fields, what);
+    const { columns } = this.#columns(header, body, this.#foreign.columns, what);
     return recordBatch(schema, columns, header.rows);
   }
 
   #columns(
     header: BatchHeader,
     body: Uint8Array,
-    types: readonly { name: string; type: DataType }[],
+    types: readonly ForeignField[],
     what: string,
   ): { columns: Data[]; bytes: number } {
     const refuse = refuser(what);
     const buffers = bodyBuffers(header, body, this.#limits.maxDecompressedBytes, refuse);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-    return { columns: readColumns(header, buffers, types, this.#context, refuse), bytes };
+    const { maxDecompressedBytes } = this.#limits;
+    const budget = new MessageBudget(this.#budget, body.length, bytes, maxDecompressedBytes);
+    const columns = readColumns(header, buffers, types, this.#dictionaries, budget, refuse);
+    return { columns, bytes: bytes + budget.expanded };
   }
 }
 

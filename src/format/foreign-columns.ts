@@ -14,7 +14,6 @@ import {
 import { type DataParts, dataOf, nullColumn, type Offsets } from './arrow-data.ts';
 import {
   byteWidth,
-  childFields,
   hasLargeOffsets,
   layoutOf,
   strideOf,
@@ -24,7 +23,16 @@ import {
 } from './arrow-types.ts';
 import { bitmapBytes, countBits } from './bitmaps.ts';
 import type { Refuse } from './flatbuffer.ts';
-import { type BatchHeader, tooLarge } from './foreign-messages.ts';
+import { MAX_ROWS, type MessageBudget } from './foreign-budget.ts';
+import {
+  type Claim,
+  expandRuns,
+  listsOfViews,
+  lookAtViews,
+  type RunEnds,
+} from './foreign-encodings.ts';
+import type { BatchHeader } from './foreign-messages.ts';
+import type { ForeignField, ForeignType } from './foreign-schema.ts';
 import {
   checkIndices,
   checkOffsets,
@@ -34,38 +42,25 @@ import {
   type Indices,
 } from './foreign-values.ts';
 
-/** Counts of bits rounded up to bytes still fit into 32 bits. */
-const MAX_ROWS = 0x7fff_fff8;
+type Dictionaries = ReadonlyMap<number, Vector>;
 
-/** What is shared by all batches of one stream. */
-export interface ColumnContext {
-  /** The dictionaries received so far, by the id of their type. */
-  readonly dictionaries: ReadonlyMap<number, Vector>;
-  /**
-   * How many more values may come that no byte stands for, such as nulls of the null type; values
-   * up to the number of bits in the body are free.
-   */
-  unbacked: number;
-}
-
-export interface NamedType {
-  readonly name: string;
-  readonly type: DataType;
-}
-
-/** The columns of a message, each of the rows that its header says. */
+/**
+ * The columns of a message, each of the rows that its header says.
+ * @param dictionaries received so far, by the id of their type
+ */
 export function readColumns(
   header: BatchHeader,
   buffers: readonly Uint8Array[],
-  types: readonly NamedType[],
-  context: ColumnContext,
+  types: readonly ForeignField[],
+  dictionaries: Dictionaries,
+  budget: MessageBudget,
   refuse: Refuse,
 ): Data[] {
   const { rows } = header;
   if (rows < 0 || rows > MAX_ROWS) refuse(`it says that it has ${rows} rows`);
-  const reader = new ColumnReader(header, buffers, context, refuse);
-  if (types.length === 0) reader.claimUnbacked(rows);
-  const columns = types.map(({ name, type }) => reader.top(name, type, rows));
+  const reader = new ColumnReader(header, buffers, dictionaries, budget, refuse);
+  if (types.length === 0) budget.claimUnbacked(rows);
+  const columns = types.map((column) => reader.top(column, rows));
   reader.finish();
   return columns;
 }
@@ -73,10 +68,11 @@ export function readColumns(
 class ColumnReader {
   readonly #header: BatchHeader;
   readonly #buffers: readonly Uint8Array[];
-  readonly #context: ColumnContext;
+  readonly #dictionaries: Dictionaries;
+  readonly #budget: MessageBudget;
   readonly #refuseBatch: Refuse;
-  readonly #free: number;
   #refuse: Refuse;
+  #name = '';
   #node = 0;
   #buffer = 0;
   #view = 0;
@@ -84,24 +80,25 @@ class ColumnReader {
   constructor(
     header: BatchHeader,
     buffers: readonly Uint8Array[],
-    context: ColumnContext,
+    dictionaries: Dictionaries,
+    budget: MessageBudget,
     refuse: Refuse,
   ) {
     this.#header = header;
     this.#buffers = buffers;
-    this.#context = context;
+    this.#dictionaries = dictionaries;
+    this.#budget = budget;
     this.#refuseBatch = refuse;
     this.#refuse = refuse;
-    this.#free = 8 * buffers.reduce((bytes, buffer) => bytes + buffer.length, 0);
   }
 
-  top(name: string, type: DataType, rows: number): Data {
-    this.#refuse = (problem) => this.#refuseBatch(`column ${JSON.stringify(name)}: ${problem}`);
-    const column = this.#column(type);
-    if (column.length !== rows) {
-      this.#refuse(`it has ${column.length} rows in a batch of ${rows}`);
-    }
-    return column;
+  top(column: ForeignField, rows: number): Data {
+    this.#name = column.name;
+    this.#refuse = (problem) =>
+      this.#refuseBatch(`column ${JSON.stringify(column.name)}: ${problem}`);
+    const length = this.#header.nodes[this.#node] ?? rows;
+    if (length !== rows) this.#refuse(`it has ${length} rows in a batch of ${rows}`);
+    return this.#column(column, rows);
   }
 
   /**
@@ -119,15 +116,12 @@ class ColumnReader {
     }
   }
 
-  claimUnbacked(values: number): void {
-    if (values <= this.#free) return;
-    this.#context.unbacked -= values;
-    if (this.#context.unbacked < 0) {
-      throw tooLarge(`${values} values take no bytes, such as those of the null type`);
-    }
-  }
-
-  #column(type: DataType): Data {
+  /**
+   * The next column in the message.
+   * @param most rows that its parent refers to, at most; others need not be made
+   */
+  #column(column: ForeignType, most: number): Data {
+    const { type, encoding } = column;
     const refuse = this.#refuse;
     const length = this.#header.nodes[this.#node] ?? refuse('its node is missing');
     const nulls = this.#header.nodes[this.#node + 1] ?? refuse('its node is missing');
@@ -135,12 +129,16 @@ class ColumnReader {
     if (length < 0 || length > MAX_ROWS || nulls < 0 || nulls > length) {
       refuse(`its node has ${length} values and ${nulls} nulls`);
     }
+    if (encoding === 'run-ends') {
+      if (nulls > 0) refuse(`its node has ${nulls} nulls, which its values should have`);
+      return this.#runs(column, Math.max(0, Math.min(length, most)));
+    }
     const layout = layoutOf(type);
     if (layout === 'null') {
-      this.claimUnbacked(length);
+      this.#budget.claimUnbacked(length);
       return dataOf(type, length, {});
     }
-    if (layout === 'union') return this.#union(type as Union, length, nulls);
+    if (layout === 'union') return this.#union(column, length, nulls);
     const validity = this.#validity(length, nulls);
     const common: DataParts = { nullCount: nulls, validity };
     switch (layout) {
@@ -150,7 +148,7 @@ class ColumnReader {
           values: this.#take(bitmapBytes(length), Uint8Array),
         });
       case 'fixed':
-        if (byteWidth(type) === 0) this.claimUnbacked(length);
+        if (byteWidth(type) === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, { ...common, values: this.#fixed(type, length) });
       case 'dictionary':
         return this.#dictionary(type as Dictionary, length, nulls, common);
@@ -164,20 +162,24 @@ class ColumnReader {
         return dataOf(type, length, { ...common, values, views });
       }
       case 'list': {
+        if (encoding === 'list-view') return this.#listViews(column, length, common);
         const offsets = this.#offsets(type, length);
-        const children = this.#children(type);
+        const children = this.#children(column, Number(offsets[length]));
         checkOffsets(offsets, length, children[0]?.length ?? 0, refuse);
         return dataOf(type, length, { ...common, offsets, children });
       }
       case 'fixed-list':
-        if (strideOf(type) === 0) this.claimUnbacked(length);
+        if (strideOf(type) === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, {
           ...common,
-          children: this.#children(type, length * strideOf(type)),
+          children: this.#rowsOfChildren(column, length * strideOf(type)),
         });
       case 'struct':
-        if (childFields(type).length === 0) this.claimUnbacked(length);
-        return dataOf(type, length, { ...common, children: this.#children(type, length) });
+        if (column.children.length === 0) this.#budget.claimUnbacked(length);
+        return dataOf(type, length, {
+          ...common,
+          children: this.#rowsOfChildren(column, length),
+        });
     }
   }
 
@@ -247,7 +249,7 @@ class ColumnReader {
   #dictionary(type: Dictionary, length: number, nulls: number, common: DataParts): Data {
     const values = this.#fixed(type, length);
     const dictionary =
-      this.#context.dictionaries.get(type.id) ?? new Vector([nullColumn(type.dictionary, 0)]);
+      this.#dictionaries.get(type.id) ?? new Vector([nullColumn(type.dictionary, 0)]);
     const { validity } = common;
     if (nulls < length) {
       checkIndices(values as Indices, length, dictionary.length, validity, this.#refuse);
@@ -255,11 +257,15 @@ class ColumnReader {
     return dataOf(type, length, { ...common, values, dictionary });
   }
 
+  #children(column: ForeignType, most: number): Data[] {
+    return column.children.map((child) => this.#column(child, most));
+  }
+
   /** Children may be longer than their parent needs, where a writer did not cut them. */
-  #children(type: DataType, rows?: number): Data[] {
-    return childFields(type).map((field) => {
-      const child = this.#column(field.type);
-      if (rows === undefined || child.length === rows) return child;
+  #rowsOfChildren(column: ForeignType, rows: number): Data[] {
+    return column.children.map((field) => {
+      const child = this.#column(field, rows);
+      if (child.length === rows) return child;
       if (child.length < rows) {
         this.#refuse(`its child ${JSON.stringify(field.name)} has ${child.length} of ${rows} rows`);
       }
@@ -267,7 +273,34 @@ class ColumnReader {
     });
   }
 
-  #union(type: Union, length: number, nulls: number): Data {
+  #listViews(column: ForeignType, length: number, common: DataParts): Data {
+    const { type } = column;
+    const array = hasLargeOffsets(type) ? BigInt64Array : Int32Array;
+    const [offsets, sizes] = [0, 1].map(
+      () => this.#take(length * array.BYTES_PER_ELEMENT, array) as Offsets,
+    ) as [Offsets, Offsets];
+    const views = lookAtViews(offsets, sizes, length, common.validity, this.#refuse);
+    const [values] = this.#children(column, views.end) as [Data];
+    const lists = listsOfViews(views, values, this.#claim, this.#refuse);
+    return dataOf(type, length, { ...common, offsets: lists.offsets, children: [lists.values] });
+  }
+
+  #runs({ children }: ForeignType, rows: number): Data {
+    const [endsType, valuesType] = children as unknown as readonly [ForeignType, ForeignType];
+    const ends = this.#column(endsType, MAX_ROWS);
+    const values = this.#column(valuesType, ends.length);
+    if (ends.nullCount > 0) this.#refuse('its run ends have nulls');
+    if (values.length < ends.length) {
+      this.#refuse(`it has ${values.length} values for ${ends.length} runs`);
+    }
+    return expandRuns(ends.values as RunEnds, values, rows, this.#claim, this.#refuse);
+  }
+
+  readonly #claim: Claim = (bytes, values) =>
+    this.#budget.claimExpanded(bytes, values, `column ${JSON.stringify(this.#name)}`);
+
+  #union(column: ForeignType, length: number, nulls: number): Data {
+    const type = column.type as Union;
     // Older metadata gave unions a validity bitmap; it was of use only for nulls of their own.
     if (this.#header.unionValidity) {
       if (nulls > 0) this.#refuse('unions with nulls of their own are not supported');
@@ -276,7 +309,9 @@ class ColumnReader {
     const typeIds = this.#take(length, Int8Array) as Int8Array;
     const dense = type.mode === UnionMode.Dense;
     const offsets = dense ? (this.#take(length * 4, Int32Array) as Int32Array) : undefined;
-    const children = this.#children(type, dense ? undefined : length);
+    const children = dense
+      ? this.#children(column, MAX_ROWS)
+      : this.#rowsOfChildren(column, length);
     const lengths = children.map((child) => child.length);
     checkUnion(typeIds, offsets, type.typeIds, lengths, this.#refuse);
     return dataOf(type, length, { typeIds, offsets, children });

@@ -27,7 +27,11 @@ export interface OpenArrowOptions {
    * file can only be read from its end. 1 GiB by default.
    */
   readonly maxHeldBytes?: number;
-  /** Most bytes of one message, and of all dictionaries, once decompressed. 1 GiB by default. */
+  /**
+   * Most bytes of one message, and of all dictionaries, once they are decompressed and their list
+   * views and runs expanded; and most that the expanded ones of all messages may take beyond what
+   * compression could pack into as many bytes. 1 GiB by default.
+   */
   readonly maxDecompressedBytes?: number;
   /**
    * Whether a stream must end with Arrow's end-of-stream marker. True by default: without it, a

@@ -39,6 +39,25 @@ import { typesEqual } from '../protocol/schema-equality.ts';
 import { checkDecimal, checkTime, INTERVAL_UNITS, TIME_UNITS } from '../protocol/type-names.ts';
 import type { FlatTable, Refuse } from './flatbuffer.ts';
 
+/**
+ * How a column lies in messages, where apache-arrow has no type for it: it is read as the type that
+ * holds the same values.
+ */
+export type Encoding = 'list-view' | 'run-ends';
+
+/** A type with the way in which its columns lie in messages. */
+export interface ForeignType {
+  /** The type of a column once it is read. */
+  readonly type: DataType;
+  readonly encoding: Encoding | undefined;
+  /** Those of the type; of an encoding by run ends, the run ends and the values. */
+  readonly children: readonly ForeignField[];
+}
+
+export interface ForeignField extends ForeignType {
+  readonly name: string;
+}
+
 /** A dictionary as the schema announces it, under the number that the bytes give it. */
 export interface ForeignDictionary {
   /**
@@ -46,11 +65,13 @@ export interface ForeignDictionary {
    * streams can stand in one schema.
    */
   readonly id: number;
-  readonly values: DataType;
+  readonly values: ForeignType;
 }
 
 export interface ForeignSchema {
   readonly schema: Schema;
+  /** The columns of the schema as they lie in record batches. */
+  readonly columns: readonly ForeignField[];
   readonly dictionaries: ReadonlyMap<number, ForeignDictionary>;
 }
 
@@ -58,9 +79,13 @@ export interface ForeignSchema {
 export function readForeignSchema(table: FlatTable, refuse: Refuse): ForeignSchema {
   if (table.short(0) !== 0) refuse('its bytes are big-endian; only little-endian is supported');
   const reader = new SchemaReader(refuse);
-  const fields = Array.from(table.tables(1), (field) => reader.field(field, '', 0));
+  const columns = Array.from(table.tables(1), (field) => reader.field(field, '', 0));
   return {
-    schema: new Schema(fields, metadataOf(table, 2)),
+    schema: new Schema(
+      columns.map(({ field }) => field),
+      metadataOf(table, 2),
+    ),
+    columns,
     dictionaries: reader.dictionaries,
   };
 }
@@ -71,7 +96,11 @@ export function dictionaryDepths({ dictionaries }: ForeignSchema): ReadonlyMap<n
     DataType.isDictionary(type)
       ? 1 + ofType(type.dictionary)
       : Math.max(0, ...(type.children ?? []).map((child) => ofType(child.type)));
-  return new Map(Array.from(dictionaries, ([number, { values }]) => [number, ofType(values)]));
+  return new Map(Array.from(dictionaries, ([number, { values }]) => [number, ofType(values.type)]));
+}
+
+interface ReadField extends ForeignField {
+  readonly field: Field;
 }
 
 class SchemaReader {
@@ -83,7 +112,7 @@ class SchemaReader {
     this.#refuse = refuse;
   }
 
-  field(table: FlatTable, parent: string, depth: number): Field {
+  field(table: FlatTable, parent: string, depth: number): ReadField {
     this.#fields += 1;
     const name = table.text(0) ?? '';
     const path = parent === '' ? name : `${parent}.${name}`;
@@ -91,32 +120,43 @@ class SchemaReader {
     if (this.#fields > MAX_SCHEMA_FIELDS) refuse(`there are more than ${MAX_SCHEMA_FIELDS} fields`);
     if (depth > MAX_SCHEMA_DEPTH) refuse(`types nest deeper than ${MAX_SCHEMA_DEPTH}`);
     const children = Array.from(table.tables(5), (child) => this.field(child, path, depth + 1));
-    const type = this.#encoded(table.table(4), typeOf(table, children, refuse), refuse);
+    const values = typeOf(table, children, refuse);
+    const column = this.#encoded(table.table(4), values, refuse);
+    const { type } = column;
     // apache-arrow calls columns of the null type not nullable where it makes the field itself.
     const nullable = table.boolean(1) || type.typeId === Type.Null;
-    return new Field(name, type, nullable, metadataOf(table, 6));
+    return { ...column, name, field: new Field(name, type, nullable, metadataOf(table, 6)) };
   }
 
-  /** The dictionary type of a field that has an encoding. */
-  #encoded(encoding: FlatTable | undefined, values: DataType, refuse: Refuse): DataType {
+  /** The dictionary type of a field that has an encoding by one. */
+  #encoded(encoding: FlatTable | undefined, values: ForeignType, refuse: Refuse): ForeignType {
     if (encoding === undefined) return values;
     if (encoding.short(3) !== 0) refuse('its kind of dictionary is unknown');
     const number = encoding.long(0);
     const index = encoding.table(1);
     const indices = index === undefined ? new Int32() : intOf(index, refuse);
     const known = this.dictionaries.get(number);
-    if (known !== undefined && !typesEqual(known.values, values, {})) {
+    if (known !== undefined && !lieAlike(known.values, values)) {
       refuse(`dictionary ${number} has values of two types`);
     }
     const type = new Dictionary(
-      known?.values ?? values,
+      known?.values.type ?? values.type,
       indices as ConstructorParameters<typeof Dictionary>[1],
       known?.id ?? null,
       encoding.boolean(2),
     );
     if (known === undefined) this.dictionaries.set(number, { id: type.id, values });
-    return type;
+    return { type, encoding: undefined, children: [] };
   }
+}
+
+/** Whether columns of two types have the same values and the same buffers. */
+function lieAlike(a: ForeignType, b: ForeignType): boolean {
+  return (
+    a.encoding === b.encoding &&
+    typesEqual(a.type, b.type, {}) &&
+    a.children.every((child, at) => lieAlike(child, b.children[at] as ForeignField))
+  );
 }
 
 function metadataOf(table: FlatTable, index: number): Map<string, string> {
@@ -124,6 +164,16 @@ function metadataOf(table: FlatTable, index: number): Map<string, string> {
   for (const pair of table.tables(index)) metadata.set(pair.text(0) ?? '', pair.text(1) ?? '');
   return metadata;
 }
+
+/** Types that Arrow has and apache-arrow has not. */
+const RUN_END_ENCODED = 22;
+const LIST_VIEW = 25;
+const LARGE_LIST_VIEW = 26;
+const ENCODINGS: ReadonlyMap<number, Encoding> = new Map<number, Encoding>([
+  [RUN_END_ENCODED, 'run-ends'],
+  [LIST_VIEW, 'list-view'],
+  [LARGE_LIST_VIEW, 'list-view'],
+]);
 
 const LEAVES: ReadonlyMap<number, () => DataType> = new Map<number, () => DataType>([
   [Type.Null, () => new Null()],
@@ -142,20 +192,38 @@ const NESTED: ReadonlySet<number> = new Set([
   Type.Struct,
   Type.Map,
   Type.Union,
+  LIST_VIEW,
+  LARGE_LIST_VIEW,
 ]);
-/** Types that Arrow has and apache-arrow has not. */
-const UNREADABLE: ReadonlyMap<number, string> = new Map([
-  [22, 'run_end_encoded'],
-  [25, 'list_view'],
-  [26, 'large_list_view'],
-]);
-
-function typeOf(field: FlatTable, children: Field[], refuse: Refuse): DataType {
-  const code = field.byte(2);
-  const unreadable = UNREADABLE.get(code);
-  if (unreadable !== undefined) {
-    refuse(`its type ${unreadable} is not supported; send it as another type`);
+function typeOf(table: FlatTable, columns: readonly ReadField[], refuse: Refuse): ForeignType {
+  const code = table.byte(2);
+  const encoding = ENCODINGS.get(code);
+  if (code === RUN_END_ENCODED) {
+    return { type: valuesOfRuns(columns, refuse), encoding, children: columns };
   }
+  const children = columns.map(({ field }) => field);
+  return { type: plainType(table, code, children, refuse), encoding, children: columns };
+}
+
+/** The type of the values, which a column of runs becomes. */
+function valuesOfRuns(columns: readonly ReadField[], refuse: Refuse): DataType {
+  const [ends, values, ...others] = columns;
+  if (ends === undefined || values === undefined || others.length > 0) {
+    return refuse(`its runs have two children, not ${columns.length}`);
+  }
+  const { type } = ends;
+  if (
+    ends.encoding !== undefined ||
+    !DataType.isInt(type) ||
+    !type.isSigned ||
+    type.bitWidth < 16
+  ) {
+    refuse('its run ends are not signed integers of 16, 32 or 64 bits');
+  }
+  return values.type;
+}
+
+function plainType(field: FlatTable, code: number, children: Field[], refuse: Refuse): DataType {
   if (!NESTED.has(code) && children.length > 0) refuse('its type takes no children');
   const leaf = LEAVES.get(code);
   if (leaf !== undefined) return leaf();
@@ -190,8 +258,10 @@ function typeOf(field: FlatTable, children: Field[], refuse: Refuse): DataType {
     case Type.FixedSizeBinary:
       return new FixedSizeBinary(sizeOf(type, refuse));
     case Type.List:
+    case LIST_VIEW:
       return new List(onlyChild(children, refuse));
     case Type.LargeList:
+    case LARGE_LIST_VIEW:
       return new LargeList(onlyChild(children, refuse));
     case Type.FixedSizeList:
       return new FixedSizeList(sizeOf(type, refuse), onlyChild(children, refuse));

@@ -10,7 +10,7 @@ import type { Refuse } from './flatbuffer.ts';
 /** The validity bitmap of a column, undefined when no row is null. */
 export type Validity = Uint8Array | undefined;
 
-const isValid = (validity: Validity, row: number): boolean =>
+export const isValid = (validity: Validity, row: number): boolean =>
   validity === undefined || getBit(validity, row);
 
 /** Offsets ascend from 0 or more to at most `available`. Returns the first and the last. */

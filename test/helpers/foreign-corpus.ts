@@ -11,7 +11,7 @@ export interface CorpusFile {
   readonly expected: Expected;
 }
 
-/** What pyarrow reads; or why it does not, or which types nothing here can hold. */
+/** What pyarrow reads, or why it does not. */
 export type Expected =
   | {
       readonly rows: number;
@@ -21,8 +21,7 @@ export type Expected =
       /** The values of each column; null where pyarrow cannot show them. */
       readonly columns: readonly (readonly unknown[] | null)[];
     }
-  | { readonly refused: string }
-  | { readonly unreadable: readonly string[] };
+  | { readonly refused: string };
 
 const known = JSON.parse(Buffer.from(ipcFixture('corpus.json')).toString()) as Record<
   string,
