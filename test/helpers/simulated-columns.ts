@@ -30,7 +30,10 @@ export function textsOf(batch: RecordBatch): [id: number, text: string][] {
 export const renamed = (text: string, name: string): string => text.replace(/^[^;]*/, name);
 
 /** The values of a row's added columns, changed. */
-function recoloured(rows: Rows, change: (values: Map<string, string>, id: number) => void): Rows {
+export function recoloured(
+  rows: Rows,
+  change: (values: Map<string, string>, id: number) => void,
+): Rows {
   return new Map(
     [...rows].map(([id, text]) => {
       const [name, ...parts] = text.split(';');

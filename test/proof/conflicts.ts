@@ -18,6 +18,7 @@ import { memoryFs } from '../helpers/memory-fs.ts';
 import { outcomeOf } from '../helpers/outcome.ts';
 import { people, rowIdsOf } from '../helpers/people.ts';
 import { settledProblems } from '../helpers/settled-catalog.ts';
+import { recoloured, renamed } from '../helpers/simulated-columns.ts';
 import { type Attempt, rowsOf, SimulatedWriter } from '../helpers/simulated-writer.ts';
 import { Simulation } from '../helpers/simulation.ts';
 import type { ProofContext, ProofRow } from './row.ts';
@@ -82,7 +83,9 @@ const CHANGES: Readonly<Record<string, (rows: Rows, mark: number, column: string
       withRows(
         content,
         new Map(
-          [...content.rows].filter(([row, name]) => !rows.includes(row) || name !== `name ${row}`),
+          [...content.rows].filter(
+            ([row, held]) => !rows.includes(row) || held !== renamed(held, `name ${row}`),
+          ),
         ),
       ),
   }),
@@ -97,7 +100,10 @@ const CHANGES: Readonly<Record<string, (rows: Rows, mark: number, column: string
       withRows(
         content,
         new Map(
-          [...content.rows].map(([row, name]) => [row, rows.includes(row) ? `m${mark}` : name]),
+          [...content.rows].map(([row, held]) => [
+            row,
+            rows.includes(row) ? renamed(held, `m${mark}`) : held,
+          ]),
         ),
       ),
   }),
@@ -116,7 +122,11 @@ const CHANGES: Readonly<Record<string, (rows: Rows, mark: number, column: string
   'add column': (_, _mark, column) => ({
     run: (catalog) =>
       catalog.alterTableAddColumns({ id, new_columns: [{ name: column, expression: 'id * 2' }] }),
-    apply: (content) => ({ ...content, columns: [...content.columns, column] }),
+    apply: ({ rows, columns, metadata }) => ({
+      rows: recoloured(rows, (values, row) => void values.set(column, String(row * 2))),
+      columns: [...columns, column],
+      metadata,
+    }),
   }),
   metadata: (_, mark) => ({
     run: (catalog) => catalog.updateTableSchemaMetadata({ id, metadata: { by: String(mark) } }),
@@ -128,7 +138,11 @@ const CHANGES: Readonly<Record<string, (rows: Rows, mark: number, column: string
         { id, on: 'id', when_matched_update_all: true, when_not_matched_insert_all: true },
         named(row, `g${mark}`),
       ),
-    apply: (content) => withRows(content, new Map([...content.rows, [row, `g${mark}`]])),
+    apply: (content) =>
+      withRows(
+        content,
+        new Map([...content.rows, [row, renamed(content.rows.get(row) ?? '', `g${mark}`)]]),
+      ),
   }),
 };
 const NAMES = Object.keys(CHANGES);
