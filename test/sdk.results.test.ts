@@ -7,9 +7,11 @@ import {
   Field,
   Int32,
   List,
+  Map_,
   type RecordBatch,
   recordBatchStream,
   Schema,
+  Struct,
   type Table,
   tableFromArrays,
   tableFromIPC,
@@ -19,6 +21,7 @@ import { openArrowBody } from '../src/format/foreign-ipc.ts';
 import { encodeIpcStream } from '../src/format/ipc-stream.ts';
 import { type Connection, connect, connectNamespace } from '../src/index.ts';
 import { createServer } from '../src/server.ts';
+import { buffersOf, spoilMemory } from './helpers/aliasing.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -115,6 +118,88 @@ describe.each(SIZES)('a %s table', (_, rows) => {
       expect(read).toBe(rows);
     }
   });
+});
+
+const WORDS = new List(new Field('item', new Utf8(), true));
+const PAIR = new Struct<{ a: Int32; b: Utf8 }>([
+  new Field('a', new Int32(), true),
+  new Field('b', new Utf8(), true),
+]);
+const ENTRY = new Struct<{ key: Utf8; value: Int32 }>([
+  new Field('key', new Utf8(), false),
+  new Field('value', new Int32(), true),
+]);
+
+test.each(SIZES)('a %s result of nested columns shares no empty buffer', async (_, rows) => {
+  const schema = new Schema([
+    new Field('id', new Int32(), true),
+    new Field('words', WORDS, true),
+    new Field('pairs', new List(new Field('item', PAIR, true)), true),
+    new Field('map', new Map_(new Field('entries', ENTRY, false)), true),
+    new Field('word', new Dictionary(new Utf8(), new Int32()), true),
+    new Field('bytes', new Binary(), true),
+  ]);
+  const wanted = (id: number) => ({
+    id,
+    words: id % 2 === 0 ? [] : ['x'],
+    pairs: id % 2 === 0 ? [{ a: id, b: '' }] : [],
+    map: new Map(id % 2 === 0 ? [] : [['k', id]]),
+    word: '',
+    bytes: new Uint8Array(0),
+  });
+  const db = await connect({ uri: '/c', fs: memoryFs(), durability: 'relaxed' });
+  const count = Math.min(rows, 2_000);
+  const all = Array.from({ length: count }, (_row, id) => wanted(id));
+  const table = await db.createTable('t', all, { schema });
+  const seen = new Set<ArrayBuffer>();
+  const spoil = async () => {
+    for (const query of [table.query(), table.query().where('id = -5'), table.query().limit(2)]) {
+      const { batches } = await query.toArrow();
+      const buffers = new Set<ArrayBuffer>();
+      for (const batch of batches) buffersOf(batch.data, buffers);
+      expect([...buffers].filter((buffer) => seen.has(buffer))).toEqual([]);
+      for (const buffer of buffers) seen.add(buffer);
+      spoilMemory(buffers, 'transferred');
+    }
+    // In parts, each given away before the next is made.
+    for await (const batch of table.query().execute({ maxBatchLength: 700 })) {
+      const { dictionary: _, ...word } = batch.data.children[4] as Data;
+      const others = batch.data.children.filter((column) => column.dictionary === undefined);
+      const { nullBitmap } = batch.data;
+      const buffers = new Set([nullBitmap?.buffer, word.values.buffer] as ArrayBuffer[]);
+      for (const column of others) buffersOf(column as Data, buffers);
+      spoilMemory(buffers, 'transferred');
+    }
+    // Values of rows are the caller's too, those without bytes among them.
+    for (const { bytes } of await table.query().select(['bytes']).limit(3).toArray())
+      spoilMemory([(bytes as Uint8Array).buffer as ArrayBuffer], 'transferred');
+  };
+  const last = count - 1;
+  for (const change of [
+    () => table.update({ where: 'id = 1', valuesSql: { id: '1' } }),
+    () =>
+      table
+        .mergeInsert('id')
+        .whenMatchedUpdateAll()
+        .execute([wanted(1)]),
+    () => table.addColumns([{ name: 'more', valueSql: 'id' }]),
+    () => table.dropColumns(['more']),
+    async () => {
+      await table.delete(`id = ${last}`);
+      await table.add([wanted(last)]);
+    },
+    () => table.optimize(),
+    () => db.createTable('other', [wanted(1)], { schema }),
+  ]) {
+    await spoil();
+    await change();
+    const found = await table.query().orderBy({ columnName: 'id' }).toArray();
+    expect(found.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    expect(found[1]).toMatchObject(wanted(1));
+    expect(await table.query().where('id = 2').select(['pairs', 'map']).toArray()).toEqual([
+      { pairs: [{ a: 2, b: '' }], map: new Map() },
+    ]);
+  }
 });
 
 test('columns are copied when they are looked at, and then are as any other', async () => {

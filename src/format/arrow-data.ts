@@ -14,6 +14,7 @@ import {
   valueArray,
 } from './arrow-types.ts';
 
+/** For the engine alone: who was given it could transfer it, and then it would serve no more. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0);
 export type Offsets = Int32Array | BigInt64Array;
 
@@ -83,7 +84,10 @@ export function recordBatch(schema: Schema, columns: Data[], rows: number): Reco
     struct = new Struct(schema.fields);
     structs.set(schema, struct);
   }
-  return new PlainBatch(schema, dataOf(struct, rows, { children: columns }));
+  const data = dataOf(struct, rows, { children: columns });
+  // A batch may be given away with all its memory.
+  Object.assign(data, { nullBitmap: new Uint8Array(0) });
+  return new PlainBatch(schema, data);
 }
 
 const PlainBatch = plainMaker(RecordBatch, function (schema: Schema, data: Data) {

@@ -16,7 +16,6 @@ import {
   Schema,
 } from '../../src/arrow.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { columnsOf } from '../../src/format/arrow-data.ts';
 import { Connection, connectNamespace, type Table } from '../../src/index.ts';
 import { batchRows } from '../../src/sdk/rows.ts';
 import { createServer } from '../../src/server.ts';
@@ -30,8 +29,8 @@ const OWN_FIELDS = [
   new Field('v', new FixedSizeList(4, new Field('item', new Float32(), true)), true),
 ];
 
-/** All memory that can be reached from a column. */
-function buffersOf(data: Data, found: Set<ArrayBuffer> = new Set()): Set<ArrayBuffer> {
+/** All memory that can be reached from a column, that of no bytes too. */
+export function buffersOf(data: Data, found: Set<ArrayBuffer> = new Set()): Set<ArrayBuffer> {
   const { values, valueOffsets, nullBitmap, typeIds, variadicBuffers } = data;
   for (const view of [values, valueOffsets, nullBitmap, typeIds, ...variadicBuffers]) {
     if (view !== undefined && view !== null) found.add((view as Uint8Array).buffer as ArrayBuffer);
@@ -52,7 +51,7 @@ export function spoilMemory(buffers: Iterable<ArrayBuffer>, way: Way): void {
 
 export function spoilBatches(batches: readonly RecordBatch[], way: Way): void {
   const buffers = new Set<ArrayBuffer>();
-  for (const batch of batches) for (const column of columnsOf(batch)) buffersOf(column, buffers);
+  for (const batch of batches) buffersOf(batch.data, buffers);
   spoilMemory(buffers, way);
   for (const batch of batches) spoilSchema(batch.schema);
 }
@@ -69,11 +68,13 @@ export function spoilSchema(schema: Schema): void {
   spoilFields(schema.fields);
 }
 
-/** Everything of a value that can be changed is. */
+/** Everything of a value that can be changed is, and its memory of no bytes is transferred. */
 export function spoilValue(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (ArrayBuffer.isView(value)) {
-    new Uint8Array(value.buffer).fill(0);
+    const buffer = value.buffer as ArrayBuffer;
+    if (buffer.byteLength === 0) structuredClone(null, { transfer: [buffer] });
+    else new Uint8Array(buffer).fill(0);
   } else if (value instanceof Date) {
     value.setTime(0);
   } else if (value instanceof Map) {
@@ -255,8 +256,7 @@ export class SpoilingCallers {
         for await (const batch of table.query().execute(cut)) {
           all.push(...batchRows(batch));
           // Dictionaries belong to the answer as a whole, so they are spoilt with its last batch.
-          const own = new Set(columnsOf(batch).flatMap((column) => [...ownBuffers(column)]));
-          spoilMemory(own, way);
+          spoilMemory(ownBuffers(batch.data), way);
         }
         return this.#compare(all, rows, what);
       }
