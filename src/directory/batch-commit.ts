@@ -17,7 +17,8 @@ import type {
 import { isFailedFlush } from '../store/store-error.ts';
 import { decideBatch } from '../table/batch.ts';
 import { planDeletion } from '../table/delete-versions.ts';
-import { rememberHead, type TableBranch, writeHint } from '../table/head.ts';
+import { rememberHead, type TableBranch } from '../table/head.ts';
+import { writeHint } from '../table/hint.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import {
   beginWrite,

@@ -1,12 +1,28 @@
 /**
  * Taking out of the way what keeps a catalog from being read: a torn end of a branch, tags nobody
  * can read, empty folders. All of it goes to `.dirspace/quarantine/`, with a record of where it
- * was; nothing is ever deleted for good.
+ * was; nothing is ever deleted for good. Where the newest versions of a branch are torn or lost, the
+ * one before them is accepted.
  */
 import { encodeChecksummed } from '../format/json.ts';
-import { DETACHED_FOLDER, FORMAT_FILE, joinPath, PRIVATE_FOLDER } from '../format/paths.ts';
-import type { RepairAction, RepairRequest, RepairResponse } from '../protocol/extensions.ts';
+import {
+  DETACHED_FOLDER,
+  FORMAT_FILE,
+  joinPath,
+  latestFile,
+  MAIN_BRANCH,
+  PRIVATE_FOLDER,
+  parseVersionFile,
+  versionFile,
+} from '../format/paths.ts';
+import type {
+  RepairAction,
+  RepairRequest,
+  RepairResponse,
+  VerifyProblem,
+} from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
+import { type Acceptance, acceptVersion, planAcceptance } from '../table/accept-version.ts';
 import { WITHOUT_MANIFEST } from '../table/verify.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { writeObject } from '../table/write-object.ts';
@@ -21,9 +37,10 @@ interface Plan {
   readonly path: string;
   /**
    * A table that is detached can be registered under another name. A file that is about to be
-   * replaced stays until then: a crash in between must not lose what it says.
+   * replaced stays until then: a crash in between must not lose what it says. What is lost cannot be
+   * moved.
    */
-  readonly kind: 'file' | 'folder' | 'detach' | 'replaced';
+  readonly kind: 'file' | 'folder' | 'detach' | 'replaced' | 'lost';
   readonly why: string;
 }
 
@@ -47,16 +64,28 @@ export async function repairCatalog(
   }
   if (apply) await beginWrite(catalog);
   const inspection = await inspectCatalog(catalog, request.id, options);
-  const plans = planRepair(inspection);
+  const ends: Acceptance[] = [];
+  const plans: Plan[] = [];
+  for (const branch of inspection.branches) {
+    const end = await planAcceptance(catalog.engine, branch);
+    if (end !== undefined) {
+      ends.push(end);
+      plans.push(...endOf(end, branch));
+    } else plans.push(...unprovenHint(branch, inspection.branches));
+  }
+  plans.push(...planRepair(inspection));
   const first = format === undefined ? [] : [format.action];
   const mended = new Set([...first, ...plans].map(({ path }) => path));
   if (!apply) {
-    const left = inspection.findings.problems.filter(({ path }) => !mended.has(path));
+    const left = inspection.findings.problems.filter(
+      (problem) => !mended.has(problem.path) && !ends.some(goesWith(problem)),
+    );
     const actions = [...first, ...plans.map(({ path, why }) => ({ path, why }))];
     return { applied: false, actions, left };
   }
   const actions =
     plans.length === 0 ? [...first] : [...first, ...(await quarantine(catalog, plans))];
+  for (const end of ends) await acceptVersion(catalog.engine, end);
   for (const { branch } of inspection.branches) catalog.engine.heads.delete(branch.folder);
   const { findings } = await inspectCatalog(catalog, request.id, options);
   return { applied: true, actions, left: findings.problems };
@@ -99,8 +128,8 @@ async function mendFormat(
   };
 }
 
-function planRepair({ findings, branches }: Inspection): Plan[] {
-  const plans: Plan[] = branches.flatMap(tornEnd);
+function planRepair({ findings }: Inspection): Plan[] {
+  const plans: Plan[] = [];
   for (const { path, kind, what } of findings.problems) {
     const isRecord = kind === 'tag' && !what.startsWith('It names version');
     if (kind === 'fragment' && what === WITHOUT_MANIFEST)
@@ -116,18 +145,43 @@ function planRepair({ findings, branches }: Inspection): Plan[] {
 }
 
 /**
- * The versions after the newest one of which everything verifies, newest first, so that after a
- * crash half way the rest is still a torn end. None where no version is whole: there is nothing to
- * fall back to.
+ * The hint of a table that has no version at all, on no branch. Without it, and without its
+ * fragments, the table is declared.
  */
-function tornEnd({ versions }: VerifiedBranch): Plan[] {
-  const whole = versions.findLastIndex(({ damage }) => damage === undefined);
-  if (whole < 0) return [];
-  return versions
-    .slice(whole + 1)
-    .reverse()
-    .map(({ path, damage }) => ({ path, kind: 'file', why: damage ?? '' }));
+function unprovenHint(
+  { branch, lost }: VerifiedBranch,
+  branches: readonly VerifiedBranch[],
+): Plan[] {
+  if (lost === undefined || lost.newest > 0 || branch.branch !== MAIN_BRANCH) return [];
+  const hasVersion = (other: VerifiedBranch): boolean =>
+    other.branch.tableFolder === branch.tableFolder && other.versions.length > 0;
+  if (branches.some(hasVersion)) return [];
+  const why = `${lost.what} There is none to accept.`;
+  return [{ path: latestFile(branch.folder), kind: 'file', why }];
 }
+
+/** What is done to the end of a branch whose newest versions are lost or damaged. */
+function endOf(plan: Acceptance, { lost }: VerifiedBranch): Plan[] {
+  const { branch, accepted, first, last, torn } = plan;
+  const then = `Version ${accepted} is accepted: version ${last + 1} restores it, and the numbers ${first} to ${last} are not used again.`;
+  const plans: Plan[] = torn.map(({ path, damage }) => ({
+    path,
+    kind: 'replaced',
+    why: `${damage ?? ''} ${then}`,
+  }));
+  if (lost === undefined) return plans;
+  const path = versionFile(branch.folder, lost.newest + 1);
+  return [{ path, kind: 'lost', why: `It is missing. ${lost.what} ${then}` }, ...plans];
+}
+
+/** Whether a problem is with one of the numbers that are not used again. */
+const goesWith =
+  ({ path }: VerifyProblem) =>
+  ({ branch, first, last }: Acceptance): boolean => {
+    if (!path.startsWith(`${branch.folder}/`)) return false;
+    const version = parseVersionFile(path.slice(branch.folder.length + 1));
+    return version !== undefined && version >= first && version <= last;
+  };
 
 /** The record is written first: whatever happens after it, it says where things belong. */
 async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<RepairAction[]> {
@@ -136,19 +190,22 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
   const moves = plans.map((plan, at) => ({
     ...plan,
     quarantined:
-      plan.kind === 'detach'
-        ? `${DETACHED_FOLDER}/${env.uuid()}.table`
-        : joinPath(folder, `${at}-${plan.path.slice(plan.path.lastIndexOf('/') + 1)}`),
+      plan.kind === 'lost'
+        ? undefined
+        : plan.kind === 'detach'
+          ? `${DETACHED_FOLDER}/${env.uuid()}.table`
+          : joinPath(folder, `${at}-${plan.path.slice(plan.path.lastIndexOf('/') + 1)}`),
   }));
   await store.createFolder(folder);
   const record = encodeChecksummed({
     format: 1,
     quarantined_at: env.now(),
-    items: moves.map(({ path, why, quarantined }) => ({ path, why, quarantined })),
+    items: moves.map(itemOf),
   });
   await writeObject(store, joinPath(folder, 'record.json'), record.bytes);
   await store.syncFolders([folder]);
   for (const { path, kind, quarantined } of moves) {
+    if (quarantined === undefined) continue;
     if (kind === 'folder' || kind === 'detach') {
       await store.moveFolder(path, quarantined);
       continue;
@@ -165,5 +222,12 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
     await store.delete(path);
     await store.syncFolders([path.slice(0, path.lastIndexOf('/'))]);
   }
-  return moves.map(({ path, why, quarantined }) => ({ path, why, quarantined }));
+  return moves.map(itemOf);
 }
+
+const itemOf = ({
+  path,
+  why,
+  quarantined,
+}: Plan & { readonly quarantined: string | undefined }): RepairAction =>
+  quarantined === undefined ? { path, why } : { path, why, quarantined };

@@ -19,13 +19,8 @@ import {
 } from '../format/paths.ts';
 import type { CreateTableVersionRequest } from '../protocol/models.ts';
 import type { Awaitable } from '../store/store.ts';
-import {
-  type Head,
-  rememberHead,
-  resolveHead,
-  type TableBranch,
-  writeHint,
-} from '../table/head.ts';
+import { type Head, rememberHead, resolveHead, type TableBranch } from '../table/head.ts';
+import { writeHint } from '../table/hint.ts';
 import { stands } from '../table/publish.ts';
 import { settleBatches } from '../table/settle-batches.ts';
 import { Snapshot } from '../table/snapshot.ts';

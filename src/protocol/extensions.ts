@@ -208,13 +208,13 @@ export interface RepairRequest {
   readonly managed_versioning?: boolean;
 }
 
-/** One thing that is taken out of the way: moved, never deleted. */
+/** One thing that is taken out of the way: moved, never deleted. Or a version that is lost. */
 export interface RepairAction {
-  /** What is taken out of the way. */
+  /** What is taken out of the way, or is missing. */
   readonly path: string;
-  /** What verify says of it. */
+  /** What verify says of it, and which older version is accepted in its place. */
   readonly why: string;
-  /** Where it lies now; absent while nothing is changed. */
+  /** Where it lies now; absent while nothing is changed, and of what is missing. */
   readonly quarantined?: string;
 }
 

@@ -4,14 +4,16 @@
  *
  * Version numbers are contiguous but for deleted runs. The first version of a deleted run is
  * replaced by a tombstone that names the end of the run, so a version that exists, whose successor
- * does not, and which is no tombstone, is the newest: wherever the search began.
+ * does not, and which is no tombstone, is the newest: wherever the search began. A hint or a cached
+ * version above it is evidence of a loss, which is refused.
  */
-import { DirspaceError, isDirspaceError } from '../errors.ts';
-import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
-import { refuseNewer } from '../format/manifest.ts';
-import { latestFile, parseVersionFile, versionFile } from '../format/paths.ts';
+import { DirspaceError } from '../errors.ts';
+import { corrupt } from '../format/json.ts';
+import { versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
+import { readHint } from './hint.ts';
 import { incarnationAt, tableLeft } from './incarnation.ts';
+import { refuseLostTail } from './lost-versions.ts';
 import { Snapshot } from './snapshot.ts';
 import { highestListed, isVisible, readVersion, visibleSnapshot } from './version-files.ts';
 
@@ -33,14 +35,21 @@ export interface Head {
 
 /**
  * The newest version, or undefined when readers see none: of a declared table, also while its first
- * version waits for the decision of a batch. @throws TableNotFound when the table left its place
+ * version waits for the decision of a batch. @throws TableNotFound when the table left its place,
+ * Corrupt when newer versions were lost
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.get<Head>(branch.folder);
   if (known !== undefined && (await isNewestStill(engine, branch, known))) return known;
-  let slot =
-    known?.slot ?? (await hintedSlot(engine, branch)) ?? (await highestListed(engine, branch));
-  if (slot === undefined) return noVersion(engine, branch);
+  const remembered = known?.slot ?? 0;
+  // Before the first look at the versions: what it names was there by then.
+  const hint = await readHint(engine, branch);
+  let seen = Math.max(remembered, hint ?? 0);
+  let slot: number | undefined = known?.slot;
+  if (slot === undefined && hint !== undefined && (await hasVersion(engine, branch, hint)))
+    slot = hint;
+  slot ??= await highestListed(engine, branch);
+  if (slot === undefined) return noVersion(engine, branch, hint);
   for (let gone = 0, unfound = 0; ; ) {
     slot = await lastContiguous(engine, branch, slot);
     const found = await readVersion(engine, branch, slot);
@@ -52,11 +61,20 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
       }
       if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
       if (await hasVersion(engine, branch, slot + 1)) continue;
+      if (slot < seen) {
+        const newest = await refuseLostTail(engine, branch, remembered);
+        seen = 0;
+        if (newest === undefined) return noVersion(engine, branch, undefined);
+        if (newest > slot) {
+          slot = newest;
+          continue;
+        }
+      }
       if (head !== undefined) keepHead(engine, branch, head);
       return head;
     }
     const listed = await highestListed(engine, branch);
-    if (listed === undefined) return noVersion(engine, branch);
+    if (listed === undefined) return noVersion(engine, branch, hint);
     if (found !== undefined && 'tombstone' in found) {
       slot = Math.max(found.tombstone.deletedThrough, slot);
       if (listed > slot) continue;
@@ -81,8 +99,13 @@ async function isNewestStill(engine: Engine, branch: TableBranch, head: Head): P
   return !(await hasVersion(engine, branch, slot + 1));
 }
 
-/** Undefined if the table is there and has no version yet. @throws TableNotFound */
-async function noVersion(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
+/** Undefined if the table is there and has no version yet. @throws TableNotFound, Corrupt */
+async function noVersion(
+  engine: Engine,
+  branch: TableBranch,
+  hint: number | undefined,
+): Promise<Head | undefined> {
+  if (hint !== undefined) await refuseLostTail(engine, branch, 0);
   const found = await incarnationAt(engine, branch.tableFolder);
   if (found !== branch.incarnation) throw tableLeft(branch.incarnation, found);
   // It may have been moved away and back since its versions were looked for.
@@ -132,42 +155,9 @@ function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
   engine.heads.set(branch.folder, head, 1024 + 3 * head.snapshot.manifestBytes);
 }
 
-/** Looking at a few more names costs a reader less than a hint costs every commit. */
-const HINT_EVERY = 8;
-
-/** Losing a hint costs time, nothing else: the version is there, and its commit must not fail now. */
-export async function writeHint(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
-  if (slot % HINT_EVERY !== 0) return;
-  const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
-  try {
-    await engine.store.putHint(latestFile(branch.folder), bytes);
-  } catch (error) {
-    if (!isDirspaceError(error)) throw error;
-  }
-}
-
 /** False once the version was deleted; a tombstone in its place has another size. */
 export async function isStillThere(engine: Engine, snapshot: Snapshot): Promise<boolean> {
   return (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
-}
-
-async function hintedSlot(engine: Engine, branch: TableBranch): Promise<number | undefined> {
-  const hint = await engine.store.getHint(latestFile(branch.folder));
-  const version = hint === undefined ? undefined : parseHint(hint);
-  if (version === undefined) return undefined;
-  const there = await engine.store.head(versionFile(branch.folder, version));
-  return there === undefined ? undefined : version;
-}
-
-/** A hint may be torn, stale, missing or a newer release's, and none of it matters. */
-function parseHint(bytes: Uint8Array): number | undefined {
-  try {
-    const { document } = parseChecksummed(bytes, 'latest.json');
-    if (Object.hasOwn(document, 'format')) refuseNewer(document, 'latest.json');
-    return parseVersionFile(`${stringMember(document, 'version', 'latest.json')}.json`);
-  } catch {
-    return undefined;
-  }
 }
 
 const hasVersion = async (engine: Engine, branch: TableBranch, version: number): Promise<boolean> =>

@@ -1,7 +1,8 @@
 /** Versions that change no row: restoring an older one, and new schema metadata. */
 
+import type { Manifest } from '../format/manifest.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
-import { type Committed, commit } from './commit.ts';
+import { type Committed, commit, type Draft } from './commit.ts';
 import type { Engine } from './engine.ts';
 import { fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
@@ -14,22 +15,29 @@ export function restore(
   source: Snapshot,
   options: WriteOptions = {},
 ): Promise<Committed> {
-  const { manifest } = source;
   return commit(engine, branch, {
     transaction: options.transaction,
     signal: options.signal,
     survivesOverwrite: true,
-    build: async (base) => ({
-      kind: 'restore',
-      summary: { restored_version: source.version },
-      schema: manifest.schema,
-      fieldIds: manifest.fieldIds,
-      nextFieldId: Math.max(manifest.nextFieldId, base?.manifest.nextFieldId ?? 0),
-      nextFragmentId: Math.max(manifest.nextFragmentId, base?.manifest.nextFragmentId ?? 0),
-      metadata: manifest.metadata,
-      fragments: fragmentListOf(manifest),
-    }),
+    build: async (base) => restored(source, base?.manifest ?? source.manifest),
   });
+}
+
+/** The content of `source`, with ids given out after those that `newest` has given out. */
+export function restored(
+  { manifest, version }: Snapshot,
+  newest: Pick<Manifest, 'nextFieldId' | 'nextFragmentId'>,
+): Draft {
+  return {
+    kind: 'restore',
+    summary: { restored_version: version },
+    schema: manifest.schema,
+    fieldIds: manifest.fieldIds,
+    nextFieldId: Math.max(manifest.nextFieldId, newest.nextFieldId),
+    nextFragmentId: Math.max(manifest.nextFragmentId, newest.nextFragmentId),
+    metadata: manifest.metadata,
+    fragments: fragmentListOf(manifest),
+  };
 }
 
 /** Replaces the metadata of the schema as a whole. */

@@ -10,6 +10,7 @@ import {
 } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
+import { type LostTail, lostTail } from './lost-versions.ts';
 import { Snapshot } from './snapshot.ts';
 import { type FileVerifier, problemIn } from './verify-files.ts';
 import type { FolderInspector } from './verify-folder.ts';
@@ -26,6 +27,7 @@ export class BranchVerifier {
   readonly #files: FileVerifier;
   readonly #inspector: FolderInspector;
   readonly #signal: AbortSignal | undefined;
+  readonly #remembered: (branch: TableBranch) => number;
   /** Checksums of manifests, by branch and version. */
   readonly checksums: Map<string, string> = new Map();
 
@@ -34,11 +36,13 @@ export class BranchVerifier {
     files: FileVerifier,
     inspector: FolderInspector,
     signal: AbortSignal | undefined,
+    remembered: (branch: TableBranch) => number,
   ) {
     this.#engine = engine;
     this.#files = files;
     this.#inspector = inspector;
     this.#signal = signal;
+    this.#remembered = remembered;
   }
 
   /** @param first the number of the version that the branch begins with */
@@ -61,7 +65,13 @@ export class BranchVerifier {
       runs.find(({ first, last }) => first <= version && version <= last);
     this.#gaps(branch, first, numbers, deletion);
     const versions: VerifiedVersion[] = [];
-    const seen = new Set(runs.length === 0 ? [] : await visibleVersions(this.#engine, branch));
+    let seen = new Set<number>();
+    if (runs.length > 0) {
+      const problem = await problemIn(async () => {
+        seen = new Set(await visibleVersions(this.#engine, branch));
+      });
+      if (problem !== undefined) this.#inspector.problem(branch.folder, 'branch', problem);
+    }
     for (const version of numbers) {
       this.#signal?.throwIfAborted();
       // Being removed, step by step: readers do not see it, but for the tombstone.
@@ -73,7 +83,21 @@ export class BranchVerifier {
     if (versions.length === 0 && branch.branch !== MAIN_BRANCH) {
       this.#inspector.problem(branch.folder, 'branch', 'The branch has no version.');
     }
-    return { branch, versions };
+    return { branch, versions, lost: await this.#lost(branch) };
+  }
+
+  async #lost(branch: TableBranch): Promise<LostTail | undefined> {
+    let lost: LostTail | undefined;
+    const remembered = this.#remembered(branch);
+    // A folder that cannot be listed is told by then.
+    await problemIn(async () => {
+      lost = await lostTail(this.#engine, branch, remembered);
+    });
+    if (lost !== undefined) {
+      const path = versionFile(branch.folder, lost.newest + 1);
+      this.#inspector.problem(path, 'manifest', `It is missing. ${lost.what}`);
+    }
+    return lost;
   }
 
   /** Numbers follow each other but for deleted runs. Each gap is told once, however wide. */

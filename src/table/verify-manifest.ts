@@ -9,6 +9,7 @@ import type { VerifyProblem } from '../protocol/extensions.ts';
 import { batchDecision } from './batch.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
+import type { LostTail } from './lost-versions.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { FileVerifier } from './verify-files.ts';
 
@@ -24,6 +25,8 @@ export interface VerifiedBranch {
   readonly branch: TableBranch;
   /** Ascending; without tombstones and deleted runs. */
   readonly versions: readonly VerifiedVersion[];
+  /** Evidence that versions after all that have a file were lost. */
+  readonly lost: LostTail | undefined;
 }
 
 /**

@@ -19,7 +19,7 @@ import { decodeBranch, decodeTag, type TagRecord } from '../format/records.ts';
 import { mainBranch } from './branches.ts';
 import { ByteCache } from './cache.ts';
 import type { Engine } from './engine.ts';
-import type { TableBranch } from './head.ts';
+import type { Head, TableBranch } from './head.ts';
 import { pendingFragments } from './storage.ts';
 import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
@@ -43,7 +43,9 @@ export async function verifyTable(
 ): Promise<readonly VerifiedBranch[]> {
   // What is in memory was right when it was read; the question is what is on the disk.
   const engine = { ...shared, cache: new ByteCache(0), heads: new ByteCache(0) };
-  const table = new TableVerifier(engine, tableFolder, incarnation, findings, signal);
+  const remembered = (branch: TableBranch): number =>
+    shared.heads.get<Head>(branch.folder)?.slot ?? 0;
+  const table = new TableVerifier(engine, tableFolder, incarnation, findings, signal, remembered);
   return table.run();
 }
 
@@ -63,13 +65,14 @@ class TableVerifier {
     incarnation: string,
     findings: Findings,
     signal: AbortSignal | undefined,
+    remembered: (branch: TableBranch) => number,
   ) {
     this.#engine = engine;
     this.#folder = folder;
     this.#incarnation = incarnation;
     this.#inspector = new FolderInspector(engine.store, findings);
     this.#files = new FileVerifier(engine.store, folder);
-    this.#versions = new BranchVerifier(engine, this.#files, this.#inspector, signal);
+    this.#versions = new BranchVerifier(engine, this.#files, this.#inspector, signal, remembered);
   }
 
   async run(): Promise<readonly VerifiedBranch[]> {

@@ -1,0 +1,317 @@
+/** The newest versions of a branch are lost: evidence of it is refused, and repair accepts the rest. */
+import nodeFs from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../src/directory/directory-namespace.ts';
+import { encodeChecksummed } from '../src/format/json.ts';
+import { latestFile, versionFile } from '../src/format/paths.ts';
+import type { FileSystem } from '../src/store/file-system.ts';
+import { strictFileSystem } from '../src/store/strict-fs.ts';
+import { deleteVersions } from '../src/table/delete-versions.ts';
+import { resolveHead, type TableBranch } from '../src/table/head.ts';
+import { filesOf, memoryFs, type TestFs } from './helpers/catalogs.ts';
+import { declared, land, outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
+import { FaultyFs } from './helpers/faulty-fs.ts';
+import { idsOf, people, range } from './helpers/people.ts';
+import { temporaryFolder } from './helpers/temporary.ts';
+
+const hint = (version: number | bigint): Uint8Array =>
+  encodeChecksummed({ version: `${version}`.padStart(20, '0') }).bytes;
+
+async function versionsOf(count: number) {
+  const one = testEngine();
+  const branch = await declared(one);
+  for (let version = 1; version <= count; version++) await land(one, branch, 'create');
+  const lose = (first: number, last = count): void => {
+    for (let version = first; version <= last; version++)
+      one.fs.unlinkSync(`${ROOT}/${versionFile(branch.folder, version)}`);
+  };
+  return { one, branch, lose, fresh: () => testEngine({ fs: one.fs, firstId: 9000 }) };
+}
+
+const headOf = async ({ engine }: TestEngine, branch: TableBranch): Promise<unknown> => {
+  const found = await outcomeOf(resolveHead(engine, branch));
+  return (found as { code?: string }).code ?? (found as { value?: { slot: number } }).value?.slot;
+};
+
+test.each(range(8, 18).map((count) => [count]))(
+  'of %i versions each lost tail of 1 to 12 is refused where a hint or a handle knows better',
+  async (count) => {
+    for (let lost = 1; lost <= 12 && lost < count; lost++) {
+      const { one, branch, lose, fresh } = await versionsOf(count);
+      const older = fresh();
+      const newest = count - lost;
+      // A handle that knows a version in the middle, and has not looked since.
+      const middle = Math.max(1, newest - 1);
+      lose(middle + 1);
+      older.fs.renameSync(`${ROOT}/${latestFile(branch.folder)}`, '/hint');
+      expect(await headOf(older, branch)).toBe(middle);
+      older.fs.renameSync('/hint', `${ROOT}/${latestFile(branch.folder)}`);
+      if (middle < newest) {
+        const again = await versionsOf(count);
+        const file = versionFile(branch.folder, newest);
+        one.fs.writeFileSync(`${ROOT}/${file}`, again.one.fs.readFileSync(`${ROOT}/${file}`));
+      }
+      const hinted = count - (count % 8);
+      const expected = hinted > newest ? 'Corrupt' : newest;
+      expect(await headOf(fresh(), branch), `${lost} lost`).toBe(expected);
+      if (middle < newest) expect(await headOf(older, branch), `${lost} lost`).toBe(expected);
+      expect(await headOf(one, branch)).toBe('Corrupt');
+      if (expected === 'Corrupt') {
+        expect(await outcomeOf(land(fresh(), branch))).toMatchObject({
+          code: 'Corrupt',
+          message: expect.stringContaining(`names version ${hinted}`),
+          details: { newest, named: hinted, file: versionFile(branch.folder, newest + 1) },
+        });
+      }
+    }
+  },
+);
+
+test('a hint of a version that was deleted by rule is no evidence', async () => {
+  for (const count of [9, 12, 17]) {
+    const { one, branch, fresh } = await versionsOf(count);
+    await deleteVersions(one.engine, branch, range(2, count));
+    expect(await headOf(fresh(), branch)).toBe(count);
+    expect((await land(fresh(), branch)).snapshot.version).toBe(count + 1);
+  }
+});
+
+test('a list that misses the newest versions once is no evidence', async () => {
+  const { branch, fresh, lose } = await versionsOf(10);
+  // The hinted one was deleted, so that readers list; nothing of it is lost.
+  lose(8, 8);
+  for (const misses of [1, 2]) {
+    const reader = fresh();
+    let lists = 0;
+    reader.calls.list = async (run, folder) => {
+      const entries = await run(folder);
+      lists += 1;
+      const limit = lists <= misses ? `${6 + lists}`.padStart(20, '0') : 'z';
+      return entries?.filter(({ name }) => !/^\d/.test(name) || name <= `${limit}.json`);
+    };
+    expect(await headOf(reader, branch)).toBe(10);
+  }
+});
+
+test('a hint above all numbers that can be used is none', async () => {
+  for (const version of [2n ** 53n - 1n, 2n ** 52n + 1n, 10n ** 19n, 0n]) {
+    const { one, branch, fresh } = await versionsOf(3);
+    one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, hint(version));
+    expect(await headOf(fresh(), branch)).toBe(3);
+    one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, hint(2n ** 52n));
+    expect(await headOf(fresh(), branch)).toBe('Corrupt');
+  }
+});
+
+test('a table that nobody changed costs no look at the hint', async () => {
+  const { one, branch } = await versionsOf(9);
+  one.calls.getHint = () => {
+    throw new Error('looked at');
+  };
+  expect(await headOf(one, branch)).toBe(9);
+});
+
+const t = ['t'];
+let opened: DirectoryNamespace[] = [];
+afterEach(async () => {
+  for (const catalog of opened.splice(0)) await catalog.close();
+  opened = [];
+});
+
+interface Place {
+  readonly fs: TestFs;
+  readonly root: string;
+  open(fs?: FileSystem): Promise<DirectoryNamespace>;
+}
+
+function place(kind: string): Place {
+  const fs = kind === 'disk' ? (nodeFs as unknown as TestFs) : memoryFs();
+  const root = kind === 'disk' ? temporaryFolder() : '/c';
+  const open = async (given: FileSystem = fs as unknown as FileSystem) => {
+    const catalog = await openDirectoryNamespace({
+      root,
+      fs: given,
+      durability: 'relaxed',
+      managedVersioning: kind === 'managed',
+    });
+    opened.push(catalog);
+    return catalog;
+  };
+  return { fs, root, open };
+}
+
+/** Nine versions and more of a table and of a branch of it, with the files of each. */
+async function make(where: Place, on: string | undefined) {
+  const catalog = await where.open();
+  await catalog.createTable({ id: t }, people(1));
+  await catalog.createTableBranch({ id: t, name: 'side', from_version: 1 });
+  const request = { id: t, ...(on === undefined ? {} : { branch: on }) };
+  for (let id = 1; id < 10; id++) await catalog.insertIntoTable(request, people(1, id));
+  const files = filesOf(where.fs, where.root);
+  const paths = (): string[] =>
+    files
+      .all()
+      .filter((path) => /\/0\d+\.json$/.test(path))
+      .filter((path) => path.includes('/branches/') === (on !== undefined));
+  const file = (version: number): string =>
+    paths().find((path) => path.endsWith(`${`${version}`.padStart(20, '0')}.json`)) as string;
+  return { catalog, request, files, file };
+}
+
+describe.each([
+  ['disk', undefined],
+  ['memory', undefined],
+  ['memory', 'side'],
+  ['disk', 'side'],
+  ['managed', undefined],
+])('%s, branch %s', (kind, on) => {
+  test('versions 8 to 10 lost are refused, told by verify, and repair accepts version 7', async () => {
+    const where = place(kind);
+    const { catalog, request, files, file } = await make(where, on);
+    const lost = [8, 9, 10].map(file);
+    for (const path of lost) where.fs.unlinkSync(`${where.root}/${path}`);
+    const fresh = await where.open();
+    for (const handle of [fresh, catalog]) {
+      await expect(idsOf(handle, t, request)).rejects.toMatchObject({ code: 'Corrupt' });
+      await expect(handle.insertIntoTable(request, people(1, 90))).rejects.toMatchObject({
+        code: 'Corrupt',
+        message: expect.stringContaining('version 7'),
+      });
+      expect((await handle.verify({})).problems).toMatchObject([
+        { path: lost[0], kind: 'manifest', what: expect.stringContaining('It is missing.') },
+      ]);
+    }
+    expect(await idsOf(fresh, t, { ...request, version: 7 })).toEqual(range(0, 7));
+    const before = files.all();
+    const dry = await fresh.repair({});
+    expect(files.all()).toEqual(before);
+    expect(dry).toMatchObject({
+      applied: false,
+      actions: [
+        { path: lost[0], why: expect.stringContaining('Version 7 is accepted: version 24 ') },
+      ],
+      left: [],
+    });
+    const done = await fresh.repair({ apply: true });
+    expect(done.left).toEqual([]);
+    expect(done.actions.map(({ path }) => path)).toEqual([lost[0]]);
+    for (const path of before) expect(files.all()).toContain(path);
+    for (const handle of [fresh, catalog, await where.open()]) {
+      expect(await idsOf(handle, t, request)).toEqual(range(0, 7));
+      expect((await handle.verify({})).problems).toEqual([]);
+      const { versions } = await handle.listTableVersions(request);
+      expect(versions.map(({ version }) => version).sort((a, b) => a - b)).toEqual([
+        ...range(1, 8),
+        24,
+      ]);
+    }
+    const { version } = await catalog.insertIntoTable(request, people(1, 90));
+    expect(version).toBe(25);
+    expect((await (await where.open()).repair({ apply: true })).actions).toEqual([]);
+    expect(await idsOf(await where.open(), t, request)).toEqual([...range(0, 7), 90]);
+  });
+
+  test('a torn end takes its numbers along, whatever the hint says', async () => {
+    const where = place(kind);
+    const { catalog, request, files, file } = await make(where, on);
+    await catalog.createTableTag({ id: t, tag: 'torn', version: 9, ...(on ? { branch: on } : {}) });
+    const torn = [9, 10].map(file);
+    for (const path of torn) files.write(path, files.read(path).slice(0, 50));
+    where.fs.unlinkSync(`${where.root}/${file(8)}`);
+    const fresh = await where.open();
+    const dry = await fresh.repair({});
+    expect(dry.actions.map(({ path }) => path)).toEqual(torn.toReversed());
+    const done = await fresh.repair({ apply: true });
+    for (const { quarantined } of done.actions)
+      expect(files.read(quarantined as string)).toHaveLength(50);
+    expect(done.left.map(({ kind }) => kind)).toEqual(['tag']);
+    expect(await idsOf(await where.open(), t, request)).toEqual(range(0, 7));
+    expect((await catalog.insertIntoTable(request, people(1, 90))).version).toBe(27);
+  });
+});
+
+test('without any version, and a hint of one, repair leaves a table that is only declared', async () => {
+  const where = place('memory');
+  const { request, files, file } = await make(where, undefined);
+  const lost = range(1, 11).map(file);
+  for (const path of lost) where.fs.unlinkSync(`${where.root}/${path}`);
+  const fresh = await where.open();
+  await expect(idsOf(fresh, t, request)).rejects.toMatchObject({ code: 'Corrupt' });
+  // The branch that is whole keeps the table from being declared, so the evidence stays.
+  const kept = await fresh.repair({ apply: true });
+  expect(kept.actions).toEqual([]);
+  expect(kept.left.map(({ path }) => path)).toContain(lost[0]);
+  await expect(idsOf(fresh, t, request)).rejects.toMatchObject({ code: 'Corrupt' });
+  await fresh.deleteTableBranch({ id: t, name: 'side' });
+  const { actions } = await fresh.repair({ apply: true });
+  expect(actions.filter(({ path }) => path.endsWith('latest.json'))).toHaveLength(1);
+  expect(
+    files.all().filter((path) => /t\.table\/.*latest/.test(path) && !path.includes('branches')),
+  ).toEqual([]);
+  expect(await fresh.describeTable({ id: t, check_declared: true })).toMatchObject({
+    is_only_declared: true,
+  });
+});
+
+test('a run that was deleted and has lost what came after it is mended as well', async () => {
+  const where = place('memory');
+  const { catalog, request, file } = await make(where, undefined);
+  await catalog.batchDeleteTableVersions({
+    id: t,
+    ranges: [{ start_version: 3, end_version: 10 }],
+  });
+  where.fs.unlinkSync(`${where.root}/${file(10)}`);
+  const fresh = await where.open();
+  await expect(idsOf(fresh, t, request)).rejects.toMatchObject({ code: 'Corrupt' });
+  expect((await fresh.repair({ apply: true })).left).toEqual([]);
+  expect(await idsOf(fresh, t, request)).toEqual([0, 1]);
+  expect((await catalog.insertIntoTable(request, people(1, 90))).version).toBe(27);
+});
+
+const DAMAGES: Readonly<Record<string, (fs: TestFs, path: string, version: number) => void>> = {
+  lost: (fs, path) => fs.unlinkSync(path),
+  torn: (fs, path) => fs.truncateSync(path, 20),
+  mixed: (fs, path, version) => (version === 9 ? fs.truncateSync(path, 20) : fs.unlinkSync(path)),
+};
+
+test.each(Object.keys(DAMAGES))(
+  'a repair of a %s end that is killed at any call can be repeated',
+  async (damage) => {
+    for (let at = 1, fired = true; fired; at++) {
+      const where = place('memory');
+      const { request, file } = await make(where, undefined);
+      for (const version of [8, 9, 10])
+        DAMAGES[damage]?.(where.fs, `${where.root}/${file(version)}`, version);
+      const faulty = new FaultyFs(strictFileSystem(where.fs));
+      const dying = await where.open(faulty.fs);
+      await dying.verify({});
+      faulty.arm({ at, kind: 'kill', only: WRITES });
+      await outcomeOf(dying.repair({ apply: true }));
+      fired = faulty.fired;
+      const fresh = await where.open();
+      const found = await outcomeOf(idsOf(fresh, t, request));
+      if ('value' in (found as object)) expect(found).toEqual({ value: range(0, 7) });
+      else expect(found, `call ${at}`).toMatchObject({ code: 'Corrupt' });
+      // Nothing is written over a number that was used before, whether or not repair goes on.
+      const early = (await outcomeOf(fresh.insertIntoTable(request, people(1, 80)))) as {
+        value?: { version: number };
+      };
+      if (early.value !== undefined) expect(early.value.version).toBeGreaterThan(23);
+      const { left } = await fresh.repair({ apply: true });
+      expect(left, `call ${at}`).toEqual([]);
+      const { version } = await fresh.insertIntoTable(request, people(1, 90));
+      expect(Number(version)).toBeGreaterThan(23);
+      const rows = [...range(0, 7), ...(early.value === undefined ? [] : [80]), 90];
+      expect(await idsOf(await where.open(), t, request), `call ${at}`).toEqual(rows);
+      expect((await fresh.verify({})).problems).toEqual([]);
+    }
+  },
+);
+
+const WRITES = [
+  ...['writeSync', 'mkdirSync', 'rmdirSync', 'renameSync', 'linkSync', 'unlinkSync', 'fsyncSync'],
+  ...['ftruncateSync', 'writev', 'fsync', 'fdatasync', 'openSync'],
+];
