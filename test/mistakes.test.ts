@@ -287,8 +287,8 @@ describe('in the SDK', () => {
     expect(await db.tableNames()).toEqual(['user']);
   });
 
-  test('options that other programs bring along are passed over', async () => {
-    const brought = { dataStorageVersion: 'stable', enableV2ManifestPaths: true, embeddings: [] };
+  test('options that LanceDB has and that mean nothing here are passed over', async () => {
+    const brought = { dataStorageVersion: 'stable', enableV2ManifestPaths: true };
     const table = await db.createTable('moved', [{ a: 1 }], [], brought as Loose);
     expect(await table.countRows()).toBe(1);
     const opened = await db.openTable('moved', [], { indexCacheSize: 9 } as Loose);

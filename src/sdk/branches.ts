@@ -3,6 +3,7 @@ import type { BranchContents } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
+import { checkChangeOptions } from './option-names.ts';
 import { pages } from './pages.ts';
 import type { Table } from './table.ts';
 import { branchMember, type OnTable, onTable, type TableTarget } from './target.ts';
@@ -43,6 +44,7 @@ export class Branches {
     fromVersion?: number | null,
     options: CallOptions = {},
   ): Promise<Table> {
+    checkChangeOptions(options);
     const { catalog, table } = this.#enter(options);
     const { branch: from_branch } = branchMember(fromRef ?? undefined);
     const from_version = fromVersion ?? undefined;
@@ -64,6 +66,7 @@ export class Branches {
    * @throws TableBranchNotFound, InvalidTableState while a tag names it
    */
   async delete(name: string, options: CallOptions = {}): Promise<void> {
+    checkChangeOptions(options);
     const { catalog, table } = this.#enter(options);
     await catalog.deleteTableBranch({ ...table, name }, options);
   }

@@ -31,7 +31,7 @@ import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
 import { Lifetime } from './lifetime.ts';
 import { timeOf } from './optimize.ts';
-import { CONNECTION_OPTIONS, checkOptionNames } from './option-names.ts';
+import { CONNECTION_OPTIONS, checkChangeOptions, checkOptionNames } from './option-names.ts';
 import { copy, isThere, page } from './requests.ts';
 import { type Home, pathOf } from './target.ts';
 
@@ -74,7 +74,7 @@ export class CatalogHandle implements AsyncDisposable {
     path: readonly string[],
     options: CreateNamespaceOptions = {},
   ): Promise<CreateNamespaceResult> {
-    checkOptionNames(options, CONNECTION_OPTIONS.createNamespace);
+    checkChangeOptions(options, CONNECTION_OPTIONS.createNamespace);
     const { mode, properties } = options;
     const request = defined({ id: this.#path(path, options), mode, properties: copy(properties) });
     const answer = await this.namespace.createNamespace(request, options);
@@ -111,7 +111,7 @@ export class CatalogHandle implements AsyncDisposable {
     path: readonly string[],
     options: DropNamespaceOptions = {},
   ): Promise<DropNamespaceResult> {
-    checkOptionNames(options, CONNECTION_OPTIONS.dropNamespace);
+    checkChangeOptions(options, CONNECTION_OPTIONS.dropNamespace);
     const { mode, behavior } = options;
     const request = defined({ id: this.#path(path, options), mode, behavior });
     const answer = await this.namespace.dropNamespace(request, options);
@@ -125,6 +125,7 @@ export class CatalogHandle implements AsyncDisposable {
     options?: CallOptions,
   ): Promise<Readonly<Record<string, string>>> {
     const id = this.#path(path, options);
+    checkChangeOptions(options);
     const { namespace } = this;
     if (namespace.updateNamespaceProperties === undefined) {
       throw unsupported('UpdateNamespaceProperties');
@@ -154,7 +155,7 @@ export class CatalogHandle implements AsyncDisposable {
   /** Removes for good what was dropped: all of it, or what was dropped before a time. */
   async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
     this.home.lifetime.enter(options);
-    checkOptionNames(options, CONNECTION_OPTIONS.purgeTrash);
+    checkChangeOptions(options, CONNECTION_OPTIONS.purgeTrash);
     const { olderThan, dryRun } = options;
     if (this.namespace.purgeTrash === undefined) throw unsupported('PurgeTrash');
     const age = olderThan === undefined ? 0 : this.home.env.now() - timeOf(olderThan, 'olderThan');
@@ -191,6 +192,7 @@ export class CatalogHandle implements AsyncDisposable {
     options?: CallOptions,
   ): Promise<AlterTransactionResponse> {
     const path = this.#transaction(id, options);
+    checkChangeOptions(options);
     return this.namespace.alterTransaction({ id: path, actions: actions.slice() }, options);
   }
 

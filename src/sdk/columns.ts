@@ -10,6 +10,7 @@ import type {
 import { typeToJson } from '../protocol/schema.ts';
 import { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';
 import { defined } from './defined.ts';
+import { onlyOptions } from './option-names.ts';
 
 /** A new column with a value in every row. */
 export interface AddColumnsSql {
@@ -59,6 +60,7 @@ export interface FieldMetadataUpdate {
 
 export function newColumns(columns: NewColumns): AddColumnsEntry[] {
   if ('computed' in columns) {
+    onlyOptions(columns, ['computed'], 'addColumns');
     return checked(columns.computed).map(({ name, valueSql }) => ({ name, computed: valueSql }));
   }
   if ('fields' in columns) return columns.fields.map(nullColumn);
@@ -88,7 +90,10 @@ function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
   const sound =
     Array.isArray(entries) &&
     entries.every((entry) => typeof (entry as AddColumnsSql | null)?.valueSql === 'string');
-  if (sound) return entries;
+  if (sound) {
+    for (const entry of entries) onlyOptions(entry, ['name', 'valueSql'], 'a new column');
+    return entries;
+  }
   throw new DirspaceError(
     'InvalidInput',
     'addColumns takes [{name, valueSql}], or Arrow fields for columns of nulls.',
@@ -96,6 +101,7 @@ function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
 }
 
 export function alteration(change: ColumnAlteration): AlterColumnsEntry {
+  onlyOptions(change, ['path', 'rename', 'dataType', 'nullable'], 'an alteration');
   const { path, rename, dataType, nullable } = change;
   if (rename === undefined && dataType === undefined && nullable === undefined) {
     throw new DirspaceError(
@@ -108,6 +114,7 @@ export function alteration(change: ColumnAlteration): AlterColumnsEntry {
 }
 
 export function fieldMetadata(update: FieldMetadataUpdate): UpdateFieldMetadataEntry {
+  onlyOptions(update, ['path', 'metadata', 'replace'], 'an update of a field');
   const { path, metadata, replace } = update;
   return defined({ path, metadata: { ...metadata }, replace });
 }

@@ -32,6 +32,7 @@ import { defined } from './defined.ts';
 import {
   CONNECTION_OPTIONS,
   CREATE_OPTIONS,
+  checkChangeOptions,
   checkOptionNames,
   DESCRIBE_MEMBERS,
   OPEN_OPTIONS,
@@ -182,7 +183,7 @@ export class Connection extends CatalogHandle {
     options: DeclareTableOptions = {},
   ): Promise<DeclareTableResponse> {
     const id = this.#table(name, namespacePath, options);
-    checkOptionNames(options, CONNECTION_OPTIONS.declareTable);
+    checkChangeOptions(options, CONNECTION_OPTIONS.declareTable);
     const { location, properties, vendCredentials: vend_credentials } = options;
     const request = defined({ id, location, properties: copy(properties), vend_credentials });
     return this.namespace.declareTable(request, options);
@@ -206,7 +207,9 @@ export class Connection extends CatalogHandle {
     namespacePath?: readonly string[],
     options?: CallOptions,
   ): Promise<void> {
-    await this.namespace.dropTable({ id: this.#table(name, namespacePath, options) }, options);
+    const id = this.#table(name, namespacePath, options);
+    checkChangeOptions(options);
+    await this.namespace.dropTable({ id }, options);
   }
 
   /** Brings back the table that was dropped last under this name, or the one named by `trashId`. */
@@ -216,17 +219,19 @@ export class Connection extends CatalogHandle {
     options: UndropTableOptions = {},
   ): Promise<UndropTableResponse> {
     const id = this.#table(name, namespacePath, options);
-    checkOptionNames(options, CONNECTION_OPTIONS.undropTable);
+    checkChangeOptions(options, CONNECTION_OPTIONS.undropTable);
     if (this.namespace.undropTable === undefined) throw unsupported('UndropTable');
     return this.namespace.undropTable(defined({ id, trash_id: options.trashId }), options);
   }
 
   /** Drops the tables of one namespace, not those of the namespaces in it. */
   async dropAllTables(namespacePath?: readonly string[], options?: CallOptions): Promise<void> {
-    const names = await this.tableNames(namespacePath, options);
+    const path = namespacePath && pathOf(namespacePath);
+    checkChangeOptions(options);
+    const names = await this.tableNames(path, options);
     for (const name of names) {
       // Somebody else may drop them too.
-      await isThere(this.dropTable(name, namespacePath, options), 'TableNotFound');
+      await isThere(this.dropTable(name, path, options), 'TableNotFound');
     }
   }
 
@@ -237,6 +242,7 @@ export class Connection extends CatalogHandle {
     options?: CallOptions,
   ): Promise<DeregisterTableResponse> {
     const id = this.#table(name, namespacePath, options);
+    checkChangeOptions(options);
     return this.namespace.deregisterTable({ id }, options);
   }
 
@@ -248,7 +254,7 @@ export class Connection extends CatalogHandle {
     options: RegisterTableOptions = {},
   ): Promise<RegisterTableResponse> {
     const id = this.#table(name, namespacePath, options);
-    checkOptionNames(options, CONNECTION_OPTIONS.registerTable);
+    checkChangeOptions(options, CONNECTION_OPTIONS.registerTable);
     const { mode, properties } = options;
     const request = defined({ id, location, mode, properties: copy(properties) });
     return this.namespace.registerTable(request, options);
@@ -260,7 +266,7 @@ export class Connection extends CatalogHandle {
     newName: string,
     options: RenameTableOptions = {},
   ): Promise<void> {
-    checkOptionNames(options, CONNECTION_OPTIONS.renameTable);
+    checkChangeOptions(options, CONNECTION_OPTIONS.renameTable);
     const { namespacePath, newNamespacePath } = options;
     const id = this.#table(currentName, namespacePath, options);
     const moved = newNamespacePath && pathOf(newNamespacePath, 'newNamespacePath');
@@ -270,7 +276,7 @@ export class Connection extends CatalogHandle {
 
   async #createTable(id: string[], data: DataInput, options: CreateTableOptions): Promise<Table> {
     this.home.lifetime.enter(options);
-    checkOptionNames(options, CREATE_OPTIONS);
+    checkChangeOptions(options, CREATE_OPTIONS);
     refuseEmbeddings(options);
     const { schema, vectorColumns, signal, properties, storageOptions } = options;
     const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });

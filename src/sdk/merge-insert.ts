@@ -3,7 +3,7 @@ import { DirspaceError } from '../errors.ts';
 import type { MergeInsertIntoTableRequest } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { DataInput } from './data.ts';
-import { checkOptionNames, checkWhere, EXECUTE_OPTIONS, onlyOptions } from './option-names.ts';
+import { checkChangeOptions, checkWhere, EXECUTE_OPTIONS, onlyOptions } from './option-names.ts';
 import { checkCount } from './query-base.ts';
 
 /** The version that a merge made, and what became of the rows. */
@@ -71,7 +71,7 @@ export class MergeInsertBuilder {
 
   /** One new version with all of it, or none. */
   async execute(data: DataInput, options: WriteExecutionOptions = {}): Promise<MergeResult> {
-    checkOptionNames(options, EXECUTE_OPTIONS);
+    checkChangeOptions(options, EXECUTE_OPTIONS);
     const { timeoutMs, ...rest } = options;
     if (timeoutMs === undefined) return this.#execute({ ...this.#request }, data, rest);
     const limits = [AbortSignal.timeout(checkCount('timeoutMs', timeoutMs, 1))];

@@ -8,7 +8,7 @@ import type {
 } from '../protocol/extensions.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
-import { COMPACTION_OPTIONS, checkOptionNames, OPTIMIZE_OPTIONS } from './option-names.ts';
+import { COMPACTION_OPTIONS, onlyOptions } from './option-names.ts';
 
 /** What to join and what to remove. */
 export interface OptimizeOptions extends CallOptions {
@@ -51,8 +51,7 @@ export function optimizeMembers(
   env: Env,
 ): Omit<OptimizeTableRequest, 'id' | 'branch'> {
   const { cleanupOlderThan, dryRun, deleteUnverified, compaction } = options;
-  checkOptionNames(options, OPTIMIZE_OPTIONS);
-  if (typeof compaction === 'object') checkOptionNames(compaction, COMPACTION_OPTIONS);
+  if (typeof compaction === 'object') onlyOptions(compaction, COMPACTION_OPTIONS, 'compaction');
   const age =
     cleanupOlderThan === undefined
       ? WEEK_MILLIS
@@ -72,9 +71,12 @@ export function optimizeMembers(
   });
 }
 
-export function optimizeCall({ signal, onProgress }: OptimizeOptions): OptimizeCallOptions {
+export function optimizeCall(options: OptimizeOptions): OptimizeCallOptions {
+  const { signal, idempotencyKey, onContext, onProgress } = options;
   return defined({
     signal,
+    idempotencyKey,
+    onContext,
     on_progress:
       onProgress === undefined
         ? undefined

@@ -1,15 +1,34 @@
 /**
- * Names of options that were nearly right. Programs that move over bring options that mean nothing
- * here, and these pass; but a misspelt `version` must not open the newest one.
+ * Names of options that there are not. A call that changes something refuses every one of them: who
+ * asked for a dry run must not lose rows. A call that reads refuses names that are nearly right, so
+ * that a misspelt `version` does not open the newest one, and passes over what else a program brings.
  */
 import { DirspaceError } from '../errors.ts';
-import { nearest } from '../known-names.ts';
+import { nearest, suggestion } from '../known-names.ts';
+
+/** Every call takes these; see `CallOptions`. */
+const CALL_OPTIONS: readonly string[] = ['signal', 'idempotencyKey', 'onContext'];
 
 /** Passed over, these would put a table into the root. */
 const PLACES: readonly string[] = ['namespacePath', 'namespace_path', 'namespace'];
 
-/** @throws InvalidInput for a name that comes near to one of `known` without being it */
+/** For calls that read. @throws InvalidInput for a name that comes near to one of `known` */
 export function checkOptionNames(options: object | undefined, known: readonly string[]): void {
+  refuse(options, known, false);
+}
+
+/**
+ * For calls that change something. `known` are the options that it has beside those of every call.
+ * @throws InvalidInput for every other name that has a value
+ */
+export function checkChangeOptions(
+  options: object | undefined,
+  known: readonly string[] = [],
+): void {
+  if (options !== undefined) refuse(options, [...new Set([...known, ...CALL_OPTIONS])], true);
+}
+
+function refuse(options: object | undefined, known: readonly string[], every: boolean): void {
   if (options === undefined) return;
   if (typeof options !== 'object' || options === null) {
     throw new DirspaceError('InvalidInput', `Options are an object; these are ${options}.`);
@@ -24,10 +43,12 @@ export function checkOptionNames(options: object | undefined, known: readonly st
       );
     }
     const meant = nearest(name, known);
-    if (meant === undefined) continue;
+    const isSet = (options as Record<string, unknown>)[name] !== undefined;
+    if (meant === undefined && !(every && isSet)) continue;
+    const hint = meant === undefined ? '.' : `; did you mean "${meant}"?`;
     throw new DirspaceError(
       'InvalidInput',
-      `There is no option ${JSON.stringify(name)}; did you mean "${meant}"? There is ${known.join(', ')}.`,
+      `There is no option ${JSON.stringify(name)}${hint} There is ${known.join(', ')}.`,
       { details: { option: name } },
     );
   }
@@ -54,24 +75,29 @@ export const CREATE_OPTIONS = [
   'vectorColumns',
   'properties',
   'storageOptions',
-  'signal',
+  // Refused with a reason of its own.
+  'embeddingFunction',
+  // LanceDB's SDK has these; they choose among formats of Lance's files, and mean nothing here.
+  'dataStorageVersion',
+  'enableV2ManifestPaths',
+  'useLegacyFormat',
 ] as const;
 
 /** Of the other calls of a connection. */
 export const CONNECTION_OPTIONS = {
-  createNamespace: ['mode', 'properties', 'signal'],
-  dropNamespace: ['mode', 'behavior', 'signal'],
+  createNamespace: ['mode', 'properties'],
+  dropNamespace: ['mode', 'behavior'],
   watch: ['path', 'signal'],
   page: ['limit', 'pageToken', 'signal'],
   listTables: ['limit', 'pageToken', 'includeDeclared', 'signal'],
   tableNames: ['startAfter', 'limit', 'signal'],
   tableExists: ['version', 'signal'],
-  declareTable: ['location', 'properties', 'vendCredentials', 'signal'],
-  registerTable: ['mode', 'properties', 'signal'],
-  renameTable: ['namespacePath', 'newNamespacePath', 'signal'],
-  undropTable: ['trashId', 'signal'],
+  declareTable: ['location', 'properties', 'vendCredentials'],
+  registerTable: ['mode', 'properties'],
+  renameTable: ['namespacePath', 'newNamespacePath'],
+  undropTable: ['trashId'],
   listTrash: ['signal'],
-  purgeTrash: ['olderThan', 'dryRun', 'signal'],
+  purgeTrash: ['olderThan', 'dryRun'],
 } as const;
 
 /** Members of the protocol's request, which `describeTable` passes on. */
@@ -87,9 +113,9 @@ export const DESCRIBE_MEMBERS = [
   'context',
 ] as const;
 
-export const ADD_OPTIONS = ['mode', 'schema', 'progress', 'signal'] as const;
+export const ADD_OPTIONS = ['mode', 'schema', 'progress'] as const;
 
-export const EXECUTE_OPTIONS = ['timeoutMs', 'signal', 'idempotencyKey'] as const;
+export const EXECUTE_OPTIONS = ['timeoutMs'] as const;
 
 export const OPTIMIZE_OPTIONS = [
   'cleanupOlderThan',
@@ -97,7 +123,6 @@ export const OPTIMIZE_OPTIONS = [
   'deleteUnverified',
   'compaction',
   'onProgress',
-  'signal',
 ] as const;
 
 export const COMPACTION_OPTIONS = ['targetRows', 'targetBytes', 'maxDeletedShare'] as const;
@@ -108,7 +133,7 @@ export function onlyOptions(options: object, known: readonly string[], what: str
     if (known.includes(name) || value === undefined) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `There is no option ${JSON.stringify(name)} of ${what}; there is ${known.join(', ')}.`,
+      `There is no option ${JSON.stringify(name)} of ${what}; there is ${known.join(', ')}.${suggestion(name, known)}`,
       { details: { option: name } },
     );
   }

@@ -7,7 +7,6 @@ import type { DescribeTableIndexStatsResponse, IndexContent } from '../protocol/
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
 import { type Defined, defined } from './defined.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
-import { checkOptionNames } from './option-names.ts';
 import { pages } from './pages.ts';
 import { TableView } from './table-view.ts';
 import { atVersion, onBranch } from './target.ts';
@@ -26,14 +25,7 @@ export interface IndexOptions extends CallOptions {
   readonly train?: boolean;
 }
 
-const INDEX_OPTIONS = [
-  'config',
-  'name',
-  'replace',
-  'waitTimeoutSeconds',
-  'train',
-  'signal',
-] as const;
+const INDEX_OPTIONS = ['config', 'name', 'replace', 'waitTimeoutSeconds', 'train'] as const;
 
 /** An index as the catalog lists it; members that it does not tell are absent. */
 export interface IndexConfig {
@@ -66,10 +58,11 @@ const POLL_MS = 1000;
 export abstract class TableIndexes extends TableView {
   /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
   async createIndex(column: string, options: IndexOptions = {}): Promise<void> {
-    const target = this.writable(options);
-    checkOptionNames(options, INDEX_OPTIONS);
-    const { config, replace, train, waitTimeoutSeconds, signal } = options;
+    const target = this.writable(options, INDEX_OPTIONS);
+    const { config, replace, train, waitTimeoutSeconds, signal, idempotencyKey, onContext } =
+      options;
     const call: CallOptions = defined({ signal });
+    const own: CallOptions = defined({ signal, idempotencyKey, onContext });
     if (config !== undefined && !(config instanceof Index)) {
       const message = 'config is no index of this package; Index.btree() and its like make one.';
       throw new DirspaceError('InvalidInput', message, { details: { member: 'config' } });
@@ -91,8 +84,8 @@ export abstract class TableIndexes extends TableView {
     const { parameters } = config ?? usualIndex(await this.schema(call), column);
     const request = defined({ ...onBranch(target), column, ...parameters, name: options.name });
     const { catalog } = this.home;
-    if (isScalar(parameters)) await catalog.createTableScalarIndex(request, call);
-    else await catalog.createTableIndex(request, call);
+    if (isScalar(parameters)) await catalog.createTableScalarIndex(request, own);
+    else await catalog.createTableIndex(request, own);
     if (waitTimeoutSeconds !== undefined) await this.waitForIndex([name], waitTimeoutSeconds, call);
   }
 

@@ -13,6 +13,7 @@ import type {
 import type { CallOptions } from '../protocol/namespace.ts';
 import { defined } from './defined.ts';
 import { Lifetime } from './lifetime.ts';
+import { checkChangeOptions } from './option-names.ts';
 import { Query, type QueryVectors, type VectorQuery } from './query.ts';
 import { SchemaCache } from './schema-cache.ts';
 import { type TableStatistics, tableStatistics } from './table-results.ts';
@@ -194,9 +195,13 @@ export class TableView implements Disposable, AsyncDisposable {
     return this.#schemas.last;
   }
 
-  /** What a change is made to. @throws InvalidInput where a version is checked out */
-  protected writable(options?: CallOptions): TableTarget {
+  /**
+   * What a change is made to. `known` are the options that it has beside those of every call.
+   * @throws InvalidInput where a version is checked out, and for an option that there is not
+   */
+  protected writable(options?: CallOptions, known: readonly string[] = []): TableTarget {
     this.lifetime.enter(options);
+    checkChangeOptions(options, known);
     const pinned = this.#pin;
     if (pinned === undefined) return this.newest;
     throw new DirspaceError(

@@ -18,7 +18,7 @@ import { defined } from './defined.ts';
 import { ownOr } from './fall-back.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
-import { ADD_OPTIONS, checkOptionNames } from './option-names.ts';
+import { ADD_OPTIONS, checkChangeOptions, OPTIMIZE_OPTIONS } from './option-names.ts';
 import type { SchemaInput } from './schema-like.ts';
 import { TableIndexes } from './table-indexes.ts';
 import {
@@ -86,8 +86,7 @@ export class Table extends TableIndexes {
 
   /** Adds rows as one new version, or none of them. */
   async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
-    this.writable(options);
-    checkOptionNames(options, ADD_OPTIONS);
+    this.writable(options, ADD_OPTIONS);
     if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
       return this.#insert(data, options.schema, options);
     const known = options.mode !== 'overwrite' && isRepeatable(data) && this.knownSchema;
@@ -124,7 +123,7 @@ export class Table extends TableIndexes {
     input: UpdateInput,
     options: UpdateOptions & CallOptions = {},
   ): Promise<UpdateResult> {
-    const target = this.writable(options);
+    const target = this.writable(options, ['where']);
     const request = { ...onBranch(target), ...updatesOf(input, options) };
     return updateResult(await this.home.catalog.updateTable(request, options));
   }
@@ -198,6 +197,7 @@ export class Table extends TableIndexes {
   /** Makes an old version the newest: the one given, or else the one checked out. */
   async restore(version?: number | string, options?: CallOptions): Promise<void> {
     this.lifetime.enter(options);
+    checkChangeOptions(options);
     const chosen =
       typeof version === 'string'
         ? await resolveSelection(() => this.newest, { tag: version }, options)
@@ -244,7 +244,7 @@ export class Table extends TableIndexes {
    * only they need, when it is a week old; versions with tags stay. Row ids change.
    */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
-    const target = this.writable(options);
+    const target = this.writable(options, OPTIMIZE_OPTIONS);
     const { catalog, env } = this.home;
     if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
     const request = { ...onBranch(target), ...optimizeMembers(options, env) };

@@ -2,6 +2,7 @@
 import type { TagContents } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { Catalog } from './implementations.ts';
+import { checkChangeOptions } from './option-names.ts';
 import { pages } from './pages.ts';
 import { branchMember, type OnTable, onTable, type TableTarget } from './target.ts';
 
@@ -10,6 +11,8 @@ export interface TagOptions extends CallOptions {
   /** The branch whose version is meant; the handle's own if absent. */
   readonly branch?: string;
 }
+
+const TAG_OPTIONS = ['branch'] as const;
 
 /** Tags by name. Cleanup keeps the versions they name. */
 export class Tags {
@@ -40,25 +43,33 @@ export class Tags {
 
   /** @throws TableTagAlreadyExists, TableVersionNotFound */
   async create(tag: string, version: number, options: TagOptions = {}): Promise<void> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = this.#change(options, TAG_OPTIONS);
     await catalog.createTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
   }
 
   /** Moves a tag to another version, of another branch too. */
   async update(tag: string, version: number, options: TagOptions = {}): Promise<void> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = this.#change(options, TAG_OPTIONS);
     await catalog.updateTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
   }
 
   /** The version stays until cleanup. @throws TableTagNotFound */
   async delete(tag: string, options: CallOptions = {}): Promise<void> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = this.#change(options);
     await catalog.deleteTableTag({ ...table, tag }, options);
   }
 
   #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
     this.#target.lifetime.enter(options);
     return { catalog: this.#target.catalog, table: onTable(this.#target) };
+  }
+
+  #change(
+    options: CallOptions,
+    known?: readonly string[],
+  ): { readonly catalog: Catalog; readonly table: OnTable } {
+    checkChangeOptions(options, known);
+    return this.#enter(options);
   }
 
   #branch({ branch }: TagOptions): { branch?: string } {

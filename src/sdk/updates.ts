@@ -26,7 +26,6 @@ export function updatesOf(
   if (both) throw new DirspaceError('InvalidInput', 'Give values or valuesSql, not both.');
   const isNamed = isColumns(named.values) || isColumns(named.valuesSql);
   if (isNamed) onlyOptions(named, ['values', 'valuesSql', 'where'], 'update');
-  onlyOptions(options, ['where', 'signal', 'idempotencyKey'], 'update');
   const where = isNamed ? named.where : undefined;
   const updates = isColumns<IntoSql>(named.values)
     ? entriesOf(named.values).map(([column, value]) => [column, toSql(value)])
