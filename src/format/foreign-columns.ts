@@ -32,6 +32,13 @@ import {
   type RunEnds,
 } from './foreign-encodings.ts';
 import type { BatchHeader } from './foreign-messages.ts';
+import {
+  type Counted,
+  checkCounted,
+  countedInFixedLists,
+  countedInLists,
+  countedInStruct,
+} from './foreign-parents.ts';
 import type { ForeignField, ForeignType } from './foreign-schema.ts';
 import {
   checkIndices,
@@ -119,8 +126,9 @@ class ColumnReader {
   /**
    * The next column in the message.
    * @param most rows that its parent refers to, at most; others need not be made
+   * @param counted which rows have no null above them, undefined where all are so
    */
-  #column(column: ForeignType, most: number): Data {
+  #column(column: ForeignType, most: number, counted?: Counted): Data {
     const { type, encoding } = column;
     const refuse = this.#refuse;
     const length = this.#header.nodes[this.#node] ?? refuse('its node is missing');
@@ -138,7 +146,7 @@ class ColumnReader {
       this.#budget.claimUnbacked(length);
       return dataOf(type, length, {});
     }
-    if (layout === 'union') return this.#union(column, length, nulls);
+    if (layout === 'union') return this.#union(column, length, nulls, counted);
     const validity = this.#validity(length, nulls);
     const common: DataParts = { nullCount: nulls, validity };
     switch (layout) {
@@ -151,34 +159,42 @@ class ColumnReader {
         if (byteWidth(type) === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, { ...common, values: this.#fixed(type, length) });
       case 'dictionary':
-        return this.#dictionary(type as Dictionary, length, nulls, common);
+        return this.#dictionary(type as Dictionary, length, common, counted);
       case 'binary':
-        return this.#binary(type, length, common);
+        return this.#binary(type, length, common, counted);
       case 'view': {
         const values = this.#take(length * 16, Uint8Array) as Uint8Array;
         const views = this.#viewBuffers();
         const text = type.typeId === Type.Utf8View;
-        checkViews(values, length, views, validity, text, refuse);
-        return dataOf(type, length, { ...common, values, views });
+        const known = checkCounted(common, length, counted, refuse, (valid, unfit) =>
+          checkViews(values, length, views, valid, text, unfit),
+        );
+        return dataOf(type, length, { ...known, values, views });
       }
       case 'list': {
         if (encoding === 'list-view') return this.#listViews(column, length, common);
         const offsets = this.#offsets(type, length);
-        const children = this.#children(column, Number(offsets[length]));
-        checkOffsets(offsets, length, children[0]?.length ?? 0, refuse);
+        const items = this.#header.nodes[this.#node] ?? refuse('its node is missing');
+        const [, end] = checkOffsets(offsets, length, items, refuse);
+        const inside = countedInLists(offsets, length, items, validity, counted);
+        const children = this.#children(column, end, inside);
         return dataOf(type, length, { ...common, offsets, children });
       }
       case 'fixed-list':
         if (strideOf(type) === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, {
           ...common,
-          children: this.#rowsOfChildren(column, length * strideOf(type)),
+          children: this.#rowsOfChildren(
+            column,
+            length * strideOf(type),
+            countedInFixedLists(strideOf(type), validity, counted),
+          ),
         });
       case 'struct':
         if (column.children.length === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, {
           ...common,
-          children: this.#rowsOfChildren(column, length),
+          children: this.#rowsOfChildren(column, length, countedInStruct(validity, counted)),
         });
     }
   }
@@ -226,15 +242,16 @@ class ColumnReader {
     return this.#take((length + 1) * array.BYTES_PER_ELEMENT, array) as Offsets;
   }
 
-  #binary(type: DataType, length: number, common: DataParts): Data {
+  #binary(type: DataType, length: number, common: DataParts, counted?: Counted): Data {
     const offsets = this.#offsets(type, length);
     const held = this.#next();
     const [, end] = checkOffsets(offsets, length, held.length, this.#refuse);
     const values = held.subarray(0, end);
-    if (type.typeId === Type.Utf8 || type.typeId === Type.LargeUtf8) {
-      checkText(offsets, length, values, common.validity, this.#refuse);
-    }
-    return dataOf(type, length, { ...common, offsets, values });
+    const isText = type.typeId === Type.Utf8 || type.typeId === Type.LargeUtf8;
+    const known = checkCounted(common, length, counted, this.#refuse, (valid, refuse) => {
+      if (isText) checkText(offsets, length, values, valid, refuse);
+    });
+    return dataOf(type, length, { ...known, offsets, values });
   }
 
   #viewBuffers(): Uint8Array[] {
@@ -246,25 +263,24 @@ class ColumnReader {
     return Array.from({ length: count }, () => this.#next());
   }
 
-  #dictionary(type: Dictionary, length: number, nulls: number, common: DataParts): Data {
+  #dictionary(type: Dictionary, length: number, common: DataParts, counted?: Counted): Data {
     const values = this.#fixed(type, length);
     const dictionary =
       this.#dictionaries.get(type.id) ?? new Vector([nullColumn(type.dictionary, 0)]);
-    const { validity } = common;
-    if (nulls < length) {
-      checkIndices(values as Indices, length, dictionary.length, validity, this.#refuse);
-    }
-    return dataOf(type, length, { ...common, values, dictionary });
+    const known = checkCounted(common, length, counted, this.#refuse, (valid, refuse) =>
+      checkIndices(values as Indices, length, dictionary.length, valid, refuse),
+    );
+    return dataOf(type, length, { ...known, values, dictionary });
   }
 
-  #children(column: ForeignType, most: number): Data[] {
-    return column.children.map((child) => this.#column(child, most));
+  #children(column: ForeignType, most: number, counted?: Counted): Data[] {
+    return column.children.map((child) => this.#column(child, most, counted));
   }
 
   /** Children may be longer than their parent needs, where a writer did not cut them. */
-  #rowsOfChildren(column: ForeignType, rows: number): Data[] {
+  #rowsOfChildren(column: ForeignType, rows: number, counted?: Counted): Data[] {
     return column.children.map((field) => {
-      const child = this.#column(field, rows);
+      const child = this.#column(field, rows, counted);
       if (child.length === rows) return child;
       if (child.length < rows) {
         this.#refuse(`its child ${JSON.stringify(field.name)} has ${child.length} of ${rows} rows`);
@@ -299,7 +315,7 @@ class ColumnReader {
   readonly #claim: Claim = (bytes, values) =>
     this.#budget.claimExpanded(bytes, values, `column ${JSON.stringify(this.#name)}`);
 
-  #union(column: ForeignType, length: number, nulls: number): Data {
+  #union(column: ForeignType, length: number, nulls: number, counted?: Counted): Data {
     const type = column.type as Union;
     // Older metadata gave unions a validity bitmap; it was of use only for nulls of their own.
     if (this.#header.unionValidity) {
@@ -311,7 +327,7 @@ class ColumnReader {
     const offsets = dense ? (this.#take(length * 4, Int32Array) as Int32Array) : undefined;
     const children = dense
       ? this.#children(column, MAX_ROWS)
-      : this.#rowsOfChildren(column, length);
+      : this.#rowsOfChildren(column, length, counted);
     const lengths = children.map((child) => child.length);
     checkUnion(typeIds, offsets, type.typeIds, lengths, this.#refuse);
     return dataOf(type, length, { typeIds, offsets, children });
