@@ -247,9 +247,37 @@ describe('the identity of a request', () => {
     await client.describeTable({ ...T, identity: one });
     await client.describeTable(T);
     await client.describeTable({ ...T, identity: {} });
-    await client.describeTable({ ...T, identity: { api_key: '' } });
     const own = { 'x-api-key': 'connection-key', authorization: 'Bearer connection-token' };
-    expect(sent.map(credentials)).toEqual([expected, own, own, own]);
+    expect(sent.map(credentials)).toEqual([expected, own, own]);
+  });
+  test.each<[string, object]>([
+    ['api_key', { api_key: '' }],
+    ['api_key', { api_key: ' \t', auth_token: 'mine' }],
+    ['auth_token', { auth_token: '' }],
+    ['auth_token', { api_key: 'mine', auth_token: ' ' }],
+  ])('whose %s is empty is refused, in place of the connection’s: %o', async (name, one) => {
+    const { client, sent } = answering(ok, { headers: { 'X-Api-Key': 'connection-key' } });
+    const error = await failure(client.describeTable({ ...T, identity: one }));
+    expect(error.code).toBe('InvalidInput');
+    expect(error.message).toContain(`identity.${name} is empty`);
+    expect(error.details).toEqual({ member: `identity.${name}` });
+    expect(sent).toEqual([]);
+  });
+  test.each(['Bearer my-token', 'bearer  my-token', ' BEARER\tmy-token'])(
+    'whose token has its scheme before it is refused, and not shown: %j',
+    async (auth_token) => {
+      const { client, sent } = answering(ok);
+      const error = await failure(client.describeTable({ ...T, identity: { auth_token } }));
+      expect(error.code).toBe('InvalidInput');
+      expect(error.message).toContain('identity.auth_token begins with "Bearer"');
+      expect(JSON.stringify([error.message, error.details])).not.toContain('my-token');
+      expect(sent).toEqual([]);
+    },
+  );
+  test('whose token merely begins with those letters is sent', async () => {
+    const { client, sent } = answering(ok);
+    await client.describeTable({ ...T, identity: { auth_token: 'bearertoken' } });
+    expect(sent.map(credentials)).toMatchObject([{ authorization: 'Bearer bearertoken' }]);
   });
   test('leaves another authorization of the connection, which is a gateway’s', async () => {
     const { client, sent } = answering(ok, { headers: { Authorization: 'Basic Zw==' } });

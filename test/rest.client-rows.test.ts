@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(cancelled()).toBe(false);
   });
   test('to several vectors may have so many for each', async () => {
-    const { client } = await serving(10);
+    const { client } = await serving(10, { 'x-dirspace-applied': 'multi_vector' });
     const vector = { multi_vector: [[1], [2]] };
     expect(await idsOf(await client.queryTable({ ...T, k: 3, vector }))).toHaveLength(6);
   });
@@ -194,6 +194,64 @@ describe('an ordering, which is beyond the protocol', () => {
       const { headers } = await ask(pair, 'POST', '/v1/table/t/query', body);
       expect(headers.get('x-dirspace-applied')).toBe(said);
     }
+  });
+});
+
+describe('a search that servers of others cut short', () => {
+  const several = { multi_vector: [[1], [2]] };
+  const single = { single_vector: [1] };
+  test.each([
+    ['multi_vector', { vector: several }, 'offset'],
+    ['offset', { vector: single, offset: 1 }, 'multi_vector, order_by'],
+    ['offset', { vector: { multi_vector: [[1]] }, offset: 1 }, 'multi_vector'],
+    ['multi_vector', { vector: several, offset: 1 }, 'offset'],
+    ['offset', { vector: several, offset: 1 }, 'multi_vector'],
+  ])(
+    'is refused where the server does not say that it heeded %s: %o',
+    async (member, query, said) => {
+      const { client, cancelled } = await serving(1000, { 'x-dirspace-applied': said });
+      await expect(client.queryTable({ ...T, k: 3, ...query })).rejects.toMatchObject({
+        code: 'Unsupported',
+        message: expect.stringContaining(member),
+        details: { operation: 'QueryTable', member },
+      });
+      expect(cancelled()).toBe(true);
+    },
+  );
+  test.each([
+    { vector: single },
+    { vector: single, offset: 0 },
+    { vector: { multi_vector: [[1]] } },
+    { offset: 1 },
+    { vector: {}, offset: 1 },
+    { vector: { single_vector: [] }, offset: 1 },
+    { vector: { multi_vector: [] }, offset: 1 },
+  ])('is taken without a sign where no server does otherwise: %o', async (query) => {
+    const { client } = await serving(3);
+    expect(await idsOf(await client.queryTable({ ...T, k: 3, ...query }))).toHaveLength(3);
+  });
+  test('is done by our server, which says so', async () => {
+    const pair = await restPair({ root: temporaryFolder() });
+    const options = { fetch: pair.fetch as never };
+    const db = await connectNamespace('rest', { uri: pair.base }, options);
+    const rows = [1, 2, 3].map((id) => ({ id, vector: [id, 0] }));
+    const table = await db.createTable('v', rows);
+    const next = await table.vectorSearch([1, 0]).limit(1).offset(1).toArray();
+    expect(next).toMatchObject([{ id: 2 }]);
+    const both = table.query().nearestTo([1, 0]).addQueryVector([3, 0]).limit(1);
+    expect(await both.toArray()).toMatchObject([
+      { id: 1, query_index: 0 },
+      { id: 3, query_index: 1 },
+    ]);
+    const vector = {
+      multi_vector: [
+        [1, 0],
+        [3, 0],
+      ],
+    };
+    const body = { k: 1, vector, offset: 1 };
+    const { headers } = await ask(pair, 'POST', '/v1/table/v/query', body);
+    expect(headers.get('x-dirspace-applied')).toBe('multi_vector, offset');
   });
 });
 

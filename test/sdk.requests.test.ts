@@ -495,6 +495,12 @@ describe('a table', () => {
     ]);
   });
 
+  test('tells no count of deleted rows where the catalog tells none', async () => {
+    const { connection } = setUp({ deleteFromTable: () => ({ version: 9 }) });
+    const table = await connection.openTable('t');
+    expect(await table.delete('id = 1')).toStrictEqual({ version: 9 });
+  });
+
   test('deletes row ids by predicate where the catalog has nothing better', async () => {
     const { connection, requests } = setUp({}, { without: ['deleteRows'] });
     const table = await connection.openTable('t');

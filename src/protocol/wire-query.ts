@@ -4,9 +4,23 @@
  * and `vector` has to be there too, as an object with nothing in it where none is searched for.
  */
 import type { AnyOperation } from './every-operation.ts';
+import type { QueryTableRequest } from './models.ts';
 
 /** The largest `k` of the wire; a server of this package sets no limit then. */
 export const EVERY_ROW = 2 ** 31 - 1;
+
+/** Members that the query makes use of and that servers of others pass over, or do otherwise. */
+export function oftenPassedOver({ order_by, vector, offset }: QueryTableRequest): string[] {
+  // Empty ones search for nothing: so the SDK asks for rows as they are.
+  const { single_vector: single = [], multi_vector: multi = [] } = vector ?? {};
+  const several = multi.length > 1;
+  const searched = single.length > 0 || multi.length > 0;
+  return [
+    ...(order_by === undefined || order_by.length === 0 ? [] : ['order_by']),
+    ...(several ? ['multi_vector'] : []),
+    ...(searched && (offset ?? 0) > 0 ? ['offset'] : []),
+  ];
+}
 
 interface QueryMembers {
   readonly k?: number;

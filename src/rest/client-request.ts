@@ -78,15 +78,36 @@ export function callHeaders<Request extends Envelope>(
   return { headers, members: members as Request };
 }
 
-/** The headers of an identity; empty strings are none. */
+/** The headers of an identity. An empty one is refused: the connection's would be sent instead. */
 function credentialHeaders({ api_key, auth_token }: Identity = {}): Map<string, string> {
   const headers = new Map<string, string>();
-  if (api_key) headers.set(...checkHeader(API_KEY_HEADER, api_key, 'identity.api_key'));
-  if (auth_token) {
+  if (api_key !== undefined) {
+    checkGiven('identity.api_key', api_key);
+    headers.set(...checkHeader(API_KEY_HEADER, api_key, 'identity.api_key'));
+  }
+  if (auth_token !== undefined) {
+    checkGiven('identity.auth_token', auth_token);
+    if (/^\s*bearer\s/i.test(auth_token)) {
+      throw badIdentity(
+        'identity.auth_token',
+        'identity.auth_token begins with "Bearer", which is added when it is sent; give the token alone.',
+      );
+    }
     headers.set(...checkHeader('authorization', `Bearer ${auth_token}`, 'identity.auth_token'));
   }
   return headers;
 }
+
+function checkGiven(member: string, value: string): void {
+  if (value.trim() !== '') return;
+  throw badIdentity(
+    member,
+    `${member} is empty; give a credential, or leave it out to use those of the connection.`,
+  );
+}
+
+const badIdentity = (member: string, message: string): DirspaceError =>
+  new DirspaceError('InvalidInput', message, { details: { member } });
 
 /** Other schemes of `authorization` may be meant for a gateway on the way: these stay. */
 const isCredential = (name: string, value: string): boolean =>

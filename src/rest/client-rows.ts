@@ -1,26 +1,33 @@
 /**
  * What the client makes sure of in the rows of a query, whoever serves it: no more of them than were
- * asked for, none missing because the wire could not ask for more, and in the order asked for.
+ * asked for, none missing because the wire could not ask for more, and those that were asked for.
  */
 import type { RecordBatch, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import type { QueryTableRequest } from '../protocol/models.ts';
-import { EVERY_ROW } from '../protocol/wire-query.ts';
-import { APPLIED_HEADER } from './header-names.ts';
+import { EVERY_ROW, oftenPassedOver } from '../protocol/wire-query.ts';
+import { APPLIED_HEADER, namesIn } from './header-names.ts';
+
+const PASSED_OVER: Readonly<Record<string, string>> = {
+  order_by:
+    'The server does not say that it ordered the rows: order_by is beyond the protocol, and servers of others pass over it. Leave the ordering out, and sort the rows that come.',
+  multi_vector:
+    'The server does not say that it searched for every query vector: with several in multi_vector, servers of others answer for the first alone. Search for one vector at a time.',
+  offset:
+    'The server does not say that the offset left the limit whole: in a vector search, servers of others find k rows and leave out the first of these. Ask for offset + limit rows, and leave out the first ones that come.',
+};
 
 /**
  * Members that other servers do not know, they pass over: rows in any order would be taken for
  * ordered ones. Ours says what it has heeded. @throws Unsupported
  */
-export function checkOrdered({ order_by }: QueryTableRequest, headers: Headers): void {
-  if (order_by === undefined || order_by.length === 0) return;
-  const applied = headers.get(APPLIED_HEADER) ?? '';
-  if (applied.split(',').some((name) => name.trim() === 'order_by')) return;
-  throw new DirspaceError(
-    'Unsupported',
-    'The server does not say that it ordered the rows: order_by is beyond the protocol, and servers of others pass over it. Leave the ordering out, and sort the rows that come.',
-    { details: { operation: 'QueryTable', member: 'order_by' } },
-  );
+export function checkHeeded(query: QueryTableRequest, headers: Headers): void {
+  const heeded = namesIn(headers.get(APPLIED_HEADER));
+  const member = oftenPassedOver(query).find((name) => !heeded.includes(name));
+  if (member === undefined) return;
+  throw new DirspaceError('Unsupported', PASSED_OVER[member] as string, {
+    details: { operation: 'QueryTable', member },
+  });
 }
 
 /**

@@ -23,9 +23,10 @@ import type { Context, Identity, Model } from '../protocol/models.ts';
 import type { CallOptions, Namespace, NamespaceOperations } from '../protocol/namespace.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
 import { openAnswer, readText, SendableBody } from './client-body.ts';
+import { branchesPassedOver, honoursBranch, tableOfBranch } from './client-branches.ts';
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
 import { addressOf, callHeaders, contextOf, withoutSecrets } from './client-request.ts';
-import { boundedRows, checkOrdered } from './client-rows.ts';
+import { boundedRows, checkHeeded } from './client-rows.ts';
 import { Progress } from './progress.ts';
 import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
 
@@ -60,6 +61,8 @@ const Operations = class {} as new () => RemoteOperations;
 export class RestNamespace extends Operations implements Namespace {
   readonly #settings: ClientSettings;
   readonly #closing = new AbortController();
+  /** What the last answer that told told; undefined before any. */
+  #honoursBranch: boolean | undefined;
 
   static {
     for (const operation of EVERY_OPERATION_NAMES) {
@@ -105,11 +108,44 @@ export class RestNamespace extends Operations implements Namespace {
     options.signal?.throwIfAborted();
     const sending = this.#sending(operation, request, data, options);
     try {
+      await this.#checkBranch(sending, request, options);
       const received = await this.#send(sending, options);
       return await this.#read(sending, received, options);
     } finally {
       if (sending.body instanceof SendableBody) await sending.body.close();
     }
+  }
+
+  /** Before anything of the call is sent. @throws Unsupported */
+  async #checkBranch(
+    { operation, row, request }: Sending,
+    given: AnyRequest,
+    options: CallOptions,
+  ): Promise<void> {
+    if (this.#honoursBranch === true) return;
+    const table = tableOfBranch(operation, row, request);
+    if (table === undefined) return;
+    const honours = this.#honoursBranch ?? (await this.#askBranch(table, given, options));
+    if (!honours) throw branchesPassedOver(operation, row.changes);
+  }
+
+  /** A cheap read on behalf of who asks: every answer tells. */
+  async #askBranch(
+    table: object,
+    { identity, context }: AnyRequest,
+    { signal }: CallOptions,
+  ): Promise<boolean | undefined> {
+    const envelope = {
+      ...(identity === undefined ? {} : { identity }),
+      ...(context === undefined ? {} : { context }),
+    };
+    try {
+      const options = signal === undefined ? {} : { signal };
+      await this.#call('DescribeTable', { ...table, ...envelope }, undefined, options);
+    } catch (error) {
+      if (this.#honoursBranch === undefined) throw error;
+    }
+    return this.#honoursBranch;
   }
 
   #sending(
@@ -214,6 +250,7 @@ export class RestNamespace extends Operations implements Namespace {
     const { operation, row } = sending;
     const broken = (cause: unknown): unknown => this.#lost(sending, new LostConnection(cause));
     const context = contextOf(response.headers);
+    this.#honoursBranch = honoursBranch(response) ?? this.#honoursBranch;
     try {
       onContext?.({ ...context });
     } catch (error) {
@@ -240,7 +277,7 @@ export class RestNamespace extends Operations implements Namespace {
     if (operation !== 'QueryTable') return openAnswer(response, progress, broken);
     const query = request as Model<'QueryTableRequest'>;
     try {
-      checkOrdered(query, response.headers);
+      checkHeeded(query, response.headers);
     } catch (error) {
       letGo({ response, progress });
       throw error;

@@ -3,14 +3,20 @@
 export const API_KEY_HEADER = 'x-api-key';
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 export const REQUEST_ID_HEADER = 'x-request-id';
-/** Names the members beyond the protocol that an answer has heeded, with commas between them. */
+/** Names the members that other servers pass over and an answer has heeded, with commas between. */
 export const APPLIED_HEADER = 'x-dirspace-applied';
+/** Names what other servers pass over and this one honours, in every answer, with commas between. */
+export const SUPPORTS_HEADER = 'x-dirspace-supports';
 
 /** Context entries that travel as headers have this before the header's name. */
 export const HEADER_CONTEXT = 'header.';
 
 export const JSON_TYPE = 'application/json';
 export { ARROW_FILE_TYPE, ARROW_STREAM_TYPE } from '../format/ipc-stream.ts';
+
+/** The names that such a header lists. */
+export const namesIn = (header: string | null): string[] =>
+  (header ?? '').split(',').map((name) => name.trim());
 
 /** The type of a content-type header, without its parameters; empty where there is none. */
 export function mediaType(header: string | null | undefined): string {

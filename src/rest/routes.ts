@@ -8,9 +8,11 @@ import { type AnyOperation, EVERY_OPERATION } from '../protocol/every-operation.
 import { formatAnswer, joinRequest, jsonText } from '../protocol/exchange.ts';
 import { DEFAULT_DELIMITER, type ObjectPath } from '../protocol/ident.ts';
 import { lateOptions } from '../protocol/late-signal.ts';
+import type { QueryTableRequest } from '../protocol/models.ts';
 import type { Namespace, RequestOf } from '../protocol/namespace.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
 import type { AliasRoute } from '../protocol/operations.ts';
+import { oftenPassedOver } from '../protocol/wire-query.ts';
 import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
 import {
   type Authenticator,
@@ -245,7 +247,8 @@ function formAnswer(
   const row: OperationRow = EVERY_OPERATION[operation];
   if (row.answer === 'arrow-file') {
     const answer = arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
-    return isOrdered(request) ? answer.then(withOrder) : answer;
+    const heeded = operation === 'QueryTable' ? oftenPassedOver(request as QueryTableRequest) : [];
+    return heeded.length === 0 ? answer : answer.then((rows) => withSign(rows, heeded));
   }
   if (row.answer === 'empty') return emptyAnswer(row.status);
   const own = state.dialect?.answer(operation, response);
@@ -253,14 +256,9 @@ function formAnswer(
   return jsonAnswer(row.status, formatAnswer(operation, response as JsonResponse));
 }
 
-function isOrdered(request: RequestOf<AnyOperation>): boolean {
-  const { order_by: keys = [] } = request as { readonly order_by?: readonly unknown[] };
-  return keys.length > 0;
-}
-
-const withOrder = (answer: HttpAnswer): HttpAnswer => ({
+const withSign = (answer: HttpAnswer, heeded: readonly string[]): HttpAnswer => ({
   ...answer,
-  headers: { ...answer.headers, [APPLIED_HEADER]: 'order_by' },
+  headers: { ...answer.headers, [APPLIED_HEADER]: heeded.join(', ') },
 });
 
 type JsonResponse = Parameters<typeof formatAnswer>[1];

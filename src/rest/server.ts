@@ -12,7 +12,7 @@ import { appFetch, createApp, type Route, RouteNotFound } from './app.ts';
 import { type AuthOptions, authenticator } from './auth.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
-import { REQUEST_ID_HEADER } from './header-names.ts';
+import { REQUEST_ID_HEADER, SUPPORTS_HEADER } from './header-names.ts';
 import { AnswerCache } from './idempotency.ts';
 import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 import { lancedbDialect } from './lancedb-dialect.ts';
@@ -119,7 +119,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
   const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => ({
     ...answer,
-    headers: { ...answer.headers, ...state.dialect?.headers, [REQUEST_ID_HEADER]: state.id },
+    headers: {
+      ...answer.headers,
+      ...state.dialect?.headers,
+      // Catalogs heed it, and the client of another server behind this one refuses what would not.
+      [SUPPORTS_HEADER]: 'branch',
+      [REQUEST_ID_HEADER]: state.id,
+    },
   });
 
   const failed = (state: RequestState, failure: unknown): HttpAnswer => {

@@ -26,9 +26,9 @@ export interface UpdateResult extends WriteResult {
   readonly rowsUpdated: number;
 }
 
-/** How many rows were deleted; 0 makes no version. */
+/** How many rows were deleted; 0 makes no version. Absent where the catalog does not tell. */
 export interface DeleteResult extends WriteResult {
-  readonly numDeletedRows: number;
+  readonly numDeletedRows?: number;
 }
 
 /** How rows are spread over fragments: extremes, mean and percentiles. */
@@ -89,10 +89,8 @@ export const updateResult = (answer: UpdateTableResponse): UpdateResult => ({
   rowsUpdated: answer.updated_rows,
 });
 
-export const deleteResult = (answer: DeleteFromTableResponse): DeleteResult => ({
-  ...writeResult(answer),
-  numDeletedRows: answer.num_deleted_rows ?? 0,
-});
+export const deleteResult = (answer: DeleteFromTableResponse): DeleteResult =>
+  defined({ ...writeResult(answer), numDeletedRows: answer.num_deleted_rows });
 
 export const mergeResult = (answer: MergeInsertIntoTableResponse): MergeResult => ({
   ...writeResult(answer),

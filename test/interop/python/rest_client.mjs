@@ -65,9 +65,21 @@ async function sdk() {
     offsets: await ids(table.takeOffsets([2, 0, 2])),
     rowIds: await ids(table.takeRowIds([1])),
     ordered: await failure(table.query().orderBy({ columnName: 'id' }).toArray()),
+    several: await failure(
+      table.query().nearestTo([1, 1]).addQueryVector([4, 1]).limit(1).toArray(),
+    ),
+    skipped: await failure(table.vectorSearch([1, 1]).limit(1).offset(1).toArray()),
     plan: typeof (await table.query().where('id > 2').explainPlan()),
     analysis: typeof (await table.query().analyzePlan()),
   };
+  const draft = await (await table.branches()).create('draft');
+  results.draft = [
+    await failure(draft.delete('true')),
+    await failure(draft.update({ values: { name: 'x' } })),
+    await failure(draft.add([{ id: 9, name: 'n9', vector: [9, 1] }])),
+    await failure(draft.query().toArray()),
+  ];
+  results.kept = await ids(table.query());
   await table.add([{ id: 5, name: 'n5', vector: [5, 1] }]);
   await table.update({ where: 'id = 1', values: { name: 'first' } });
   const merge = table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll();

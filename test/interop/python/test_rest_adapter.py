@@ -7,9 +7,10 @@ What the adapter of pylance 14 does otherwise than the protocol says, so that no
 it has no RenameTable, UpdateFieldMetadata, AlterTableBackfillColumns, BatchCreateTableVersions,
 BatchCommitTables and no materialized views; it passes over `order_by`, over all but the first of
 several query vectors, over `branch` in insert, update, delete and query, and over the modes of
-CreateNamespace; DropNamespace never cascades; `k` = 0 is no limit; statistics count deleted rows;
-and the `data_type` of AlterTableAlterColumns is a string. Our client cuts at `k` and refuses
-`order_by` by name.
+CreateNamespace; DropNamespace never cascades; `k` = 0 is no limit; a vector search skips `offset` of
+its `k` rows; statistics count deleted rows; and the `data_type` of AlterTableAlterColumns is a string.
+Our client cuts at `k` and refuses `order_by`, several vectors, `offset` with a vector, and changes and
+queries of a branch by name.
 """
 
 import json
@@ -290,6 +291,11 @@ class Sdk(Adapter):
         self.assertEqual(found["offsets"], [3, 1, 3])
         self.assertEqual(found["rowIds"], [2])
         self.assertRegex(found["ordered"], "^Unsupported: .*order_by")
+        self.assertRegex(found["several"], "^Unsupported: .*multi_vector")
+        self.assertRegex(found["skipped"], "^Unsupported: .*offset")
+        for failure in found["draft"]:
+            self.assertRegex(failure, '^Unsupported: .*"branch"')
+        self.assertEqual(found["kept"], [1, 2, 3, 4])
         self.assertEqual([found["plan"], found["analysis"]], ["string", "string"])
         self.assertEqual(found["merged"], [1, 1])
         self.assertEqual(found["count"], [5, 3])
