@@ -1,15 +1,12 @@
 /**
- * Exact values into the range and the digits of a type, and instants into wall-clock time. Undefined
- * means that the value does not fit. It knows single values and types.
+ * Exact values into the range and the digits of a type. Undefined means that the value does not
+ * fit. It knows single values and types.
  */
 import type { DataType, Decimal } from '../arrow.ts';
-import { floorDivide } from '../values/calendar.ts';
 import type { CastMode } from './bound.ts';
-import { NANOS_PER_SECOND } from './coerce.ts';
 import type { Value } from './column.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from './literals.ts';
 import { decimalScale, familyOf, integerRange, isWide, roundToFloat } from './types.ts';
-import { instantOfWallClock, zoneOffset } from './zones.ts';
 
 export function exactOfValue(value: Value, type: DataType): ExactNumber | null {
   if (typeof value === 'number') return doubleToExact(value);
@@ -56,15 +53,4 @@ export function fromExact(exact: ExactNumber, to: DataType, mode: CastMode): Val
   if (family !== 'decimal') return inWidth(value, to);
   const limit = 10n ** BigInt((to as Decimal).precision);
   return value > -limit && value < limit ? value : undefined;
-}
-
-export function toWallClock(nanos: bigint, zone: string): bigint {
-  const seconds = Number(floorDivide(nanos, NANOS_PER_SECOND));
-  return nanos + BigInt(zoneOffset(zone, seconds)) * NANOS_PER_SECOND;
-}
-
-export function fromWallClock(nanos: bigint, zone: string): bigint {
-  const seconds = floorDivide(nanos, NANOS_PER_SECOND);
-  const instant = instantOfWallClock(zone, Number(seconds));
-  return nanos + (BigInt(instant) - seconds) * NANOS_PER_SECOND;
 }

@@ -4,12 +4,13 @@
  */
 import type { DataType } from '../arrow.ts';
 import { floorDivide, formatDate, formatTimeOfDay } from '../values/calendar.ts';
-import { parseDateTime, parseTimeOfDay, wallNanosOf } from '../values/date-time-text.ts';
-import { fromExact, fromWallClock, inWidth, toWallClock } from './cast-exact.ts';
-import { NANOS_PER_DAY, NANOS_PER_SECOND, nanosPerUnit } from './coerce.ts';
+import { parseDateTime, parseTimeOfDay } from '../values/date-time-text.ts';
+import { instantNanosOf, toWallClock } from '../values/zones.ts';
+import { fromExact, inWidth } from './cast-exact.ts';
+import { formsOf, NANOS_PER_DAY, NANOS_PER_SECOND, nanosPerUnit } from './coerce.ts';
 import type { Value } from './column.ts';
 import { exactToDouble, type IntervalValue, parseExact, parseInterval } from './literals.ts';
-import { decimalScale, familyOf, roundToFloat, timeZoneOf } from './types.ts';
+import { clockZoneOf, decimalScale, familyOf, roundToFloat, timeZoneOf } from './types.ts';
 
 export function fromText(text: string, to: DataType): Value | undefined {
   switch (familyOf(to)) {
@@ -44,28 +45,39 @@ export function fromText(text: string, to: DataType): Value | undefined {
     }
     case 'time': {
       const nanos = parseTimeOfDay(text);
-      return nanos === undefined ? undefined : inWidth(BigInt(nanos) / nanosPerUnit(to), to);
+      return nanos === undefined ? undefined : inUnit(BigInt(nanos), to);
     }
     case 'duration': {
       const interval = parseInterval(text);
       if (interval === null || interval.months !== 0) return undefined;
-      return inWidth(
-        (BigInt(interval.days) * NANOS_PER_DAY + interval.nanos) / nanosPerUnit(to),
-        to,
-      );
+      return inUnit(BigInt(interval.days) * NANOS_PER_DAY + interval.nanos, to);
     }
     case 'timestamp': {
       const read = parseDateTime(text);
       if (read === undefined) return undefined;
-      const zone = timeZoneOf(to);
-      let nanos = wallNanosOf(read);
-      if (read.offset !== undefined) nanos -= BigInt(read.offset) * NANOS_PER_SECOND;
-      else if (zone !== null) nanos = fromWallClock(nanos, zone);
-      return inWidth(floorDivide(nanos, nanosPerUnit(to)), to);
+      const zone = read.offset === undefined ? clockZoneOf(to) : timeZoneOf(to);
+      return inUnit(instantNanosOf(read, zone), to);
     }
     default:
       return undefined;
   }
+}
+
+/** Nanoseconds counted in the unit of `to`; undefined where digits other than zeros would be lost. */
+function inUnit(nanos: bigint, to: DataType): Value | undefined {
+  const unit = nanosPerUnit(to);
+  return nanos % unit === 0n ? inWidth(nanos / unit, to) : undefined;
+}
+
+/** For messages about a text that does not fit `to`: what is wrong with it, or how it is written. */
+export function misfitOf(text: string, to: DataType): string {
+  const family = familyOf(to);
+  const nanos = family === 'time' ? parseTimeOfDay(text) : parseDateTime(text)?.nanos;
+  const timed = family === 'time' || family === 'timestamp';
+  if (timed && nanos !== undefined && BigInt(nanos) % nanosPerUnit(to) !== 0n) {
+    return ', whose unit would lose digits of the second';
+  }
+  return formsOf(to);
 }
 
 /** The text of a value, as CAST(.. AS text) and || give it. */
@@ -96,7 +108,7 @@ export function textOf(value: Value, type: DataType): string | undefined {
     case 'time':
       return formatTimeOfDay(BigInt(value as number | bigint) * nanosPerUnit(type));
     case 'timestamp': {
-      const zone = timeZoneOf(type);
+      const zone = clockZoneOf(type);
       const instant = (value as bigint) * nanosPerUnit(type);
       const nanos = zone === null ? instant : toWallClock(instant, zone);
       const days = floorDivide(nanos, NANOS_PER_DAY);

@@ -6,14 +6,16 @@
 import type { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { floorDivide } from '../values/calendar.ts';
+import { fromWallClock, toWallClock } from '../values/zones.ts';
 import type { CastMode } from './bound.ts';
-import { exactOfValue, fromExact, fromWallClock, inWidth, toWallClock } from './cast-exact.ts';
-import { fromText, textOf } from './cast-text.ts';
-import { formsOf, NANOS_PER_DAY, nanosPerUnit } from './coerce.ts';
+import { exactOfValue, fromExact, inWidth } from './cast-exact.ts';
+import { fromText, misfitOf, textOf } from './cast-text.ts';
+import { NANOS_PER_DAY, nanosPerUnit } from './coerce.ts';
 import { asSafeNumbers, type Column, columnOf, reader, type Value } from './column.ts';
 import type { IntervalValue } from './literals.ts';
 import { shorten } from './sql-error.ts';
 import {
+  clockZoneOf,
   elementType,
   type Family,
   familyOf,
@@ -90,7 +92,7 @@ export function castColumn(column: Column, to: DataType, mode: CastMode): Column
 function fail(value: Value, from: DataType, to: DataType, mode: CastMode): never {
   const shown =
     typeof value === 'string' ? `'${shorten(value)}'` : shorten(textOf(value, from) ?? '');
-  const forms = typeof value === 'string' ? formsOf(to) : '';
+  const forms = typeof value === 'string' ? misfitOf(value, to) : '';
   const hint =
     mode === 'lossless' ? '; a CAST says that loss is meant' : '; TRY_CAST gives NULL instead';
   throw new DirspaceError('InvalidInput', `${shown} does not fit ${typeText(to)}${forms}${hint}`);
@@ -141,13 +143,14 @@ function temporalConverter(
   mode: CastMode,
 ): (value: Value) => Value | undefined {
   const [unit, target] = [nanosPerUnit(from), nanosPerUnit(to)];
-  const [zone, newZone] = [timeZoneOf(from), timeZoneOf(to)];
   const [f, g] = [familyOf(from), familyOf(to)];
+  // A time without zone is what clocks show in the zone it goes to, and the other way round.
+  const read = g !== 'timestamp' || timeZoneOf(to) === null ? clockZoneOf(from) : null;
+  const set = timeZoneOf(from) === null ? clockZoneOf(to) : null;
   return (value) => {
     let nanos = BigInt(value as number | bigint) * unit;
-    // A time without zone is what clocks show in the zone it goes to, and the other way round.
-    if (zone !== null && (g !== 'timestamp' || newZone === null)) nanos = toWallClock(nanos, zone);
-    if (zone === null && newZone !== null) nanos = fromWallClock(nanos, newZone);
+    if (read !== null) nanos = toWallClock(nanos, read);
+    if (set !== null) nanos = fromWallClock(nanos, set);
     if (f === 'timestamp' && g === 'time')
       nanos -= floorDivide(nanos, NANOS_PER_DAY) * NANOS_PER_DAY;
     if (mode === 'lossless' && nanos % target !== 0n) return undefined;

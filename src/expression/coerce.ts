@@ -9,14 +9,15 @@ import {
   parseTimeOfDay,
   TIME_FORMS,
   TIMESTAMP_FORMS,
-  wallNanosOf,
 } from '../values/date-time-text.ts';
+import { fromWallClock, instantNanosOf } from '../values/zones.ts';
 import type { Bound, BoundLiteral, CastMode } from './bound.ts';
 import type { Value } from './column.ts';
 import { exactToDouble, parseInterval } from './literals.ts';
 import { refuse, shorten } from './sql-error.ts';
 import { MAX_PRECISION } from './type-names.ts';
 import {
+  clockZoneOf,
   decimalScale,
   type Family,
   FLOAT64,
@@ -33,7 +34,6 @@ import {
   UINT64,
   UNITS_PER_SECOND,
 } from './types.ts';
-import { instantOfWallClock } from './zones.ts';
 
 export const NANOS_PER_SECOND = 1_000_000_000n;
 export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
@@ -103,25 +103,15 @@ export function temporalNanos(bound: BoundLiteral, beside: DataType): bigint | n
     }
     const read = parseDateTime(value);
     if (read === undefined) return null;
-    const nanos = wallNanosOf(read);
-    if (read.offset !== undefined) return nanos - BigInt(read.offset) * NANOS_PER_SECOND;
-    return family === 'timestamp' ? wallClockNanos(nanos, timeZoneOf(beside)) : nanos;
+    return instantNanosOf(read, read.offset === undefined ? clockZoneOf(beside) : null);
   }
   const own = familyOf(bound.type);
   if (!isTemporal(own) || (typeof value !== 'number' && typeof value !== 'bigint')) return null;
   const calendar = (f: Family): boolean => f === 'date' || f === 'timestamp';
   if (own !== family && !(calendar(own) && calendar(family))) return null;
   const nanos = BigInt(value) * nanosPerUnit(bound.type);
-  const zoned = timeZoneOf(bound.type) !== null;
-  return family === 'timestamp' && !zoned ? wallClockNanos(nanos, timeZoneOf(beside)) : nanos;
-}
-
-/** The instant at which clocks in `zone` show `nanos`; without a zone, `nanos` itself. */
-function wallClockNanos(nanos: bigint, zone: string | null): bigint {
-  if (zone === null) return nanos;
-  const fraction = ((nanos % NANOS_PER_SECOND) + NANOS_PER_SECOND) % NANOS_PER_SECOND;
-  const seconds = Number((nanos - fraction) / NANOS_PER_SECOND);
-  return BigInt(instantOfWallClock(zone, seconds)) * NANOS_PER_SECOND + fraction;
+  const zone = timeZoneOf(bound.type) === null ? clockZoneOf(beside) : null;
+  return zone === null ? nanos : fromWallClock(nanos, zone);
 }
 
 /** The literal's value in `type`, or undefined where `type` cannot hold exactly that. */

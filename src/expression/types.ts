@@ -17,6 +17,8 @@ import {
   Uint64,
   Utf8,
 } from '../arrow.ts';
+import { DirspaceError } from '../errors.ts';
+import { isKnownZone, ZONE_FORMS } from '../values/zones.ts';
 
 export type Family =
   | 'null'
@@ -101,6 +103,19 @@ export function timeUnitOf(type: DataType): TimeUnit {
 export function timeZoneOf(type: DataType): string | null {
   if (!DataType.isTimestamp(type)) return null;
   return type.timezone === undefined || type.timezone === '' ? null : type.timezone;
+}
+
+/**
+ * The zone whose clocks are to be read, null where the type has none. Throws InvalidInput for a zone
+ * that this runtime does not know; such a column is stored and read as any other.
+ */
+export function clockZoneOf(type: DataType): string | null {
+  const zone = timeZoneOf(type);
+  if (zone === null || isKnownZone(zone)) return zone;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The clocks of type ${typeText(type)} cannot be read, because the time zone "${zone}" is not known. Known are ${ZONE_FORMS}. Compare with text that has an offset, or alter the type.`,
+  );
 }
 
 export const UNITS_PER_SECOND: Readonly<Record<TimeUnit, bigint>> = {

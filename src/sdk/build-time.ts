@@ -1,7 +1,7 @@
 /**
  * Builds date, time, timestamp, duration and interval columns. The rules of what counts as what:
- * a Date is its instant; text is what values/date-time-text.ts reads, in UTC unless it names a zone; a bigint is a count of the
- * column's own unit; a number is milliseconds since the epoch for dates and timestamps (as
+ * a Date is its instant; text is what values/date-time-text.ts reads, by the clocks of the column's zone
+ * unless it has an offset, in UTC where the column has no zone; a bigint is a count of the column's own unit; a number is milliseconds since the epoch for dates and timestamps (as
  * Date.getTime() and apache-arrow have it) and a count of the unit for times and durations.
  */
 import {
@@ -24,11 +24,12 @@ import {
   TIME_FORMS,
   TIMESTAMP_FORMS,
 } from '../values/date-time-text.ts';
+import { instantOf, isKnownZone, ZONE_FORMS } from '../values/zones.ts';
 import { setWide } from './build-numbers.ts';
 import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
 import { integerFrom } from './exact-numbers.ts';
 import { asItems, isDate, isRecord } from './js-values.ts';
-import { convertUnit, instantOf, inUnit, unitsPerSecond } from './time-units.ts';
+import { convertUnit, inUnit, unitsPerSecond } from './time-units.ts';
 
 type Values = readonly unknown[];
 const DAY = 86_400_000;
@@ -89,7 +90,7 @@ function milliseconds(value: unknown): number | undefined {
   const read = parseDateTime(value);
   // The end of a day is no day: SQL takes that text for the day it ends, an instant is the next one.
   if (read === undefined || read.nanos === NANOS_OF_DAY) return undefined;
-  const count = inUnit(instantOf(read), TimeUnit.MILLISECOND);
+  const count = inUnit(instantOf(read, null), TimeUnit.MILLISECOND);
   return count === undefined ? undefined : Number(count);
 }
 
@@ -128,29 +129,37 @@ export function buildTimestamp(
   context: BuildContext,
 ): Data {
   const { unit } = type;
+  const zone = type.timezone || null;
+  const clocks = zone === null || isKnownZone(zone);
   const read = (value: unknown): number | bigint | undefined => {
     if (typeof value === 'bigint') return value;
     if (typeof value === 'string') {
       const text = parseDateTime(value);
-      return text && inUnit(instantOf(text), unit);
+      if (text === undefined || (text.offset === undefined && !clocks)) return undefined;
+      return inUnit(instantOf(text, zone), unit);
     }
     const time = typeof value === 'number' || isDate(value) ? Number(value) : undefined;
     if (time === undefined || !Number.isSafeInteger(time)) return undefined;
     if (unit === TimeUnit.MILLISECOND) return time;
     return convertUnit(BigInt(time), TimeUnit.MILLISECOND, unit);
   };
-  return wideColumn(type, values, place, context, read, TIMESTAMP_FORMS);
+  const forms = clocks
+    ? TIMESTAMP_FORMS
+    : `with an offset, as 2020-01-31T04:05:06Z: the time zone "${zone}" of the column is not known, which would be ${ZONE_FORMS}`;
+  return wideColumn(type, values, place, context, read, forms);
 }
 
 export function buildTime(type: Time, values: Values, place: Place, context: BuildContext): Data {
   const { unit } = type;
   const day = 86_400n * unitsPerSecond(unit);
   const read = (value: unknown): bigint | undefined => {
-    const nanos = typeof value === 'string' ? parseTimeOfDay(value) : undefined;
-    const count =
-      nanos === undefined
-        ? integerFrom(value)
-        : inUnit(instantOf({ days: 0, nanos, offset: 0 }), unit);
+    let count: bigint | undefined;
+    if (typeof value === 'string') {
+      // Digits alone are refused, as in SQL: 040506 could be a count or six minutes past four.
+      const nanos = parseTimeOfDay(value);
+      if (nanos === undefined) return undefined;
+      count = inUnit(instantOf({ days: 0, nanos, offset: 0 }, null), unit);
+    } else count = integerFrom(value);
     return count !== undefined && count >= 0n && count < day ? count : undefined;
   };
   if (type.bitWidth === 64) return wideColumn(type, values, place, context, read, TIME_FORMS);

@@ -1,15 +1,9 @@
 /**
  * Instants and counts in the units of Arrow's times, and exact conversion between units. Knows
- * nothing of columns; texts are read by values/date-time-text.ts.
+ * nothing of columns and of texts.
  */
 import { TimeUnit } from '../arrow.ts';
-import type { DateTimeText } from '../values/date-time-text.ts';
-
-/** Seconds since the epoch and the nanoseconds (0 to 999,999,999) past them. */
-export interface Instant {
-  readonly seconds: number;
-  readonly nanos: number;
-}
+import type { Instant } from '../values/zones.ts';
 
 const PER_SECOND: Record<number, bigint> = {
   [TimeUnit.SECOND]: 1n,
@@ -20,13 +14,6 @@ const PER_SECOND: Record<number, bigint> = {
 
 /** How many of `unit` make a second. */
 export const unitsPerSecond = (unit: TimeUnit): bigint => PER_SECOND[unit] ?? 1n;
-
-/** The instant of a text that may name a zone, and is in UTC where it names none. */
-export function instantOf(read: DateTimeText): Instant {
-  const { days, nanos = 0, offset = 0 } = read;
-  const second = Math.floor(nanos / 1e9);
-  return { seconds: days * 86_400 + second - offset, nanos: nanos - second * 1e9 };
-}
 
 /** The instant counted in `unit`; undefined when it is finer than that. */
 export function inUnit(instant: Instant, unit: TimeUnit): bigint | undefined {

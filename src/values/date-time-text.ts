@@ -13,7 +13,7 @@
  *   year       four to seven digits, with a sign in the numeric forms that have hyphens (year 0 is
  *              1 BC, as in ISO 8601). Years of two or three digits are refused.
  *   time       04:05, 4:05, 04:05:06, T04:05; T0405, T040506 and after a date 0405, 040506 (digits
- *              alone are a count in data); T04. A fraction of the second, after a point or a comma,
+ *              alone look like a count and are refused); T04. A fraction of the second, after a point or a comma,
  *              has nine digits but for zeros. AM or PM may follow. 24:00 is the end of the day.
  *              Second 60 is refused: no Arrow type has leap seconds.
  *   zone       Z, UTC, GMT, UT, zulu; +02, +2, +0200, +200, +02:00, +2:00, +02:00:00, all below 24
@@ -78,10 +78,6 @@ export function parseTimeOfDay(text: string): number | undefined {
   const time = readTime(written, designated, designated);
   return time?.length === written.length && time.nanos < NANOS_OF_DAY ? time.nanos : undefined;
 }
-
-/** Nanoseconds from 1970-01-01 00:00 to the time that the text shows, in whatever zone. */
-export const wallNanosOf = ({ days, nanos = 0 }: DateTimeText): bigint =>
-  BigInt(days) * BigInt(NANOS_OF_DAY) + BigInt(nanos);
 
 interface Found {
   /** Characters of the text that it took. */

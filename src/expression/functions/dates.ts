@@ -10,12 +10,12 @@ import {
   isoWeek,
   isoWeekday,
 } from '../../values/calendar.ts';
+import { fromWallClock, toWallClock } from '../../values/zones.ts';
 import type { RowFunction } from '../bound.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nanosPerUnit } from '../coerce.ts';
 import type { Value } from '../column.ts';
 import { exactToDouble } from '../literals.ts';
-import { isWide, timeZoneOf } from '../types.ts';
-import { instantOfWallClock, zoneOffset } from '../zones.ts';
+import { clockZoneOf, isWide } from '../types.ts';
 import { strict } from './rows.ts';
 
 interface Moment {
@@ -27,11 +27,8 @@ interface Moment {
 
 function momentOf(value: Value, type: DataType): Moment {
   let nanos = BigInt(value as number | bigint) * nanosPerUnit(type);
-  const zone = timeZoneOf(type);
-  if (zone !== null) {
-    const offset = zoneOffset(zone, Number(floorDivide(nanos, NANOS_PER_SECOND)));
-    nanos += BigInt(offset) * NANOS_PER_SECOND;
-  }
+  const zone = clockZoneOf(type);
+  if (zone !== null) nanos = toWallClock(nanos, zone);
   const days = floorDivide(nanos, NANOS_PER_DAY);
   return { days: Number(days), nanos: nanos - days * NANOS_PER_DAY };
 }
@@ -138,7 +135,7 @@ const CLOCK_UNITS: Readonly<Record<string, bigint>> = {
 
 /** date_trunc(unit, x), of x's own type. */
 export function truncateTo(unit: string, type: DataType): RowFunction {
-  const zone = timeZoneOf(type);
+  const zone = clockZoneOf(type);
   const perUnit = nanosPerUnit(type);
   const clock = CLOCK_UNITS[unit];
   return strict('date_trunc', ([value]) => {
@@ -152,10 +149,7 @@ export function truncateTo(unit: string, type: DataType): RowFunction {
       const original = BigInt(value as bigint) * perUnit;
       const offset = BigInt(days) * NANOS_PER_DAY + nanos - original;
       // Within a day the offset is kept: a repeated hour stays the one it was.
-      instant =
-        clock !== undefined
-          ? wall - offset
-          : BigInt(instantOfWallClock(zone, Number(wall / NANOS_PER_SECOND))) * NANOS_PER_SECOND;
+      instant = clock !== undefined ? wall - offset : fromWallClock(wall, zone);
     }
     const counted = floorDivide(instant, perUnit);
     return isWide(type) ? counted : Number(counted);

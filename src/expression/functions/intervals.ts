@@ -5,9 +5,9 @@
 import type { DataType } from '../../arrow.ts';
 import { DirspaceError } from '../../errors.ts';
 import { addMonths, floorDivide, SECONDS_PER_DAY } from '../../values/calendar.ts';
+import { instantOfWallClock, zoneOffset } from '../../values/zones.ts';
 import type { IntervalValue } from '../literals.ts';
-import { timeUnitOf, timeZoneOf, UNITS_PER_SECOND } from '../types.ts';
-import { instantOfWallClock, zoneOffset } from '../zones.ts';
+import { clockZoneOf, timeUnitOf, UNITS_PER_SECOND } from '../types.ts';
 import { strict } from './rows.ts';
 
 function outOfRange(what: string): never {
@@ -17,9 +17,9 @@ function outOfRange(what: string): never {
 /** Moves an instant by clocks of `zone` for months and days, by elapsed time for the rest. */
 export function moveInstant(value: bigint, step: IntervalValue, type: DataType): bigint {
   const perSecond = UNITS_PER_SECOND[timeUnitOf(type)];
-  const zone = timeZoneOf(type);
   let moved = value;
   if (step.months !== 0 || step.days !== 0) {
+    const zone = clockZoneOf(type);
     const seconds = floorDivide(value, perSecond);
     const fraction = value - seconds * perSecond;
     const instant = Number(seconds);

@@ -1,8 +1,10 @@
 /**
- * Time zones: the offset of a zone at an instant, and the instant of a wall-clock time in a zone.
- * It takes its rules from the JavaScript runtime's own zone data and caches what it looked up.
+ * Time zones: the offset of a zone at an instant, and the instant of a wall-clock time in a zone,
+ * for cells of data and for SQL alike. It takes its rules from the JavaScript runtime's own zone
+ * data and caches what it looked up.
  */
-import { daysFromCivil, SECONDS_PER_DAY } from '../values/calendar.ts';
+import { daysFromCivil, floorDivide, SECONDS_PER_DAY } from './calendar.ts';
+import type { DateTimeText } from './date-time-text.ts';
 
 /** Zone rules change on quarter-hours, so that one look-up serves all of one. */
 const QUARTER = 900;
@@ -42,10 +44,14 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
+/** For messages: which zones are known. */
+export const ZONE_FORMS =
+  'UTC, an offset such as +02:00, or a name of the IANA database such as Europe/Berlin';
+
 /** Seconds east of UTC for `UTC`, `Z` and `+05:30`; null for a named zone. */
 export function fixedOffset(name: string): number | null {
   if (/^(utc|z|gmt|etc\/utc)$/i.test(name)) return 0;
-  const found = /^([+-])(\d{2})(?::?(\d{2}))?$/.exec(name);
+  const found = /^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?$/.exec(name);
   if (found === null) return null;
   const seconds = Number(found[2]) * 3600 + Number(found[3] ?? 0) * 60;
   return found[1] === '-' ? -seconds : seconds;
@@ -98,4 +104,44 @@ export function instantOfWallClock(name: string, wallSeconds: number): number {
   const after = zoneOffset(name, wallSeconds + SECONDS_PER_DAY);
   const second = wallSeconds - after;
   return zoneOffset(name, second) === after ? second : guess;
+}
+
+const NANOS_PER_SECOND = 1_000_000_000n;
+
+/** What clocks in `zone` show at an instant; both in nanoseconds since 1970-01-01 00:00. */
+export function toWallClock(nanos: bigint, zone: string): bigint {
+  const seconds = Number(floorDivide(nanos, NANOS_PER_SECOND));
+  return nanos + BigInt(zoneOffset(zone, seconds)) * NANOS_PER_SECOND;
+}
+
+/** The instant at which clocks in `zone` show `nanos`, as instantOfWallClock decides. */
+export function fromWallClock(nanos: bigint, zone: string): bigint {
+  const seconds = floorDivide(nanos, NANOS_PER_SECOND);
+  const instant = instantOfWallClock(zone, Number(seconds));
+  return nanos + (BigInt(instant) - seconds) * NANOS_PER_SECOND;
+}
+
+/** Seconds since the epoch and the nanoseconds (0 to 999,999,999) past them. */
+export interface Instant {
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+/**
+ * The instant of a text in a column of `zone` (null: the column has none). The offset of the text
+ * comes first; a text without one shows the clocks of the zone, or UTC where there is no zone.
+ */
+export function instantOf(read: DateTimeText, zone: string | null): Instant {
+  const { days, nanos = 0, offset } = read;
+  const second = Math.floor(nanos / 1e9);
+  const wall = days * SECONDS_PER_DAY + second;
+  const zoned = offset === undefined && zone !== null;
+  const seconds = zoned ? instantOfWallClock(zone, wall) : wall - (offset ?? 0);
+  return { seconds, nanos: nanos - second * 1e9 };
+}
+
+/** The same, in nanoseconds since the epoch. */
+export function instantNanosOf(read: DateTimeText, zone: string | null): bigint {
+  const { seconds, nanos } = instantOf(read, zone);
+  return BigInt(seconds) * NANOS_PER_SECOND + BigInt(nanos);
 }
