@@ -8,6 +8,7 @@ import {
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { Connection } from '../src/sdk/connection.ts';
+import type { Processes } from '../src/store/processes.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { memoryFs, type TestFs } from './helpers/memory-fs.ts';
 import { outcomeOf } from './helpers/outcome.ts';
@@ -22,8 +23,15 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
+/** Process 1 was killed. */
+const processes: Processes = {
+  self: { scope: '0000beef', pid: 2, start: 1 },
+  stateOf: ({ pid }) => (pid === 1 ? 'dead' : 'alive'),
+};
+
 async function open(fs: TestFs): Promise<DirectoryNamespace> {
-  const namespace = await openDirectoryNamespace({ root: ROOT, fs, durability: 'relaxed' });
+  const options = { root: ROOT, fs, durability: 'relaxed', processes } as const;
+  const namespace = await openDirectoryNamespace(options);
   closing.push(() => namespace.close());
   return namespace;
 }
@@ -190,7 +198,7 @@ describe.each(Object.entries(STORAGE))(
 
 test('what a killed writer of the first version left is removed in time, its announcement last', async () => {
   const { catalog, files, put } = await declared();
-  const mark = `.tmp-writer-${WRITER}-00000000-1-1`;
+  const mark = `.tmp-writer-${WRITER}-0000beef-1-1`;
   for (const path of [mark, `data/${WRITER}-0.arrow`]) put(path);
   const left = (): string[] => files.all().filter((path) => path.includes(WRITER));
   const cleanup = () =>

@@ -17,6 +17,7 @@ async function engineFor(): Promise<Engine> {
   return {
     store,
     env: systemEnv,
+    newObject: systemEnv.uuid,
     names: new NameCodec(false),
     cache: new ByteCache(1 << 20),
     heads: new ByteCache(1 << 20),

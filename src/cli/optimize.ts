@@ -45,6 +45,7 @@ export const optimize: Command = {
       ['versions removed', prune.oldVersionsRemoved],
       ['files removed', prune.filesRemoved],
       ['bytes removed', prune.bytesRemoved],
+      ['files kept for writers', prune.filesKept ?? 0],
     ]);
     return { json: stats, text, ...(stats.dryRun ? { note: 'Nothing was changed.' } : {}) };
   },

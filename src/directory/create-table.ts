@@ -28,6 +28,7 @@ import { scan } from '../table/scan.ts';
 import { stagingFolder } from '../table/staging-folder.ts';
 import { writeFragments } from '../table/write.ts';
 import { writeObject } from '../table/write-object.ts';
+import { unannounced } from '../table/writers.ts';
 import {
   beginWrite,
   type Catalog,
@@ -151,7 +152,8 @@ async function stageTable(
   stream: RecordBatchStream,
   options: CallOptions,
 ): Promise<StagedTable> {
-  const { engine, store } = catalog;
+  const { store } = catalog;
+  const engine = unannounced(catalog.engine);
   const folder = stagingFolder(catalog.env);
   const record = newRecord(catalog, properties);
   const branch = mainBranch(folder, record.id);

@@ -1,10 +1,13 @@
 /** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
+
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
 import { versionFile } from '../format/paths.ts';
 import type { Durability } from '../store/disk.ts';
 import { type FileStore, openFileStore } from '../store/file-store.ts';
 import type { FileSystem } from '../store/file-system.ts';
 import { withLock } from '../store/lock.ts';
+import { type Processes, systemProcesses } from '../store/processes.ts';
 import { ByteCache } from '../table/cache.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
 import { tableGone } from '../table/incarnation.ts';
@@ -39,6 +42,8 @@ export interface OpenOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** How long the trash keeps what was dropped: milliseconds, or text such as `7d`; 7 days if absent. */
   readonly trashRetention?: number | string | undefined;
+  /** Tells which writers still live; those of this machine if absent. */
+  readonly processes?: Processes | undefined;
   /** Joins small fragments in the background; never if absent. */
   readonly autoCompact?: AutoCompactOptions | undefined;
 }
@@ -82,6 +87,10 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     queue: new Queue(),
     publish,
     committed: (snapshot) => autoCompaction?.notice(engine, snapshot),
+    newObject: () => {
+      throw new DirspaceError('Internal', 'A file of a table was to be written unannounced.');
+    },
+    processes: options.processes ?? systemProcesses(),
     withLock: (key, work) => withLock(store, key, work, { env }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
   };

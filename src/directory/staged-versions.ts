@@ -23,8 +23,9 @@ import { type Head, rememberHead, resolveHead, type TableBranch } from '../table
 import { writeHint } from '../table/hint.ts';
 import { stands } from '../table/publish.ts';
 import { settleBatches } from '../table/settle-batches.ts';
-import { Snapshot } from '../table/snapshot.ts';
+import { readChunk, Snapshot } from '../table/snapshot.ts';
 import { highestListed, readManifest } from '../table/version-files.ts';
+import { MAX_CLOCK_SKEW, nextTimestamp } from '../table/version-times.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
 export interface StagedVersion {
@@ -57,7 +58,19 @@ export async function readOfferedVersion(
     blamed(path, () => decodeVersion(bytes, path)),
   );
   await blamed(path, () => checkReferences(catalog, branch, staged.manifest));
-  return staged;
+  return stampedNow(catalog, staged);
+}
+
+/**
+ * With a time that says when it was published, not when a caller staged it or by what clock: ages of
+ * versions count from it.
+ */
+function stampedNow({ env }: Catalog, staged: StagedVersion): StagedVersion {
+  const { manifest, base } = staged;
+  const now = env.now();
+  if (Math.abs(now - manifest.timestamp) <= MAX_CLOCK_SKEW) return staged;
+  const timestamp = nextTimestamp(now, base?.manifest.timestamp);
+  return { ...staged, manifest: { ...manifest, timestamp } };
 }
 
 /** Damage that `read` meets becomes a refusal of the staged manifest. @throws InvalidInput */
@@ -84,9 +97,11 @@ async function checkReferences(
   branch: TableBranch,
   manifest: Manifest,
 ): Promise<void> {
-  const snapshot = new Snapshot(engine, branch, manifest, '', 0);
-  void snapshot.fields;
-  for (const { deletion } of await snapshot.fragments()) {
+  void new Snapshot(engine, branch, manifest, '', 0).fields;
+  const entries = [...manifest.fragments];
+  for (const chunk of manifest.chunks)
+    entries.push(...(await readChunk(engine, branch.tableFolder, chunk)));
+  for (const { deletion } of entries) {
     if (deletion === undefined) continue;
     const file = deletionFile(branch.tableFolder, deletion.file);
     if ((await store.head(file))?.size === deletion.bytes) continue;

@@ -39,6 +39,7 @@ export async function cleanupTable(
       versions_removed: report.versions,
       files_removed: report.files,
       bytes_removed: report.bytes,
+      files_kept: report.kept,
       dry_run: dryRun,
     };
   });
@@ -77,6 +78,7 @@ export async function optimizeTable(
     unused_files_removed: cleaned?.files_removed ?? 0,
     bytes_removed: cleaned?.bytes_removed ?? 0,
     dry_run: dryRun,
+    ...(cleaned?.files_kept === undefined ? {} : { unused_files_kept: cleaned.files_kept }),
     ...(compaction?.version === undefined ? {} : { version: compaction.version }),
   };
 }

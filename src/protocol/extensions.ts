@@ -61,9 +61,15 @@ export interface TakeRowsRequest {
 export interface CleanupTableRequest {
   readonly id: readonly string[];
   readonly incarnation?: string;
-  /** Versions older than this go, save the newest of each branch and what tags name. */
+  /**
+   * Versions that were superseded longer ago go, with the files that only they use; save the newest
+   * of each branch and what tags name.
+   */
   readonly older_than_millis: number;
-  /** Files that nothing refers to are kept this long; a writer may still be about to use them. */
+  /**
+   * Files that no version refers to and of which it is not known that their writer has ended are
+   * kept this long. Those of a writer in progress stay however old they are.
+   */
   readonly orphan_grace_millis?: number;
   /** Says what would go and removes nothing. */
   readonly dry_run?: boolean;
@@ -74,6 +80,8 @@ export interface CleanupTableResponse {
   readonly versions_removed: number;
   readonly files_removed: number;
   readonly bytes_removed: number;
+  /** Files that no version refers to and that stayed, as a writer may be about to commit them. */
+  readonly files_kept?: number;
   readonly dry_run: boolean;
 }
 
@@ -94,7 +102,7 @@ export interface OptimizeTableRequest {
   readonly branch?: string;
   /** With the usual aims if absent; `false` rewrites nothing. */
   readonly compact?: CompactionParameters | false;
-  /** Removes versions older than this, as CleanupTable does; none if absent. */
+  /** Removes versions superseded longer ago, as CleanupTable does; none if absent. */
   readonly cleanup_older_than_millis?: number;
   readonly orphan_grace_millis?: number;
   /** Says what would be done and changes nothing. */
@@ -112,6 +120,8 @@ export interface OptimizeTableResponse {
   readonly versions_removed: number;
   readonly unused_files_removed: number;
   readonly bytes_removed: number;
+  /** As `files_kept` of CleanupTable. */
+  readonly unused_files_kept?: number;
   readonly dry_run: boolean;
   /** The version that compaction made; absent when it made none. */
   readonly version?: number;

@@ -13,15 +13,16 @@ import { COMPACTION_OPTIONS, onlyOptions } from './option-names.ts';
 /** What to join and what to remove. */
 export interface OptimizeOptions extends CallOptions {
   /**
-   * Versions committed before this go; older than seven days if absent. Their files go once they are
-   * seven days old themselves: somebody may still be reading them.
+   * Versions superseded before this go, with the files that only they use; seven days ago if absent.
+   * Whoever reads a version has that long from the moment it is no longer the newest.
    */
   readonly cleanupOlderThan?: Date;
   /** Says what would go and removes nothing. */
   readonly dryRun?: boolean;
   /**
-   * Removes files that no version needs however young, those of unfinished writes too; nobody else
-   * may be at work.
+   * Removes files that no version needs however young, also where their names do not tell which
+   * writer made them, as those of older releases. Files of a writer in progress stay: the answer
+   * counts them.
    */
   readonly deleteUnverified?: boolean;
   /** What fragments should be like; `false` leaves them as they are. */

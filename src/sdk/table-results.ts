@@ -71,6 +71,8 @@ export interface OptimizeStats {
     readonly bytesRemoved: number;
     readonly oldVersionsRemoved: number;
     readonly filesRemoved: number;
+    /** Files that no version uses and that stay, as a writer may be about to commit them. */
+    readonly filesKept?: number;
   };
   readonly dryRun: boolean;
 }
@@ -121,6 +123,7 @@ export const optimizeStats = (answer: OptimizeTableResponse): OptimizeStats => (
     bytesRemoved: answer.bytes_removed,
     oldVersionsRemoved: answer.versions_removed,
     filesRemoved: answer.unused_files_removed,
+    ...(answer.unused_files_kept === undefined ? {} : { filesKept: answer.unused_files_kept }),
   },
   dryRun: answer.dry_run,
 });

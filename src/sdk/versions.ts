@@ -2,6 +2,7 @@
 import { DirspaceError } from '../errors.ts';
 import type { TableVersion } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
+import { versionsInOrder } from './as-of.ts';
 import { pages } from './pages.ts';
 import { branchMember, displayPath, onBranch, onTable, type TableTarget } from './target.ts';
 
@@ -27,7 +28,10 @@ export interface VersionSelection {
   readonly version?: number;
   readonly tag?: string;
   readonly branch?: string;
-  /** The version that was newest then: a Date, milliseconds since the epoch, or ISO 8601 text. */
+  /**
+   * The version that was newest then: a Date, milliseconds since the epoch, or ISO 8601 text. By the
+   * clocks of the writers; versions whose time contradicts the others' are passed over.
+   */
   readonly asOf?: Date | number | string;
 }
 
@@ -121,20 +125,29 @@ function timeOf(asOf: Date | number | string): number {
   );
 }
 
-/** Timestamps never decrease along a branch, so the first one found from the newest down is it. */
+/** Versions below the one found that may still show that its time was wrong. */
+const LOOK_BACK = 1000;
+
 async function versionAsOf(
   target: TableTarget,
   time: number,
   options: CallOptions = {},
 ): Promise<number> {
-  let oldest: TableVersion | undefined;
+  const seen: { version: number; timestamp: number }[] = [];
+  let more = LOOK_BACK;
+  let isReached = false;
   for await (const page of versionPages(target, { ...options, descending: true })) {
-    for (const found of page) {
-      if ((found.timestamp_millis ?? Infinity) <= time) return found.version;
-      oldest = found;
+    for (const { version, timestamp_millis: timestamp = Infinity } of page) {
+      if (isReached) more -= 1;
+      isReached ||= timestamp <= time;
+      seen.push({ version, timestamp });
     }
+    if (more <= 0) break;
   }
-  const first = oldest?.timestamp_millis;
+  const believed = versionsInOrder(seen.reverse());
+  const found = believed.findLast(({ timestamp }) => timestamp <= time);
+  if (found !== undefined) return found.version;
+  const first = believed[0]?.timestamp;
   const hint =
     first === undefined ? '' : `; its oldest version is of ${new Date(first).toISOString()}`;
   throw new DirspaceError(

@@ -206,6 +206,18 @@ export class FileStore implements Store {
     atomic.putHint(this.#disk, path, bytes);
   }
 
+  mark(path: string): void {
+    this.#mustWrite('write', path);
+    const absolute = absolutePath(this.#disk, path);
+    requireFolder(this.#disk, parentOf(path));
+    try {
+      this.fs.closeSync(this.fs.openSync(absolute, this.#disk.flags.createNew, 0o600));
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') throw missingFolder(parentOf(path), error);
+      throw storeError(error, 'write', path);
+    }
+  }
+
   /**
    * Makes the object's own folder if that alone is missing. The folder above it must be there: a
    * writer that outlived its table must not bring back the place where the table was.

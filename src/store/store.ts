@@ -82,6 +82,8 @@ export interface WritableStore {
    * file system says and whatever stands at the name is no error; a link in the folder's chain is.
    */
   putHint(path: string, bytes: Uint8Array): Awaitable<void>;
+  /** An empty file that says something by its name; neither atomic nor durable. */
+  mark(path: string): Awaitable<void>;
   /** A new object under a name that nothing refers to yet. Makes the folder if needed. */
   create(path: string): Awaitable<ObjectWriter>;
   /** False when there is no such object. */

@@ -18,6 +18,7 @@ import type { TableBranch } from './head.ts';
 import { FragmentRewriter } from './rewrite-fragments.ts';
 import { schemaDraft } from './schema-version.ts';
 import type { Snapshot } from './snapshot.ts';
+import { announced } from './writers.ts';
 
 export interface NewColumn {
   /** A dotted path adds a field to a struct. */
@@ -40,6 +41,17 @@ export async function addColumns(
   options: WriteOptions = {},
 ): Promise<Committed> {
   if (columns.length === 0) throw new DirspaceError('InvalidInput', 'No column is given to add.');
+  return announced(engine, branch.tableFolder, (writing) =>
+    addAnnounced(writing, branch, columns, options),
+  );
+}
+
+async function addAnnounced(
+  engine: Engine,
+  branch: TableBranch,
+  columns: readonly NewColumn[],
+  options: WriteOptions,
+): Promise<Committed> {
   const rewriter = new FragmentRewriter(engine, branch.tableFolder, options.signal);
   try {
     const committed = await commit(engine, branch, {

@@ -6,7 +6,7 @@ import { type Committed, commit, type Draft } from './commit.ts';
 import type { Engine } from './engine.ts';
 import { assignFieldIds, type IdentifiedField, listFieldIds } from './field-ids.ts';
 import { EMPTY_FRAGMENTS, editFragments, fragmentListOf } from './fragment-list.ts';
-import type { TableBranch } from './head.ts';
+import { isBaseGone, type TableBranch } from './head.ts';
 import { fitFragments, fitOf } from './match-fields.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, removeFragments, writeFragments } from './write.ts';
@@ -22,11 +22,21 @@ export interface RowsCommitted extends Committed {
 }
 
 /** Appends the stream's rows; columns are matched by name, missing nullable ones become null. */
-export async function append(
+export const append = (
   engine: Engine,
   base: Snapshot,
   stream: RecordBatchStream,
   options: WriteOptions = {},
+): Promise<RowsCommitted> =>
+  announced(engine, base.branch.tableFolder, (writing) =>
+    appendRows(writing, base, stream, options),
+  );
+
+async function appendRows(
+  engine: Engine,
+  base: Snapshot,
+  stream: RecordBatchStream,
+  options: WriteOptions,
 ): Promise<RowsCommitted> {
   const fit = fitOf(base.fields, stream.schema);
   const written = await writeFragments(
@@ -46,7 +56,8 @@ export async function append(
         const fitting = fitFragments(newest.fields, fit, written.fragments);
         return await appended(engine, newest, fitting, written.rows);
       } catch (error) {
-        await removeFragments(engine, base.branch.tableFolder, written.fragments);
+        if (!(await isBaseGone(engine, newest, error)))
+          await removeFragments(engine, base.branch.tableFolder, written.fragments);
         throw error;
       }
     },
@@ -64,19 +75,19 @@ export interface OverwriteOptions extends WriteOptions {
 }
 
 /** Replaces schema and rows; history stays and version numbers go on. */
-export function overwrite(
+export const overwrite = (
   engine: Engine,
   branch: TableBranch,
   base: Snapshot | undefined,
   stream: RecordBatchStream,
   options: OverwriteOptions = {},
-): Promise<RowsCommitted> {
-  return base === undefined
-    ? announced(engine, branch.tableFolder, (writing) =>
-        replaceRows(writing, branch, base, stream, options),
-      )
-    : replaceRows(engine, branch, base, stream, options);
-}
+): Promise<RowsCommitted> =>
+  announced(
+    engine,
+    branch.tableFolder,
+    (writing) => replaceRows(writing, branch, base, stream, options),
+    { isFirst: base === undefined },
+  );
 
 async function replaceRows(
   engine: Engine,

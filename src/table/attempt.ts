@@ -11,6 +11,7 @@ import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { NewFragment } from './write.ts';
+import { announced } from './writers.ts';
 
 /** The files of one attempt. */
 export class AttemptFiles {
@@ -48,12 +49,24 @@ export class AttemptFiles {
 }
 
 export type BuildWithFiles = (
+  engine: Engine,
   base: Snapshot | undefined,
   files: AttemptFiles,
 ) => Promise<Draft | undefined>;
 
-/** As commit, with the files of every attempt but the one that was committed removed. */
-export async function commitWithFiles(
+/**
+ * As commit, with the files of every attempt but the one that was committed removed. Files are
+ * written with the engine that `build` is given.
+ */
+export const commitWithFiles = (
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions,
+  build: BuildWithFiles,
+): Promise<Committed> =>
+  announced(engine, branch.tableFolder, (writing) => attempted(writing, branch, options, build));
+
+async function attempted(
   engine: Engine,
   branch: TableBranch,
   options: WriteOptions,
@@ -67,7 +80,7 @@ export async function commitWithFiles(
       build: async (base) => {
         await files.discard();
         try {
-          return await build(base, files);
+          return await build(engine, base, files);
         } catch (error) {
           await files.discard();
           throw error;

@@ -1,9 +1,10 @@
 /**
  * Removing old versions and the files nothing refers to any more. Keeps the newest version of every
- * branch, whatever tags name, and files young enough to belong to a write in progress.
+ * branch, whatever tags name, and what a writer in progress may still commit: see writers.ts for
+ * why files are listed first, writers then, and versions last.
  */
-import { DirspaceError } from '../errors.ts';
-import type { Manifest } from '../format/manifest.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { decodeVersion, type Manifest } from '../format/manifest.ts';
 import {
   CLOCK_PREFIX,
   chunkFile,
@@ -24,20 +25,27 @@ import { listBranches, mainBranch } from './branches.ts';
 import { deleteVersions, keptVersions } from './delete-versions.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
+import { incarnationAt, tableLeft } from './incarnation.ts';
 import { readChunk } from './snapshot.ts';
 import { pendingFragments } from './storage.ts';
 import {
+  isVisible,
   listedVersions,
   listedVersionsOf,
   readManifest,
   readVersion,
   sortedVersions,
 } from './version-files.ts';
+import { Supersession } from './version-times.ts';
+import { announcedWriters } from './writers.ts';
 
 export interface CleanupOptions {
-  /** Versions with an older timestamp go, in milliseconds. */
+  /** Versions superseded so long ago go, in milliseconds. */
   readonly olderThan: number;
-  /** Unreferenced files younger than this stay, in milliseconds. */
+  /**
+   * In milliseconds: files that no version refers to and of which it is not known that their writer
+   * has ended stay while they are younger.
+   */
   readonly orphanGrace: number;
   readonly dryRun: boolean;
 }
@@ -46,12 +54,32 @@ export interface CleanupReport {
   readonly versions: number;
   readonly files: number;
   readonly bytes: number;
+  /** Files that no version refers to and that stay: a writer may be about to commit them. */
+  readonly kept: number;
 }
 
-/** How long a writer may take between its first file and its commit. */
+/** How long a writer may take between its first file and its commit, where it announced nothing. */
 export const DEFAULT_ORPHAN_GRACE: number = 7 * 24 * 3_600_000;
+/** Temporary files are not told apart by their writer: younger ones always stay, in milliseconds. */
+const TEMPORARY_GRACE = 3_600_000;
 
+/** @throws TableNotFound when the table left its place meanwhile, ServiceUnavailable */
 export async function cleanup(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  options: CleanupOptions,
+): Promise<CleanupReport> {
+  try {
+    return await cleanUp(engine, tableFolder, incarnation, options);
+  } catch (error) {
+    if (!isDirspaceError(error, 'ServiceUnavailable')) throw error;
+    const found = await incarnationAt(engine, tableFolder);
+    throw found === incarnation ? error : tableLeft(incarnation, found);
+  }
+}
+
+async function cleanUp(
   engine: Engine,
   tableFolder: string,
   incarnation: string,
@@ -59,36 +87,60 @@ export async function cleanup(
 ): Promise<CleanupReport> {
   /** Versions whose deletion is only imagined: those that were deleted are not seen any more. */
   const doomed = new Map<string, ReadonlySet<number>>();
+  /** What the versions that go referred to: their writers are done. */
+  const freed = new Set<string>();
   let versions = 0;
   const branches = await allBranches(engine, tableFolder, incarnation);
   for (const branch of branches) {
     const expired = await expiredVersions(engine, branch, options.olderThan);
-    if (options.dryRun) doomed.set(branch.folder, new Set(expired));
-    versions += options.dryRun ? expired.length : await deleteVersions(engine, branch, expired);
+    for (const manifest of expired) await collectFreed(engine, tableFolder, manifest, freed);
+    const numbers = expired.map(({ version }) => version);
+    if (options.dryRun) doomed.set(branch.folder, new Set(numbers));
+    versions += options.dryRun ? numbers.length : await deleteVersions(engine, branch, numbers);
   }
-  const candidates = await oldFiles(engine, tableFolder, branches, options.orphanGrace);
-  // The references are collected after the candidates: what was committed up to now is among them.
-  if (candidates.size === 0) return { versions, files: 0, bytes: 0 };
-  const used = await referencedFiles(engine, tableFolder, incarnation, branches, doomed);
-  const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
-  const orphans = [...candidates].filter(([file]) => !used.has(file) && !isLost(file));
+  const now = await fileSystemTime(engine);
+  const { objects, others } = await listedFiles(engine, tableFolder, branches);
+  const writers = await announcedWriters(engine, tableFolder, now);
+  if (writers === undefined) throw unfound(tableFolder);
+  const orphans: Candidate[] = others.filter(
+    ({ modified }) => now - modified >= Math.max(options.orphanGrace, TEMPORARY_GRACE),
+  );
+  let kept = 0;
+  let isLost: ((file: string) => boolean) | undefined;
+  if (objects.length > 0) {
+    const used = await referencedFiles(engine, tableFolder, incarnation, branches, doomed);
+    await addStaged(engine, tableFolder, others, used);
+    isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
+    for (const candidate of objects) {
+      const { file, modified, writer } = candidate;
+      if (used.has(file) || isLost?.(file) === true) continue;
+      const isProven = writer === undefined ? freed.has(file) : !writers.working.has(writer);
+      const isOld = writer === undefined && now - modified >= options.orphanGrace;
+      if (isProven || isOld) orphans.push(candidate);
+      else kept += 1;
+    }
+  }
+  // Where no version tells what files are, an announcement does: it goes after them.
+  const left = new Set(isLost === undefined ? [] : orphans.map(({ writer }) => writer));
+  const ended = writers.ended.filter(({ id }) => !left.has(id));
   let bytes = 0;
-  for (const [file, size] of orphans) {
+  for (const { file, size } of orphans) {
     bytes += size;
     if (!options.dryRun) await engine.store.delete(file);
   }
-  return { versions, files: orphans.length, bytes };
+  if (!options.dryRun) for (const { file } of ended) await engine.store.delete(file);
+  return { versions, files: orphans.length, bytes, kept };
 }
 
 /**
- * Tells the fragments of a table that has no version any more: that nothing refers to them says
+ * For a table that has no version any more, tells its fragments: that nothing refers to them says
  * nothing, and they may be all that is left of it. Repair moves them into quarantine.
  */
 async function lostFragments(
   engine: Engine,
   main: TableBranch,
-): Promise<(file: string) => boolean> {
-  if ((await listedVersions(engine, main)).length > 0) return () => false;
+): Promise<((file: string) => boolean) | undefined> {
+  if ((await listedVersions(engine, main)).length > 0) return undefined;
   const isPending = await pendingFragments(engine, main);
   const data = `${main.tableFolder}/data/`;
   return (file) => file.startsWith(data) && !isPending(file.slice(data.length));
@@ -105,63 +157,85 @@ async function allBranches(
   ];
 }
 
+/** Those that nothing keeps and that were superseded so long ago, in milliseconds. */
 async function expiredVersions(
   engine: Engine,
   branch: TableBranch,
   olderThan: number,
-): Promise<number[]> {
-  const newest = engine.env.now() - olderThan;
+): Promise<Manifest[]> {
+  const now = engine.env.now();
   // Listed before it is known which is the newest: what is committed in between is not looked at.
   const { visible, marked } = await sortedVersions(engine, branch);
   const kept = await keptVersions(engine, branch);
-  const expired: number[] = [];
+  const expired: Manifest[] = [];
   // Somebody began to delete these and did not come to the end.
   for (const version of marked) {
     if (kept.has(version)) continue;
-    if ((await readManifest(engine, branch, version)) !== undefined) expired.push(version);
-  }
-  for (const version of visible) {
-    if (kept.has(version) || version === visible.at(-1)) continue;
     const manifest = await readManifest(engine, branch, version);
-    // Timestamps never decrease along a branch: all later versions are younger still.
-    if (manifest !== undefined && manifest.timestamp > newest) break;
-    if (manifest !== undefined) expired.push(version);
+    if (manifest !== undefined) expired.push(manifest);
+  }
+  const timeOf = async (at: number): Promise<number | undefined> => {
+    const manifest = await readManifest(engine, branch, visible[at] as number);
+    // A version of a batch that was not committed has superseded nothing.
+    return manifest !== undefined && (await isVisible(engine, manifest))
+      ? manifest.timestamp
+      : undefined;
+  };
+  const supersession = new Supersession(visible.length, timeOf, now);
+  for (const [at, version] of visible.entries()) {
+    if (version === visible.at(-1)) break;
+    // Later versions were superseded later still.
+    if ((await supersession.at(at)) > now - olderThan) break;
+    const manifest = kept.has(version) ? undefined : await readManifest(engine, branch, version);
+    if (manifest !== undefined) expired.push(manifest);
   }
   return expired;
 }
 
-/** Files old enough to go, with their sizes. Their age is told by the file system's own clock. */
-async function oldFiles(
+/** A file that may go, if nothing refers to it. */
+interface Candidate {
+  readonly file: string;
+  readonly size: number;
+  /** By the file system's own clock, in milliseconds. */
+  readonly modified: number;
+  /** The id of the writer that made it, if its name tells. */
+  readonly writer: string | undefined;
+}
+
+/** The table's own files, and what else writers leave: temporary files and staged manifests. */
+async function listedFiles(
   engine: Engine,
   tableFolder: string,
   branches: readonly TableBranch[],
-  grace: number,
-): Promise<ReadonlyMap<string, number>> {
-  const now = await fileSystemTime(engine);
-  const found = new Map<string, number>();
-  const collect = async (folder: string, wanted: (name: string) => boolean): Promise<void> => {
+): Promise<{ readonly objects: readonly Candidate[]; readonly others: readonly Candidate[] }> {
+  const collect = async (
+    folder: string,
+    wanted: (name: string) => boolean,
+    found: Candidate[],
+  ): Promise<void> => {
     for (const { name, kind } of (await engine.store.list(folder)) ?? []) {
       if (kind !== 'file' || !wanted(name)) continue;
       const file = `${folder}/${name}`;
       const head = await engine.store.head(file);
-      if (head !== undefined && now - head.modified >= grace) found.set(file, head.size);
+      if (head === undefined) continue;
+      const { size, modified } = head;
+      found.push({ file, size, modified, writer: writerOf(name) });
     }
   };
+  const objects: Candidate[] = [];
+  const others: Candidate[] = [];
   for (const folder of OBJECT_FOLDERS) {
-    const ours = (name: string): boolean => isObject(folder, name) || isTemporary(name);
-    await collect(`${tableFolder}/${folder}`, ours);
+    await collect(`${tableFolder}/${folder}`, (name) => isObject(folder, name), objects);
+    await collect(`${tableFolder}/${folder}`, isTemporary, others);
   }
   for (const { folder } of branches) {
-    await collect(folder, (name) => isTemporary(name) || isStagedManifest(name));
+    await collect(folder, (name) => isTemporary(name) || isStagedManifest(name), others);
   }
   // A writer whose table is moved away cannot remove its temporary file.
-  const entries = (await engine.store.list(`${tableFolder}/data`)) ?? [];
-  const owners = new Set(entries.map(({ name }) => writerOf(name)));
-  // The announcement of a writer goes after its files: it tells what they are.
-  const isLeft = (name: string): boolean =>
-    isTemporary(name) && !owners.has(parseWriter(name)?.id ?? '');
-  for (const folder of [tableFolder, tagsFolder(tableFolder)]) await collect(folder, isLeft);
-  return found;
+  const isLeft = (name: string): boolean => isTemporary(name) && parseWriter(name) === undefined;
+  for (const folder of [tableFolder, tagsFolder(tableFolder)])
+    await collect(folder, isLeft, others);
+  return { objects, others };
 }
 
 /** What the file system's own clock says, in milliseconds; ours may be wrong. */
@@ -184,7 +258,7 @@ async function referencedFiles(
   incarnation: string,
   known: readonly TableBranch[],
   doomed: ReadonlyMap<string, ReadonlySet<number>>,
-): Promise<ReadonlySet<string>> {
+): Promise<Set<string>> {
   const used = new Set<string>();
   const looked = new Set<string>();
   // A branch is made of a version that is there, so those made meanwhile are looked at afterwards:
@@ -244,5 +318,40 @@ async function collectFiles(
     if (used.has(file)) continue;
     used.add(file);
     for (const fragment of await readChunk(engine, tableFolder, chunk)) add(fragment);
+  }
+}
+
+/** What manifests refer to that were handed over for publication and are waiting for it. */
+async function addStaged(
+  engine: Engine,
+  tableFolder: string,
+  others: readonly Candidate[],
+  used: Set<string>,
+): Promise<void> {
+  for (const { file } of others) {
+    if (!isStagedManifest(file.slice(file.lastIndexOf('/') + 1))) continue;
+    try {
+      const bytes = await engine.store.get(file);
+      const found = bytes === undefined ? undefined : decodeVersion(bytes, file);
+      if (found !== undefined && 'manifest' in found)
+        await collectFiles(engine, tableFolder, found.manifest, used);
+    } catch (error) {
+      // Cut short or damaged: it cannot be published either.
+      if (!isDirspaceError(error, 'Corrupt')) throw error;
+    }
+  }
+}
+
+/** Files of a version that goes; of one that is damaged they are not known, and stay a while. */
+async function collectFreed(
+  engine: Engine,
+  tableFolder: string,
+  manifest: Manifest,
+  freed: Set<string>,
+): Promise<void> {
+  try {
+    await collectFiles(engine, tableFolder, manifest, freed);
+  } catch (error) {
+    if (!isDirspaceError(error, 'Corrupt')) throw error;
   }
 }

@@ -6,12 +6,13 @@ import { DirspaceError } from '../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../format/manifest.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
-import { type Head, rememberHead, resolveHead, type TableBranch } from './head.ts';
+import { type Head, isBaseGone, rememberHead, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
 import { publish } from './publish.ts';
 import { settleBatches } from './settle-batches.ts';
 import { Snapshot } from './snapshot.ts';
 import { highestListed, visibleSnapshot } from './version-files.ts';
+import { nextTimestamp } from './version-times.ts';
 
 /** The content of the next version. */
 export interface Draft {
@@ -97,7 +98,13 @@ async function attempt(
   const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
   if (await settleBatches(engine, branch, base?.version ?? 0, slot)) return undefined;
   await attempts.refuseClash(head);
-  const draft = await request.build(base);
+  let draft: Draft | undefined;
+  try {
+    draft = await request.build(base);
+  } catch (error) {
+    if (await isBaseGone(engine, base, error)) return undefined;
+    throw error;
+  }
   if (draft === undefined) {
     if (base === undefined)
       throw new DirspaceError('InvalidTableState', 'The table has no version to keep.');
@@ -139,7 +146,7 @@ export function nextManifest(
       base === undefined
         ? undefined
         : { version: base.version, branch: base.branch.branch, checksum: base.checksum },
-    timestamp: Math.max(engine.env.now(), base?.manifest.timestamp ?? 0),
+    timestamp: nextTimestamp(engine.env.now(), base?.manifest.timestamp),
     transaction,
     batch,
     operation: { kind: draft.kind, summary: draft.summary },

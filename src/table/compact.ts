@@ -13,12 +13,13 @@ import { type CompactionGoals, type FragmentRun, planCompaction } from './compac
 import { deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
-import { resolveHead, type TableBranch } from './head.ts';
+import { isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { openFragment } from './open-fragment.ts';
 import { readFields } from './read-fields.ts';
 import type { Snapshot } from './snapshot.ts';
 import { Turn } from './turn.ts';
 import { type NewFragment, writeFragments } from './write.ts';
+import { announced } from './writers.ts';
 
 export interface CompactOptions extends CompactionGoals {
   /** Says what would be rewritten and writes nothing. */
@@ -73,7 +74,13 @@ export async function compact(
     const runs = planCompaction(await base.fragments(), options);
     if (runs.length === 0) return report;
     if (options.dryRun) return runs.map(expected).reduce(sum, NOTHING);
-    const outcome = await compactRuns(engine, base, runs, options);
+    let outcome: Awaited<ReturnType<typeof compactRuns>>;
+    try {
+      outcome = await compactRuns(engine, base, runs, options);
+    } catch (error) {
+      if (round < ROUNDS - 1 && (await isBaseGone(engine, base, error))) continue;
+      throw error;
+    }
     report = sum(report, outcome.report);
     if (!outcome.again) return report;
   }
@@ -105,7 +112,18 @@ interface Rewritten {
   readonly fragments: readonly NewFragment[];
 }
 
-async function compactRuns(
+function compactRuns(
+  engine: Engine,
+  base: Snapshot,
+  runs: readonly FragmentRun[],
+  options: CompactOptions,
+): Promise<{ readonly report: CompactionReport; readonly again: boolean }> {
+  return announced(engine, base.branch.tableFolder, (writing) =>
+    replaceRuns(writing, base, runs, options),
+  );
+}
+
+async function replaceRuns(
   engine: Engine,
   base: Snapshot,
   runs: readonly FragmentRun[],

@@ -16,59 +16,58 @@ import { pipelined } from './scan.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { writeObject } from './write-object.ts';
+import { announced } from './writers.ts';
 
 export interface RowsDeleted extends Committed {
   readonly deletedRows: number;
 }
 
 /** Ids that name no live row are ignored; if none does, no version is made. */
-export async function deleteRowsById(
+export function deleteRowsById(
   engine: Engine,
   branch: TableBranch,
   rowIds: readonly bigint[],
   options: WriteOptions = {},
 ): Promise<RowsDeleted> {
   const wanted = groupByFragment(rowIds);
-  let deleted = 0;
-  const committed = await commit(engine, branch, {
-    transaction: options.transaction,
-    signal: options.signal,
-    namesRowIds: true,
-    build: async (base) => {
-      if (base === undefined) throw emptyTable();
-      const edits = await deleteOffsets(engine, base, wanted);
-      deleted = edits.deletedRows;
-      return deleted === 0 ? undefined : draftOf(engine, base, edits);
-    },
-  });
-  return { ...committed, deletedRows: deleted };
+  return deleteFound(engine, branch, { ...options, namesRowIds: true }, async () => wanted);
 }
 
 /** Deletes the rows for which the predicate is true, again on newer versions after a conflict. */
-export async function deleteWhere(
+export function deleteWhere(
   engine: Engine,
   branch: TableBranch,
   filter: string,
   options: WriteOptions = {},
 ): Promise<RowsDeleted> {
-  let deleted = 0;
-  const committed = await commit(engine, branch, {
-    transaction: options.transaction,
-    signal: options.signal,
-    build: async (base) => {
-      if (base === undefined) throw emptyTable();
-      const plan = await planScan(engine, base, {
-        columns: [],
-        filter,
-        keep: false,
-        signal: options.signal,
-      });
-      const edits = await deleteOffsets(engine, base, await matchingOffsets(plan));
-      deleted = edits.deletedRows;
-      return deleted === 0 ? undefined : draftOf(engine, base, edits);
-    },
+  return deleteFound(engine, branch, options, async (base) => {
+    const { signal } = options;
+    return matchingOffsets(
+      await planScan(engine, base, { columns: [], filter, keep: false, signal }),
+    );
   });
-  return { ...committed, deletedRows: deleted };
+}
+
+/** `find` gives the offsets of the rows that go, by fragment id. */
+function deleteFound(
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions & { readonly namesRowIds?: boolean },
+  find: (base: Snapshot) => Promise<ReadonlyMap<number, readonly number[] | Uint32Array>>,
+): Promise<RowsDeleted> {
+  return announced(engine, branch.tableFolder, async (writing) => {
+    let deletedRows = 0;
+    const committed = await commit(writing, branch, {
+      ...options,
+      build: async (base) => {
+        if (base === undefined) throw emptyTable();
+        const edits = await deleteOffsets(writing, base, await find(base));
+        deletedRows = edits.deletedRows;
+        return deletedRows === 0 ? undefined : draftOf(writing, base, edits);
+      },
+    });
+    return { ...committed, deletedRows };
+  });
 }
 
 /** Offsets in their fragments of all rows a plan selects, by fragment id. */
@@ -162,7 +161,7 @@ class DeletionFiles {
   }
 
   async write(offsets: Uint32Array, rows: number): Promise<DeletionEntry> {
-    const file = this.#engine.env.uuid();
+    const file = await this.#engine.newObject();
     const bytes = encodeDeletions(offsets, rows);
     await this.#writes.at(-AT_ONCE);
     const path = deletionFile(this.#folder, file);

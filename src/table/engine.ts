@@ -1,7 +1,8 @@
 /** What every part of the table engine works with: one per open catalog. */
 import type { Env } from '../env.ts';
 import type { NameCodec } from '../format/paths.ts';
-import type { Store } from '../store/store.ts';
+import type { Processes } from '../store/processes.ts';
+import type { Awaitable, Store } from '../store/store.ts';
 import type { ByteCache } from './cache.ts';
 import type { TableBranch } from './head.ts';
 import type { Queue } from './queue.ts';
@@ -32,10 +33,14 @@ export interface Engine {
   readonly queue: Queue;
   /** How a commit becomes visible: straight to the store, or through the version operations. */
   readonly publish: PublishVersion;
-  /** A name for a new file of a table, where its writer announced itself: see writers.ts. */
-  readonly newObject?: () => string;
   /** Told of every version that this handle commits. */
   readonly committed?: ((snapshot: Snapshot) => void) | undefined;
+  /**
+   * A name for a new file of a table, which says whose it is. Only for those that announced
+   * themselves: see writers.ts.
+   */
+  newObject(): Awaitable<string>;
+  readonly processes: Processes;
   /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
   withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   readonly limits: Limits;

@@ -24,6 +24,7 @@ import { requireNoNulls } from './null-check.ts';
 import { changeSchema, type NewSchema } from './schema-version.ts';
 import type { Snapshot } from './snapshot.ts';
 import { canWiden, isListLike } from './widen.ts';
+import { announced } from './writers.ts';
 
 export interface ColumnChange {
   /** Nested fields with dots. All paths are those of before the change. */
@@ -43,19 +44,22 @@ export function alterColumns(
   changes: readonly ColumnChange[],
   options: WriteOptions = {},
 ): Promise<Committed> {
-  return changeSchema(engine, branch, options, async (base) => {
+  const change = async (writing: Engine, base: Snapshot): Promise<NewSchema | undefined> => {
     let tree = base.fields;
     const widened = new Set<number>();
     for (const change of changes) {
       const place = findField(base.fields, change.path);
       requireOpen(place, 'a change of fields');
-      tree = await altered(engine, base, tree, place, change);
+      tree = await altered(writing, base, tree, place, change);
       if (change.type !== undefined) widened.add((place.chain[0] as IdentifiedField).id);
     }
     refuseTwins(tree);
     if (sameFields(tree, base.fields)) return undefined;
-    return { tree, fragments: await forgetStatistics(engine, base, widened) };
-  });
+    return { tree, fragments: await forgetStatistics(writing, base, widened) };
+  };
+  return announced(engine, branch.tableFolder, (writing) =>
+    changeSchema(writing, branch, options, (base) => change(writing, base)),
+  );
 }
 
 /** @throws TableColumnNotFound, InvalidInput when no column would be left */

@@ -170,7 +170,7 @@ class ChunkWriter {
   }
 
   async write(entries: readonly FragmentEntry[]): Promise<ChunkEntry> {
-    const { bytes, entry } = encodeChunk(this.#engine.env.uuid(), entries);
+    const { bytes, entry } = encodeChunk(await this.#engine.newObject(), entries);
     await writeObject(this.#engine.store, chunkFile(this.#tableFolder, entry.file), bytes);
     await this.#engine.store.syncFolders([`${this.#tableFolder}/chunks`]);
     this.#written.set(entry.file, entries);

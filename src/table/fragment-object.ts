@@ -75,9 +75,10 @@ export async function missingFile(
   snapshot: Snapshot,
   file: string,
 ): Promise<DirspaceError> {
-  const isThere = async (path: string): Promise<boolean> =>
-    (await engine.store.head(path)) !== undefined;
-  if ((await isThere(snapshot.file)) && !(await isThere(file))) {
+  // The mark of a deleted run has the name of its first version, and another size.
+  const version = await engine.store.head(snapshot.file);
+  const isThere = version?.size === snapshot.manifestBytes;
+  if (isThere && (await engine.store.head(file)) === undefined) {
     return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
   }
   const { tableFolder, incarnation } = snapshot.branch;

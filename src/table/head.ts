@@ -7,7 +7,7 @@
  * does not, and which is no tombstone, is the newest: wherever the search began. A hint or a cached
  * version above it is evidence of a loss, which is refused.
  */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { corrupt } from '../format/json.ts';
 import { versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
@@ -158,6 +158,21 @@ function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
 /** False once the version was deleted; a tombstone in its place has another size. */
 export async function isStillThere(engine: Engine, snapshot: Snapshot): Promise<boolean> {
   return (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
+}
+
+/**
+ * Whether a change failed because what it was built on was deleted meanwhile, for which a newer
+ * version had to be there: it is built anew on that one.
+ */
+export async function isBaseGone(
+  engine: Engine,
+  base: Snapshot | undefined,
+  error: unknown,
+): Promise<boolean> {
+  if (base === undefined) return false;
+  const isMissing =
+    isDirspaceError(error, 'TableVersionNotFound') || isDirspaceError(error, 'Corrupt');
+  return isMissing && !(await isStillThere(engine, base));
 }
 
 const hasVersion = async (engine: Engine, branch: TableBranch, version: number): Promise<boolean> =>

@@ -33,17 +33,17 @@ export async function mergeRows(
 ): Promise<RowsMerged> {
   checkClauses(clauses);
   let counts = { insertedRows: 0, updatedRows: 0, deletedRows: 0 };
-  const committed = await commitWithFiles(engine, branch, options, async (base, files) => {
+  const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
     if (base === undefined) throw emptyTable();
     const merge = await MergeAttempt.begin(engine, base, clauses, source, options.signal);
     const stream = recordBatchStream(base.schema, merge.batches());
     const folder = base.branch.tableFolder;
-    const written = await writeFragments(engine, folder, stream, base.fields, options.signal);
+    const written = await writeFragments(writing, folder, stream, base.fields, options.signal);
     files.addFragments(written.fragments);
     counts = merge.counts;
     const { insertedRows, updatedRows, deletedRows } = counts;
     if (insertedRows + updatedRows + deletedRows === 0) return undefined;
-    return replacingDraft(engine, base, files, {
+    return replacingDraft(writing, base, files, {
       kind: 'merge',
       summary: {
         inserted_rows: insertedRows,

@@ -8,6 +8,7 @@ import { chunkFile, versionFile } from '../format/paths.ts';
 import { schemaFromJson } from '../protocol/schema.ts';
 import type { Engine } from './engine.ts';
 import { fieldTree, type IdentifiedField } from './field-ids.ts';
+import { missingFile } from './fragment-object.ts';
 import type { TableBranch } from './head.ts';
 
 interface ParsedSchema {
@@ -81,7 +82,7 @@ export class Snapshot {
     if (this.manifest.chunks.length === 0) return this.manifest.fragments;
     const all: FragmentEntry[] = [];
     for (const chunk of this.manifest.chunks) {
-      for (const entry of await readChunk(this.#engine, this.branch.tableFolder, chunk))
+      for (const entry of await readChunk(this.#engine, this.branch.tableFolder, chunk, this))
         all.push(entry);
     }
     all.push(...this.manifest.fragments);
@@ -94,13 +95,18 @@ export async function readChunk(
   engine: Engine,
   tableFolder: string,
   entry: Manifest['chunks'][number],
+  snapshot?: Snapshot,
 ): Promise<readonly FragmentEntry[]> {
   const key = `chunk ${entry.file}`;
   const known = engine.cache.get<readonly FragmentEntry[]>(key);
   if (known !== undefined) return known;
   const file = chunkFile(tableFolder, entry.file);
   const bytes = await engine.store.get(file);
-  if (bytes === undefined) throw corrupt(file, 'it is missing, and a version refers to it');
+  if (bytes === undefined) {
+    throw snapshot === undefined
+      ? corrupt(file, 'it is missing, and a version refers to it')
+      : await missingFile(engine, snapshot, file);
+  }
   const fragments = decodeChunk(bytes, entry, file);
   engine.cache.set(key, fragments, bytes.length * 3);
   return fragments;

@@ -41,8 +41,10 @@ export async function findStorage(
   if (kindOf.has(LANCE_VERSIONS) && (await isFilled(lance))) return { kind: 'lance', path: lance };
   const data = joinPath(tableFolder, 'data');
   if (kindOf.has('data') && kindOf.get('data') !== 'folder') return { kind: 'files', path: data };
-  const pending = kindOf.has('data') ? await pendingFragments(engine, branch) : () => true;
-  for (const { name, kind } of (await store.list(data)) ?? []) {
+  // Listed before the writers: one in progress is announced before its first fragment.
+  const listed = (await store.list(data)) ?? [];
+  const pending = listed.length > 0 ? await pendingFragments(engine, branch) : () => true;
+  for (const { name, kind } of listed) {
     const path = joinPath(data, name);
     if (kind === 'folder' && !(await isFilled(path))) continue;
     if (kind !== 'file' || !isObject('data', name)) {
@@ -62,9 +64,9 @@ export async function findStorage(
 }
 
 /**
- * Tells the names of fragments that are not lost though readers see no version: of writers that
- * announced themselves and did not take it back, and of versions that a batch left undecided or
- * aborted.
+ * Tells the names of fragments, listed before, that are not lost though readers see no version: of
+ * writers that announced themselves and did not take it back, and of versions that a batch left
+ * undecided or aborted.
  */
 export async function pendingFragments(
   engine: Engine,

@@ -47,13 +47,13 @@ export async function updateRows(
     throw new DirspaceError('InvalidInput', 'The update sets no column.');
   }
   let updatedRows = 0;
-  const committed = await commitWithFiles(engine, branch, options, async (base, files) => {
+  const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
     if (base === undefined) throw emptyTable();
-    const changed = await changeRows(engine, base, request, options.signal);
+    const changed = await changeRows(writing, base, request, options.signal);
     files.addFragments(changed.written.fragments);
     updatedRows = changed.written.rows;
     if (updatedRows === 0) return undefined;
-    return replacingDraft(engine, base, files, {
+    return replacingDraft(writing, base, files, {
       kind: 'update',
       summary: { updated_rows: updatedRows },
       ...changed,

@@ -12,6 +12,7 @@ import type { TableBranch } from './head.ts';
 import type { LostTail } from './lost-versions.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { FileVerifier } from './verify-files.ts';
+import { nextTimestamp } from './version-times.ts';
 
 export interface VerifiedVersion {
   readonly version: number;
@@ -93,14 +94,17 @@ export function* checkChain(
   { branch, versions }: VerifiedBranch,
   checksums: ReadonlyMap<string, string>,
 ): Generator<{ readonly path: string; readonly what: string }> {
-  let timestamp = 0;
+  const times = new Map(
+    versions.map(({ version, manifest }) => [version, manifest?.timestamp] as const),
+  );
   for (const { version, path, manifest } of versions) {
     if (manifest === undefined) continue;
     const { parent } = manifest;
-    if (manifest.timestamp < timestamp) {
-      yield { path, what: 'Its timestamp is before that of an older version.' };
+    const since = parent?.branch === branch.branch ? times.get(parent.version) : undefined;
+    // A parent dated much later was made by a wrong clock, and is not followed.
+    if (since !== undefined && nextTimestamp(manifest.timestamp, since) !== manifest.timestamp) {
+      yield { path, what: 'Its timestamp is before that of the version it was built on.' };
     }
-    timestamp = Math.max(timestamp, manifest.timestamp);
     if (parent === undefined) {
       if (version !== 1) yield { path, what: 'It names no parent.' };
       continue;

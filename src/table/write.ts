@@ -171,7 +171,7 @@ class FragmentsWriter {
   }
 
   async #begin(): Promise<OpenFragment> {
-    const file = this.#engine.newObject?.() ?? this.#engine.env.uuid();
+    const file = await this.#engine.newObject();
     const encoder = new FragmentEncoder(this.#schema);
     const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
     const open = { file, encoder, writer, pending: [], pendingBytes: 0, rows: 0, bytes: 0 };

@@ -9,6 +9,7 @@ import type { Manifest } from '../../src/format/manifest.ts';
 import { NameCodec, TABLE_FILE, versionFile } from '../../src/format/paths.ts';
 import { encodeTable } from '../../src/format/records.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
+import { systemProcesses } from '../../src/store/processes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { mainBranch } from '../../src/table/branches.ts';
 import { ByteCache } from '../../src/table/cache.ts';
@@ -114,6 +115,8 @@ export function testEngine(
     publish: (branch, version, bytes, _, after) =>
       store.putIfAbsent(versionFile(branch.folder, version), bytes, after),
     committed: (snapshot) => committed.push(snapshot),
+    newObject: () => clock.uuid(),
+    processes: systemProcesses(),
     withLock: (key, work) => {
       locks.push(key);
       return work();

@@ -34,6 +34,8 @@ export interface Published {
   readonly operation: number;
   /** The step at which it was no longer the newest. */
   replaced: number;
+  /** And by the file system's own clock, in milliseconds. */
+  replacedAt: number;
   takenBack: boolean;
   /** Part of a batch that is not decided, or was aborted: its number is taken, and it is not seen. */
   hidden: 'undecided' | 'aborted' | undefined;
@@ -60,6 +62,8 @@ export class History implements DiskEvents {
   readonly acknowledged = new Set<number>();
   readonly violations: string[] = [];
   readonly deletedFiles: string[] = [];
+  /** How long the versions that were deleted had been superseded by then, in milliseconds. */
+  readonly deletedAges: { readonly path: string; readonly age: number }[] = [];
   /** Folder moves, by the operation that made them. */
   readonly moves = new Map<number, number>();
   simulation: Simulation | undefined;
@@ -81,6 +85,7 @@ export class History implements DiskEvents {
     const { base } = by.simulation;
     if (!base.statSync(to).isDirectory()) {
       this.references.unnamed(by, from);
+      this.#deleted(by, to);
       this.references.named(by, to);
       return;
     }
@@ -105,8 +110,16 @@ export class History implements DiskEvents {
     const published = line === undefined ? undefined : this.lines.get(line)?.get(Number(number));
     if (published !== undefined && published.operation === by.operation) {
       published.takenBack = true;
-    }
+    } else this.#deleted(by, path);
     if (LIVE_FILE.test(path)) this.deletedFiles.push(path);
+  }
+
+  /** Of a version that goes, or gives its place to the mark of a deleted run. */
+  #deleted({ simulation }: SimulatedProcess, path: string): void {
+    const [, line = '', number] = VERSION.exec(path) ?? [];
+    const published = this.lines.get(line)?.get(Number(number));
+    if (published === undefined || published.takenBack || published.hidden !== undefined) return;
+    this.deletedAges.push({ path, age: simulation.now - published.replacedAt });
   }
 
   unlinked(by: SimulatedProcess, path: string): void {
@@ -161,7 +174,7 @@ export class History implements DiskEvents {
         one.hidden = committed ? undefined : 'aborted';
         if (!committed) continue;
         one.step = step;
-        if (newest !== undefined) newest.replaced = step;
+        if (newest !== undefined) replace(newest, by.simulation);
       }
     }
   }
@@ -212,7 +225,7 @@ export class History implements DiskEvents {
     const undecided = decision === 'aborted' ? decision : 'undecided';
     const hidden = manifest.batch === undefined || copied ? undefined : undecided;
     if (hidden !== undefined && decision === 'committed') violated('joins a batch that is decided');
-    if (newest !== undefined && hidden === undefined) newest.replaced = step;
+    if (newest !== undefined && hidden === undefined) replace(newest, by.simulation);
     line.delete(number);
     line.set(number, {
       manifest,
@@ -221,6 +234,7 @@ export class History implements DiskEvents {
       step: hidden === undefined ? step : Number.POSITIVE_INFINITY,
       operation: copied ? 0 : operation,
       replaced: Number.POSITIVE_INFINITY,
+      replacedAt: Number.POSITIVE_INFINITY,
       takenBack: false,
       hidden,
     });
@@ -232,6 +246,11 @@ export class History implements DiskEvents {
     }
     return undefined;
   }
+}
+
+function replace(version: Published, { step, now }: Simulation): void {
+  version.replaced = step;
+  version.replacedAt = now;
 }
 
 const isSeen = ({ takenBack, hidden }: Published): boolean => !takenBack && hidden === undefined;

@@ -11,6 +11,7 @@ import {
 import { type OpenOptions, openCatalog } from '../../src/directory/open-catalog.ts';
 import type { Env } from '../../src/env.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
+import type { Processes } from '../../src/store/processes.ts';
 import { memoryFs } from './memory-fs.ts';
 import { people } from './people.ts';
 import { seeded } from './seeded.ts';
@@ -65,6 +66,8 @@ export class Simulation {
   readonly events: DiskEvents;
   /** Milliseconds since the epoch, as the file system's own clock says. */
   now = START;
+  /** All processes, by their numbers. */
+  readonly started: SimulatedProcess[] = [];
   /** Turns taken so far: orders all that happens. */
   step = 0;
   /** Calls of the file system so far. */
@@ -74,7 +77,6 @@ export class Simulation {
   readonly looksAtOnce: boolean;
   #trace = 0;
   #waiting: Waiting[] = [];
-  #processes = 0;
 
   constructor(seed: number, base: FileSystem, faults: Faults = {}, events: DiskEvents = {}) {
     this.random = seeded(seed);
@@ -103,7 +105,9 @@ export class Simulation {
 
   /** @param skew milliseconds that its clock is ahead of the file system's */
   process(skew = 0): SimulatedProcess {
-    return new SimulatedProcess(this, this.#processes++, skew);
+    const process = new SimulatedProcess(this, this.started.length, skew);
+    this.started.push(process);
+    return process;
   }
 
   /** Resolves when it is the caller's turn again, after `ms` at the earliest. */
@@ -187,6 +191,8 @@ export class SimulatedProcess {
   readonly fs: FileSystem;
   readonly env: Env;
   dead = false;
+  /** A process knows of those that were started later too. */
+  readonly processes: Processes;
   /** Of the operation under way: part of every id made meanwhile. */
   operation = 0;
   #ids = 0;
@@ -195,6 +201,10 @@ export class SimulatedProcess {
     this.simulation = simulation;
     this.number = number;
     this.fs = simulatedFs(this);
+    this.processes = {
+      self: { scope: '51a1de00', pid: number, start: 1 },
+      stateOf: ({ pid }) => (simulation.started[pid]?.dead === false ? 'alive' : 'dead'),
+    };
     this.env = {
       now: () => Math.floor(simulation.now + skew),
       uuid: () => this.#uuid(),
@@ -209,11 +219,12 @@ export class SimulatedProcess {
 
   /** A catalog in which others may go first at every call of the store. */
   async open(options: Omit<OpenOptions, 'fs' | 'env'>): Promise<DirectoryNamespace> {
-    const { fs, env, simulation } = this;
+    const { fs, env, simulation, processes } = this;
     const { catalog, store, autoCompaction } = await openCatalog({
       ...options,
       fs,
       env,
+      processes,
       // The clock of a simulation runs ahead of what it left on the disk.
       trashRetention: Number.POSITIVE_INFINITY,
     });

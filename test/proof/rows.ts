@@ -100,6 +100,11 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./cleanup-safety.ts')).cleanupSafety,
   },
   {
+    row: 'T21 cleanup beside writers',
+    seconds: 40,
+    load: async () => (await import('./cleanup-writers.ts')).cleanupWriters,
+  },
+  {
     row: 'T13 watching',
     seconds: 20,
     alone: true,

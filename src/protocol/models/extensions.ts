@@ -57,12 +57,10 @@ export const CleanupTableRequest = request(
   { older_than_millis: count },
   { id, incarnation: string, orphan_grace_millis: count, dry_run: boolean },
 );
-export const CleanupTableResponse = response({
-  versions_removed: count,
-  files_removed: count,
-  bytes_removed: count,
-  dry_run: boolean,
-});
+export const CleanupTableResponse = response(
+  { versions_removed: count, files_removed: count, bytes_removed: count, dry_run: boolean },
+  { files_kept: count },
+);
 
 const compaction = object(
   {},
@@ -92,7 +90,7 @@ export const OptimizeTableResponse = response(
     bytes_removed: count,
     dry_run: boolean,
   },
-  { version: count },
+  { version: count, unused_files_kept: count },
 );
 
 /** Kinds are not listed: a newer server may have found others. */
