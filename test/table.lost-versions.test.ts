@@ -214,6 +214,20 @@ describe.each([
     expect(await idsOf(await where.open(), t, request)).toEqual([...range(0, 7), 90]);
   });
 
+  test('cleanup leaves the files of lost versions alone until repair has accepted the loss', async () => {
+    const where = place(kind);
+    const { files, file } = await make(where, on);
+    const fragments = (): string[] => files.all().filter((path) => path.includes('/data/'));
+    const before = fragments();
+    for (const path of [8, 9, 10].map(file)) where.fs.unlinkSync(`${where.root}/${path}`);
+    const everything = { id: t, older_than_millis: 0, orphan_grace_millis: 0 };
+    const fresh = await where.open();
+    await expect(fresh.cleanupTable(everything)).rejects.toMatchObject({ code: 'Corrupt' });
+    expect(fragments()).toEqual(before);
+    await fresh.repair({ apply: true });
+    expect(await fresh.cleanupTable(everything)).toMatchObject({ files_removed: 3 });
+  });
+
   test('a torn end takes its numbers along, whatever the hint says', async () => {
     const where = place(kind);
     const { catalog, request, files, file } = await make(where, on);
