@@ -1,8 +1,11 @@
 /** Intents on disk: when they are written and removed, and which of those found are believed. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { decodeIntent, type Intent, pendingIntents, withIntent } from '../src/directory/intents.ts';
 import { encodeChecksummed } from '../src/format/json.ts';
+import type { FileSystem } from '../src/store/file-system.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
+import { memoryFs } from './helpers/memory-fs.ts';
 
 const FOLDER = '.dirspace/intents';
 const ID = '00000000-0000-4000-8000-00000000aaaa';
@@ -201,5 +204,30 @@ describe('what an intent may say', () => {
       details: { file: 'i' },
     });
     expect(() => decode(document)).toThrow(failure);
+  });
+});
+
+test('a namespace gives way to none whose folder lost its marker', async () => {
+  const fs = memoryFs();
+  const look = fs.lstatSync as (...args: unknown[]) => unknown;
+  let hidden = false;
+  const lstatSync = (...args: unknown[]): unknown =>
+    hidden && String(args[0]).endsWith('/.namespace.pending') ? undefined : look(...args);
+  const disk = { ...fs, lstatSync } as FileSystem;
+  const catalog = await openDirectoryNamespace({ root: '/c', fs: disk });
+  await catalog.createNamespace({ id: ['n'], properties: { is: 'old' } });
+  hidden = true;
+  const replacing = { id: ['n'], mode: 'overwrite', properties: { is: 'new' } };
+  await expect(catalog.createNamespace(replacing)).rejects.toMatchObject({
+    code: 'ConcurrentModification',
+  });
+  hidden = false;
+  expect(await catalog.describeNamespace({ id: ['n'] })).toMatchObject({
+    properties: { is: 'old' },
+  });
+  expect(fs.readdirSync('/c/.dirspace/staging')).toEqual([]);
+  await catalog.createNamespace(replacing);
+  expect(await catalog.describeNamespace({ id: ['n'] })).toMatchObject({
+    properties: { is: 'new' },
   });
 });

@@ -71,14 +71,12 @@ export async function createNamespace(
     if (winner?.id === staged.id) return { properties };
   }
   if (winner !== undefined && mode === 'Overwrite') {
-    const marker = joinPath(staging, NAMESPACE_FILE);
-    const pending = joinPath(staging, PENDING_NAMESPACE_FILE);
-    await catalog.store.renameFile(pending, marker);
+    await renameMarker(catalog, staging, PENDING_NAMESPACE_FILE, NAMESPACE_FILE);
     if (await replaceFolder(catalog, { kind: 'namespace', id, place: folder, staging })) {
       return { properties };
     }
     // Dropped meanwhile, so it is created after all.
-    await catalog.store.renameFile(marker, pending);
+    await renameMarker(catalog, staging, NAMESPACE_FILE, PENDING_NAMESPACE_FILE);
     winner = await placeNamespace(catalog, id, staged);
     if (winner?.id === staged.id) return { properties };
   }
@@ -209,6 +207,21 @@ async function stageNamespace(catalog: Catalog, properties: Properties): Promise
   const written = writeObject(catalog.store, marker, encodeNamespace({ id, properties }));
   await Promise.all([written, catalog.store.syncFolders([staging])]);
   return { staging, id };
+}
+
+/** @throws ConcurrentModification where the marker is gone: a folder without it is no namespace */
+async function renameMarker(
+  catalog: Catalog,
+  staging: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  if (await catalog.store.renameFile(joinPath(staging, from), joinPath(staging, to))) return;
+  await catalog.store.deleteFolder(staging);
+  throw new DirspaceError(
+    'ConcurrentModification',
+    `The folder ${staging}, in which the new namespace was being made, has lost its file ${from}. The new namespace was not put in its place; try again.`,
+  );
 }
 
 const withCreatedAt = (catalog: Catalog, properties: Properties): Record<string, string> =>

@@ -42,6 +42,11 @@ export const CORPUS: readonly CorpusEntry[] = [
     found: 'a namespace being replaced stayed in the trash where the disk denied the new one',
   },
   {
+    row: 'T1 fault at every call',
+    seed: 2_148_354_684,
+    found: 'a namespace was replaced by a folder whose marker did not count yet',
+  },
+  {
     row: 'T21 cleanup',
     seed: 943_178_603,
     found: 'a table moved away and back at that moment counted as one without data',
