@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseRetention } from '../directory/retention.ts';
+import { directoryOf } from '../store/root-path.ts';
 import { authOf } from './config-auth.ts';
 import {
   flag,
@@ -74,9 +75,9 @@ function withEnvironment(members: Members, env: Environment): Members {
   const { DIRSPACE_ROOT: root, DIRSPACE_DATABASES_ROOT: databasesRoot } = env;
   const none = { root: undefined, databases: undefined, databasesRoot: undefined };
   const source = root
-    ? { ...none, root: resolve(root) }
+    ? { ...none, root: resolve(directoryOf(root)) }
     : databasesRoot
-      ? { ...none, databasesRoot: resolve(databasesRoot) }
+      ? { ...none, databasesRoot: resolve(directoryOf(databasesRoot)) }
       : {};
   return {
     ...members,
@@ -104,7 +105,8 @@ function flagOf(word: string): boolean {
 export function configOf(members: Members, base: string, env: Environment): ServerConfig {
   object(members, 'the configuration', MEMBERS);
   const { root, databases, databasesRoot, host, port, readOnly, auth, limits, logLevel } = members;
-  const path = (value: unknown, member: string): string => resolve(base, text(value, member));
+  const path = (value: unknown, member: string): string =>
+    resolve(base, directoryOf(text(value, member)));
   return {
     ...optional('root', root, path),
     ...optional('databases', databases, (value, member) => mapOf(value, member, path)),

@@ -12,6 +12,7 @@ import {
   type ObjectPath,
 } from '../protocol/ident.ts';
 import type { Namespace } from '../protocol/namespace.ts';
+import { directoryOf } from '../store/root-path.ts';
 import type { RequestHeaders } from './auth.ts';
 
 /** Where requests say which database they are for. */
@@ -31,6 +32,7 @@ const PREFIX_HEADERS = ['x-service-database-prefix', 'x-lancedb-database-prefix'
 export interface DatabaseSource {
   /** One catalog, whatever database is named. */
   readonly namespace?: Namespace;
+  /** A path or a `file:` URL, as all roots here. */
   readonly root?: string;
   /** Catalogs by name: the path of a root, or a catalog that is open already. */
   readonly databases?: Readonly<Record<string, string | Namespace>>;
@@ -69,7 +71,7 @@ export class Databases {
       );
     }
     for (const name of Object.keys(source.databases ?? {})) checkComponent(name);
-    this.#source = source;
+    this.#source = withPaths(source);
     this.#open = open;
     this.#headers = (routing.headers ?? HEADERS).map((name) => name.toLowerCase());
     this.#prefixHeaders = (routing.prefixHeaders ?? PREFIX_HEADERS).map((n) => n.toLowerCase());
@@ -199,6 +201,25 @@ export class Databases {
       }),
     );
   }
+}
+
+/** Roots that are `file:` URLs are paths from here on. */
+function withPaths(source: DatabaseSource): DatabaseSource {
+  const { root, databases, databasesRoot } = source;
+  const placed = (value: string | Namespace): string | Namespace =>
+    typeof value === 'string' ? directoryOf(value) : value;
+  return {
+    ...source,
+    ...(root === undefined ? {} : { root: directoryOf(root) }),
+    ...(databasesRoot === undefined ? {} : { databasesRoot: directoryOf(databasesRoot) }),
+    ...(databases === undefined
+      ? {}
+      : {
+          databases: Object.fromEntries(
+            Object.entries(databases).map(([name, value]) => [name, placed(value)]),
+          ),
+        }),
+  };
 }
 
 /** A folder whose name could not be sent or is hidden is no database. */

@@ -1,8 +1,7 @@
 /** The implementation `dir`: its properties become the options of a directory catalog. */
-import { fileURLToPath } from 'node:url';
 import { openDirectoryNamespace } from '../directory/directory-namespace.ts';
 import { parseRetention } from '../directory/retention.ts';
-import { DirspaceError } from '../errors.ts';
+import { directoryOf } from '../store/root-path.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
@@ -43,29 +42,4 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       managedVersioning: flagProperty(checked, 'managed_versioning'),
     }),
   });
-}
-
-// Any other colon is part of a name, or ends a drive's.
-const SCHEME = /^(?:(file):|([a-z][a-z0-9+.-]+):\/\/)/i;
-
-function directoryOf(root: string): string {
-  const [match, file, scheme] = SCHEME.exec(root) ?? [];
-  if (match !== undefined && file === undefined) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `A directory catalog is opened by a path or a "file:" URL, not by ${JSON.stringify(`${scheme}:`)}. Use connectNamespace(name, properties) for other catalogs.`,
-      { details: { scheme } },
-    );
-  }
-  const refuse = (cause?: unknown): never => {
-    const message = `${JSON.stringify(root)} names no directory of this machine.`;
-    throw new DirspaceError('InvalidInput', message, { cause });
-  };
-  if (root.includes('\0')) return refuse();
-  if (match === undefined) return root;
-  try {
-    return fileURLToPath(root);
-  } catch (cause) {
-    return refuse(cause);
-  }
 }
