@@ -70,6 +70,12 @@ const WRITER = '11112222-3333-4444-8555-666677778888';
 /** Files of which any makes a table more than declared. */
 const STORAGE: Readonly<Record<string, readonly [path: string, kind: string]>> = {
   'a version of Lance': ['_versions/1.manifest', 'lance'],
+  'a transaction of Lance': ['_transactions/0-x.txn', 'lance'],
+  'deletions of Lance': ['_deletions/0-1-2.arrow', 'lance'],
+  'an index of Lance': ['_indices/x/index.idx', 'lance'],
+  'a reference of Lance': ['_refs/branches/b.json', 'lance'],
+  'a branch of Lance': ['tree/b/_versions/1.manifest', 'lance'],
+  'a temporary file of another program': ['data/.tmp-part1', 'files'],
   'data of Lance': ['data/00001111.lance', 'lance'],
   'a fragment of ours': [`data/${OBJECT}.arrow`, 'fragments'],
   'a fragment of a writer that is not announced': [`data/${WRITER}-0.arrow`, 'fragments'],
@@ -84,8 +90,8 @@ const STORAGE: Readonly<Record<string, readonly [path: string, kind: string]>> =
 /** What a table that is only declared may have in its folder. */
 const HARMLESS: Readonly<Record<string, readonly string[]>> = {
   nothing: [],
-  'empty folders': ['data/', '_versions/', 'data/part=1/'],
-  'temporary files': ['data/.tmp-x', '.tmp-y'],
+  'empty folders': ['data/', '_versions/', '_transactions/', 'tree/', 'data/part=1/'],
+  'temporary files': [`data/.tmp-${WRITER}`, '.tmp-y'],
   'fragments of a writer that is announced': [
     `.tmp-writer-${WRITER}-00000000-1-1`,
     `data/${WRITER}-0.arrow`,

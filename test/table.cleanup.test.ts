@@ -195,7 +195,7 @@ describe('files', () => {
       await put(fragmentFile(TABLE, '22222222'), 2),
       await put(deletionFile(TABLE, entry(1).file), 4),
       await put(chunkFile(TABLE, '33333333'), 8),
-      await put(`${TABLE}/chunks/.tmp-33333333`, 64),
+      await put(`${TABLE}/chunks/.tmp-33333333-4444-5555-6666-777777777777`, 64),
       await put(`${main.folder}/.tmp-33333333`, 16),
       await put(stagedManifestFile(main.folder, 'abc'), 32),
     ];
@@ -205,6 +205,7 @@ describe('files', () => {
       await put(`${TABLE}/notes.txt`, 64),
       // What others keep at the place of a table.
       await put(`${TABLE}/data/33333333.lance`, 64),
+      await put(`${TABLE}/data/.tmp-part1`, 64),
       await put(`${TABLE}/data/33333333.json`, 64),
       await put(`${TABLE}/chunks/33333333.arrow`, 64),
     ];

@@ -189,6 +189,9 @@ export const isStagedManifest = (name: string): boolean => STAGED_NAME.test(name
 
 /** Temporary files of a write in progress; never part of anything. */
 export const isTemporary = (name: string): boolean => name.startsWith('.tmp-');
+/** Those that the engine writes beside its objects: other programs call theirs `.tmp-` too. */
+export const isOwnTemporary = (name: string): boolean => OWN_TEMPORARY.test(name);
+const OWN_TEMPORARY = /^\.tmp-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Beside the versions of a branch: keeps one from being deleted while something is made of it. */
 export const holdFile = (folder: string, version: number, id: string): string =>

@@ -11,6 +11,7 @@ import {
   deletionFile,
   fragmentFile,
   isObject,
+  isOwnTemporary,
   isStagedManifest,
   isTemporary,
   OBJECT_FOLDERS,
@@ -226,7 +227,7 @@ async function listedFiles(
   const others: Candidate[] = [];
   for (const folder of OBJECT_FOLDERS) {
     await collect(`${tableFolder}/${folder}`, (name) => isObject(folder, name), objects);
-    await collect(`${tableFolder}/${folder}`, isTemporary, others);
+    await collect(`${tableFolder}/${folder}`, isOwnTemporary, others);
   }
   for (const { folder } of branches) {
     await collect(folder, (name) => isTemporary(name) || isStagedManifest(name), others);

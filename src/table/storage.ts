@@ -5,7 +5,7 @@
  */
 import {
   isObject,
-  isTemporary,
+  isOwnTemporary,
   joinPath,
   parseVersionFile,
   parseWriter,
@@ -16,8 +16,8 @@ import type { TableBranch } from './head.ts';
 import { Snapshot } from './snapshot.ts';
 import { listedVersions, readManifest } from './version-files.ts';
 
-/** Where a dataset of Lance keeps its manifests. */
-const LANCE_VERSIONS = '_versions';
+/** Folders of a dataset of Lance: manifests first, then what they refer to, and its branches. */
+const LANCE_FOLDERS = ['_versions', '_transactions', '_deletions', '_indices', '_refs', 'tree'];
 
 export interface FoundStorage {
   /** `fragments` are ours and no manifest refers to them; `versions` are of another incarnation. */
@@ -37,8 +37,10 @@ export async function findStorage(
     ((await store.list(path)) ?? [undefined]).length > 0;
   const entries = (await store.list(tableFolder)) ?? [];
   const kindOf = new Map(entries.map(({ name, kind }) => [name, kind]));
-  const lance = joinPath(tableFolder, LANCE_VERSIONS);
-  if (kindOf.has(LANCE_VERSIONS) && (await isFilled(lance))) return { kind: 'lance', path: lance };
+  for (const name of LANCE_FOLDERS) {
+    const path = joinPath(tableFolder, name);
+    if (kindOf.has(name) && (await isFilled(path))) return { kind: 'lance', path };
+  }
   const data = joinPath(tableFolder, 'data');
   if (kindOf.has('data') && kindOf.get('data') !== 'folder') return { kind: 'files', path: data };
   // Listed before the writers: one in progress is announced before its first fragment.
@@ -48,7 +50,7 @@ export async function findStorage(
     const path = joinPath(data, name);
     if (kind === 'folder' && !(await isFilled(path))) continue;
     if (kind !== 'file' || !isObject('data', name)) {
-      if (kind === 'file' && isTemporary(name)) continue;
+      if (kind === 'file' && isOwnTemporary(name)) continue;
       return { kind: name.endsWith('.lance') ? 'lance' : 'files', path };
     }
     if (!pending(name)) return { kind: 'fragments', path };
