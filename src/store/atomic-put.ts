@@ -35,7 +35,7 @@ export async function putIfAbsent(
     if (after !== undefined) await after;
     if (!link(disk, path, folder, temporary, absolute)) return false;
     disk.changed(folder);
-    if (disk.full) await confirm(disk, path, folder);
+    if (disk.full) await confirm(disk, path, folder, via);
     return true;
   } finally {
     unlinkQuietly(disk.fs, temporary);
@@ -60,7 +60,7 @@ export async function put(
     throw failure(error, 'replace', path, folder);
   }
   disk.changed(folder);
-  if (disk.full) await confirm(disk, path, folder);
+  if (disk.full) await confirm(disk, path, folder, via);
 }
 
 /** The target is nobody else's: it is not looked for before the rename. */
@@ -207,12 +207,15 @@ function linkCount(disk: Disk, absolute: string): number {
   }
 }
 
-async function confirm(disk: Disk, path: string, folder: string): Promise<void> {
+/** Flushes the name, and where it came from another folder, that one: a rename is a change of both. */
+async function confirm(disk: Disk, path: string, folder: string, via = folder): Promise<void> {
   let begun = false;
+  const begin = (): void => {
+    begun = true;
+  };
   try {
-    await flushFolder(disk, folder, () => {
-      begun = true;
-    });
+    if (via !== folder) await flushFolder(disk, via, begin);
+    await flushFolder(disk, folder, begin);
   } catch (error) {
     throw outcomeUnknown(path, error, begun);
   }

@@ -83,6 +83,6 @@ export async function deleteTag(
 ): Promise<boolean> {
   const via = versionsFolder(tableFolder, incarnation, MAIN_BRANCH);
   const removed = await engine.store.delete(tagFile(tableFolder, tag), via);
-  if (removed) await engine.store.syncFolders([tagsFolder(tableFolder)]);
+  if (removed) await engine.store.syncFolders([tagsFolder(tableFolder), via]);
   return removed;
 }

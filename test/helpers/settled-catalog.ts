@@ -1,7 +1,7 @@
 /** A simulated catalog once everything has come to rest: what must hold of it then. */
 import { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { openCatalog } from '../../src/directory/open-catalog.ts';
-import { TABLE_FILE } from '../../src/format/paths.ts';
+import { isStagedManifest, TABLE_FILE } from '../../src/format/paths.ts';
 import { decodeTable } from '../../src/format/records.ts';
 import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
 import { listBranches, mainBranch } from '../../src/table/branches.ts';
@@ -26,11 +26,14 @@ export async function settledProblems(
   history: History,
 ): Promise<string[]> {
   const { base: fs } = simulation;
+  const last = simulation.process();
   const { catalog, store, autoCompaction } = await openCatalog({
     root,
     fs,
     // A batch that nobody decided is waited for.
-    env: simulation.process().env,
+    env: last.env,
+    // All others have come to their end, with what they announced and could not take back.
+    processes: { self: last.processes.self, stateOf: () => 'dead' },
     durability: 'relaxed',
     // Real time goes on here, years after that of the simulation.
     trashRetention: Number.POSITIVE_INFINITY,
@@ -58,6 +61,7 @@ export async function settledProblems(
     if (counts && first?.manifest.branch === 'main' && !found.has(id))
       wrong.push(`the table ${id} (${history.operations.get(first.operation)?.what}) is lost`);
   }
+  for (const folder of tableFolders(fs, root)) removeStaged(fs, `${root}/${folder}`);
   for (const name of (await namespace.listAllTables({})).tables) {
     const id = name.split('$');
     await namespace.cleanupTable({ id, older_than_millis: 0, orphan_grace_millis: 0 });
@@ -146,6 +150,15 @@ async function referenceProblems(
       );
   }
   return wrong;
+}
+
+/** Manifests handed over and never published keep their files for an hour, which is over by now. */
+function removeStaged(fs: FileSystem, folder: string): void {
+  for (const entry of readFolder(fs, folder)) {
+    const path = `${folder}/${String(entry.name)}`;
+    if (entry.isDirectory()) removeStaged(fs, path);
+    else if (isStagedManifest(String(entry.name))) fs.unlinkSync(path);
+  }
 }
 
 /** Wherever they lie, the trash included; relative to the root. */

@@ -15,6 +15,7 @@ export const PARTS = {
       'test/table.commit.test.ts',
       'test/table.batch.test.ts',
       'test/table.flush-failures.test.ts',
+      'test/table.writers.test.ts',
     ],
   },
   /** What is written ahead of operations of several steps, and what an opener does about it. */
@@ -45,6 +46,8 @@ export const PARTS = {
       'test/table.cleanup.test.ts',
       'test/table.delete-versions.test.ts',
       'test/directory.without-version.test.ts',
+      'test/table.version-times.test.ts',
+      'test/table.writers.test.ts',
       'test/directory.trash.test.ts',
     ],
   },
