@@ -7,6 +7,7 @@ import { DirspaceError } from '../errors.ts';
 import { arrowTable, columnsOf, recordBatch } from '../format/arrow-data.ts';
 import { gatherBatch } from '../format/gather.ts';
 import { HandOut } from '../format/hand-out.ts';
+import { markSharedData } from '../format/shared-memory.ts';
 import type { QueryTableRequest } from '../protocol/models.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import { collectRows, type Row } from './rows.ts';
@@ -142,6 +143,8 @@ function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
     return;
   }
   const out = new HandOut();
+  // Rows that are picked may lie in the memory of the batch still, which the later pieces read.
+  columnsOf(batch).forEach(markSharedData);
   for (let start = 0; start < batch.numRows; start += most) {
     const rows = Math.min(most, batch.numRows - start);
     const part = gatherBatch(

@@ -16,6 +16,7 @@ export const PARTS = {
       'test/table.batch.test.ts',
       'test/table.flush-failures.test.ts',
       'test/table.writers.test.ts',
+      'test/table.compact.test.ts',
     ],
   },
   /** What is written ahead of operations of several steps, and what an opener does about it. */
@@ -46,6 +47,8 @@ export const PARTS = {
       'test/table.cleanup.test.ts',
       'test/table.delete-versions.test.ts',
       'test/directory.without-version.test.ts',
+      'test/sdk.incarnation.test.ts',
+      'test/namespace.directory.test.ts',
       'test/table.version-times.test.ts',
       'test/table.writers.test.ts',
       'test/directory.trash.test.ts',
