@@ -492,3 +492,83 @@ describe('files', () => {
     expect(exists(orphan)).toBe(true);
   });
 });
+
+describe('what cannot be read', () => {
+  const orphan = () => put(fragmentFile(TABLE, '33333333'), 1);
+  const staged = stagedManifestFile('data/t.table/versions-x', 'abc').split('/').at(-1) as string;
+  /** As a process that read nothing yet sees it, a while later. */
+  const lookAnew = (later: number) => {
+    const { time } = one.clock;
+    one = testEngine({ fs: one.fs });
+    one.clock.time = time + later;
+  };
+  const broken = (part: string) => {
+    one.calls.get = (get, file) =>
+      file.includes(part) ? Promise.reject(new Error('the disk is broken')) : get(file);
+  };
+
+  test('what a staged manifest refers to stays until it is old itself', async () => {
+    await landWith(main, [entry(1)]);
+    const bytes = one.fs.readFileSync(`${ROOT}/${versionFile(main.folder, 1)}`) as Uint8Array;
+    const path = stagedManifestFile(main.folder, 'abc');
+    await one.engine.store.put(path, new Uint8Array(bytes));
+    ages.set(path, 0);
+    await landWith(main, [entry(2)]);
+    one.clock.time += 10 * DAY;
+    expect(await run({ olderThan: DAY })).toMatchObject({ versions: 1, files: 0 });
+    expect(exists(fragmentFile(TABLE, entry(1).file))).toBe(true);
+  });
+
+  test('a staged manifest that is gone, or is a tombstone, needs no file', async () => {
+    await landWith(main, [entry(1)]);
+    const file = await orphan();
+    const path = stagedManifestFile(main.folder, 'abc');
+    await one.engine.store.put(path, encodeTombstone({ deletedThrough: 3 }));
+    ages.set(path, 0);
+    expect(await run()).toMatchObject({ files: 1 });
+    expect(exists(file)).toBe(false);
+    await orphan();
+    one.calls.get = (get, at) => (at === path ? Promise.resolve(undefined) : get(at));
+    expect(await run()).toMatchObject({ files: 1 });
+  });
+
+  test('a disk that fails while staged manifests are read ends the cleanup, and nothing goes', async () => {
+    await landWith(main, [entry(1)]);
+    const file = await orphan();
+    await put(stagedManifestFile(main.folder, 'abc'), 8);
+    broken(staged);
+    await expect(run()).rejects.toThrow('the disk is broken');
+    expect(exists(file)).toBe(true);
+  });
+
+  test('a disk that fails while the files of an old version are read ends the cleanup', async () => {
+    const many = Array.from({ length: 40 }, (_, at) => entry(at + 1));
+    const first = await landWith(main, many);
+    expect(first.manifest.chunks).toHaveLength(1);
+    await landWith(main, [entry(99)]);
+    lookAnew(10 * DAY);
+    broken('/chunks/');
+    await expect(run({ olderThan: DAY })).rejects.toThrow('the disk is broken');
+    expect(await listedVersions(one.engine, main)).toHaveLength(2);
+  });
+
+  test('a damaged list of the files of an old version does not keep the version', async () => {
+    const first = await landWith(
+      main,
+      Array.from({ length: 40 }, (_, at) => entry(at + 1)),
+    );
+    await landWith(main, [entry(99)]);
+    lookAnew(10 * DAY);
+    await put(chunkFile(TABLE, first.manifest.chunks[0]?.file ?? ''), 8);
+    expect(await run({ olderThan: DAY })).toMatchObject({ versions: 1 });
+  });
+
+  test('a table whose folder cannot be listed is cleaned up another time', async () => {
+    await landWith(main, [entry(1)]);
+    const file = await orphan();
+    one.calls.list = (list, folder) =>
+      folder === TABLE ? Promise.resolve(undefined) : list(folder);
+    await expect(run()).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    expect(exists(file)).toBe(true);
+  });
+});
