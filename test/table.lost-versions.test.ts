@@ -7,6 +7,7 @@ import {
 } from '../src/directory/directory-namespace.ts';
 import { encodeChecksummed } from '../src/format/json.ts';
 import { latestFile, versionFile } from '../src/format/paths.ts';
+import { connect } from '../src/index.ts';
 import type { FileSystem } from '../src/store/file-system.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
@@ -329,3 +330,25 @@ const WRITES = [
   ...['writeSync', 'mkdirSync', 'rmdirSync', 'renameSync', 'linkSync', 'unlinkSync', 'fsyncSync'],
   ...['ftruncateSync', 'writev', 'fsync', 'fdatasync', 'openSync'],
 ];
+
+test('what is sound is opened while the newest versions of main are lost', async () => {
+  const root = temporaryFolder();
+  const db = await connect(root);
+  const table = await db.createTable('t', [{ a: 1 }]);
+  for (let a = 2; a <= 10; a++) await table.add([{ a }]);
+  await (await table.branches()).create('br');
+  await (await table.tags()).create('old', 3);
+  await db.close();
+  const folder = `${root}/data/t.table`;
+  const versions = nodeFs.readdirSync(folder).find((name) => name.startsWith('versions-'));
+  for (const version of [8, 9, 10])
+    nodeFs.unlinkSync(versionFile(`${folder}/${versions}`, version));
+  const again = await connect(root);
+  await expect(again.openTable('t')).rejects.toMatchObject({ code: 'Corrupt' });
+  expect(await (await again.openTable('t', [], { version: 7 })).countRows()).toBe(7);
+  const branch = await again.openTable('t', [], { branch: 'br' });
+  await branch.add([{ a: 11 }]);
+  expect(await branch.countRows()).toBe(11);
+  expect(await (await again.openTable('t', [], { tag: 'old' })).countRows()).toBe(3);
+  await again.close();
+});

@@ -1,6 +1,6 @@
 /** DescribeTable: every member of the answer, and the rules of when it is there. */
 import { pathToFileURL } from 'node:url';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { DescribeTableRequest, DescribeTableResponse } from '../protocol/models.ts';
 import { resolveHead, snapshotAt } from '../table/head.ts';
 import { prepareReads } from '../table/prepare.ts';
@@ -45,7 +45,9 @@ export async function describeTable(
   const detailed = request.load_detailed_metadata === true;
   const isNamed = [request.tag, request.branch, request.version].some((name) => name !== undefined);
   const named = isNamed ? await soughtSnapshot(catalog, table, request) : undefined;
-  const newest = await newestVersion(catalog, table);
+  const newest = isNamed
+    ? await newestUnlessDamaged(catalog, table, named)
+    : await newestVersion(catalog, table);
   const snapshot = isNamed ? named : newest;
   // What a table is opened with.
   const isHead = request.tag === undefined && request.version === undefined;
@@ -68,6 +70,23 @@ export async function describeTable(
     ...(detailed && snapshot !== undefined ? detailsOf(snapshot) : {}),
     ...(await vendedOptions(catalog, table.id, table.folder, request.vend_credentials)),
   };
+}
+
+/**
+ * The newest version of main. Where it is damaged or lost, the version asked for in its place: the
+ * properties are then those that the table had by then, and what is sound can still be opened.
+ */
+async function newestUnlessDamaged(
+  catalog: Catalog,
+  table: Table,
+  named: Snapshot | undefined,
+): Promise<Snapshot | undefined> {
+  try {
+    return await newestVersion(catalog, table);
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt')) return named;
+    throw error;
+  }
 }
 
 function detailsOf(snapshot: Snapshot): Partial<DescribeTableResponse> {

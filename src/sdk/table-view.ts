@@ -3,7 +3,7 @@
  * table, or where the handle points, is table.ts's.
  */
 import type { Table as ArrowTable, Schema } from '../arrow.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { ownSchema } from '../format/own-schema.ts';
 import type {
   CountTableRowsRequest,
@@ -222,9 +222,16 @@ export class TableView implements Disposable, AsyncDisposable {
     this.#bind(answer);
   }
 
-  /** Puts the handle on the table that has the name now, whether or not it has data. */
+  /**
+   * Puts the handle on the table that has the name now, whether or not it has data. Where its newest
+   * version is damaged, that is left to the version that is opened, which may be sound.
+   */
   protected async identified(options?: CallOptions): Promise<TableTarget> {
-    this.#bind(await this.#details(options));
+    try {
+      this.#bind(await this.#details(options));
+    } catch (error) {
+      if (!isDirspaceError(error, 'Corrupt')) throw error;
+    }
     return this.#newest;
   }
 
