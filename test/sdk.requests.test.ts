@@ -665,6 +665,10 @@ describe('a table', () => {
     options.on_progress({ rows_done: 1, rows_total: 2 });
     expect(progress).toEqual([{ rowsDone: 1, rowsTotal: 2 }]);
     await failsWith(table.optimize({ cleanupOlderThan: new Date(NaN) }), 'InvalidInput');
+    await table.optimize({ cleanupOlderThan: false });
+    expect(requests('optimizeTable').at(-1)).toEqual({ id: ['t'] });
+    const unverified = { cleanupOlderThan: false, deleteUnverified: true } as const;
+    await failsWith(table.optimize(unverified), 'InvalidInput');
   });
 });
 

@@ -19,9 +19,11 @@ export const EXTENSION_OPERATIONS = {
     answer: 'arrow-file',
   }),
   OptimizeTable: json('/v1/dirspace/table/{id}/optimize', 'write', 'Join small fragments', {
+    // Removes old versions, as CleanupTable does.
+    stricter: [{ member: 'cleanup_older_than_millis', permission: 'admin' }],
     long: true,
   }),
-  CleanupTable: json('/v1/dirspace/table/{id}/cleanup', 'write', 'Remove old versions', {
+  CleanupTable: json('/v1/dirspace/table/{id}/cleanup', 'admin', 'Remove old versions', {
     long: true,
   }),
   Verify: json('/v1/dirspace/namespace/{id}/verify', 'admin', 'Check every byte and reference', {

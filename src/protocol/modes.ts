@@ -28,6 +28,11 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 const folded = (word: string): string => word.replaceAll('_', '').toLowerCase();
 
+/** Whether `value` spells `mode`. What is no text is no mode, and may be anything. */
+export function spellsMode(value: unknown, mode: string): boolean {
+  return typeof value !== 'string' || folded(value) === folded(mode);
+}
+
 /** The word of `allowed` that `value` spells; the first one when there is no value. */
 export function parseMode<const Mode extends string>(
   value: string | undefined,

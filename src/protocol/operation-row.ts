@@ -23,8 +23,19 @@ export type BodyKind = 'json' | 'map' | 'arrow-stream' | 'none';
 /** `json`: the response model. `bare`: its one `answerMember`, unwrapped. `empty`: the status only. */
 export type AnswerKind = 'json' | 'bare' | 'arrow-file' | 'empty';
 
-/** `admin`: changes what is under a namespace as a whole, or records behind the engine's back. */
+/**
+ * `admin`: removes history or namespaces for good, changes what is under a namespace as a whole, or
+ * records behind the engine's back.
+ */
 export type Permission = 'read' | 'write' | 'admin';
+
+/** A member of a request that makes it need more than the permission of its row. */
+export interface StricterMember {
+  readonly member: string;
+  /** The mode that does so, in any spelling; every value of the member if absent. */
+  readonly mode?: string;
+  readonly permission: Permission;
+}
 
 /** What the `id` of the path names; `catalog` operations have none. */
 export type ResourceKind = 'catalog' | 'namespace' | 'table' | 'transaction' | 'materialized_view';
@@ -46,6 +57,7 @@ export interface OperationRow<
   /** Statuses an answer may have besides 400, 401, 403, 503 and other 5xx. */
   readonly errors: readonly number[];
   readonly permission: Permission;
+  readonly stricter: readonly StricterMember[];
   /** Whether a catalog that is opened read-only refuses it. */
   readonly changes: boolean;
   /** True where sending the request twice does what sending it once does. */
@@ -63,6 +75,7 @@ interface RowOptions<Answer extends AnswerKind> {
   readonly answerMember?: string;
   readonly status?: 201 | 202;
   readonly errors?: readonly number[];
+  readonly stricter?: readonly StricterMember[];
   readonly changes?: false;
   readonly repeatable?: true;
   readonly long?: true;
@@ -91,6 +104,7 @@ const rowOf =
     status: 200,
     errors: [404],
     permission,
+    stricter: [],
     changes: permission !== 'read',
     repeatable: permission === 'read',
     long: false,

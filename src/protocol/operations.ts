@@ -26,6 +26,8 @@ const conflict = [404, 409];
 
 export const OPERATIONS = {
   CreateNamespace: json('/v1/namespace/{id}/create', 'write', 'Create a namespace', {
+    // What was there is dropped, with its tables.
+    stricter: [{ member: 'mode', mode: 'Overwrite', permission: 'admin' }],
     errors: [404, 406, 409],
   }),
   ListNamespaces: bodyless('/v1/namespace/{id}/list', 'read', 'List child namespaces', {
@@ -203,7 +205,7 @@ export const OPERATIONS = {
   CreateTableBranch: json('/v1/table/{id}/branches/create', 'write', 'Create a branch', {
     errors: conflict,
   }),
-  DeleteTableBranch: json('/v1/table/{id}/branches/delete', 'write', 'Delete a branch'),
+  DeleteTableBranch: json('/v1/table/{id}/branches/delete', 'admin', 'Delete a branch'),
   DescribeTransaction: json('/v1/transaction/{id}/describe', 'read', 'Read a transaction'),
   AlterTransaction: json('/v1/transaction/{id}/alter', 'admin', 'Change a transaction', {
     errors: conflict,

@@ -76,6 +76,7 @@ function operationItem(operation: AnyOperation, alias?: AliasRoute): Json {
     summary: alias?.summary ?? row.summary,
     tags: [row.path.split('/')[2] ?? 'catalog'],
     'x-permission': row.permission,
+    ...(row.stricter.length === 0 ? {} : { 'x-permission-stricter': row.stricter }),
     parameters: [
       ...names.map((name) => (name === 'id' ? reference('parameters', 'id') : pathParameter(name))),
       reference('parameters', 'delimiter'),

@@ -5,7 +5,8 @@
 import { DirspaceError } from '../errors.ts';
 import { type AnyOperation, EVERY_OPERATION, resourceKind } from '../protocol/every-operation.ts';
 import { type ObjectPath, parseId } from '../protocol/ident.ts';
-import type { Permission } from '../protocol/operation-row.ts';
+import { spellsMode } from '../protocol/modes.ts';
+import type { OperationRow, Permission, StricterMember } from '../protocol/operation-row.ts';
 import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
 
@@ -44,12 +45,17 @@ export function checkGrants(grants: readonly Grant[], whose: string): readonly G
   );
 }
 
-const forbidden = (operation: AnyOperation): DirspaceError =>
-  new DirspaceError(
+function forbidden(operation: AnyOperation, because?: StricterMember): DirspaceError {
+  const what =
+    because === undefined
+      ? `${operation} there`
+      : `${operation} with ${because.member}${because.mode === undefined ? '' : ` ${because.mode}`} there, which needs ${because.permission}`;
+  return new DirspaceError(
     'PermissionDenied',
-    `The credentials of the request do not allow ${operation} there.`,
+    `The credentials of the request do not allow ${what}.`,
     { details: { operation } },
   );
+}
 
 /** Whether any grant of the principal is for the database. */
 export function mayUseDatabase({ grants }: Principal, database: string): boolean {
@@ -97,7 +103,7 @@ const reachable = (grants: readonly Grant[], path: ObjectPath): boolean =>
 
 function checkCall(call: Call, grants: readonly Grant[]): void {
   const { operation } = call;
-  const { permission } = EVERY_OPERATION[operation];
+  const { permission, stricter }: OperationRow = EVERY_OPERATION[operation];
   // Transactions have ids of their own, which lie in no namespace.
   if (resourceKind(operation) === 'transaction') {
     if (!allows(grants, [], permission)) throw forbidden(operation);
@@ -113,9 +119,19 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
       const target = [...(part.new_namespace_id ?? id.slice(0, -1)), name];
       if (!allows(grants, target, permission)) throw forbidden(operation);
     }
+    for (const raised of stricter) {
+      if (asksFor(part, raised) && !allows(grants, id, raised.permission)) {
+        throw forbidden(operation, raised);
+      }
+    }
     // A place chosen by the caller may be somebody else's.
     if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
   }
+}
+
+function asksFor(part: Addressed, { member, mode }: StricterMember): boolean {
+  const value = (part as Readonly<Record<string, unknown>>)[member];
+  return value != null && (mode === undefined || spellsMode(value, mode));
 }
 
 /** Whether a grant covers the path. */

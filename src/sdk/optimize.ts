@@ -14,9 +14,10 @@ import { COMPACTION_OPTIONS, onlyOptions } from './option-names.ts';
 export interface OptimizeOptions extends CallOptions {
   /**
    * Versions superseded before this go, with the files that only they use; seven days ago if absent.
-   * Whoever reads a version has that long from the moment it is no longer the newest.
+   * Whoever reads a version has that long from the moment it is no longer the newest. `false` removes
+   * none: a server allows removing history only to who has the right `admin`.
    */
-  readonly cleanupOlderThan?: Date;
+  readonly cleanupOlderThan?: Date | false;
   /** Says what would go and removes nothing. */
   readonly dryRun?: boolean;
   /**
@@ -46,15 +47,21 @@ export interface CompactionOptions {
 
 const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
 
-/** @throws InvalidInput unless `cleanupOlderThan` is a valid Date */
+/** @throws InvalidInput unless `cleanupOlderThan` is a valid Date, or false without `deleteUnverified` */
 export function optimizeMembers(
   options: OptimizeOptions,
   env: Env,
 ): Omit<OptimizeTableRequest, 'id' | 'branch'> {
   const { cleanupOlderThan, dryRun, deleteUnverified, compaction } = options;
   if (typeof compaction === 'object') onlyOptions(compaction, COMPACTION_OPTIONS, 'compaction');
+  if (cleanupOlderThan === false && deleteUnverified === true) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'deleteUnverified is a part of the cleanup, which cleanupOlderThan: false leaves out. Give a Date, or leave one of them out.',
+    );
+  }
   const age =
-    cleanupOlderThan === undefined
+    cleanupOlderThan === undefined || cleanupOlderThan === false
       ? WEEK_MILLIS
       : env.now() - timeOf(cleanupOlderThan, 'cleanupOlderThan');
   return defined({
@@ -66,7 +73,7 @@ export function optimizeMembers(
             max_deleted_share: compaction.maxDeletedShare,
           })
         : compaction,
-    cleanup_older_than_millis: Math.max(0, age),
+    cleanup_older_than_millis: cleanupOlderThan === false ? undefined : Math.max(0, age),
     dry_run: dryRun,
     orphan_grace_millis: deleteUnverified === true ? 0 : undefined,
   });
