@@ -176,7 +176,7 @@ describe('a prefix scopes a catalog', () => {
     expect((await listed(pair, scope)).json).toEqual({ tables: ['n$t'] });
     expect((await post('/v1/table/outside/describe', {})).status).toBe(404);
     expect(
-      (await post('/v1/table/n$t/rename', { new_table_name: 'u', new_namespace_id: [] })).status,
+      (await post('/v1/table/n$t/rename', { new_table_name: 'u', to_root: true })).status,
     ).toBe(200);
     expect((await listed(pair, {})).json).toEqual({ tables: ['outside', 'team$a$u'] });
     expect((await post('/v1/table/u/drop', undefined)).json.id).toEqual(['u']);

@@ -17,6 +17,7 @@ import type {
   TableExistsRequest,
 } from '../protocol/models.ts';
 import { parseMode, REGISTER_MODES } from '../protocol/modes.ts';
+import { renameTarget } from '../protocol/wire-query.ts';
 import { mainBranch } from '../table/branches.ts';
 import { resolveHead, snapshotAt } from '../table/head.ts';
 import { listedVersions } from '../table/version-files.ts';
@@ -173,7 +174,7 @@ export async function renameTable(
 ): Promise<RenameTableResponse> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request);
-  const namespace = request.new_namespace_id ?? table.id.slice(0, -1);
+  const namespace = renameTarget(request) ?? table.id.slice(0, -1);
   const target = tableId([...namespace, request.new_table_name]);
   await requireNamespace(catalog, target.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, target);

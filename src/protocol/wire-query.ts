@@ -1,10 +1,13 @@
 /**
- * The members of a query that the wire holds otherwise than a request. The protocol's `k` is an
+ * The members that the wire holds otherwise than a request. In a query, the protocol's `k` is an
  * integer of 32 bits that has to be there, so its largest value is how a client asks for every row;
- * and `vector` has to be there too, as an object with nothing in it where none is searched for.
+ * and `vector` has to be there too, as an object with nothing in it where none is searched for. In a
+ * rename, an empty `new_namespace_id` is what the protocol's client for Java sends where its caller
+ * set none, so the table stays in its namespace; `to_root` beside it moves the table to the root.
  */
+import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';
-import type { QueryTableRequest } from './models.ts';
+import type { QueryTableRequest, RenameTableRequest } from './models.ts';
 
 /** The largest `k` of the wire; a server of this package sets no limit then. */
 export const EVERY_ROW = 2 ** 31 - 1;
@@ -29,6 +32,7 @@ interface QueryMembers {
 
 /** The request as it is sent. */
 export function toWire(operation: AnyOperation, request: object): object {
+  if (operation === 'RenameTable') return renameToWire(request as RenameTableRequest);
   return mapQuery(operation, request, ({ k, vector = {}, ...members }) => ({
     ...members,
     ...(k === undefined ? {} : { k: Math.min(k, EVERY_ROW) }),
@@ -36,14 +40,43 @@ export function toWire(operation: AnyOperation, request: object): object {
   }));
 }
 
-/** The request that was meant by one that arrived. */
+/** The request that was meant by one that arrived. @throws InvalidInput for one that says two things */
 export function fromWire<Request extends object>(
   operation: AnyOperation,
   request: Request,
 ): Request {
+  if (operation === 'RenameTable') return renameFromWire(request as RenameTableRequest) as Request;
   return mapQuery(operation, request, (query) =>
     (query.k ?? 0) < EVERY_ROW ? query : { ...query, k: Number.MAX_SAFE_INTEGER },
   ) as Request;
+}
+
+/**
+ * The namespace that a rename names, `[]` for the root; undefined where the table stays in its own.
+ * @throws InvalidInput where the request names the root and another namespace
+ */
+export function renameTarget(request: RenameTableRequest): string[] | undefined {
+  const { new_namespace_id: namespace, to_root: toRoot = false } = request;
+  if (!toRoot) return namespace;
+  if (namespace === undefined || namespace.length === 0) return [];
+  throw new DirspaceError(
+    'InvalidInput',
+    `RenameTable: to_root moves the table to the root, and new_namespace_id names ${JSON.stringify(namespace).slice(0, 200)}. Give one of them.`,
+    { details: { operation: 'RenameTable', member: 'to_root' } },
+  );
+}
+
+function renameToWire(request: RenameTableRequest): object {
+  const namespace = renameTarget(request);
+  const { to_root: _, ...members } = request;
+  return namespace?.length === 0 ? { ...members, new_namespace_id: [], to_root: true } : members;
+}
+
+function renameFromWire(request: RenameTableRequest): RenameTableRequest {
+  const namespace = renameTarget(request);
+  const { to_root: toRoot, new_namespace_id: _, ...members } = request;
+  if (namespace === undefined || (namespace.length === 0 && !toRoot)) return members;
+  return { ...members, new_namespace_id: namespace };
 }
 
 function mapQuery(

@@ -85,9 +85,10 @@ export const DeregisterTableResponse = response(
 );
 export type DeregisterTableResponse = Static<typeof DeregisterTableResponse>;
 
+/** `to_root` goes beyond the protocol's shape: on the wire an empty `new_namespace_id` names nothing. */
 export const RenameTableRequest = request(
   { new_table_name: string },
-  { id, new_namespace_id: array(string) },
+  { id, new_namespace_id: array(string), to_root: boolean },
 );
 export type RenameTableRequest = Static<typeof RenameTableRequest>;
 export const RenameTableResponse = response({}, { transaction_id: string });
