@@ -1,6 +1,7 @@
 /** What a command of the CLI is. Knows neither the parser of arguments nor any command. */
 import { DirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
+import type { Row } from '../sdk/rows.ts';
 
 export interface CommandOption {
   /** As in `-n, --limit <rows>`; a name without a value is a flag. */
@@ -20,11 +21,12 @@ export interface Command {
   readonly examples?: readonly string[];
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
-  run(call: Call): Promise<Answer>;
+  run(call: Call): Promise<Answer | RowsAnswer>;
 }
 
 export interface Call {
   readonly connection: Connection;
+  readonly terminals: Terminals;
   /** By position; undefined where an optional one was left out. */
   readonly arguments: readonly (string | undefined)[];
   readonly options: Options;
@@ -37,17 +39,27 @@ export interface ServiceCommand extends Omit<Command, 'reads' | 'run'> {
   run(call: ServiceCall): Promise<number>;
 }
 
-export interface ServiceCall extends Omit<Call, 'connection'> {
+export interface ServiceCall extends Omit<Call, 'connection' | 'terminals'> {
   readonly around: Surroundings;
 }
 
 /** The process a command runs in. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  out(text: string): void;
+  /** Resolves when more can be taken. Whoever writes much waits for it, so that memory stays bounded. */
+  out(text: string): void | Promise<void>;
   error(text: string): void;
+  /** None is one if absent. */
+  readonly terminals?: Terminals;
   /** Resolves when the user, or the system, asks the process to end. */
   interrupted?(): Promise<void>;
+}
+
+/** Which of the process's streams a person looks at, or types into. */
+export interface Terminals {
+  readonly input: boolean;
+  readonly output: boolean;
+  readonly error: boolean;
 }
 
 /** One result in both forms. */
@@ -58,6 +70,16 @@ export interface Answer {
   readonly text?: string;
   /** What was done, which is no data and goes to stderr. */
   readonly note?: string;
+}
+
+/** Rows of a table, printed as they are read. */
+export interface RowsAnswer {
+  /** In the order they are shown in. */
+  readonly columns: readonly string[];
+  /** In groups of a size that memory can hold. */
+  readonly rows: AsyncIterable<readonly Row[]>;
+  /** As the note of an answer; asked for once all rows are printed. */
+  readonly note?: () => Promise<string | undefined>;
 }
 
 /** A call that cannot be understood; nothing was done. */

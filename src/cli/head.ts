@@ -1,12 +1,10 @@
 /** `dirspace head`: the first rows of a table. */
-import { type Answer, argument, type Call, type Command } from './command.ts';
+import { argument, type Call, type Command, type RowsAnswer } from './command.ts';
 import { parseObject } from './ids.ts';
-import { cell, columns, cut } from './output.ts';
+import { readRows } from './read-rows.ts';
 import { versionOf } from './selection.ts';
 
 const ROWS = 10;
-/** Characters of a value that are shown. */
-const MAX_CELL = 60;
 
 export const head: Command = {
   name: 'head',
@@ -19,14 +17,12 @@ export const head: Command = {
   ],
   examples: ['dirspace head prod/search/user -n 3', 'dirspace head user --at 1 --json'],
   reads: true,
-  async run(call: Call): Promise<Answer> {
+  async run(call: Call): Promise<RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));
     const limit = call.options.count('rows', ROWS);
     const table = await call.connection.openTable(name, namespace, versionOf(call.options));
     const { fields } = await table.schema();
-    const rows = await table.query().limit(limit).toArray();
-    const names = fields.map((field) => field.name);
-    const cells = rows.map((row) => names.map((column) => cut(cell(row[column]), MAX_CELL)));
-    return { json: rows, text: names.length === 0 ? '' : columns(names, cells) };
+    const columns = fields.map((field) => field.name);
+    return { columns, rows: readRows(table.query().limit(limit)) };
   },
 };

@@ -12,11 +12,20 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
-  out: (text) => void process.stdout.write(text),
+  out: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
   error: (text) => void process.stderr.write(text),
+  terminals: {
+    input: process.stdin.isTTY === true,
+    output: process.stdout.isTTY === true,
+    error: process.stderr.isTTY === true,
+  },
   interrupted: () =>
     new Promise((resolve) => {
       // Listeners that stay: a second signal while the server closes does not kill it.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
     }),
 });
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => void stream.once('drain', resolve));
+}

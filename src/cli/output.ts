@@ -58,18 +58,29 @@ const unquoted = (json: string): string => (/^"[^"\\]*"$/.test(json) ? json.slic
 /** Rows under a head, each column as wide as its longest cell. */
 export function columns(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [head.map(visible), ...rows.map((row) => row.map(cell))];
-  const widths = head.map((_, at) =>
-    Math.max(...lines.map((line) => [...(line[at] ?? '')].length)),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map((text, at) => text + ' '.repeat((widths[at] ?? 0) - [...text].length))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const widths = widthsOf(lines);
+  return lines.map((line) => alignedLine(line, widths)).join('\n');
 }
+
+/** Of each column the characters of its longest cell. */
+export function widthsOf(lines: readonly (readonly string[])[]): number[] {
+  const widths: number[] = [];
+  for (const line of lines) {
+    for (const [at, text] of line.entries()) {
+      widths[at] = Math.max(widths[at] ?? 0, characters(text));
+    }
+  }
+  return widths;
+}
+
+/** Cells side by side; one that is longer than its column pushes the others to the right. */
+export const alignedLine = (line: readonly string[], widths: readonly number[]): string =>
+  line
+    .map((text, at) => text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - characters(text))))
+    .join('  ')
+    .trimEnd();
+
+const characters = (text: string): number => [...text].length;
 
 /** Names and values, one to a line. */
 export function facts(entries: readonly (readonly [name: string, value: unknown])[]): string {

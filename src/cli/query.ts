@@ -1,12 +1,12 @@
 /** `dirspace query`: the rows of a table that fit an SQL predicate. */
-import { type Answer, argument, type Call, type Command } from './command.ts';
+import type { Table } from '../sdk/table.ts';
+import { argument, type Call, type Command, type RowsAnswer } from './command.ts';
 import { parseObject } from './ids.ts';
-import { cell, columns, cut } from './output.ts';
+import { readRows } from './read-rows.ts';
 import { versionOf } from './selection.ts';
 
+/** Rows that are shown on a terminal; everywhere else all of them are. */
 const ROWS = 100;
-/** Characters of a value that are shown. */
-const MAX_CELL = 60;
 
 export const query: Command = {
   name: 'query',
@@ -17,25 +17,45 @@ export const query: Command = {
   ],
   options: [
     { flags: '-s, --select <column>', summary: 'a column; may be given again', repeated: true },
-    { flags: '-n, --rows <count>', summary: `how many rows at most; ${ROWS} if absent` },
+    {
+      flags: '-n, --rows <count>',
+      summary: `how many rows at most; if absent ${ROWS} on a terminal, else all`,
+    },
     { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
   ],
-  examples: ['dirspace query prod/search/user "age > 30" -s name -s age'],
+  examples: [
+    'dirspace query prod/search/user "age > 30" -s name -s age',
+    'dirspace query prod/search/user --json > users.json',
+  ],
   reads: true,
-  async run(call: Call): Promise<Answer> {
+  async run(call: Call): Promise<RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));
-    const limit = call.options.count('rows', ROWS);
-    const table = await call.connection.openTable(name, namespace, versionOf(call.options));
-    const selected = call.options.texts('select');
-    const names =
+    const { options, terminals } = call;
+    const isCut = options.text('rows') === undefined && terminals.output;
+    const limit = isCut ? ROWS : options.count('rows', Number.MAX_SAFE_INTEGER);
+    const table = await call.connection.openTable(name, namespace, versionOf(options));
+    // What is counted below must be the version that is shown.
+    if (isCut) await table.checkout(await table.version());
+    const selected = options.texts('select');
+    const columns =
       selected.length > 0 ? selected : (await table.schema()).fields.map((field) => field.name);
-    let asked = table.query().limit(limit);
-    if (selected.length > 0) asked = asked.select([...selected]);
     const predicate = call.arguments[1];
-    if (predicate !== undefined) asked = asked.where(predicate);
-    const rows = await asked.toArray();
-    const cells = rows.map((row) => names.map((column) => cut(cell(row[column]), MAX_CELL)));
-    return { json: rows, text: names.length === 0 ? '' : columns(names, cells) };
+    const asked = table.query().limit(limit);
+    if (selected.length > 0) asked.select(selected);
+    if (predicate !== undefined) asked.where(predicate);
+    const rows = readRows(asked);
+    if (!isCut) return { columns, rows };
+    return { columns, rows, note: () => noteOfMore(table, predicate) };
   },
 };
+
+async function noteOfMore(
+  table: Table,
+  predicate: string | undefined,
+): Promise<string | undefined> {
+  const more = (await table.countRows(predicate)) - ROWS;
+  if (more <= 0) return undefined;
+  const rows = more === 1 ? 'one more row' : `${more.toLocaleString('en')} more rows`;
+  return `There ${more === 1 ? 'is' : 'are'} ${rows}; give -n to see more than ${ROWS}.`;
+}

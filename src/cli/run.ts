@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import { VERSION } from '../version.ts';
-import { type Options, type Surroundings, UsageError } from './command.ts';
+import { type Options, type Surroundings, type Terminals, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCode } from './exit-codes.ts';
-import { toJson } from './output.ts';
+import { printAnswer } from './print.ts';
 import { type Request, readArguments } from './program.ts';
 
 /** Data goes to `out`, everything else to `error`. Never throws. */
@@ -32,15 +32,16 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   const readOnly = typeof reads === 'function' ? reads(given) : reads;
   const connection = await open(options, around, readOnly);
   try {
-    const { json, text = '', note } = await command.run({ connection, arguments: given, options });
-    if (options.flag('json')) around.out(`${toJson(json)}\n`);
-    else if (text !== '') around.out(`${text}\n`);
-    if (note !== undefined) around.error(`${note}\n`);
+    const { terminals = NO_TERMINALS } = around;
+    const answer = await command.run({ connection, arguments: given, options, terminals });
+    await printAnswer(answer, options.flag('json'), around);
     return EXIT.ok;
   } finally {
     await connection.close();
   }
 }
+
+const NO_TERMINALS: Terminals = { input: false, output: false, error: false };
 
 const SERVER = /^https?:\/\//i;
 

@@ -1,0 +1,57 @@
+/**
+ * Prints what a command answers. Rows are printed as they are read: memory holds one batch of them,
+ * and in columns the first thousand lines, whose cells set the widths.
+ */
+import type { Answer, RowsAnswer, Surroundings } from './command.ts';
+import { alignedLine, cell, cut, toJson, widthsOf } from './output.ts';
+
+/** Characters of a value that are shown in a column. */
+const MAX_CELL = 60;
+/** Lines that are held back to set the widths of columns; later lines take them as they are. */
+const LINES_FOR_WIDTHS = 1000;
+
+export async function printAnswer(
+  answer: Answer | RowsAnswer,
+  asJson: boolean,
+  around: Surroundings,
+): Promise<void> {
+  if ('rows' in answer) {
+    await (asJson ? printJsonRows(answer, around) : printColumns(answer, around));
+  } else if (asJson) await around.out(`${toJson(answer.json)}\n`);
+  else if (answer.text !== undefined && answer.text !== '') await around.out(`${answer.text}\n`);
+  const note = typeof answer.note === 'function' ? await answer.note() : answer.note;
+  if (note !== undefined) around.error(`${note}\n`);
+}
+
+/** One array, with a row to a line. */
+async function printJsonRows({ rows }: RowsAnswer, around: Surroundings): Promise<void> {
+  let isFirst = true;
+  for await (const group of rows) {
+    if (group.length === 0) continue;
+    const text = group.map((row) => toJson(row, 0)).join(',\n');
+    await around.out(isFirst ? `[\n${text}` : `,\n${text}`);
+    isFirst = false;
+  }
+  await around.out(isFirst ? '[]\n' : '\n]\n');
+}
+
+async function printColumns({ columns, rows }: RowsAnswer, around: Surroundings): Promise<void> {
+  if (columns.length === 0) return;
+  let held: string[][] = [columns.map((name) => cell(name))];
+  let widths: readonly number[] | undefined;
+  const flush = async (): Promise<void> => {
+    widths ??= widthsOf(held);
+    const known = widths;
+    const text = held.map((line) => `${alignedLine(line, known)}\n`).join('');
+    held = [];
+    if (text !== '') await around.out(text);
+  };
+  for await (const group of rows) {
+    for (const row of group) {
+      held.push(columns.map((name) => cut(cell(row[name]), MAX_CELL)));
+      if (widths === undefined && held.length > LINES_FOR_WIDTHS) widths = widthsOf(held);
+    }
+    if (widths !== undefined) await flush();
+  }
+  await flush();
+}

@@ -1,0 +1,136 @@
+/** What the command line prints of many rows, in processes of its own. */
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { tableFromArrays } from '../src/arrow.ts';
+import { connect } from '../src/sdk/connect.ts';
+import { callCli, spawnCli } from './helpers/cli.ts';
+import { compiledModule } from './helpers/compiled.ts';
+import { temporaryFolder } from './helpers/temporary.ts';
+
+const ROWS = 1_000_000;
+let root: string;
+
+beforeAll(async () => {
+  root = join(temporaryFolder(), 'catalog');
+  const db = await connect(root, { durability: 'relaxed' });
+  const n = Int32Array.from({ length: ROWS }, (_, at) => at);
+  await db.createTable('many', tableFromArrays({ n }));
+  await db.createTable('few', tableFromArrays({ n: n.subarray(0, 101) }));
+  await db.createTable('hundred', tableFromArrays({ n: n.subarray(0, 100) }));
+  await db.close();
+  compiledModule('cli/main.js');
+}, 300_000);
+
+/** Runs the command with a terminal as its output; what goes to standard error is kept apart. */
+function onTerminal(args: readonly string[]): { out: string[]; error: string } {
+  const folder = temporaryFolder();
+  const errors = join(folder, 'errors');
+  const main = fileURLToPath(compiledModule('cli/main.js'));
+  const words = [process.execPath, main, ...args].map((word) => `'${word}'`).join(' ');
+  const typed = openSync('/dev/null', 'r');
+  const out = execFileSync('script', ['-qec', `${words} 2>'${errors}'`, '/dev/null'], {
+    encoding: 'utf8',
+    stdio: [typed, 'pipe', 'inherit'],
+  });
+  closeSync(typed);
+  return { out: out.trimEnd().split(/\r?\n/), error: readFileSync(errors, 'utf8') };
+}
+
+const hasScript = ((): boolean => {
+  try {
+    execFileSync('script', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe('without -n', () => {
+  test('all rows go into a pipe, as JSON and as columns', async () => {
+    const json = await spawnCli(['query', 'many', '--json', '--root', root]);
+    expect({ code: json.code, error: json.error }).toEqual({ code: 0, error: '' });
+    const rows = JSON.parse(json.out) as { n: number }[];
+    expect(rows).toHaveLength(ROWS);
+    expect(rows.every(({ n }, at) => n === at)).toBe(true);
+    const text = await spawnCli(['query', 'many', '--root', root]);
+    expect(text.code).toBe(0);
+    const lines = text.out.trimEnd().split('\n');
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([ROWS + 1, 'n', `${ROWS - 1}`]);
+  });
+
+  test.skipIf(!hasScript)('a terminal shows 100, and is told how many more there are', () => {
+    const { out, error } = onTerminal(['query', 'many', 'n >= 10', '--root', root]);
+    expect(out).toHaveLength(101);
+    expect(out.at(-1)).toBe('109');
+    expect(error).toBe('There are 999,890 more rows; give -n to see more than 100.\n');
+    const json = onTerminal(['query', 'few', '--json', '--root', root]);
+    expect(JSON.parse(json.out.join(''))).toHaveLength(100);
+    expect(json.error).toBe('There is one more row; give -n to see more than 100.\n');
+    expect(onTerminal(['query', 'hundred', '--root', root]).error).toBe('');
+  });
+
+  test.skipIf(!hasScript)('-n counts on a terminal too', () => {
+    const { out, error } = onTerminal(['query', 'few', '-n', '101', '--root', root]);
+    expect([out.length, error]).toEqual([102, '']);
+    const fewer = onTerminal(['query', 'few', '-n', '7', '--root', root]);
+    expect([fewer.out.length, fewer.error]).toEqual([8, '']);
+  });
+});
+
+test('memory does not grow with the rows that are printed', async () => {
+  const bare = await peakMemory(['query', 'many', '-n', '1000', '--json', '--root', root]);
+  const all = await peakMemory(['query', 'many', '--json', '--root', root]);
+  expect(all.lines).toBe(ROWS + 2);
+  // A million rows as objects take twice as much, and as one text as much again.
+  expect(all.bytes - bare.bytes).toBeLessThan(64 * 2 ** 20);
+});
+
+/** Of a process whose output is read slowly: what it does not wait for lies in its memory. */
+function peakMemory(args: readonly string[]): Promise<{ bytes: number; lines: number }> {
+  const main = compiledModule('cli/main.js');
+  const report = `process.on('exit', () => process.stderr.write(String(process.resourceUsage().maxRSS)));`;
+  const source = `${report} process.argv.splice(1, 0, 'dirspace'); await import(${JSON.stringify(main)});`;
+  const { DIRSPACE_URI: _, ...env } = process.env;
+  const options = ['--max-semi-space-size=1', '--input-type=module', '-e', source, ...args];
+  const child = spawn(process.execPath, options, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [lines, error] = [0, ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === 10) lines++;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    error += text;
+  });
+  return new Promise((resolve) => {
+    child.on('close', () => resolve({ bytes: Number(error) * 1024, lines }));
+  });
+}
+
+test('columns are as wide as the first thousand rows need; longer values push', async () => {
+  const folder = join(temporaryFolder(), 'catalog');
+  const db = await connect(folder, { durability: 'relaxed' });
+  const rows = Array.from({ length: 1500 }, (_, at) => ({
+    a: at === 999 ? 'eleven char' : at === 1000 ? 'twelve chars' : 'x',
+    b: at,
+  }));
+  await db.createTable('t', rows);
+  await db.close();
+  const { out } = await callCli(['query', 't', '--root', folder]);
+  const lines = out.trimEnd().split('\n');
+  expect(lines).toHaveLength(1501);
+  expect([lines[0], lines[1], lines[1000], lines[1001], lines[1500]]).toEqual([
+    'a            b',
+    'x            0',
+    'eleven char  999',
+    'twelve chars  1000',
+    'x            1499',
+  ]);
+});
+
+test('no rows are an empty array, and the names of the columns', async () => {
+  const none = ['query', 'many', 'n < 0', '--root', root];
+  expect((await callCli([...none, '--json'])).out).toBe('[]\n');
+  expect((await callCli(none)).out).toBe('n\n');
+});
