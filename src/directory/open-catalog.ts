@@ -39,6 +39,8 @@ export interface OpenOptions {
   readonly cacheBytes?: number | undefined;
   /** Bytes of table data kept in memory once read and verified. */
   readonly bufferBytes?: number | undefined;
+  /** Bytes that one request may have at once for what is made while it is answered; 1 GiB if absent. */
+  readonly requestMemory?: number | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** How long the trash keeps what was dropped: milliseconds, or text such as `7d`; 7 days if absent. */
   readonly trashRetention?: number | string | undefined;
@@ -92,7 +94,11 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     },
     processes: options.processes ?? systemProcesses(),
     withLock: (key, work) => withLock(store, key, work, { env }),
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits: {
+      ...DEFAULT_LIMITS,
+      ...(options.requestMemory === undefined ? {} : { requestMemory: options.requestMemory }),
+      ...options.limits,
+    },
   };
   const catalog: Catalog = {
     engine,

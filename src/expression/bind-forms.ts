@@ -151,7 +151,10 @@ function bindJoin(args: readonly Bound[], at: number | undefined): Bound {
   if (!families.includes('text')) {
     refuse(at, `|| joins texts, not ${describe(left)} and ${describe(right)}`);
   }
-  return call(run, [asText(left, at), asText(right, at)], UTF8);
+  const texts = args.flatMap((arg) =>
+    arg.kind === 'call' && arg.run === run ? arg.args : [asText(arg, at)],
+  );
+  return call(run, texts, UTF8);
 }
 
 /** concat skips nulls, unlike ||. */
@@ -165,10 +168,8 @@ function bindConcat(args: readonly Bound[], at: number | undefined): Bound {
         type: UTF8,
       }),
     );
-  return parts.reduce(
-    (joined, part) => bindJoin([joined, part], at),
-    literal(UTF8, '', at) as Bound,
-  );
+  const [first = literal(UTF8, '', at)] = parts;
+  return parts.length < 2 ? first : call(STRING_FUNCTIONS['||'] as RowFunction, parts, UTF8);
 }
 
 function bindElement(args: readonly Bound[], at: number | undefined): Bound {

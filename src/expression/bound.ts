@@ -3,6 +3,7 @@
  * binder, read by evaluation, pruning and column collection. It holds no values of rows.
  */
 import type { DataType } from '../arrow.ts';
+import type { BatchMemory } from '../request-memory.ts';
 import type { Column, Value } from './column.ts';
 import type { ExactNumber } from './literals.ts';
 import type { ArithmeticOperator, CompareOperator } from './tree.ts';
@@ -41,8 +42,8 @@ export interface RowFunction {
   readonly name: string;
   /** May throw for some values, so that guards before it must come first. */
   readonly fallible: boolean;
-  /** `args` all have `length` rows. */
-  evaluate(args: readonly Column[], length: number, type: DataType): Column;
+  /** `args` all have `length` rows. Asks `memory` before it makes texts. */
+  evaluate(args: readonly Column[], length: number, type: DataType, memory: BatchMemory): Column;
 }
 
 export type CastMode = 'explicit' | 'lenient' | 'lossless';

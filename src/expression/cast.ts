@@ -5,6 +5,7 @@
  */
 import type { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import type { BatchMemory } from '../request-memory.ts';
 import { floorDivide } from '../values/calendar.ts';
 import { fromWallClock, toWallClock } from '../values/zones.ts';
 import type { CastMode } from './bound.ts';
@@ -57,8 +58,16 @@ export function canCast(from: Family, to: Family): boolean {
   return INTO[from]?.includes(to) ?? false;
 }
 
+/** Bytes of a value that is text, a list or bytes, beside what it was made from. */
+const VALUE_BYTES = 96;
+
 /** Throws InvalidInput for a value that does not fit, naming both; null instead where lenient. */
-export function castColumn(column: Column, to: DataType, mode: CastMode): Column {
+export function castColumn(
+  column: Column,
+  to: DataType,
+  mode: CastMode,
+  memory: BatchMemory,
+): Column {
   const from = plainType(column.type);
   const [f, g] = [familyOf(from), familyOf(to)];
   if (f === g && typeText(from) === typeText(to)) return { ...column, type: to };
@@ -73,11 +82,14 @@ export function castColumn(column: Column, to: DataType, mode: CastMode): Column
     return { ...column, type: to };
   const read = reader(column);
   const convert = converter(from, to, mode);
+  if (g === 'text' || g === 'bytes' || g === 'list') memory.take(VALUE_BYTES * column.length);
   const values: Value[] = new Array(column.length);
   for (let i = 0; i < values.length; i++) {
     const value = read(i);
     let result: Value = null;
     if (value !== null) {
+      if (value instanceof Uint8Array || typeof value === 'string') memory.text(value.length);
+      else if (Array.isArray(value)) memory.take(VALUE_BYTES * value.length);
       result = convert(value);
       if (result === undefined) {
         if (mode !== 'lenient') fail(value, from, to, mode);

@@ -25,17 +25,30 @@ import { compareWithConstant, inRange } from './evaluate-compare.ts';
 import { compareColumns } from './evaluate-compare-columns.ts';
 import { isAmong } from './evaluate-in.ts';
 import { evaluateLike } from './evaluate-like.ts';
-import { dictionaryFrame, type Frame, NarrowFrame, NO_COLUMNS } from './frame.ts';
+import { dictionaryFrame, type Frame, NarrowFrame, noColumns } from './frame.ts';
 import { gather } from './gather.ts';
 import { familyOf } from './types.ts';
 
 /** The value of a tree without columns. Throws what its evaluation throws. */
 export function evaluateConstant(bound: Bound): Value {
-  return reader(evaluate(bound, NO_COLUMNS))(0) ?? null;
+  return reader(evaluate(bound, noColumns()))(0) ?? null;
 }
 
-/** The value of `bound` for every row of `frame`. Throws InvalidInput for values that do not fit. */
+/**
+ * The value of `bound` for every row of `frame`. Throws InvalidInput for values that do not fit, and
+ * before values are made that take more memory than the frame has.
+ */
 export function evaluate(bound: Bound, frame: Frame): Column {
+  const { memory } = frame;
+  const before = memory.used;
+  const column = evaluateNode(bound, frame);
+  // Truth and numbers refer to nothing of what they were computed from.
+  const { form } = column;
+  if (form === 'truth' || form === 'number' || form === 'wide') memory.used = before;
+  return column;
+}
+
+function evaluateNode(bound: Bound, frame: Frame): Column {
   if (frame.length > 1) {
     const once = overDictionary(bound, frame);
     if (once !== null) return once;
@@ -98,14 +111,16 @@ export function evaluate(bound: Bound, frame: Frame): Column {
     case 'coalesce':
       return evaluateCoalesce(bound.args, frame, bound.type);
     case 'cast':
-      return castColumn(evaluate(bound.arg, frame), bound.type, bound.mode);
+      return castColumn(evaluate(bound.arg, frame), bound.type, bound.mode, frame.memory);
     case 'call':
       return bound.run.evaluate(
         bound.args.map((arg) => evaluate(arg, frame)),
         length,
         bound.type,
+        frame.memory,
       );
     case 'list': {
+      frame.memory.take(length * (LIST_OVERHEAD + REFERENCE * bound.items.length));
       const readers = bound.items.map((item) => reader(evaluate(item, frame)));
       const rows = Array.from({ length }, (_, row) => readers.map((read) => read(row) ?? null));
       return columnOf(bound.type, rows);
@@ -114,6 +129,10 @@ export function evaluate(bound: Bound, frame: Frame): Column {
       return memberOf(evaluate(bound.arg, frame), bound.index, bound.type);
   }
 }
+
+/** Bytes of a list and of each of its items, as JavaScript keeps them. */
+const LIST_OVERHEAD = 32;
+const REFERENCE = 8;
 
 /** Kinds whose truth values are a fresh array, which may be written to. */
 const FRESH = new Set([
@@ -270,9 +289,11 @@ function overDictionary(bound: Bound, frame: Frame): Column | null {
   const parts = frame.dictionary(column);
   if (parts === null) return null;
   let values: Column;
+  const { used } = frame.memory;
   try {
-    values = evaluate(bound, dictionaryFrame(parts.values));
+    values = evaluate(bound, dictionaryFrame(parts.values, frame.memory));
   } catch (error) {
+    frame.memory.used = used;
     if (error instanceof DirspaceError) return null;
     throw error;
   }

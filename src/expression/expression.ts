@@ -154,7 +154,8 @@ class Compiled implements CompiledExpression {
       const vector = batch.getChild(bound.names[0] ?? '');
       if (vector !== null) return vector;
     }
-    return toVector(evaluate(bound, new BatchFrame(batch, context)), this.type);
+    const frame = new BatchFrame(batch, context);
+    return toVector(evaluate(bound, frame), this.type, frame.memory);
   }
 
   select(batch: ColumnSource, context: EvaluationContext = {}): Uint32Array {

@@ -4,6 +4,7 @@
  */
 import { type Data, DataType, type Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { type BatchMemory, RequestMemory } from '../request-memory.ts';
 import type { BoundColumn } from './bound.ts';
 import { bothValid, type Column, constantColumn, type Validity } from './column.ts';
 import { concatenate, gather } from './gather.ts';
@@ -21,6 +22,8 @@ export interface ColumnSource {
 export type RowNumbers = BigUint64Array | { readonly start: bigint | number };
 
 export interface EvaluationContext {
+  /** Bounds what may be made of a batch; that of a request of its own if absent. */
+  readonly memory?: RequestMemory;
   /** Values of `_rowid`, one a row. */
   readonly rowIds?: RowNumbers;
   /** Values of `_rowoffset`, one a row. */
@@ -29,6 +32,7 @@ export interface EvaluationContext {
 
 export interface Frame {
   readonly length: number;
+  readonly memory: BatchMemory;
   column(bound: BoundColumn): Column;
   virtual(name: '_rowid' | '_rowoffset'): Column;
   /** The dictionary of a top-level dictionary column, where it is short; else null. */
@@ -37,6 +41,7 @@ export interface Frame {
 
 export class BatchFrame implements Frame {
   readonly length: number;
+  readonly memory: BatchMemory;
   readonly #source: ColumnSource;
   readonly #context: EvaluationContext;
   readonly #columns = new Map<string, Column>();
@@ -46,6 +51,7 @@ export class BatchFrame implements Frame {
     this.#source = source;
     this.#context = context;
     this.length = source.numRows;
+    this.memory = (context.memory ?? new RequestMemory()).batch();
   }
 
   column(bound: BoundColumn): Column {
@@ -165,6 +171,7 @@ export function withValidity(column: Column, valid: Validity): Column {
 /** Some rows of another frame, in order. */
 export class NarrowFrame implements Frame {
   readonly length: number;
+  readonly memory: BatchMemory;
   readonly #outer: Frame;
   readonly #rows: Uint32Array;
   readonly #columns = new Map<string, Column>();
@@ -173,6 +180,7 @@ export class NarrowFrame implements Frame {
     this.#outer = outer;
     this.#rows = rows;
     this.length = rows.length;
+    this.memory = outer.memory;
   }
 
   column(bound: BoundColumn): Column {
@@ -196,9 +204,13 @@ export class NarrowFrame implements Frame {
   }
 }
 
+/** A constant that takes more is left to be computed with the rows. */
+const CONSTANT_MEMORY = 4 * 1024 * 1024;
+
 /** One row without columns: what a constant is folded over. */
-export const NO_COLUMNS: Frame = {
+export const noColumns = (memory = new RequestMemory(CONSTANT_MEMORY).batch()): Frame => ({
   length: 1,
+  memory,
   column: () => {
     throw new DirspaceError('Internal', 'A constant has no columns');
   },
@@ -206,9 +218,9 @@ export const NO_COLUMNS: Frame = {
     throw new DirspaceError('Internal', 'A constant has no row id');
   },
   dictionary: () => null,
-};
+});
 
 /** A single column in place of all: the dictionary an expression is evaluated over once. */
-export function dictionaryFrame(values: Column): Frame {
-  return { ...NO_COLUMNS, length: values.length, column: () => values };
+export function dictionaryFrame(values: Column, memory: BatchMemory): Frame {
+  return { ...noColumns(memory), length: values.length, column: () => values };
 }

@@ -12,19 +12,21 @@ import {
   Vector,
 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import type { BatchMemory } from '../request-memory.ts';
 import { type Column, reader, TRUE, type Validity, type Value, validityOf } from './column.ts';
 import type { IntervalValue } from './literals.ts';
 import { elementType, familyOf, isWide, typeText } from './types.ts';
 
-export function toVector(column: Column, type: DataType): Vector {
-  return new Vector([toData(column, type)]);
+/** Asks `memory` before it makes buffers whose size is not that of a number a row. */
+export function toVector(column: Column, type: DataType, memory: BatchMemory): Vector {
+  return new Vector([toData(column, type, memory)]);
 }
 
-function toData(column: Column, type: DataType): Data {
+function toData(column: Column, type: DataType, memory: BatchMemory): Data {
   const { length } = column;
   const family = familyOf(type);
   if (family === 'null') return makeData({ type, length } as never);
-  if (DataType.isDictionary(type)) return toData(column, type.dictionary);
+  if (DataType.isDictionary(type)) return toData(column, type.dictionary, memory);
   const valid = validityOf(column);
   const common = { type, length, ...validityBuffer(valid) };
   switch (family) {
@@ -43,11 +45,11 @@ function toData(column: Column, type: DataType): Data {
       return makeData({ ...common, data: intervals(column, type as Interval) } as never);
     case 'text':
     case 'bytes':
-      return makeData({ ...common, ...bytes(column, type) } as never);
+      return makeData({ ...common, ...bytes(column, type, memory) } as never);
     case 'list':
-      return makeData({ ...common, ...lists(column, type) } as never);
+      return makeData({ ...common, ...lists(column, type, memory) } as never);
     case 'struct':
-      return makeData({ ...common, children: members(column, type) } as never);
+      return makeData({ ...common, children: members(column, type, memory) } as never);
     default:
       throw new DirspaceError(
         'Unsupported',
@@ -152,53 +154,70 @@ function intervals(column: Column, type: Interval): Int32Array {
   return out;
 }
 
-function bytes(column: Column, type: DataType): object {
+/** Bytes of an item of a list on its way into a buffer. */
+const ITEM_BYTES = 16;
+
+/** Offsets of 32 bits reach no further. */
+const MOST_BYTES = 2 ** 31 - 1;
+
+/** Lengths come first, so that the one buffer is as large as it has to be, and is asked for. */
+function bytes(column: Column, type: DataType, memory: BatchMemory): object {
   const { length } = column;
-  const fixed = DataType.isFixedSizeBinary(type) ? type.byteWidth : null;
-  const pieces: Uint8Array[] = [];
-  const offsets = new Int32Array(length + 1);
-  const read = column.form === 'bytes' ? null : reader(column);
-  let total = 0;
-  for (let i = 0; i < length; i++) {
-    let piece: Uint8Array | null = null;
-    if (column.form === 'bytes') {
-      const present = column.valid === null || column.valid[i] === 1;
-      piece = present ? column.data.subarray(column.starts[i], column.ends[i]) : null;
-    } else {
-      const value: Value = read?.(i) ?? null;
-      piece =
-        value === null
-          ? null
-          : typeof value === 'string'
-            ? Buffer.from(value)
-            : (value as Uint8Array);
-    }
-    if (piece === null && fixed !== null) piece = new Uint8Array(fixed);
-    if (piece !== null && fixed !== null) checkSize(piece.length, fixed, 'bytes', type);
-    if (piece !== null) {
-      pieces.push(piece);
-      total += piece.length;
-    }
-    offsets[i + 1] = total;
-  }
-  const data = new Uint8Array(total);
-  let at = 0;
-  for (const piece of pieces) {
-    data.set(piece, at);
-    at += piece.length;
-  }
-  if (fixed !== null) return { data };
-  const large = DataType.isLargeUtf8(type) || DataType.isLargeBinary(type);
   if (DataType.isUtf8View(type) || DataType.isBinaryView(type)) {
     throw new DirspaceError(
       'Unsupported',
       `An expression cannot give values of type ${String(type)}`,
     );
   }
+  const fixed = DataType.isFixedSizeBinary(type) ? type.byteWidth : null;
+  const offsets = new Int32Array(length + 1);
+  const read = column.form === 'bytes' ? null : reader(column);
+  const constant = column.form === 'constant' ? sizeOf(column.value) : undefined;
+  let total = 0;
+  for (let i = 0; i < length; i++) {
+    let size = constant;
+    if (column.form === 'bytes') {
+      const present = column.valid === null || column.valid[i] === 1;
+      size = present ? (column.ends[i] as number) - (column.starts[i] as number) : undefined;
+    } else if (constant === undefined) size = sizeOf(read?.(i) ?? null);
+    if (size !== undefined && fixed !== null) checkSize(size, fixed, 'bytes', type);
+    total += size ?? fixed ?? 0;
+    offsets[i + 1] = total;
+    if (total > MOST_BYTES) break;
+  }
+  memory.take(total);
+  if (total > MOST_BYTES) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The values of one batch of rows have ${total} bytes or more, and a column holds ${MOST_BYTES} at most. Compute shorter values.`,
+    );
+  }
+  const data = new Uint8Array(total);
+  const text = Buffer.from(data.buffer);
+  for (let i = 0; i < length; i++) {
+    const at = offsets[i] as number;
+    if (at === offsets[i + 1]) continue;
+    if (column.form === 'bytes') {
+      if (column.valid !== null && column.valid[i] === 0) continue;
+      data.set(column.data.subarray(column.starts[i], column.ends[i]), at);
+      continue;
+    }
+    const value: Value = read?.(i) ?? null;
+    if (typeof value === 'string') text.write(value, at);
+    else if (value !== null) data.set(value as Uint8Array, at);
+  }
+  if (fixed !== null) return { data };
+  const large = DataType.isLargeUtf8(type) || DataType.isLargeBinary(type);
   return { data, valueOffsets: large ? BigInt64Array.from(offsets, BigInt) : offsets };
 }
 
-function lists(column: Column, type: DataType): object {
+/** Bytes of a text or of binary; undefined for null. */
+function sizeOf(value: Value): number | undefined {
+  if (value === null) return undefined;
+  return typeof value === 'string' ? Buffer.byteLength(value) : (value as Uint8Array).length;
+}
+
+function lists(column: Column, type: DataType, memory: BatchMemory): object {
   const items: Value[] = [];
   const offsets = new Int32Array(column.length + 1);
   const read = reader(column);
@@ -207,6 +226,7 @@ function lists(column: Column, type: DataType): object {
     const value = (read(i) ?? null) as readonly Value[] | null;
     const present = value ?? (width === null ? [] : new Array(width).fill(null));
     if (width !== null) checkSize(present.length, width, 'items', type);
+    memory.take(ITEM_BYTES * present.length);
     for (const item of present) items.push(item);
     offsets[i + 1] = items.length;
   }
@@ -214,6 +234,7 @@ function lists(column: Column, type: DataType): object {
   const child = toData(
     { form: 'values', type: member, length: items.length, values: items },
     member,
+    memory,
   );
   if (width !== null) return { child };
   return {
@@ -230,10 +251,10 @@ function checkSize(found: number, size: number, what: string, type: DataType): v
   );
 }
 
-function members(column: Column, type: DataType): Data[] {
+function members(column: Column, type: DataType, memory: BatchMemory): Data[] {
   const fields = type.children as readonly { name: string; type: DataType }[];
   if (column.form === 'struct') {
-    return column.children.map((child, i) => toData(child, fields[i]?.type ?? child.type));
+    return column.children.map((child, i) => toData(child, fields[i]?.type ?? child.type, memory));
   }
   const read = reader(column);
   return fields.map((field) => {
@@ -241,6 +262,7 @@ function members(column: Column, type: DataType): Data[] {
       const value = (read(row) ?? null) as Record<string, Value> | null;
       return value === null ? null : (value[field.name] ?? null);
     });
-    return toData({ form: 'values', type: field.type, length: values.length, values }, field.type);
+    const member: Column = { form: 'values', type: field.type, length: values.length, values };
+    return toData(member, field.type, memory);
   });
 }

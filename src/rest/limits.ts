@@ -20,6 +20,12 @@ export interface Limits {
   /** Bytes of an Arrow body; 64 GiB if absent. */
   readonly maxArrowBytes?: number;
   /**
+   * Bytes that one request may have at once for what is made while it is answered, such as computed
+   * values; 256 MiB if absent. Holds for the roots that the server opens: a catalog that it is given
+   * open has a bound of its own.
+   */
+  readonly requestMemory?: number;
+  /**
    * How long a request may take to its answer, or go without progress; 120,000 if absent. Optimizing,
    * cleaning up, verifying and repairing take as long as they take, until the caller leaves.
    */
@@ -40,6 +46,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   queueTimeoutMs: 10_000,
   maxJsonBytes: 8 * 1024 ** 2,
   maxArrowBytes: 64 * 1024 ** 3,
+  requestMemory: 256 * 1024 ** 2,
   requestTimeoutMs: 120_000,
   drainTimeoutMs: 10_000,
   maxEventLoopDelayMs: 5_000,

@@ -90,7 +90,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const services: Services = {
-    databases: new Databases(options, options.databaseRouting ?? {}, opener(options)),
+    databases: new Databases(options, options.databaseRouting ?? {}, opener(options, limits)),
     authenticate: options.auth && authenticator(options.auth),
     admission: new Admission(limits),
     limits,
@@ -212,15 +212,15 @@ function refuseOtherSites({ raw }: RequestState): void {
 }
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
-function opener({
-  readOnly,
-  trashRetention,
-  env,
-}: ServerOptions): (root: string) => Promise<Namespace> {
+function opener(
+  { readOnly, trashRetention, env }: ServerOptions,
+  { requestMemory }: Required<Limits>,
+): (root: string) => Promise<Namespace> {
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
     return openDirectoryNamespace({
       root,
+      requestMemory,
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(trashRetention === undefined ? {} : { trashRetention }),
       ...(env === undefined ? {} : { env }),

@@ -26,6 +26,11 @@ export interface ConnectOptions {
   readonly cacheBytes?: number;
   /** Bytes of table data it keeps, once read and verified; 128 MiB if absent. */
   readonly bufferBytes?: number;
+  /**
+   * Bytes that one call of a directory catalog may have at once for what it makes, such as computed
+   * values; 1 GiB if absent. A call that would need more rejects with InvalidInput.
+   */
+  readonly requestMemory?: number;
   /** Sends the requests of a remote catalog; the one of the platform if absent. */
   readonly fetch?: Fetch;
   /**
@@ -63,6 +68,7 @@ const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   credentialVendor: 'function',
   cacheBytes: 'number',
   bufferBytes: 'number',
+  requestMemory: 'number',
   fetch: 'function',
   timeoutMs: 'number',
   retries: 'number',
@@ -91,7 +97,7 @@ export function checkConnectOptions(options: ConnectOptions): void {
   if (signal !== undefined && typeof signal.throwIfAborted !== 'function') {
     fail('The option signal is no AbortSignal.');
   }
-  for (const name of ['cacheBytes', 'bufferBytes'] as const) {
+  for (const name of ['cacheBytes', 'bufferBytes', 'requestMemory'] as const) {
     const bytes = options[name];
     if (bytes !== undefined && !(bytes >= 0)) {
       fail(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);

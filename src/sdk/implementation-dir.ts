@@ -20,6 +20,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
     credentialVendor,
     cacheBytes,
     bufferBytes,
+    requestMemory,
     autoCompact,
     trashRetention,
   } = options;
@@ -39,6 +40,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       credentialVendor,
       cacheBytes,
       bufferBytes,
+      requestMemory,
       managedVersioning: flagProperty(checked, 'managed_versioning'),
     }),
   });

@@ -12,6 +12,7 @@ import {
 } from '../expression/expression.ts';
 import { encodeDictionary } from '../format/dictionary-encode.ts';
 import { describeType } from '../protocol/schema-equality.ts';
+import type { RequestMemory } from '../request-memory.ts';
 import { ROW_ID, ROW_OFFSET } from './columns.ts';
 import { type FieldPlace, findField, leafOf } from './field-paths.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -91,8 +92,9 @@ export function assignedColumns(
   assignments: readonly Assignment[],
   read: ReadonlyMap<string, Data>,
   rows: number,
+  memory: RequestMemory,
 ): Data[] {
-  const [source, context] = readSource(read, rows);
+  const [source, context] = readSource(read, rows, memory);
   const columns = new Map(read);
   for (const assignment of assignments) {
     const [top] = assignment.place.chain;
@@ -108,6 +110,7 @@ export function assignedColumns(
 export function readSource(
   read: ReadonlyMap<string, Data>,
   rows: number,
+  memory: RequestMemory,
 ): [source: ColumnSource, context: EvaluationContext] {
   const source: ColumnSource = {
     numRows: rows,
@@ -117,6 +120,7 @@ export function readSource(
     },
   };
   const context: EvaluationContext = {
+    memory,
     ...numbers('rowIds', read.get(ROW_ID)),
     ...numbers('rowOffsets', read.get(ROW_OFFSET)),
   };

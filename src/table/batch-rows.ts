@@ -72,7 +72,7 @@ function namedOrFound(
   const named = namedRowsOf(plan, place);
   if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
   const select = (columns: readonly Data[]): Uint32Array =>
-    predicate.select(sourceOf(predicate, columns, place), contextOf(place, predicate));
+    predicate.select(sourceOf(predicate, columns, place), contextOf(plan, place, predicate));
   return lent === undefined
     ? overColumns(plan, place, predicate.columns, new LentColumns(plan.engine.scratch), select)
     : andThen(readFields(plan, place, predicate.columns, undefined, lent), select);
@@ -121,6 +121,7 @@ function madeOf(
     const { expression } = column;
     const source = namedSource(columns, count);
     const context = {
+      memory: plan.memory,
       ...(expression.usesRowId ? { rowIds: rowIds().values as BigUint64Array } : {}),
       ...(expression.usesRowOffset ? { rowOffsets: rowOffsets().values as BigUint64Array } : {}),
     };
@@ -190,11 +191,13 @@ function namedSource(columns: ReadonlyMap<string, Data>, rows: number): ColumnSo
 }
 
 export function contextOf(
+  { memory }: ScanPlan,
   place: BatchPlace,
   { usesRowId, usesRowOffset }: { readonly usesRowId: boolean; readonly usesRowOffset: boolean },
 ): EvaluationContext {
   const kept = usesRowOffset ? keptRows(place) : undefined;
   return {
+    memory,
     ...(usesRowId
       ? { rowIds: { start: (BigInt(place.entry.id) << 32n) | BigInt(place.first) } }
       : {}),

@@ -35,7 +35,8 @@ function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
     const [only] = columns;
     const direct = only && columns.length === 1 ? predicate.countColumn(only) : null;
     return (
-      direct ?? predicate.count(sourceOf(predicate, columns, place), contextOf(place, predicate))
+      direct ??
+      predicate.count(sourceOf(predicate, columns, place), contextOf(plan, place, predicate))
     );
   });
 }

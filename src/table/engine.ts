@@ -1,6 +1,7 @@
 /** What every part of the table engine works with: one per open catalog. */
 import type { Env } from '../env.ts';
 import type { NameCodec } from '../format/paths.ts';
+import { DEFAULT_REQUEST_MEMORY } from '../request-memory.ts';
 import type { Processes } from '../store/processes.ts';
 import type { Awaitable, Store } from '../store/store.ts';
 import type { ByteCache } from './cache.ts';
@@ -56,6 +57,8 @@ export interface Limits {
   readonly fragmentBytes: number;
   /** A commit that keeps losing gives up after this long, in milliseconds. */
   readonly commitTimeout: number;
+  /** Bytes that one request may have at once for what is made while it is answered. */
+  readonly requestMemory: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -64,4 +67,5 @@ export const DEFAULT_LIMITS: Limits = {
   fragmentRows: 1_048_576,
   fragmentBytes: 256 * 1024 * 1024,
   commitTimeout: 60_000,
+  requestMemory: DEFAULT_REQUEST_MEMORY,
 };

@@ -104,8 +104,10 @@ export class MergeAttempt {
       ({ name }) => source.has(name) || rows.schema.fields.some((field) => field.name === name),
     );
     const { filter } = clauses.deleteMissing ?? {};
+    const plan = await planScan(engine, base, { columns: names, signal });
+    const { memory } = plan;
     return new MergeAttempt({
-      plan: await planScan(engine, base, { columns: names, signal }),
+      plan,
       keys,
       clauses,
       source,
@@ -116,7 +118,7 @@ export class MergeAttempt {
       deletePlan:
         filter === undefined
           ? undefined
-          : await planScan(engine, base, { columns: [], filter, signal }),
+          : await planScan(engine, base, { columns: [], filter, signal, memory }),
     });
   }
 
@@ -263,7 +265,7 @@ export class MergeAttempt {
     const came = condition.source.map((name) =>
       gather((source.get(name) as SourceColumn).values, pairs.sources),
     );
-    const chosen = condition.select(target, came, pairs.targets.length);
+    const chosen = condition.select(target, came, pairs.targets.length, plan.memory);
     const pick = (rows: Uint32Array): Uint32Array => chosen.map((pair) => rows[pair] as number);
     return { targets: pick(pairs.targets), sources: pick(pairs.sources) };
   }

@@ -3,15 +3,25 @@
  * that came. Compiled as two structs; only the members it names are read.
  */
 import { type Data, Field, Schema, Struct, Vector } from '../arrow.ts';
-import { type CompiledExpression, compilePredicate } from '../expression/expression.ts';
+import {
+  type ColumnSource,
+  type CompiledExpression,
+  compilePredicate,
+} from '../expression/expression.ts';
 import { dataOf } from '../format/arrow-data.ts';
+import type { RequestMemory } from '../request-memory.ts';
 
 export interface PairCondition {
   /** Names of the columns to read of either side. */
   readonly target: readonly string[];
   readonly source: readonly string[];
   /** Numbers of the pairs for which it is true; the columns are in the order of the names. */
-  select(target: readonly Data[], source: readonly Data[], pairs: number): Uint32Array;
+  select(
+    target: readonly Data[],
+    source: readonly Data[],
+    pairs: number,
+    memory: RequestMemory,
+  ): Uint32Array;
 }
 
 /** @throws InvalidInput, TableColumnNotFound naming the place in the SQL text */
@@ -27,18 +37,19 @@ export async function compileCondition(
   return {
     target: left.map(({ name }) => name),
     source: right.map(({ name }) => name),
-    select: (targetColumns, sourceColumns, pairs) => {
+    select: (targetColumns, sourceColumns, pairs, memory) => {
       const sides = new Map([
         ['target', dataOf(targetType, pairs, { children: [...targetColumns] })],
         ['source', dataOf(sourceType, pairs, { children: [...sourceColumns] })],
       ]);
-      return condition.select({
+      const source: ColumnSource = {
         numRows: pairs,
         getChild: (name) => {
           const side = sides.get(name);
           return side === undefined ? null : new Vector([side]);
         },
-      });
+      };
+      return condition.select(source, { memory });
     },
   };
 }

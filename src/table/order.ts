@@ -31,7 +31,8 @@ export async function orderedScan(
   keys: readonly OrderKey[],
 ): Promise<RecordBatchStream> {
   const plan = await planScan(engine, snapshot, { ...request, filter: undefined });
-  const keyPlan = await planKeys(engine, snapshot, request, keys);
+  const { memory } = plan;
+  const keyPlan = await planKeys(engine, snapshot, { ...request, memory }, keys);
   return {
     schema: plan.schema,
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
@@ -50,11 +51,11 @@ export async function orderedScan(
 export async function planKeys(
   engine: Engine,
   snapshot: Snapshot,
-  { filter, counters, signal }: ScanRequest,
+  { filter, counters, signal, memory }: ScanRequest,
   keys: readonly OrderKey[],
 ): Promise<ScanPlan> {
   const columns = keyColumns(snapshot, keys);
-  const request = { columns, withRowId: true, filter, counters, signal };
+  const request = { columns, withRowId: true, filter, counters, signal, memory };
   const plan = await planScan(engine, snapshot, request);
   for (const { name, type } of plan.schema.fields) checkOrder(type, name);
   return plan;

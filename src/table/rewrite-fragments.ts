@@ -175,6 +175,7 @@ class WiderColumns {
     const source = readSource(
       new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data])),
       rows,
+      this.#plan.memory,
     );
     for (const assignment of this.#assignments) {
       const values = assignedValues(assignment, ...source);

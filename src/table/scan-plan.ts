@@ -5,6 +5,7 @@ import {
   compilePredicate,
   type RowNumberSet,
 } from '../expression/expression.ts';
+import { RequestMemory } from '../request-memory.ts';
 import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } from './columns.ts';
 import type { Engine } from './engine.ts';
 import { ScanCounters } from './scan-counters.ts';
@@ -25,6 +26,8 @@ export interface ScanRequest {
   /** Set where what is read is written anew; then nothing is kept either. */
   readonly fresh?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** That of the request which the scan is a part of; its own if absent. */
+  readonly memory?: RequestMemory | undefined;
 }
 
 export interface ScanPlan {
@@ -43,6 +46,7 @@ export interface ScanPlan {
   readonly fresh: boolean;
   readonly counters: ScanCounters;
   readonly signal: AbortSignal | undefined;
+  readonly memory: RequestMemory;
 }
 
 /** @throws TableColumnNotFound, InvalidInput naming the place in the SQL text */
@@ -73,6 +77,7 @@ export async function planScan(
     fresh: request.fresh ?? false,
     counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
+    memory: request.memory ?? new RequestMemory(engine.limits.requestMemory),
   };
 }
 

@@ -84,6 +84,7 @@ async function nearest(
     filter,
     counters: request.counters,
     signal: request.signal,
+    memory: plan.memory,
   });
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
   if (wanted === 0) return { matches: [], rowIds: new BigUint64Array(0) };
@@ -120,24 +121,25 @@ async function nearest(
     return firstRowId + BigInt(match.position - start);
   });
   if (request.prefilter || request.filter === undefined) return { matches, rowIds };
-  return postfiltered(engine, snapshot, request, request.filter, { matches, rowIds });
+  const asked = { ...request, memory: plan.memory };
+  return postfiltered(engine, snapshot, asked, request.filter, { matches, rowIds });
 }
 
 /** Those of the nearest rows that match. */
 async function postfiltered(
   engine: Engine,
   snapshot: Snapshot,
-  { counters }: SearchRequest,
+  { counters, memory }: SearchRequest,
   filter: string,
   found: Found,
 ): Promise<Found> {
-  const { predicate } = await planScan(engine, snapshot, { columns: [], filter });
+  const { predicate } = await planScan(engine, snapshot, { columns: [], filter, memory });
   if (predicate === undefined) return found;
   const columns = [...predicate.columns, ROW_ID];
-  const plan = await planScan(engine, snapshot, { columns, counters });
+  const plan = await planScan(engine, snapshot, { columns, counters, memory });
   const { batch, found: taken } = await takeRows(plan, found.rowIds);
   const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
-  const kept = predicate.select(batch, { rowIds });
+  const kept = predicate.select(batch, { rowIds, memory: plan.memory });
   return {
     matches: Array.from(kept, (row) => found.matches[taken[row] as number] as Match),
     rowIds: BigUint64Array.from(kept, (row) => rowIds[row] as bigint),

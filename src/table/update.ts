@@ -97,7 +97,11 @@ async function changeRows(
     for await (const { place, selection, rows, read } of pipelined(plan, found)) {
       gone.add(place.entry.id, place.first, selection, rows);
       const columns = new Map(plan.columns.map(({ name }, at) => [name, read[at] as never]));
-      yield recordBatch(base.schema, assignedColumns(base, assignments, columns, rows), rows);
+      yield recordBatch(
+        base.schema,
+        assignedColumns(base, assignments, columns, rows, plan.memory),
+        rows,
+      );
     }
   }
   const stream = recordBatchStream(base.schema, batches());

@@ -3,19 +3,23 @@
  * null argument gives null; it knows no particular function.
  */
 import type { DataType } from '../../arrow.ts';
+import type { BatchMemory } from '../../request-memory.ts';
 import type { RowFunction } from '../bound.ts';
 import { type Column, columnOf, constantColumn, reader, type Value } from '../column.ts';
+
+/** The value of a row; asks `memory` before it makes a text. */
+type Compute = (args: readonly Value[], type: DataType, memory: BatchMemory) => Value;
 
 /** A function that is null wherever an argument is null, one row at a time. */
 export function strict(
   name: string,
-  compute: (args: readonly Value[], type: DataType) => Value,
+  compute: Compute,
   options: { fallible?: boolean } = {},
 ): RowFunction {
   return {
     name,
     fallible: options.fallible ?? false,
-    evaluate: (args, length, type) => mapRows(args, length, type, compute),
+    evaluate: (args, length, type, memory) => mapRows(args, length, type, compute, memory),
   };
 }
 
@@ -24,7 +28,8 @@ export function mapRows(
   args: readonly Column[],
   length: number,
   type: DataType,
-  compute: (args: readonly Value[], type: DataType) => Value,
+  compute: Compute,
+  memory: BatchMemory,
 ): Column {
   if (args.some((arg) => arg.form === 'constant' && arg.value === null)) {
     return constantColumn(type, null, length);
@@ -33,6 +38,7 @@ export function mapRows(
     const value = compute(
       args.map((arg) => (arg.form === 'constant' ? arg.value : null)),
       type,
+      memory,
     );
     return constantColumn(type, value, length);
   }
@@ -49,7 +55,7 @@ export function mapRows(
       }
       row[k] = value;
     }
-    values[i] = missing ? null : compute(row, type);
+    values[i] = missing ? null : compute(row, type, memory);
   }
   return columnOf(type, values);
 }

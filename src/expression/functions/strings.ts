@@ -2,12 +2,14 @@
  * Functions of text. Lengths and positions count code points, as SQL does. They know canonical
  * values only.
  */
+
 import { DirspaceError } from '../../errors.ts';
+import type { BatchMemory } from '../../request-memory.ts';
 import type { RowFunction } from '../bound.ts';
 import { type Column, constantColumn, reader, type Value, validityOf } from '../column.ts';
 import { strict } from './rows.ts';
 
-/** A result longer than this is refused: repeat and lpad could ask for any size. */
+/** A longer result is refused whatever the memory: repeat and lpad could ask for any size. */
 const MAX_LENGTH = 1 << 24;
 
 function points(text: string): number {
@@ -21,40 +23,59 @@ function points(text: string): number {
 /** Code points [from, to) of `text`, both from 0. */
 function slicePoints(text: string, from: number, to: number): string {
   if (points(text) === text.length) return text.slice(from, to);
-  return [...text].slice(from, to).join('');
+  const start = unitOfPoint(text, 0, from);
+  return text.slice(start, unitOfPoint(text, start, to - from));
 }
 
-function guarded(length: number): void {
+/** The code unit where the code point begins that comes `count` after the one at `unit`. */
+function unitOfPoint(text: string, unit: number, count: number): number {
+  let at = unit;
+  for (let left = count; left > 0 && at < text.length; left--) {
+    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+  }
+  return at;
+}
+
+/** Asked before a text of `length` code units is made. @throws InvalidInput */
+function guarded(length: number, memory: BatchMemory): void {
   if (length > MAX_LENGTH) {
     throw new DirspaceError(
       'InvalidInput',
       `A text of more than ${MAX_LENGTH} characters is not built`,
     );
   }
+  memory.text(length);
 }
 
-function pad(text: string, size: number, fill: string, left: boolean): string {
+function pad(text: string, size: number, fill: string, left: boolean, memory: BatchMemory): string {
   const length = points(text);
   if (length >= size) return slicePoints(text, 0, Math.max(0, size));
-  guarded(size);
   if (fill === '') return text;
-  const filler = slicePoints(
-    fill.repeat(Math.ceil((size - length) / points(fill))),
-    0,
-    size - length,
-  );
+  const times = Math.ceil((size - length) / points(fill));
+  guarded(text.length + times * fill.length, memory);
+  const filler = slicePoints(fill.repeat(times), 0, size - length);
   return left ? filler + text : text + filler;
 }
 
 /** Removes characters of `set` from the ends asked for. */
 function trim(text: string, set: string, left: boolean, right: boolean): string {
-  const drop = new Set(set);
-  const characters = [...text];
+  const drop = new Set<number>();
+  for (const character of set) drop.add(character.codePointAt(0) as number);
   let from = 0;
-  let to = characters.length;
-  while (left && from < to && drop.has(characters[from] as string)) from++;
-  while (right && to > from && drop.has(characters[to - 1] as string)) to--;
-  return characters.slice(from, to).join('');
+  let to = text.length;
+  while (left && from < to) {
+    const point = text.codePointAt(from) as number;
+    if (!drop.has(point)) break;
+    from += point > 0xffff ? 2 : 1;
+  }
+  while (right && to > from) {
+    // The second half of a pair is a code point of its own only where it stands alone.
+    const pair = to - from > 1 ? (text.codePointAt(to - 2) as number) : 0;
+    const point = pair > 0xffff ? pair : text.charCodeAt(to - 1);
+    if (!drop.has(point)) break;
+    to -= pair > 0xffff ? 2 : 1;
+  }
+  return text.slice(from, to);
 }
 
 const text = (value: Value): string => value as string;
@@ -70,11 +91,65 @@ function substr(value: string, start: number, length: number | undefined): strin
   return slicePoints(value, Math.max(0, start - 1), Math.max(0, Math.min(end, value.length)));
 }
 
-function initcap(value: string): string {
-  return value.toLowerCase().replace(/[\p{L}\p{N}]+/gu, (word) => {
-    const [first = '', ...rest] = word;
-    return first.toUpperCase() + rest.join('');
+/** A text may grow while its case changes: a few characters become up to three. */
+function cased(name: string, change: (value: string) => string): ReturnType<typeof strict> {
+  return strict(name, ([s], _type, memory) => {
+    const value = text(s);
+    memory.text(value.length);
+    const changed = change(value);
+    if (changed.length > value.length) memory.text(changed.length - value.length);
+    return changed;
   });
+}
+
+function initcap(value: string): string {
+  return value
+    .toLowerCase()
+    .replace(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu, (first) => first.toUpperCase());
+}
+
+/** Piece by piece from the end, as an array of all characters would take many times their memory. */
+function reversed(value: string): string {
+  let made = '';
+  let piece: string[] = [];
+  for (let end = value.length; end > 0; ) {
+    const pair = end > 1 ? (value.codePointAt(end - 2) as number) : 0;
+    const start = end - (pair > 0xffff ? 2 : 1);
+    piece.push(value.slice(start, end));
+    end = start;
+    if (piece.length < PIECE && end > 0) continue;
+    made += piece.join('');
+    piece = [];
+  }
+  return made;
+}
+
+const PIECE = 4096;
+
+/** How often `part` is in `value`, without overlaps. */
+function occurrences(value: string, part: string): number {
+  let count = 0;
+  for (let at = value.indexOf(part); at >= 0; at = value.indexOf(part, at + part.length)) count++;
+  return count;
+}
+
+function replace(value: string, from: string, to: string, memory: BatchMemory): string {
+  if (from === '') return value;
+  const count = occurrences(value, from);
+  if (count === 0) return value;
+  guarded(value.length + count * (to.length - from.length), memory);
+  return value.replaceAll(from, () => to);
+}
+
+/** The piece with number `index` from 1, or from the end for a negative one; empty where none is. */
+function splitPart(value: string, by: string, index: number): string {
+  const parts = by === '' ? 1 : occurrences(value, by) + 1;
+  const wanted = index > 0 ? index - 1 : index === 0 ? 0 : parts + index;
+  if (wanted < 0 || wanted >= parts) return '';
+  let start = 0;
+  for (let k = 0; k < wanted; k++) start = value.indexOf(by, start) + by.length;
+  const end = by === '' ? -1 : value.indexOf(by, start);
+  return value.slice(start, end < 0 ? value.length : end);
 }
 
 /** Lengths come from the bytes as they lie; every one is far within what a double holds. */
@@ -114,10 +189,10 @@ function counted(name: string, inPoints: boolean): RowFunction {
 
 /** By name; a name's arguments are checked by the binder. */
 export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  lower: strict('lower', ([s]) => text(s).toLowerCase()),
-  upper: strict('upper', ([s]) => text(s).toUpperCase()),
-  initcap: strict('initcap', ([s]) => initcap(text(s))),
-  reverse: strict('reverse', ([s]) => [...text(s)].reverse().join('')),
+  lower: cased('lower', (value) => value.toLowerCase()),
+  upper: cased('upper', (value) => value.toUpperCase()),
+  initcap: cased('initcap', initcap),
+  reverse: cased('reverse', reversed),
   length: counted('length', true),
   octet_length: counted('octet_length', false),
   bit_length: strict('bit_length', ([s]) => BigInt(8 * Buffer.byteLength(text(s)))),
@@ -144,41 +219,48 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       length,
     );
   }),
-  lpad: strict('lpad', ([s, n, fill]) => pad(text(s), count(n), text(fill ?? ' '), true), {
-    fallible: true,
-  }),
-  rpad: strict('rpad', ([s, n, fill]) => pad(text(s), count(n), text(fill ?? ' '), false), {
-    fallible: true,
-  }),
+  lpad: strict(
+    'lpad',
+    ([s, n, fill], _type, memory) => pad(text(s), count(n), text(fill ?? ' '), true, memory),
+    {
+      fallible: true,
+    },
+  ),
+  rpad: strict(
+    'rpad',
+    ([s, n, fill], _type, memory) => pad(text(s), count(n), text(fill ?? ' '), false, memory),
+    {
+      fallible: true,
+    },
+  ),
   repeat: strict(
     'repeat',
-    ([s, n]) => {
-      guarded(text(s).length * Math.max(0, count(n)));
+    ([s, n], _type, memory) => {
+      guarded(text(s).length * Math.max(0, count(n)), memory);
       return text(s).repeat(Math.max(0, count(n)));
     },
     { fallible: true },
   ),
-  replace: strict('replace', ([s, from, to]) =>
-    text(from) === '' ? s : text(s).replaceAll(text(from), () => text(to)),
+  replace: strict(
+    'replace',
+    ([s, from, to], _type, memory) => replace(text(s), text(from), text(to), memory),
+    { fallible: true },
   ),
   strpos: strict('strpos', ([s, needle]) => {
     const at = text(s).indexOf(text(needle));
     return BigInt(at < 0 ? 0 : points(text(s).slice(0, at)) + 1);
   }),
-  split_part: strict('split_part', ([s, by, n]) => {
-    const parts = text(by) === '' ? [text(s)] : text(s).split(text(by));
-    const index = count(n);
-    return parts.at(index > 0 ? index - 1 : index) ?? '';
-  }),
+  split_part: strict('split_part', ([s, by, n]) => splitPart(text(s), text(by), count(n))),
   starts_with: strict('starts_with', ([s, part]) => text(s).startsWith(text(part))),
   ends_with: strict('ends_with', ([s, part]) => text(s).endsWith(text(part))),
   contains: strict('contains', ([s, part]) => text(s).includes(text(part))),
   '||': strict(
     '||',
-    ([a, b]) => {
-      if (typeof a !== 'string') return Buffer.concat([a as Uint8Array, b as Uint8Array]);
-      guarded(a.length + text(b).length);
-      return a + text(b);
+    (parts, _type, memory) => {
+      let length = 0;
+      for (const part of parts) length += (part as string | Uint8Array).length;
+      guarded(length, memory);
+      return typeof parts[0] === 'string' ? parts.join('') : Buffer.concat(parts as Uint8Array[]);
     },
     { fallible: true },
   ),
