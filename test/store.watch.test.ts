@@ -211,7 +211,8 @@ describe('watch: what a system watcher misses', () => {
     await seen.watch.ready;
     const from = seen.hints.length;
     nodeFs.rmSync(store.root, { recursive: true });
-    await store.createFolder('ns');
+    await expect(store.createFolder('ns')).rejects.toMatchObject({ code: 'InvalidTableState' });
+    await openFileStore({ root: store.root }).createFolder('ns');
     await seen.until(rescanned, from);
     const after = seen.hints.length;
     await changeUntil(store, 'ns', () => seen.until(hinted('ns'), after));

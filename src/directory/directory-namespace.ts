@@ -14,6 +14,7 @@ import type { AutoCompaction } from './auto-compact.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
+import type { RootPresence } from './root-presence.ts';
 import { sweepInBackground } from './trash.ts';
 import { watchCatalog } from './watch.ts';
 
@@ -23,8 +24,8 @@ export type DirectoryOptions = OpenOptions;
 export async function openDirectoryNamespace(
   options: DirectoryOptions,
 ): Promise<DirectoryNamespace> {
-  const { catalog, store, autoCompaction } = await openCatalog(options);
-  const namespace = new DirectoryNamespace(catalog, store, autoCompaction);
+  const { catalog, store, autoCompaction, presence } = await openCatalog(options);
+  const namespace = new DirectoryNamespace(catalog, store, autoCompaction, presence);
   namespace.sweep();
   return namespace;
 }
@@ -42,6 +43,7 @@ export class DirectoryNamespace
   readonly #store: FileStore;
   readonly #autoCompaction: AutoCompaction | undefined;
   readonly #closing = new AbortController();
+  readonly #presence: RootPresence | undefined;
   #sweeping: Promise<void> | undefined;
 
   static {
@@ -55,7 +57,9 @@ export class DirectoryNamespace
               rest[takesData ? 1 : 0] as CallOptions | undefined,
               operation,
             );
-            return (handler as AnyHandler)(catalog, checked(operation, request), ...rest);
+            const input = checked(operation, request);
+            const work = (handler as AnyHandler)(catalog, input, ...rest);
+            return this.#presence?.checked(operation, work) ?? work;
           } catch (error) {
             return Promise.reject(error);
           }
@@ -66,11 +70,17 @@ export class DirectoryNamespace
     }
   }
 
-  constructor(catalog: Catalog, store: FileStore, autoCompaction?: AutoCompaction) {
+  constructor(
+    catalog: Catalog,
+    store: FileStore,
+    autoCompaction?: AutoCompaction,
+    presence?: RootPresence,
+  ) {
     super();
     this.#catalog = catalog;
     this.#store = store;
     this.#autoCompaction = autoCompaction;
+    this.#presence = presence;
   }
 
   watch(request: WatchRequest, options?: CallOptions): CatalogWatch {

@@ -20,6 +20,7 @@ import { finishIntents } from './drop-namespace.ts';
 import { finishJournals } from './journal.ts';
 import { publishManaged } from './managed-commit.ts';
 import { DEFAULT_TRASH_RETENTION, parseRetention } from './retention.ts';
+import { RootPresence } from './root-presence.ts';
 import { sweepStaging } from './staging.ts';
 
 export interface OpenOptions {
@@ -57,6 +58,7 @@ export interface OpenedCatalog {
   readonly catalog: Catalog;
   readonly store: FileStore;
   readonly autoCompaction: AutoCompaction | undefined;
+  readonly presence: RootPresence;
 }
 
 /** @throws UnsupportedFormat, InvalidInput for a root that is not a folder */
@@ -122,7 +124,8 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
       await sweepStaging(catalog);
     }
   }
-  return { catalog, store, autoCompaction };
+  const presence = await RootPresence.of(store, () => root.isSetUp);
+  return { catalog, store, autoCompaction, presence };
 }
 
 const publishDirectly =

@@ -17,19 +17,12 @@ const CALLS_A_TURN = 256;
 /** How often a folder that others still write into is emptied before giving up. */
 const EMPTYING_ROUNDS = 8;
 
-/** Makes what is missing of the chain; returns the folders that got a new entry. */
+/** Makes what is missing of the chain below the root; returns the folders that got a new entry. */
 export function makeFolders(disk: Disk, folder: string, within?: string): string[] {
   if (enterFolder(disk, folder)) return [];
-  if (folder === within) throw missingFolder(folder);
+  // The root was made when the store was opened: a new one in place of a lost one would hide that.
+  if (folder === within || folder === '') throw missingFolder(folder);
   const changed: string[] = [];
-  if (folder === '') {
-    try {
-      disk.fs.mkdirSync(disk.root, { recursive: true, mode: 0o700 });
-    } catch (error) {
-      throw storeError(error, 'make the folder', folder);
-    }
-    return changed;
-  }
   const parent = parentOf(folder);
   changed.push(...makeFolders(disk, parent, within));
   if (makeFolder(disk, folder)) changed.push(parent);
