@@ -4,6 +4,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { DETACHED_FOLDER, versionFile } from '../format/paths.ts';
+import { formatId } from '../protocol/ident.ts';
 import type {
   BatchCommitTablesRequest,
   BatchCommitTablesResponse,
@@ -90,7 +91,7 @@ export async function batchCommitTables(
     }
     await catalog.store.syncFolders([...new Set(published.map(({ branch }) => branch.folder))]);
     deciding = true;
-    if ((await decideBatch(catalog.engine, batch, 'committed')) === 'aborted') {
+    if ((await decideBatch(catalog.engine, batch, 'committed', tablesOf(request))) === 'aborted') {
       throw new DirspaceError(
         'ConcurrentModification',
         'Another writer aborted this batch because it took too long to be decided. Nothing was changed; try again.',
@@ -117,6 +118,17 @@ export async function batchCommitTables(
   }
   return { transaction_id: batch, results };
 }
+
+/** Noted in the decision, which says by whom the batch may be looked at. */
+const tablesOf = ({ operations }: BatchCommitTablesRequest): string[] => [
+  ...new Set(
+    operations.flatMap((operation) =>
+      Object.values(operation as Record<string, { readonly id?: readonly string[] } | undefined>)
+        .filter((part) => part !== undefined)
+        .map((part) => formatId(tableId(part.id))),
+    ),
+  ),
+];
 
 /** Leaves all or nothing, whichever was decided; if that fails too, the next opener does it. */
 async function abandon(catalog: Catalog, journal: Journal): Promise<void> {

@@ -17,7 +17,7 @@ import {
   type TransactionStatus,
   UNSET_PROPERTY_MODES,
 } from '../protocol/modes.ts';
-import { batchDecision, decideBatch } from '../table/batch.ts';
+import { batchDecision, batchTables, decideBatch } from '../table/batch.ts';
 import { listBranches, mainBranch } from '../table/branches.ts';
 import { incarnationOfTransaction } from '../table/commit.ts';
 import type { TableBranch } from '../table/head.ts';
@@ -35,7 +35,7 @@ export async function describeTransaction(
   const transaction = transactionId(request.id);
   const found = await findTransaction(catalog, transaction);
   const own = await readProperties(catalog, transaction);
-  return { status: found.status, properties: { ...found.properties, ...own } };
+  return { status: found.status, properties: { ...own, ...found.properties } };
 }
 
 /**
@@ -61,7 +61,7 @@ export async function alterTransaction(
       }
       const { bytes } = encodeChecksummed({ format: 1, properties });
       await catalog.store.put(propertiesFile(transaction), bytes);
-      return { status, properties: { ...found.properties, ...properties } };
+      return { status, properties: { ...properties, ...found.properties } };
     }),
   );
 }
@@ -98,9 +98,10 @@ async function findTransaction(catalog: Catalog, transaction: string): Promise<T
   if (!transaction.includes('.')) {
     const decision = await batchDecision(catalog.engine, transaction);
     if (decision !== undefined) {
+      const tables = await batchTables(catalog.engine, transaction);
       return {
         status: decision === 'committed' ? 'Succeeded' : 'Canceled',
-        properties: { kind: 'batch' },
+        properties: { kind: 'batch', ...(tables.length === 0 ? {} : { tables: tables.join(',') }) },
       };
     }
     if (await hasJournal(catalog, transaction)) {

@@ -2,13 +2,15 @@
  * What a principal may do: grants on prefixes of paths, checked before a catalog is asked, so that
  * a refusal says nothing about what exists. Who the principal is was decided before.
  */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, EVERY_OPERATION, resourceKind } from '../protocol/every-operation.ts';
 import { type ObjectPath, parseId } from '../protocol/ident.ts';
+import type { DescribeTransactionResponse } from '../protocol/models.ts';
 import { spellsMode } from '../protocol/modes.ts';
 import type { OperationRow, Permission, StricterMember } from '../protocol/operation-row.ts';
 import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
+import { transactionTables } from './transaction-tables.ts';
 
 /** `admin` includes `write`, which includes `read`. */
 export interface Grant {
@@ -87,12 +89,36 @@ export function permittedCaller(caller: Caller, principal: Principal, database: 
           seen(grants, [...id, name]) ? name : undefined,
         );
       }
+      case 'DescribeTransaction':
+        if (allows(grants, [], 'read')) return caller(call);
+        if (grants.length === 0) throw forbidden(operation);
+        return describeOwnTransaction(caller, call as Call<'DescribeTransaction'>, grants);
       default:
         checkCall(call, grants);
         return caller(call);
     }
   };
   return permitted as Caller;
+}
+
+/**
+ * A transaction is for whoever may read all of its tables. One that is not there, or says nothing of
+ * its tables, is refused as one of others is.
+ */
+async function describeOwnTransaction(
+  caller: Caller,
+  call: Call<'DescribeTransaction'>,
+  grants: readonly Grant[],
+): Promise<unknown> {
+  let answer: DescribeTransactionResponse;
+  try {
+    answer = await caller(call);
+  } catch (error) {
+    throw isDirspaceError(error, 'TransactionNotFound') ? forbidden(call.operation) : error;
+  }
+  const tables = transactionTables(answer);
+  if (tables.length > 0 && tables.every((id) => readable(grants, parseId(id)))) return answer;
+  throw forbidden(call.operation);
 }
 
 const readable = (grants: readonly Grant[], path: ObjectPath): boolean =>

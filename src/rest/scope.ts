@@ -6,8 +6,10 @@ import { DirspaceError } from '../errors.ts';
 import { resourceKind } from '../protocol/every-operation.ts';
 import type { ListTrashResponse } from '../protocol/extensions.ts';
 import { DEFAULT_DELIMITER, formatId, type ObjectPath, parseId } from '../protocol/ident.ts';
+import type { DescribeTransactionResponse } from '../protocol/models.ts';
 import type { Addressed, Call, Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
+import { respelledTransaction } from './transaction-tables.ts';
 
 /** `caller` as it looks from `prefix`; the root is then the namespace of that path. */
 export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
@@ -19,7 +21,11 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
       const listed = call as Call<'ListAllTables'>;
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
     }
+    if (call.operation === 'AlterTransaction') await requireBelow(caller, call, prefix);
     const answer = await caller({ ...call, request: prefixed(call, prefix) });
+    if (resourceKind(call.operation) === 'transaction') {
+      return transactionBelow(call, answer as DescribeTransactionResponse, prefix);
+    }
     if (call.operation === 'ListTrash') return trashBelow(answer as ListTrashResponse, prefix);
     return unprefixed(answer, prefix);
   };
@@ -82,6 +88,33 @@ const trashBelow = ({ entries }: ListTrashResponse, prefix: ObjectPath): ListTra
       : { tables: entry.tables.map((id) => id.slice(prefix.length)) }),
   })),
 });
+
+/** A transaction of tables that are all elsewhere is not there. */
+function transactionBelow(
+  { request }: Call,
+  answer: DescribeTransactionResponse,
+  prefix: ObjectPath,
+): DescribeTransactionResponse {
+  const below = respelledTransaction(answer, (id) => withoutPrefix(id, prefix));
+  if (below !== undefined) return below;
+  const id = (request as Addressed).id?.join(DEFAULT_DELIMITER) ?? '';
+  throw new DirspaceError(
+    'TransactionNotFound',
+    `There is no transaction ${JSON.stringify(id.slice(0, 120))} of the tables of this database.`,
+  );
+}
+
+/** Before anything of it is changed. */
+async function requireBelow(caller: Caller, call: Call, prefix: ObjectPath): Promise<void> {
+  const { id = [] } = call.request as Addressed;
+  const { options } = call;
+  const found = await caller({
+    operation: 'DescribeTransaction',
+    request: { id: [...id] },
+    options: options.signal === undefined ? {} : { signal: options.signal },
+  });
+  transactionBelow(call, found, prefix);
+}
 
 interface AddressedAnswer {
   readonly id?: readonly string[];

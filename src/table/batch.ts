@@ -4,7 +4,13 @@
  * whoever creates that file first, so a writer that finds a stale batch in its way may abort it.
  */
 import { DirspaceError } from '../errors.ts';
-import { corrupt, encodeChecksummed, parseChecksummed, stringMember } from '../format/json.ts';
+import {
+  arrayMember,
+  corrupt,
+  encodeChecksummed,
+  parseChecksummed,
+  stringMember,
+} from '../format/json.ts';
 import { refuseNewer } from '../format/manifest.ts';
 import { TRANSACTIONS_FOLDER } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
@@ -50,13 +56,33 @@ export async function isBatchCommitted(engine: Engine, batch: string): Promise<b
   return (await batchDecision(engine, batch)) === 'committed';
 }
 
-/** Decides, unless somebody did before; returns what holds. */
+/**
+ * The ids of the tables of a batch, as whoever decided it noted them: none where that was another
+ * writer, or a release before this.
+ */
+export async function batchTables(engine: Engine, batch: string): Promise<readonly string[]> {
+  const file = decisionFile(batch);
+  const bytes = await engine.store.get(file);
+  return bytes === undefined ? [] : decodeBatchTables(bytes, file);
+}
+
+/** @throws Corrupt, UnsupportedFormat */
+export function decodeBatchTables(bytes: Uint8Array, file: string): readonly string[] {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  if (document.tables === undefined) return [];
+  return arrayMember(document, 'tables', file).map((id) => stringMember({ id }, 'id', file));
+}
+
+/** Decides, unless somebody did before; returns what holds. `tables` are the ids of its tables. */
 export async function decideBatch(
   engine: Engine,
   batch: string,
   decision: Decision,
+  tables: readonly string[] = [],
 ): Promise<Decision> {
-  const { bytes } = encodeChecksummed({ format: 1, outcome: decision });
+  const noted = tables.length === 0 ? {} : { tables };
+  const { bytes } = encodeChecksummed({ format: 1, outcome: decision, ...noted });
   if (await engine.store.putIfAbsent(decisionFile(batch), bytes)) return decision;
   const holds = await batchDecision(engine, batch);
   if (holds === undefined) {

@@ -25,7 +25,7 @@ import {
   encodeTag,
   encodeTrash,
 } from '../../src/format/records.ts';
-import { decodeDecision } from '../../src/table/batch.ts';
+import { decodeBatchTables, decodeDecision } from '../../src/table/batch.ts';
 
 export const fragmentEntry = (id: number): FragmentEntry => ({
   id,
@@ -198,5 +198,11 @@ export const METADATA_SAMPLES: readonly MetadataSample[] = [
     'committed',
     (outcome) => encodeDocument({ format: 1, outcome }),
     decodeDecision,
+  ),
+  sample(
+    'decision with tables',
+    ['prod$a', 'b'],
+    (tables) => encodeDocument({ format: 1, outcome: 'committed', tables }),
+    decodeBatchTables,
   ),
 ];
