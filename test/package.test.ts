@@ -62,6 +62,34 @@ test('no dependency runs anything when it is installed, none is native', () => {
   expect(bad.map(([path]) => path)).toEqual([]);
 });
 
+/** Whether a range such as `>=18 || ^20.19.0` takes a version. */
+function takes(range: string, version: string): boolean {
+  // Zero-padded, numbers compare as text.
+  const padded = (text: string): string =>
+    [0, 1, 2].map((at) => (text.split('.')[at] ?? '0').padStart(6, '0')).join('.');
+  return range.split('||').some((part) => {
+    const [, sign, least = ''] = /^\s*(>=|\^)\s*(\d[\d.]*)\s*$/.exec(part) ?? [];
+    expect(least, `the range ${range}`).not.toBe('');
+    const sameMajor = padded(least).split('.')[0] === padded(version).split('.')[0];
+    return padded(version) >= padded(least) && (sign === '>=' || sameMajor);
+  });
+}
+
+test('every dependency runs on the oldest Node that the package takes', () => {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
+  const newer = Object.entries(packages).filter(([path, { dev, engines }]) => {
+    const { node } = (engines ?? {}) as { node?: string };
+    return path !== '' && !dev && node !== undefined && !takes(node, '20.19.0');
+  });
+  expect(newer.map(([path]) => path)).toEqual([]);
+});
+
+test('the shipped dependencies are few', () => {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
+  expect(shipped.length).toBeLessThanOrEqual(35);
+});
+
 describe('the build', () => {
   let folder: string;
 

@@ -14,7 +14,11 @@ import { type HttpAnswer, type RequestState, RequestTimeout } from './request-st
 const JSON_HEADERS = { 'content-type': `${JSON_TYPE}; charset=utf-8` };
 
 export function jsonAnswer(status: number, value: unknown): HttpAnswer {
-  return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
+  const body: string | undefined = JSON.stringify(value);
+  if (body === undefined) {
+    throw new DirspaceError('Internal', 'The catalog answered without the member to send.');
+  }
+  return { status, headers: JSON_HEADERS, body };
 }
 
 export function emptyAnswer(status: number): HttpAnswer {

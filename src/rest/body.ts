@@ -2,18 +2,20 @@
  * Bodies of requests as they arrive: JSON read whole under a limit, Arrow data passed on piece by
  * piece. What they say is not looked at here.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { DirspaceError } from '../errors.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from './header-names.ts';
 import type { Progress } from './progress.ts';
+import type { WireRequest } from './request-state.ts';
 
-/** Whether the request says that it has a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
+/** Whether a request says that it has a body. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function checkLength({ headers }: IncomingMessage, limit: number): void {
+function checkLength({ headers }: WireRequest, limit: number): void {
   const length = Number(headers['content-length'] ?? 0);
   if (length > limit) throw tooLarge(limit);
 }
@@ -23,7 +25,7 @@ const tooLarge = (limit: number): DirspaceError =>
     details: { limit },
   });
 
-function unsupportedType(request: IncomingMessage, expected: string): DirspaceError {
+function unsupportedType(request: WireRequest, expected: string): DirspaceError {
   const found = mediaType(request.headers['content-type']);
   return new DirspaceError(
     'UnsupportedMediaType',
@@ -31,7 +33,7 @@ function unsupportedType(request: IncomingMessage, expected: string): DirspaceEr
   );
 }
 
-function checkEncoding({ headers }: IncomingMessage): void {
+function checkEncoding({ headers }: WireRequest): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return;
   throw new DirspaceError(
@@ -44,18 +46,19 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The parsed JSON body, or undefined where it is empty. Throws InvalidInput and its like. */
 export async function readJson(
-  request: IncomingMessage,
+  request: WireRequest,
   limit: number,
   progress: Progress,
 ): Promise<unknown> {
-  if (!hasBody(request)) return undefined;
+  const { body } = request;
+  if (body === undefined) return undefined;
   checkEncoding(request);
   const type = mediaType(request.headers['content-type']);
   if (type !== '' && type !== JSON_TYPE && !type.endsWith('+json')) {
     throw unsupportedType(request, JSON_TYPE);
   }
   checkLength(request, limit);
-  const bytes = await readWhole(request, limit, progress);
+  const bytes = await readWhole(body, limit, progress);
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -65,7 +68,7 @@ export async function readJson(
   }
 }
 
-function readWhole(request: IncomingMessage, limit: number, progress: Progress): Promise<Buffer> {
+function readWhole(body: Readable, limit: number, progress: Progress): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -73,7 +76,7 @@ function readWhole(request: IncomingMessage, limit: number, progress: Progress):
     const fail = (error: unknown): void => {
       if (settled) return;
       settled = true;
-      request.off('data', onData);
+      body.off('data', onData);
       forget();
       reject(error);
     };
@@ -85,15 +88,15 @@ function readWhole(request: IncomingMessage, limit: number, progress: Progress):
     let forget = (): void => {};
     forget = progress.onAbort(fail);
     if (settled) return;
-    request.on('data', onData);
-    request.once('end', () => {
+    body.on('data', onData);
+    body.once('end', () => {
       if (settled) return;
       settled = true;
       forget();
       resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
     });
-    request.once('error', (error: Error) => settled || fail(brokenOff(error)));
-    request.once('close', () => settled || fail(brokenOff(undefined)));
+    body.once('error', (error: Error) => settled || fail(brokenOff(error)));
+    body.once('close', () => settled || fail(brokenOff(undefined)));
   });
 }
 
@@ -101,7 +104,7 @@ const brokenOff = (cause: unknown): DirspaceError =>
   new DirspaceError('InvalidInput', 'The body of the request broke off.', { cause });
 
 /** Checks what an Arrow body says of itself before anything of it is read. */
-export function checkArrowBody(request: IncomingMessage, limit: number): void {
+export function checkArrowBody(request: WireRequest, limit: number): void {
   checkEncoding(request);
   const type = mediaType(request.headers['content-type']);
   if (type !== ARROW_STREAM_TYPE && type !== ARROW_FILE_TYPE) {
@@ -112,12 +115,13 @@ export function checkArrowBody(request: IncomingMessage, limit: number): void {
 
 /** The pieces of a body as they are pulled: what is not asked for stays in the connection. */
 export async function* arrowPieces(
-  request: IncomingMessage,
+  { body }: WireRequest,
   limit: number,
   progress: Progress,
 ): AsyncGenerator<Uint8Array> {
+  if (body === undefined) return;
   let bytes = 0;
-  const pieces = request[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   while (true) {
     let next: IteratorResult<Buffer>;
     try {

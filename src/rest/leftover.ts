@@ -11,7 +11,7 @@ const MAX_MILLIS = 2_000;
 
 /** Whether a part of the request's body has not been read. */
 export function isUnread(request: IncomingMessage): boolean {
-  return hasBody(request) && !request.readableEnded && !request.destroyed;
+  return hasBody(request.headers) && !request.readableEnded && !request.destroyed;
 }
 
 /** Sends an answer whose body is text, then discards what is left, and closes the connection. */

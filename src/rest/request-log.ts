@@ -6,11 +6,12 @@ import { ClientGone, type RequestState } from './request-state.ts';
 
 export function logEnd(state: RequestState, status: number, env: Env): void {
   const gone = state.progress.reason instanceof ClientGone;
-  const level = levelOf(status, gone);
+  const broken = state.brokenOff !== undefined;
+  const level = broken ? 'error' : levelOf(status, gone);
   if (!state.log.takes(level)) return;
   const fields = {
     requestId: state.id,
-    method: state.raw.method,
+    method: state.request.method,
     path: state.path,
     operation: state.operation,
     status: gone ? undefined : status,
@@ -19,8 +20,8 @@ export function logEnd(state: RequestState, status: number, env: Env): void {
     database: state.database === '' ? undefined : state.database,
     dialect: state.dialect?.name,
   };
-  const { failure } = state;
-  const message = gone ? 'client gone' : 'request';
+  const failure = state.brokenOff ?? state.failure;
+  const message = gone ? 'client gone' : broken ? 'answer broken off' : 'request';
   if (failure === undefined || gone) state.log.write(level, fields, message);
   else if (level === 'error' || (level === 'warn' && hasCause(failure))) {
     state.log.write(level, { ...fields, failure }, message);

@@ -1,20 +1,33 @@
 /**
  * What a server keeps of one request while it is under way: its id, its clock, its log, and what
- * its log line will say. Knows no route and no framework.
+ * its log line will say. Knows no route and no socket.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from '../protocol/every-operation.ts';
 import type { QueryValues } from '../protocol/exchange.ts';
-import type { RequestHeaders } from './auth.ts';
 import type { Dialect } from './dialect.ts';
 import type { RequestLog } from './logging.ts';
 import { Progress } from './progress.ts';
 
+/** A request as it came, over a socket or from `fetch`. */
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly url: string;
+  readonly httpVersion: string;
+  /** By their names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined where the request says that it has none. Pulled piece by piece. */
+  readonly body: Readable | undefined;
+  /** Keeps a connection that stands still open until what is answered is called. */
+  holdOpen?(): () => void;
+}
+
 export class RequestState {
   readonly id: string;
-  readonly raw: IncomingMessage;
+  readonly request: WireRequest;
   readonly dialect: Dialect | undefined;
   readonly log: RequestLog;
   readonly progress: Progress;
@@ -27,12 +40,14 @@ export class RequestState {
   database: string | undefined;
   /** What the answer tells was wrong, or why there was none. */
   failure: unknown;
+  /** Why an answer ended before its body did. */
+  brokenOff: unknown;
   #holds = 1;
   readonly #releases: (() => void)[] = [];
 
   constructor(facts: {
     readonly id: string;
-    readonly raw: IncomingMessage;
+    readonly request: WireRequest;
     readonly url: string;
     readonly dialect: Dialect | undefined;
     readonly log: RequestLog;
@@ -40,7 +55,7 @@ export class RequestState {
     readonly timeoutMs: number;
   }) {
     this.id = facts.id;
-    this.raw = facts.raw;
+    this.request = facts.request;
     this.dialect = facts.dialect;
     this.log = facts.log;
     this.started = facts.started;
@@ -48,8 +63,8 @@ export class RequestState {
     this.progress = new Progress(facts.timeoutMs, () => new RequestTimeout(facts.timeoutMs));
   }
 
-  get headers(): RequestHeaders {
-    return this.raw.headers;
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
   }
 
   /** `release` is called once the request has been answered and all it started has ended. */
@@ -66,15 +81,12 @@ export class RequestState {
 
   /** Work that may take as long as it takes: no clock ends it, but a caller who leaves does. */
   async untimed<T>(work: () => Promise<T>): Promise<T> {
-    // The requests of `fetch` have no socket that keeps a clock.
-    const { socket } = this.raw as { readonly socket: Partial<Socket> };
-    const { timeout = 0 } = socket;
     this.progress.pause();
-    socket.setTimeout?.(0);
+    const release = this.request.holdOpen?.();
     try {
       return await work();
     } finally {
-      socket.setTimeout?.(timeout);
+      release?.();
       this.progress.resume();
     }
   }

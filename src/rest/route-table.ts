@@ -44,9 +44,9 @@ export function ownRoutes(isStopping: () => boolean): Route[] {
   ];
 }
 
-export function noRoute({ raw, path }: RequestState): DirspaceError {
+export function noRoute({ request, path }: RequestState): DirspaceError {
   return new DirspaceError(
     'Unsupported',
-    `There is no route ${raw.method ?? ''} ${path.slice(0, 200)}.`,
+    `There is no route ${request.method} ${path.slice(0, 200)}.`,
   );
 }

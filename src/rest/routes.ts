@@ -1,6 +1,6 @@
 /**
  * What every route of an operation does, in order: who asks, is there room, what is asked, of
- * which catalog, is it allowed, was it done before. Knows no framework.
+ * which catalog, is it allowed, was it done before. Knows no socket.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
@@ -72,11 +72,11 @@ export async function answerOperation(
   state.onEnd(typeof entered === 'function' ? entered : await entered);
 
   const takesData = row.body === 'arrow-stream';
-  if (takesData) checkArrowBody(state.raw, services.limits.maxArrowBytes);
+  if (takesData) checkArrowBody(state.request, services.limits.maxArrowBytes);
   const body =
     takesData || row.method === 'GET'
       ? undefined
-      : await readJson(state.raw, services.limits.maxJsonBytes, state.progress);
+      : await readJson(state.request, services.limits.maxJsonBytes, state.progress);
   const principal = known ?? (await bodyPrincipal(services, body, state));
   state.principal = principal.name;
 
@@ -87,7 +87,7 @@ export async function answerOperation(
   const dialected = callerFor(catalog, principal, database, target.prefix, state);
   const caller = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
   const pieces = takesData
-    ? arrowPieces(state.raw, services.limits.maxArrowBytes, state.progress)
+    ? arrowPieces(state.request, services.limits.maxArrowBytes, state.progress)
     : undefined;
   const call = (key: string | undefined, data: ArrowBody | undefined): Promise<unknown> => {
     const work = caller({
@@ -246,7 +246,7 @@ function formAnswer(
 ): HttpAnswer | Promise<HttpAnswer> {
   const row: OperationRow = EVERY_OPERATION[operation];
   if (row.answer === 'arrow-file') {
-    const answer = arrowAnswer(response as RecordBatchStream, state.raw.headers.accept);
+    const answer = arrowAnswer(response as RecordBatchStream, state.headers.accept);
     const heeded = operation === 'QueryTable' ? oftenPassedOver(request as QueryTableRequest) : [];
     return heeded.length === 0 ? answer : answer.then((rows) => withSign(rows, heeded));
   }

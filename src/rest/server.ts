@@ -2,13 +2,13 @@
  * The server of the protocol: puts its parts together and owns their life. It reaches catalogs as
  * `Namespace` only, and works with a socket or without.
  */
-import type { IncomingMessage } from 'node:http';
 import { parseRetention } from '../directory/retention.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Namespace } from '../protocol/namespace.ts';
 import { failureAnswer, garbled } from './answer.ts';
-import { appFetch, createApp, type Route, RouteNotFound } from './app.ts';
+import { createApp, RouteNotFound } from './app.ts';
+import { appFetch } from './app-fetch.ts';
 import { type AuthOptions, authenticator } from './auth.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
@@ -18,8 +18,10 @@ import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 import { lancedbDialect } from './lancedb-dialect.ts';
 import { Admission, type Limits, resolveLimits } from './limits.ts';
 import { type Logger, RequestLog } from './logging.ts';
+import { SocketServer } from './node-http.ts';
+import { EventLoopPressure } from './pressure.ts';
 import { logEnd } from './request-log.ts';
-import { type HttpAnswer, RequestState, stoppingError } from './request-state.ts';
+import { type HttpAnswer, RequestState, stoppingError, type WireRequest } from './request-state.ts';
 import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
 import type { Services } from './routes.ts';
 
@@ -99,13 +101,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const underWay = new Set<RequestState>();
   let stopping: Promise<void> | undefined;
 
-  const begin = (raw: IncomingMessage): { url: string; state: RequestState } => {
-    const url = singleSlashes(raw.url ?? '/');
-    const head = { method: raw.method ?? 'GET', url, headers: raw.headers };
+  const begin = (request: WireRequest): { url: string; state: RequestState } => {
+    const url = singleSlashes(request.url);
+    const head = { method: request.method, url, headers: request.headers };
     const dialect = dialects.find((candidate) => candidate.recognizes(head));
     const state = new RequestState({
-      id: requestId(raw, env),
-      raw,
+      id: requestId(request, env),
+      request,
       url,
       dialect,
       log: new RequestLog(logger),
@@ -138,37 +140,36 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     return decorate(state, answer);
   };
 
-  const guarded =
-    (answer: Route['answer']): Route['answer'] =>
-    async (http) => {
-      try {
-        if (stopping !== undefined) throw stoppingError();
-        checkHost(http.state);
-        if (options.auth === undefined) refuseOtherSites(http.state);
-        return decorate(http.state, await answer(http));
-      } catch (error) {
-        return failed(http.state, error);
-      }
-    };
+  const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
+  const admit = (state: RequestState): void => {
+    if (pressure.late) {
+      throw new DirspaceError('ServiceUnavailable', 'The server is too busy now.');
+    }
+    if (stopping !== undefined) throw stoppingError();
+    checkHost(state);
+    if (options.auth === undefined) refuseOtherSites(state);
+  };
 
-  const app = await createApp({
-    routes: [...operationRoutes(services), ...ownRoutes(() => stopping !== undefined)].map(
-      (route) => ({ ...route, answer: guarded(route.answer) }),
-    ),
+  const handle = createApp({
+    routes: [...operationRoutes(services), ...ownRoutes(() => stopping !== undefined)],
     begin,
+    admit,
+    decorate,
     failed,
     ended: (state, status) => logEnd(state, status, env),
+  });
+  const sockets = new SocketServer(handle, {
     garbled,
     socketTimeoutMs: limits.requestTimeoutMs + 5_000,
-    maxEventLoopDelayMs: limits.maxEventLoopDelayMs,
   });
 
   const stop = async (): Promise<void> => {
-    const idle = app.close();
+    const idle = sockets.close();
     await drained(underWay, limits.drainTimeoutMs);
     for (const state of underWay) state.progress.abort(stoppingError());
-    app.server.closeAllConnections();
+    sockets.closeAllConnections();
     await idle;
+    pressure.close();
     await services.databases.close();
   };
   const close = (): Promise<void> => {
@@ -177,7 +178,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 
   return {
-    fetch: appFetch(app),
+    fetch: appFetch(handle),
     listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
       if (options.auth === undefined && !isLoopback(host)) {
         throw new DirspaceError(
@@ -185,7 +186,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
           `The address ${host} can be reached from other machines; give "auth", or listen on 127.0.0.1.`,
         );
       }
-      return app.listen({ host, port });
+      if (stopping !== undefined) throw stoppingError();
+      return sockets.listen(host, port);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -193,8 +195,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 }
 
 /** HTTP asks for it, and Node would refuse without a body of ours. */
-function checkHost({ raw }: RequestState): void {
-  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
+function checkHost({ request }: RequestState): void {
+  if (request.headers.host !== undefined || request.httpVersion !== '1.1') return;
   throw new DirspaceError('InvalidInput', 'The request has no Host header.');
 }
 
@@ -202,8 +204,8 @@ function checkHost({ raw }: RequestState): void {
  * Any page a browser shows may send requests to this machine. Without credentials nothing else would
  * tell them from those of its user.
  */
-function refuseOtherSites({ raw }: RequestState): void {
-  const { origin, host } = raw.headers;
+function refuseOtherSites({ headers }: RequestState): void {
+  const { origin, host } = headers;
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
   throw new DirspaceError(
     'PermissionDenied',
@@ -236,7 +238,7 @@ function singleSlashes(url: string): string {
 }
 
 /** The caller's id where it is a plain one, so that both sides find the same lines. */
-function requestId({ headers }: IncomingMessage, env: Env): string {
+function requestId({ headers }: WireRequest, env: Env): string {
   const sent = headers[REQUEST_ID_HEADER];
   return typeof sent === 'string' && /^[\w.-]{1,128}$/.test(sent) ? sent : env.uuid();
 }

@@ -1,0 +1,203 @@
+/**
+ * The handler on sockets: the only importer of Node's HTTP server. Turns its requests into ours and
+ * sends our answers, with backpressure both ways. What a request means is the handler's.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { DirspaceError } from '../errors.ts';
+import type { Exchange, Handler } from './app.ts';
+import { hasBody } from './body.ts';
+import { finishAfterBody, isUnread } from './leftover.ts';
+import type { HttpAnswer, WireRequest } from './request-state.ts';
+
+export interface SocketOptions {
+  /** The answer to bytes that are no request at all. */
+  readonly garbled: () => HttpAnswer;
+  /** A socket without any traffic is closed after this. */
+  readonly socketTimeoutMs: number;
+}
+
+/** How long a connection is kept for the next request: longer than common proxies keep theirs. */
+const KEEP_ALIVE_MS = 72_000;
+
+export class SocketServer {
+  readonly #handle: Handler;
+  readonly #options: SocketOptions;
+  readonly #servers: Server[] = [];
+  #stopping = false;
+
+  constructor(handle: Handler, options: SocketOptions) {
+    this.#handle = handle;
+    this.#options = options;
+  }
+
+  /**
+   * Listens; answers the base address. `localhost` is both addresses of that name where the machine
+   * has both. Throws InvalidInput where it listens already.
+   */
+  async listen(host: string, port: number): Promise<string> {
+    if (this.#servers.length > 0) {
+      throw new DirspaceError('InvalidInput', 'The server listens already; it has one address.');
+    }
+    const address = await this.#open(host === 'localhost' ? '127.0.0.1' : host, port);
+    // Clients may take either one for the name.
+    if (host === 'localhost') await this.#open('::1', address.port).catch(() => undefined);
+    const named = address.address === '0.0.0.0' ? '127.0.0.1' : address.address;
+    const shown = address.family === 'IPv6' ? `[${named}]` : named;
+    return `http://${shown}:${address.port}`;
+  }
+
+  #open(host: string, port: number): Promise<AddressInfo> {
+    const server = this.#create();
+    this.#servers.push(server);
+    return new Promise((resolve, reject) => {
+      const failed = (error: Error): void => {
+        this.#servers.splice(this.#servers.indexOf(server), 1);
+        reject(error);
+      };
+      server.once('error', failed);
+      server.listen({ host, port }, () => {
+        server.off('error', failed);
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  #create(): Server {
+    const { garbled, socketTimeoutMs } = this.#options;
+    const refuse = (socket: Socket): void => refuseGarbled(socket, garbled());
+    const server = createServer({
+      requireHostHeader: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Bodies take as long as they move; a socket that stands still is closed below.
+      requestTimeout: 0,
+    });
+    server.setTimeout(socketTimeoutMs);
+    const serve = (raw: IncomingMessage, reply: ServerResponse): void => this.#serve(raw, reply);
+    server.on('request', serve);
+    // What Node would answer by itself, without a body.
+    server.on('checkExpectation', serve);
+    server.on('connect', (_, socket: Socket) => refuse(socket));
+    server.on('clientError', (_, socket) => refuse(socket as Socket));
+    return server;
+  }
+
+  #serve(raw: IncomingMessage, reply: ServerResponse): void {
+    const exchange = this.#handle(new SocketRequest(raw));
+    const { gone } = exchange;
+    raw.once('error', gone);
+    reply.on('error', gone);
+    reply.once('close', () => {
+      if (!reply.writableFinished) gone();
+      exchange.end(reply.statusCode);
+    });
+    this.#send(raw, reply, exchange).catch((error: unknown) => {
+      exchange.broken(error);
+      reply.destroy();
+    });
+  }
+
+  async #send(raw: IncomingMessage, reply: ServerResponse, exchange: Exchange): Promise<void> {
+    const { status, headers: own, body } = await exchange.answer;
+    const headers = this.#stopping ? { ...own, connection: 'close' } : own;
+    if (isUnread(raw)) {
+      await finishAfterBody(raw, reply, { status, headers, body });
+    } else if (typeof body === 'string') {
+      const length = Buffer.byteLength(body);
+      // ASCII is copied as it is, together with the header.
+      const encoding = length === body.length ? 'latin1' : 'utf8';
+      reply.writeHead(status, { ...headers, 'content-length': length }).end(body, encoding);
+    } else {
+      reply.writeHead(status, headers);
+      await pump(body, reply, exchange);
+    }
+  }
+
+  /** Takes no more connections; resolves when there are none left. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(
+      this.#servers.map((server) => new Promise((resolve) => server.close(resolve))),
+    );
+  }
+
+  closeAllConnections(): void {
+    for (const server of this.#servers) server.closeAllConnections();
+  }
+}
+
+/** A request as Node's parser made it. */
+class SocketRequest implements WireRequest {
+  readonly #raw: IncomingMessage;
+  readonly url: string;
+
+  constructor(raw: IncomingMessage) {
+    this.#raw = raw;
+    this.url = raw.url ?? '/';
+  }
+
+  get method(): string {
+    return this.#raw.method ?? 'GET';
+  }
+
+  get httpVersion(): string {
+    return this.#raw.httpVersion;
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.#raw.headers;
+  }
+
+  get body(): IncomingMessage | undefined {
+    return hasBody(this.#raw.headers) ? this.#raw : undefined;
+  }
+
+  holdOpen(): () => void {
+    const { socket } = this.#raw;
+    const { timeout = 0 } = socket;
+    socket.setTimeout(0);
+    return () => socket.setTimeout(timeout);
+  }
+}
+
+/** Sends pieces as fast as the connection takes them. Rejects as the body fails. */
+async function pump(
+  body: AsyncIterable<Uint8Array>,
+  reply: ServerResponse,
+  exchange: Exchange,
+): Promise<void> {
+  for await (const piece of body) {
+    if (reply.destroyed) return;
+    exchange.state.progress.moved();
+    if (!reply.write(piece)) await drained(reply);
+  }
+  reply.end();
+}
+
+/** Resolves when more may be written, or never will be. */
+function drained(reply: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      reply.off('drain', done);
+      reply.off('close', done);
+      resolve();
+    };
+    if (reply.destroyed) return resolve();
+    reply.on('drain', done);
+    reply.on('close', done);
+  });
+}
+
+function refuseGarbled(socket: Socket, { status, headers, body }: HttpAnswer): void {
+  if (!socket.writable || typeof body !== 'string') {
+    socket.destroy();
+    return;
+  }
+  const lines = [
+    `HTTP/1.1 ${status} Bad Request`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
