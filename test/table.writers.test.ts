@@ -237,17 +237,30 @@ test('optimize with cleanupOlderThan now frees the bytes of what it replaces at 
   expect(names('data')).toHaveLength(1);
 });
 
-test('what a failed commit left goes at once too, also where nothing was asked but the default', async () => {
+test('what a killed writer left goes at once, also where nothing was asked but the default', async () => {
   const catalog = await table();
+  dead.add(9);
+  const mark = writerFile('t', { id: UUID, scope: '0000beef', pid: 9, start: 1 }).slice(2);
+  fs.writeFileSync(`${FOLDER}/${mark}`, '');
   const left = `${FOLDER}/data/${UUID}-0.arrow`;
   fs.writeFileSync(left, 'unfinished');
+  // Versions that were lost may have referred to them: nothing tells that their writer died.
+  const unannounced = `${FOLDER}/data/0123abcd-0000-4000-8000-000000000003-0.arrow`;
+  fs.writeFileSync(unannounced, 'not referred to');
   const plain = `${FOLDER}/data/0123abcd-0000-4000-8000-000000000002.arrow`;
   fs.writeFileSync(plain, 'of an older release');
   const report = await catalog.cleanupTable({ id, older_than_millis: 1e9 });
-  expect(report).toMatchObject({ files_removed: 1, files_kept: 1 });
-  expect([fs.existsSync(left), fs.existsSync(plain)]).toEqual([false, true]);
+  expect(report).toMatchObject({ files_removed: 1, files_kept: 2 });
+  expect([left, unannounced, plain].map((file) => fs.existsSync(file))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  const nothing = await catalog.cleanupTable({ id, older_than_millis: 1e9 });
+  expect(nothing).toMatchObject({ files_removed: 0 });
+  expect(nothing).not.toHaveProperty('files_kept');
   await catalog.cleanupTable({ id, older_than_millis: 1e9, orphan_grace_millis: 0 });
-  expect(fs.existsSync(plain)).toBe(false);
+  expect([unannounced, plain].map((file) => fs.existsSync(file))).toEqual([false, false]);
 });
 
 describe('the announcement of a process', () => {

@@ -39,8 +39,8 @@ export async function cleanupTable(
       versions_removed: report.versions,
       files_removed: report.files,
       bytes_removed: report.bytes,
-      files_kept: report.kept,
       dry_run: dryRun,
+      ...(report.kept === undefined ? {} : { files_kept: report.kept }),
     };
   });
 }

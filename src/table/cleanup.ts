@@ -44,8 +44,9 @@ export interface CleanupOptions {
   /** Versions superseded so long ago go, in milliseconds. */
   readonly olderThan: number;
   /**
-   * In milliseconds: files that no version refers to and of which it is not known that their writer
-   * has ended stay while they are younger.
+   * In milliseconds: files that no version refers to stay while they are younger, and longer while
+   * their writer is at work. Those of versions that this cleanup removes, and of writers that died
+   * before they took their announcement back, go at once.
    */
   readonly orphanGrace: number;
   readonly dryRun: boolean;
@@ -55,8 +56,11 @@ export interface CleanupReport {
   readonly versions: number;
   readonly files: number;
   readonly bytes: number;
-  /** Files that no version refers to and that stay: a writer may be about to commit them. */
-  readonly kept: number;
+  /**
+   * Files that no version refers to and that stay for now; undefined where none is old enough to go,
+   * and so it was not looked for any.
+   */
+  readonly kept: number | undefined;
 }
 
 /** How long a writer may take between its first file and its commit, where it announced nothing. */
@@ -106,23 +110,24 @@ async function cleanUp(
   const orphans: Candidate[] = others.filter(
     ({ modified }) => now - modified >= Math.max(options.orphanGrace, TEMPORARY_GRACE),
   );
-  let kept = 0;
-  let isLost: ((file: string) => boolean) | undefined;
-  if (objects.length > 0) {
+  const dead = new Set<string | undefined>(writers.ended.map(({ id }) => id));
+  const mayGo = ({ file, modified, writer }: Candidate): boolean => {
+    if (writer !== undefined && writers.working.has(writer)) return false;
+    return freed.has(file) || dead.has(writer) || now - modified >= options.orphanGrace;
+  };
+  const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
+  let kept: number | undefined;
+  // Reading every version takes long in a long history: not where nothing is old enough to go.
+  if (objects.some(mayGo)) {
     const used = await referencedFiles(engine, tableFolder, incarnation, branches, doomed);
     await addStaged(engine, tableFolder, others, used);
-    isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
-    for (const candidate of objects) {
-      const { file, modified, writer } = candidate;
-      if (used.has(file) || isLost?.(file) === true) continue;
-      const isProven = writer === undefined ? freed.has(file) : !writers.working.has(writer);
-      const isOld = writer === undefined && now - modified >= options.orphanGrace;
-      if (isProven || isOld) orphans.push(candidate);
-      else kept += 1;
-    }
+    const unused = objects.filter(({ file }) => !used.has(file) && isLost?.(file) !== true);
+    const going = unused.filter(mayGo);
+    orphans.push(...going);
+    kept = unused.length - going.length;
   }
   // Where no version tells what files are, an announcement does: it goes after them.
-  const left = new Set(isLost === undefined ? [] : orphans.map(({ writer }) => writer));
+  const left = new Set(isLost === undefined ? [] : objects.map(({ writer }) => writer));
   const ended = writers.ended.filter(({ id }) => !left.has(id));
   let bytes = 0;
   for (const { file, size } of orphans) {
