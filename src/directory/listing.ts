@@ -2,6 +2,7 @@
 import { isDirspaceError } from '../errors.ts';
 import { joinPath, NAMESPACE_FILE, PRIVATE_FOLDER, TABLE_FILE } from '../format/paths.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
+import type { ObjectFacts } from '../store/store.ts';
 import { Turn } from '../table/turn.ts';
 import type { Catalog } from './catalog.ts';
 import { byCodeUnits } from './paging.ts';
@@ -37,17 +38,61 @@ export async function isTable({ store }: Catalog, { folder }: TableFolder): Prom
   }
 }
 
-/** Names of the tables of a namespace that come after `after`, declared ones too. */
+/** The names of all tables of a namespace as they were when its folder was of these facts. */
+interface KnownTables {
+  readonly facts: ObjectFacts;
+  readonly names: readonly string[];
+}
+
+/** Longer than a tick of any file system's clock. A folder as young as that is read again. */
+const SETTLED_MILLIS = 2_000;
+const NAME_BYTES = 96;
+
+/**
+ * Names of the tables of a namespace that come after `after`, declared ones too.
+ *
+ * Tables come and go by renames of their folders, each of which changes the time of the folder they
+ * are in: while that stays, so do the names, and no table is looked at again. Where a folder is
+ * named like a table's and is none, every one is looked at each time: it may become one in place.
+ */
 export async function* tablesIn(
   catalog: Catalog,
   id: ObjectPath,
   after: string | undefined,
 ): AsyncGenerator<string> {
-  const turn = new Turn(catalog.env);
+  const { engine, env, store } = catalog;
+  const parent = engine.names.tablesFolder(id);
+  const key = `tables in ${parent}`;
+  // Before its entries are read: what comes in between is seen the next time.
+  const facts = await store.folderFacts(parent);
+  const known = engine.heads.get<KnownTables>(key);
+  const turn = new Turn(env);
+  if (
+    known !== undefined &&
+    known.facts.inode === facts?.inode &&
+    known.facts.modified === facts.modified
+  ) {
+    for (const name of known.names) {
+      if (after !== undefined && name <= after) continue;
+      if (turn.isOver()) await turn.pass();
+      yield name;
+    }
+    return;
+  }
+  const names: string[] = [];
+  let areAll = after === undefined;
   for (const found of await tableFoldersIn(catalog, id)) {
     if (after !== undefined && found.name <= after) continue;
     if (turn.isOver()) await turn.pass();
-    if (await isTable(catalog, found)) yield found.name;
+    if (!(await isTable(catalog, found))) areAll = false;
+    else {
+      names.push(found.name);
+      yield found.name;
+    }
+  }
+  if (areAll && facts !== undefined && facts.modified + SETTLED_MILLIS < env.now()) {
+    const seen: KnownTables = { facts, names };
+    engine.heads.set(key, seen, NAME_BYTES * (names.length + 1));
   }
 }
 

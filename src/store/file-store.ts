@@ -164,6 +164,13 @@ export class FileStore implements Store {
     return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino };
   }
 
+  folderFacts(folder: string): ObjectFacts | undefined {
+    if (!enterFolder(this.#disk, folder)) return undefined;
+    const stat = lookAt(this.#disk, folder);
+    if (!stat?.isDirectory()) return undefined;
+    return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino };
+  }
+
   open(path: string): ObjectReader | undefined {
     const fd = this.#openToRead(path, false);
     return fd === undefined ? undefined : this.#reader(path, fd);

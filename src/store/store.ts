@@ -95,6 +95,11 @@ export interface FolderStore {
   /** False when the folder is missing; throws InvalidInput when a link stands in its chain. */
   enter(folder: string): Awaitable<boolean>;
   /**
+   * Of the folder itself: its time changes with every entry that comes or goes. Undefined when it is
+   * missing; throws what `enter` throws. Its size means nothing.
+   */
+  folderFacts(folder: string): Awaitable<ObjectFacts | undefined>;
+  /**
    * Durably makes the folder and its missing parents; with `within`, only those below that folder,
    * which must be there: a writer that outlived its table must not bring back its place.
    */
