@@ -2,7 +2,8 @@
  * Two takers of one name at one moment. Of a table and a namespace the table goes, and what was
  * written to it stays.
  */
-import { beforeEach, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createTable, declareTable } from '../src/directory/create-table.ts';
 import {
   createNamespace,
@@ -16,6 +17,7 @@ import { deregisterTable, registerTable } from '../src/directory/tables.ts';
 import { undropTable } from '../src/directory/trash.ts';
 import { verifyCatalog } from '../src/directory/verify.ts';
 import { encodeNamespace } from '../src/format/records.ts';
+import { processTag, thisProcess } from '../src/store/process-identity.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 import { people } from './helpers/people.ts';
@@ -95,9 +97,9 @@ test('a namespace that overwrites replaces one that came meanwhile', async () =>
 });
 
 /** As a creator leaves it that is killed before its namespace is confirmed. */
-function pendingNamespace(folder = 'x'): void {
+function pendingNamespace(folder = 'x', creator = 'n'): void {
   one.fs.mkdirSync(`${ROOT}/${folder}`);
-  const marker = encodeNamespace({ id: 'n', properties: { by: 'the dead' } });
+  const marker = encodeNamespace({ id: creator, properties: { by: 'the dead' } });
   one.fs.writeFileSync(`${ROOT}/${folder}/.namespace.pending`, marker);
 }
 
@@ -119,6 +121,49 @@ test('a namespace whose creator was killed is invisible, and the next creator go
   expect(one.fs.readdirSync(`${ROOT}/x`)).toEqual(['.namespace.json']);
   // Nothing that can be seen is in it.
   await dropNamespace(one.catalog, { id: ['n'] });
+});
+
+describe('a new namespace meets one that waits, of a process', () => {
+  const create = (mode: string) =>
+    createNamespace(one.catalog, { id, mode, properties: { by: 'the living' } });
+
+  test.each(['create', 'exist_ok', 'overwrite'])(
+    'that died: it takes its place (%s)',
+    async (mode) => {
+      const { pid } = spawnSync(process.execPath, ['-e', '']);
+      pendingNamespace('x', `${processTag({ ...thisProcess(), pid })}-1`);
+      expect((await create(mode)).properties).toMatchObject({ by: 'the living' });
+      const { properties } = await describeNamespace(two.catalog, { id });
+      expect(properties).toMatchObject({ by: 'the living' });
+      expect(one.fs.readdirSync(`${ROOT}/x`)).toEqual(['.namespace.json']);
+      expect((await verifyCatalog(two.catalog, {})).leftovers).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['that runs', `${processTag()}-1`],
+    ['of another machine', 'ffffffff-1-1-1'],
+  ])('%s: it finishes it', async (_, creator) => {
+    pendingNamespace('x', creator);
+    expect(await outcomeOf(create('create'))).toMatchObject({ code: 'NamespaceAlreadyExists' });
+    expect((await describeNamespace(two.catalog, { id })).properties).toEqual({ by: 'the dead' });
+  });
+
+  test('that nobody can tell, as its marker is damaged: it is decided like any other', async () => {
+    pendingNamespace();
+    one.fs.writeFileSync(`${ROOT}/x/.namespace.pending`, '{');
+    expect(await outcomeOf(create('create'))).toMatchObject({ code: 'Corrupt' });
+  });
+});
+
+test('a namespace that is taken back at once, by no table, is not called a table', async () => {
+  one.calls.renameFile = async () => {
+    one.fs.rmSync(`${ROOT}/x`, { recursive: true });
+    return false;
+  };
+  expect(await outcomeOf(createNamespace(one.catalog, { id }))).toMatchObject({
+    code: 'ConcurrentModification',
+  });
 });
 
 test('a table takes the name from a namespace whose creator was killed', async () => {

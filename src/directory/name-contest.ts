@@ -7,19 +7,23 @@
  * namespace where it found no table, and a table that takes its place meanwhile withdraws it. A
  * table gives way to a confirmed namespace only, and a namespace to a table only, so one stays.
  */
+import { isDirspaceError } from '../errors.ts';
 import {
   joinPath,
   NAMESPACE_FILE,
   PENDING_NAMESPACE_FILE,
   WITHDRAWN_NAMESPACE_FILE,
 } from '../format/paths.ts';
+import { decodeNamespace } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
+import { hasDied, parseProcessTag } from '../store/process-identity.ts';
 import type { Catalog } from './catalog.ts';
 import { settleIntentsAt } from './drop-namespace.ts';
 
 /**
- * Confirms or withdraws the namespace that waits at the place of `id`, whoever placed it there: a
- * creator that died is finished by the next one. Does nothing where none waits.
+ * Confirms or withdraws the namespace that waits at the place of `id`, whoever placed it there: of a
+ * creator of which it is not known whether it lives, the next one finishes the work. Does nothing
+ * where none waits.
  */
 export async function decideNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
   const { names } = catalog.engine;
@@ -40,7 +44,7 @@ export async function decideNamespace(catalog: Catalog, id: ObjectPath): Promise
  */
 export async function namespaceHasName(catalog: Catalog, id: ObjectPath): Promise<boolean> {
   const folder = catalog.engine.names.namespaceFolder(id);
-  await withdrawNamespace(catalog, id);
+  if (await withdraw(catalog, folder)) await removeWithdrawn(catalog, folder);
   return standsAt(
     catalog,
     folder,
@@ -51,8 +55,7 @@ export async function namespaceHasName(catalog: Catalog, id: ObjectPath): Promis
 /** Takes back a namespace of that id that is not confirmed yet. */
 export async function withdrawNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
   const folder = catalog.engine.names.namespaceFolder(id);
-  const pending = joinPath(folder, PENDING_NAMESPACE_FILE);
-  await catalog.store.renameFile(pending, joinPath(folder, WITHDRAWN_NAMESPACE_FILE));
+  await withdraw(catalog, folder);
   await removeWithdrawn(catalog, folder);
 }
 
@@ -66,11 +69,31 @@ export async function clearNamespacePlace(catalog: Catalog, id: ObjectPath): Pro
   if (entries === undefined) return (await catalog.store.enter(folder)) === false;
   const markers = [NAMESPACE_FILE, PENDING_NAMESPACE_FILE, WITHDRAWN_NAMESPACE_FILE];
   if (entries.length > 0 && !entries.some(({ name }) => markers.includes(name))) return false;
-  await decideNamespace(catalog, id);
+  if (await isOfDeadCreator(catalog, folder)) await withdrawNamespace(catalog, id);
+  else await decideNamespace(catalog, id);
   // The marker is removed first, so a crash may leave a folder that holds nothing.
   await catalog.store.deleteEmptyFolder(folder);
   return true;
 }
+
+/** Its namespace was never acknowledged, and whoever comes next has properties of its own. */
+async function isOfDeadCreator({ store }: Catalog, folder: string): Promise<boolean> {
+  const file = joinPath(folder, PENDING_NAMESPACE_FILE);
+  try {
+    const bytes = await store.get(file);
+    const creator = bytes && parseProcessTag(decodeNamespace(bytes, file).id);
+    return creator !== undefined && hasDied(creator);
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat')) return false;
+    throw error;
+  }
+}
+
+const withdraw = (catalog: Catalog, folder: string): Promise<boolean> =>
+  catalog.store.renameFile(
+    joinPath(folder, PENDING_NAMESPACE_FILE),
+    joinPath(folder, WITHDRAWN_NAMESPACE_FILE),
+  );
 
 /** Only what is empty goes: whoever took the place meanwhile keeps it. */
 async function removeWithdrawn(catalog: Catalog, folder: string): Promise<void> {

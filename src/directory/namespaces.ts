@@ -1,7 +1,12 @@
 /** Namespaces: folders with a marker file that holds their properties. */
 
 import { DirspaceError } from '../errors.ts';
-import { joinPath, NAMESPACE_FILE, PENDING_NAMESPACE_FILE } from '../format/paths.ts';
+import {
+  joinPath,
+  NAMESPACE_FILE,
+  PENDING_NAMESPACE_FILE,
+  STAGING_FOLDER,
+} from '../format/paths.ts';
 import { encodeNamespace, type NamespaceRecord, type Properties } from '../format/records.ts';
 import type { UpdateNamespacePropertiesRequest } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
@@ -82,7 +87,10 @@ export async function createNamespace(
   }
   await catalog.store.deleteFolder(staging);
   await requireNamespace(catalog, parent);
-  if (winner === undefined) throw tableInTheWay(id);
+  if (winner === undefined) {
+    const isTable = table !== undefined && (await catalog.store.enter(table));
+    throw isTable ? tableInTheWay(id) : oftenTaken(id);
+  }
   if (mode === 'ExistOk') return { properties: { ...winner.properties } };
   throw namespaceExists(id);
 }
@@ -119,11 +127,7 @@ async function placeNamespace(
     throw strangerInTheWay('NamespaceAlreadyExists', id, folder);
   }
   await catalog.store.deleteFolder(staging);
-  throw new DirspaceError(
-    'ConcurrentModification',
-    `Others created and dropped ${showId(id)} ${PLACINGS} times while it was being created. Nothing was created; try again.`,
-    { details: { id } },
-  );
+  throw oftenTaken(id);
 }
 
 export async function listNamespaces(
@@ -202,7 +206,8 @@ interface StagedNamespace {
 /** With a marker that does not count yet: see name-contest.ts. */
 async function stageNamespace(catalog: Catalog, properties: Properties): Promise<StagedNamespace> {
   const staging = stagingFolder(catalog.env);
-  const id = catalog.env.uuid();
+  // It tells the process, so that what a dead one left does not stand in the way of others.
+  const id = staging.slice(STAGING_FOLDER.length + 1);
   const marker = joinPath(staging, PENDING_NAMESPACE_FILE);
   const written = writeObject(catalog.store, marker, encodeNamespace({ id, properties }));
   await Promise.all([written, catalog.store.syncFolders([staging])]);
@@ -233,6 +238,13 @@ const namespaceExists = (id: ObjectPath): DirspaceError =>
   new DirspaceError(
     'NamespaceAlreadyExists',
     `The namespace ${showId(id)} exists already. Use mode exist_ok to accept it, or overwrite to replace it with all it holds.`,
+    { details: { id } },
+  );
+
+const oftenTaken = (id: ObjectPath): DirspaceError =>
+  new DirspaceError(
+    'ConcurrentModification',
+    `Others created and dropped ${showId(id)} while it was being created. Nothing was created; try again.`,
     { details: { id } },
   );
 
