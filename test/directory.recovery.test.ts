@@ -38,10 +38,11 @@ const exists = (path: string): boolean => one.fs.existsSync(`${ROOT}/${path}`);
 const read = (file: string): string => one.fs.readFileSync(`${ROOT}/${file}`, 'utf8') as string;
 
 /** All files of the catalog. */
+/** Without the marks of drops, which stay behind and say nothing but a number. */
 const tree = (): string[] =>
   filesOf(one.fs, ROOT)
     .all()
-    .filter((path) => !path.endsWith('/'));
+    .filter((path) => !path.endsWith('/') && !path.startsWith('.dirspace/drops/'));
 
 /** An intent that a crash left, written `age` milliseconds ago. */
 function leave(intent: Intent, age = 0): void {

@@ -40,10 +40,11 @@ const write = (file: string, bytes: Uint8Array | string): void => {
   one.fs.mkdirSync(`${ROOT}/${file}`.replace(/\/[^/]*$/, ''), { recursive: true });
   one.fs.writeFileSync(`${ROOT}/${file}`, bytes);
 };
+/** Without the marks of drops, which stay behind and say nothing but a number. */
 const tree = (): string[] =>
   filesOf(one.fs, ROOT)
     .all()
-    .filter((path) => !path.endsWith('/'));
+    .filter((path) => !path.endsWith('/') && !path.startsWith('.dirspace/drops/'));
 const exists = (path: string): boolean => one.fs.existsSync(`${ROOT}/${path}`);
 const namespace = (folder: string): void =>
   write(`${folder}/.namespace.json`, encodeNamespace({ id: 'n', properties: {} }));
@@ -64,7 +65,7 @@ describe('what is dropped', () => {
   test('gets a folder of its own, and a record beside it', async () => {
     expect(await newTrashFolder(one.catalog)).not.toBe(await newTrashFolder(one.catalog));
     const folder = await prepareTrash(one.catalog, 'table', ['a', 't']);
-    expect(folder).toMatch(/^\.dirspace\/trash\/000000000001-[0-9a-f-]{36}$/);
+    expect(folder).toMatch(/^\.dirspace\/trash\/000000000003-[0-9a-f-]{36}$/);
     expect(tree()).toEqual([`${folder}.json`]);
     const bytes = one.fs.readFileSync(`${ROOT}/${folder}.json`) as Uint8Array;
     expect(decodeTrash(bytes, 'r')).toEqual({
@@ -86,6 +87,33 @@ describe('what is dropped', () => {
     record('0000dddd-of-an-older-release', {});
     expect(numbers).toEqual([1, 2, 3, 4, 5]);
     expect(await newTrashFolder(one.catalog)).toContain('/000000000006-');
+  });
+
+  test('lists the trash once: the next drops of any process go by the last marks', async () => {
+    const two = testEngine({ fs: one.fs, firstId: 1000 });
+    const lists: string[] = [];
+    for (const { calls } of [one, two]) {
+      calls.list = (run, folder) => {
+        lists.push(folder);
+        return run(folder);
+      };
+    }
+    record('000000000041-00000000', {});
+    const numbers: number[] = [];
+    for (let at = 0; at < 60; at++) {
+      const folder = await newTrashFolder(at % 3 === 0 ? one.catalog : two.catalog);
+      numbers.push(Number(folder.slice(TRASH.length + 1).split('-')[0]));
+    }
+    expect(numbers).toEqual(Array.from({ length: 60 }, (_, at) => 42 + at));
+    expect(lists.filter((folder) => folder === TRASH)).toHaveLength(2);
+    const marks = one.fs.readdirSync(`${ROOT}/.dirspace/drops`) as string[];
+    expect(marks.map((name) => Number(name.split('-')[0])).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 17 }, (_, at) => 85 + at),
+    );
+    // Somebody removes the marks: the trash tells.
+    one.fs.rmSync(`${ROOT}/.dirspace/drops`, { recursive: true });
+    record('000000000101-00000000', {});
+    expect(await newTrashFolder(one.catalog)).toContain('/000000000102-');
   });
 
   test.each([

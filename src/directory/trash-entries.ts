@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../errors.ts';
-import { joinPath, TRASH_FOLDER } from '../format/paths.ts';
+import { DROPS_FOLDER, joinPath, TRASH_FOLDER } from '../format/paths.ts';
 import { decodeTrash, type TrashRecord } from '../format/records.ts';
 import type { Catalog } from './catalog.ts';
 import { lastTouched } from './staging.ts';
@@ -26,19 +26,49 @@ export interface TrashEntry {
 const DIGITS = 12;
 const NUMBERED = /^(\d{12})-[0-9a-f-]{8,51}$/;
 const ENTRIES_A_TURN = 256;
+const LISTED = 'trash listed';
+const LISTED_BYTES = 64;
 
 export const trashRecordFile = (folder: string): string => `${folder}.json`;
 
 const sequenceOf = (name: string): number => Number(NUMBERED.exec(name)?.[1] ?? 0);
 
-/** A new folder in the trash, with a number above all that are there. */
+/** Marks that stay behind the newest: a reader of the folder sees all of it or a part of it. */
+const MARKS_KEPT = 16;
+
+/**
+ * A new folder in the trash, with a number above all that were dropped before. A drop marks its
+ * number in a folder of its own, so that the next one need not list the trash, which may be long.
+ * Marks need no flush: after a power loss every process is new, and begins with the trash itself.
+ */
 export async function newTrashFolder(catalog: Catalog): Promise<string> {
-  let last = 0;
-  for (const { name } of (await catalog.store.list(TRASH_FOLDER)) ?? []) {
-    last = Math.max(last, sequenceOf(name.replace(/\.json$/, '')));
+  const { engine, store, env } = catalog;
+  const marks = await numbersIn(catalog, DROPS_FOLDER);
+  // Forgotten sooner or later, which costs one more list of the trash.
+  const isListed = engine.heads.get<boolean>(LISTED) === true && marks.length > 0;
+  const listed = isListed ? [] : await numbersIn(catalog, TRASH_FOLDER);
+  const number =
+    1 + [...marks, ...listed].reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  const name = `${String(number).padStart(DIGITS, '0')}-${env.uuid()}`;
+  // The first drop makes the folder.
+  if (marks.length === 0) await store.createFolder(DROPS_FOLDER);
+  await store.mark(joinPath(DROPS_FOLDER, name));
+  engine.heads.set(LISTED, true, LISTED_BYTES);
+  for (const mark of marks) {
+    if (mark.sequence < number - MARKS_KEPT) await store.delete(joinPath(DROPS_FOLDER, mark.name));
   }
-  const number = String(last + 1).padStart(DIGITS, '0');
-  return `${TRASH_FOLDER}/${number}-${catalog.env.uuid()}`;
+  return joinPath(TRASH_FOLDER, name);
+}
+
+/** Names of a folder that carry a number. */
+async function numbersIn(
+  { store }: Catalog,
+  folder: string,
+): Promise<{ readonly name: string; readonly sequence: number }[]> {
+  const entries = (await store.list(folder)) ?? [];
+  return entries
+    .map(({ name }) => ({ name, sequence: sequenceOf(name.replace(/\.json$/, '')) }))
+    .filter(({ sequence }) => sequence > 0);
 }
 
 /** Newest drop first. */

@@ -5,6 +5,7 @@
 import { parseChecksummed } from '../format/json.ts';
 import {
   CLOCK_PREFIX,
+  DROPS_FOLDER,
   FORMAT_FILE,
   isTemporary,
   joinPath,
@@ -150,7 +151,7 @@ class Walk {
         for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
-      else if (kind === 'folder' && name === 'locks') continue;
+      else if (kind === 'folder' && (name === 'locks' || path === DROPS_FOLDER)) continue;
       else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
         this.#leftover(path, 'temporary');
       } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');

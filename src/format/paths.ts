@@ -15,6 +15,8 @@ export const PRIVATE_FOLDER = '.dirspace';
 export const FORMAT_FILE = `${PRIVATE_FOLDER}/format.json`;
 export const STAGING_FOLDER = `${PRIVATE_FOLDER}/staging`;
 export const TRASH_FOLDER = `${PRIVATE_FOLDER}/trash`;
+/** Empty files that are named like the newest entries of the trash. */
+export const DROPS_FOLDER = `${PRIVATE_FOLDER}/drops`;
 export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
 export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
