@@ -3,6 +3,7 @@
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { versionFile } from '../format/paths.ts';
+import type { ServerMemory } from '../request-memory.ts';
 import type { Durability } from '../store/disk.ts';
 import { type FileStore, openFileStore } from '../store/file-store.ts';
 import type { FileSystem } from '../store/file-system.ts';
@@ -42,6 +43,8 @@ export interface OpenOptions {
   readonly bufferBytes?: number | undefined;
   /** Bytes that one request may have at once for what is made while it is answered; 1 GiB if absent. */
   readonly requestMemory?: number | undefined;
+  /** Counts what the requests to this and other catalogs take together. */
+  readonly serverMemory?: ServerMemory | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** How long the trash keeps what was dropped: milliseconds, or text such as `7d`; 7 days if absent. */
   readonly trashRetention?: number | string | undefined;
@@ -101,6 +104,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
       ...(options.requestMemory === undefined ? {} : { requestMemory: options.requestMemory }),
       ...options.limits,
     },
+    serverMemory: options.serverMemory,
   };
   const catalog: Catalog = {
     engine,

@@ -25,6 +25,8 @@ export interface Limits {
    * open has a bound of its own.
    */
   readonly requestMemory?: number;
+  /** And what all requests under way may have together; 1 GiB if absent. Beyond it they are answered 503. */
+  readonly serverMemory?: number;
   /**
    * How long a request may take to its answer, or go without progress; 120,000 if absent. Optimizing,
    * cleaning up, verifying and repairing take as long as they take, until the caller leaves.
@@ -47,6 +49,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxJsonBytes: 8 * 1024 ** 2,
   maxArrowBytes: 64 * 1024 ** 3,
   requestMemory: 256 * 1024 ** 2,
+  serverMemory: 1024 ** 3,
   requestTimeoutMs: 120_000,
   drainTimeoutMs: 10_000,
   maxEventLoopDelayMs: 5_000,

@@ -6,6 +6,7 @@ import { parseRetention } from '../directory/retention.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Namespace } from '../protocol/namespace.ts';
+import { ServerMemory } from '../request-memory.ts';
 import { failureAnswer, garbled } from './answer.ts';
 import { createApp, RouteNotFound } from './app.ts';
 import { appFetch } from './app-fetch.ts';
@@ -216,13 +217,16 @@ function refuseOtherSites({ headers }: RequestState): void {
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
   { readOnly, trashRetention, env }: ServerOptions,
-  { requestMemory }: Required<Limits>,
+  limits: Required<Limits>,
 ): (root: string) => Promise<Namespace> {
+  const { requestMemory } = limits;
+  const serverMemory = new ServerMemory(limits.serverMemory);
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
     return openDirectoryNamespace({
       root,
       requestMemory,
+      serverMemory,
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(trashRetention === undefined ? {} : { trashRetention }),
       ...(env === undefined ? {} : { env }),

@@ -1,7 +1,7 @@
 /** What every part of the table engine works with: one per open catalog. */
 import type { Env } from '../env.ts';
 import type { NameCodec } from '../format/paths.ts';
-import { DEFAULT_REQUEST_MEMORY } from '../request-memory.ts';
+import { DEFAULT_REQUEST_MEMORY, type ServerMemory } from '../request-memory.ts';
 import type { Processes } from '../store/processes.ts';
 import type { Awaitable, Store } from '../store/store.ts';
 import type { ByteCache } from './cache.ts';
@@ -45,6 +45,8 @@ export interface Engine {
   /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
   withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   readonly limits: Limits;
+  /** That of the server which opened the catalog. */
+  readonly serverMemory?: ServerMemory | undefined;
 }
 
 export interface Limits {

@@ -49,6 +49,10 @@ export interface ScanPlan {
   readonly memory: RequestMemory;
 }
 
+/** The memory of a request that begins now. */
+export const requestMemory = ({ limits, serverMemory }: Engine): RequestMemory =>
+  new RequestMemory(limits.requestMemory, serverMemory);
+
 /** @throws TableColumnNotFound, InvalidInput naming the place in the SQL text */
 export async function planScan(
   engine: Engine,
@@ -77,7 +81,7 @@ export async function planScan(
     fresh: request.fresh ?? false,
     counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
-    memory: request.memory ?? new RequestMemory(engine.limits.requestMemory),
+    memory: request.memory ?? requestMemory(engine),
   };
 }
 
