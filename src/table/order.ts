@@ -1,28 +1,38 @@
 /**
- * Ordered reads: the keys of all matching rows are held in memory and sorted, then rows are taken
- * in that order, a batch at a time.
+ * Ordered reads: the keys of the matching rows are streamed past a sorter, which holds the first
+ * `limit` of them, or all where there is no limit; then rows are taken in that order, a batch at a
+ * time. The event loop goes on in between.
  */
-import { type Data, DataType, type RecordBatch, type RecordBatchStream, Vector } from '../arrow.ts';
+import type { Data, DataType, RecordBatch, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { columnsOf } from '../format/arrow-data.ts';
-import { concatData } from '../format/concat.ts';
-import { compareText } from '../format/statistics.ts';
 import { describeType } from '../protocol/schema-equality.ts';
+import type { HeldMemory } from '../request-memory.ts';
+import type { Awaitable } from '../store/store.ts';
+import { andThen } from './awaitable.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  readSelected,
+  type Selection,
+  selectedCount,
+} from './batch-rows.ts';
 import { ROW_ID } from './columns.ts';
 import type { Engine } from './engine.ts';
-import { scanStream } from './scan.ts';
+import { readFields } from './read-fields.ts';
+import { RowSorter, type SortedRows } from './row-sorter.ts';
+import { pipelined } from './scan.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
+import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
-import { takeRows } from './take.ts';
+import { hasNumbers, hasOrder } from './sort-keys.ts';
+import { takenInParts } from './take.ts';
+import { inTurns, Turn } from './turn.ts';
 
 export interface OrderKey {
   readonly column: string;
   readonly ascending: boolean;
   readonly nullsFirst: boolean;
 }
-
-/** Rows of one batch of the answer. */
-const BATCH_ROWS = 8_192;
 
 export async function orderedScan(
   engine: Engine,
@@ -36,12 +46,14 @@ export async function orderedScan(
   return {
     schema: plan.schema,
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
-      const rowIds = await orderedRowIds(keyPlan, keys);
-      const end = Math.min(rowIds.length, plan.offset + plan.limit);
-      for (let from = plan.offset; from < end; from += BATCH_ROWS) {
-        plan.signal?.throwIfAborted();
-        const part = rowIds.slice(from, Math.min(end, from + BATCH_ROWS));
-        yield (await takeRows(plan, part)).batch;
+      if (plan.limit <= 0) return;
+      const held = memory.hold('The rows to be put in order');
+      try {
+        const sorted = await sortedBy(keyPlan, keys, plan.offset + plan.limit, held);
+        const parts = takenInParts(plan, plan.offset, sorted.count, sorted.rowIds);
+        for await (const { batch } of parts) yield batch;
+      } finally {
+        held.end();
       }
     },
   };
@@ -55,13 +67,13 @@ export async function planKeys(
   keys: readonly OrderKey[],
 ): Promise<ScanPlan> {
   const columns = keyColumns(snapshot, keys);
-  const request = { columns, withRowId: true, filter, counters, signal, memory };
+  const withRowId = keys.some(({ column }) => column === ROW_ID);
+  const request = { columns, withRowId, filter, counters, signal, memory };
   const plan = await planScan(engine, snapshot, request);
   for (const { name, type } of plan.schema.fields) checkOrder(type, name);
   return plan;
 }
 
-/** The row ids are read as well, and need no key of their own. */
 function keyColumns(snapshot: Snapshot, keys: readonly OrderKey[]): Record<string, string> {
   const columns = keys.filter(({ column }) => column !== ROW_ID);
   return Object.fromEntries(columns.map(({ column }) => [column, columnSql(snapshot, column)]));
@@ -74,90 +86,81 @@ function columnSql({ fields }: Snapshot, column: string): string {
   return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
 }
 
-async function orderedRowIds(plan: ScanPlan, keys: readonly OrderKey[]): Promise<BigUint64Array> {
-  const columns: Data[][] = plan.columns.map(() => []);
-  for await (const batch of scanStream(plan)) {
-    for (const [at, data] of columnsOf(batch).entries()) columns[at]?.push(data);
-  }
-  if ((columns[0]?.length ?? 0) === 0) return new BigUint64Array(0);
-  const joined = new Map(
-    plan.columns.map(({ name }, at) => [name, concatData(columns[at] as Data[])]),
-  );
-  const rowIds = (joined.get(ROW_ID) as Data).values as unknown as BigUint64Array;
-  const compares = keys.map((key) => comparison(joined.get(key.column) as Data, key));
-  const order = Uint32Array.from(rowIds.keys()).sort((left, right) => {
-    for (const compare of compares) {
-      const result = compare(left, right);
-      if (result !== 0) return result;
-    }
-    return left - right;
+/** The first `limit` rows that the plan matches, in the order of the keys. */
+async function sortedBy(
+  plan: ScanPlan,
+  keys: readonly OrderKey[],
+  limit: number,
+  held: HeldMemory,
+): Promise<SortedRows> {
+  const { rowCount } = plan.snapshot;
+  const columns = keys.map(({ column }) => plan.columns.findIndex(({ name }) => name === column));
+  const [only] = columns.length === 1 ? columns : [];
+  const numeric = only !== undefined && hasNumbers(plan.schema.fields[only]?.type as DataType);
+  // Where few columns are kept they are copied, so that memory of reads serves the next ones.
+  const lends = limit < rowCount || numeric;
+  const sorter = new RowSorter({
+    directions: keys,
+    limit,
+    most: rowCount,
+    lent: lends,
+    holding: (bytes) => held.set(bytes),
   });
-  return BigUint64Array.from(order, (row) => rowIds[row] as bigint);
+  const turn = new Turn(plan.engine.env);
+  const reads = pipelined(plan, (place) => {
+    const lent = new LentColumns(plan.engine.scratch);
+    return andThen(matchingRows(plan, place, lent), (selection) => {
+      const rows = selectedCount(selection, place.rows);
+      if (rows === 0) return undefined;
+      return andThen(keyColumnsOf(plan, place, selection, lends ? lent : undefined), (read) => ({
+        lent,
+        batch: {
+          keys: columns.map((column) => read[column] as Data),
+          rows,
+          fragment: place.entry.id,
+          first: place.first,
+          selection,
+        },
+      }));
+    });
+  });
+  for await (const { batch, lent } of reads) {
+    await inTurns(turn, sorter.add(batch), plan.signal);
+    lent.giveBack();
+  }
+  return inTurns(turn, sorter.finish(), plan.signal);
+}
+
+function keyColumnsOf(
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  lent: LentColumns | undefined,
+): Awaitable<Data[]> {
+  const names = fieldNames(plan);
+  return names === undefined
+    ? readSelected(plan, place, selection, lent)
+    : readFields(plan, place, names, selection, lent);
+}
+
+const knownNames = new WeakMap<ScanPlan, readonly string[] | undefined>();
+
+/** Those of the plan's columns, the same array each time; undefined where others are made of them. */
+function fieldNames(plan: ScanPlan): readonly string[] | undefined {
+  if (knownNames.has(plan)) return knownNames.get(plan);
+  const fields = plan.columns.flatMap((column) => (column.kind === 'field' ? [column.field] : []));
+  const names =
+    fields.length === plan.columns.length ? fields.map(({ field }) => field.name) : undefined;
+  knownNames.set(plan, names);
+  return names;
 }
 
 /** @throws InvalidInput for types without an order */
 function checkOrder(type: DataType, column: string): void {
-  const decoded = DataType.isDictionary(type) ? type.dictionary : type;
-  const ordered =
-    DataType.isInt(decoded) ||
-    DataType.isFloat(decoded) ||
-    DataType.isDecimal(decoded) ||
-    DataType.isBool(decoded) ||
-    DataType.isUtf8(decoded) ||
-    DataType.isLargeUtf8(decoded) ||
-    DataType.isBinary(decoded) ||
-    DataType.isLargeBinary(decoded) ||
-    DataType.isFixedSizeBinary(decoded) ||
-    DataType.isDate(decoded) ||
-    DataType.isTime(decoded) ||
-    DataType.isTimestamp(decoded) ||
-    DataType.isDuration(decoded);
-  if (ordered) return;
+  if (hasOrder(type)) return;
   throw new DirspaceError(
     'InvalidInput',
     `Rows cannot be ordered by ${column}: values of ${describeType(type)} have no order here.`,
     { details: { column } },
   );
-}
-
-type Compare = (left: number, right: number) => number;
-
-/** NaN comes after all other numbers, as in Arrow's total order. */
-function comparison(data: Data, key: OrderKey): Compare {
-  const values = sortable(data);
-  const sign = key.ascending ? 1 : -1;
-  const nulls = key.nullsFirst ? -1 : 1;
-  return (left, right) => {
-    const a = values[left];
-    const b = values[right];
-    if (a === null || b === null) return a === b ? 0 : a === null ? nulls : -nulls;
-    if (typeof a === 'string') return sign * compareText(a, b as string);
-    if (typeof a === 'object') return sign * Buffer.compare(a, b as Uint8Array);
-    if (Number.isNaN(a)) return Number.isNaN(b) ? 0 : sign;
-    if (Number.isNaN(b)) return -sign;
-    return (a as number) < (b as number) ? -sign : (a as number) > (b as number) ? sign : 0;
-  };
-}
-
-type Sortable = number | bigint | string | boolean | Uint8Array | null;
-
-/** Values that compare as the column orders. */
-function sortable(data: Data): ArrayLike<Sortable> {
-  const type = data.type as DataType;
-  const plain = data.nullCount === 0 && data.values !== undefined && data.offset === 0;
-  if (plain && (DataType.isInt(type) || (DataType.isFloat(type) && type.precision > 0))) {
-    return data.values as unknown as ArrayLike<Sortable>;
-  }
-  if (DataType.isTimestamp(type) && data.nullCount === 0) {
-    return data.values as unknown as ArrayLike<Sortable>;
-  }
-  const values = new Vector([data]);
-  if (!DataType.isDecimal(type)) return [...(values as Iterable<Sortable>)];
-  return Array.from(values as Iterable<Uint32Array | null>, (words) => words && wholeOf(words));
-}
-
-/** The number of all digits, without the scale that a column has once. */
-function wholeOf(words: Uint32Array): bigint {
-  const whole = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
-  return BigInt.asIntN(words.length * 32, whole);
 }

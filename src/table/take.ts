@@ -11,6 +11,7 @@ import type { Engine } from './engine.ts';
 import { openFragment } from './open-fragment.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
+import { Turn } from './turn.ts';
 
 export interface Taken {
   /** The plan's columns of the rows found. */
@@ -20,7 +21,11 @@ export interface Taken {
 }
 
 /** One batch of the plan's columns; the plan's predicate, limit and offset are not applied. */
-export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<Taken> {
+export async function takeRows(
+  plan: ScanPlan,
+  rowIds: BigUint64Array,
+  turn: Turn = new Turn(plan.engine.env),
+): Promise<Taken> {
   const wanted = groupByFragment(rowIds);
   const parts: Data[][] = [];
   /** Where each row of the request is in the joined parts; -1 when it was not found. */
@@ -38,6 +43,9 @@ export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<
       }
       read += part.count;
       parts.push(part.data);
+      if (!turn.isOver()) continue;
+      await turn.pass();
+      plan.signal?.throwIfAborted();
     }
   }
   const { found, order, inOrder } = foundPlaces(places);
@@ -49,6 +57,36 @@ export async function takeRows(plan: ScanPlan, rowIds: BigUint64Array): Promise<
     return inOrder && joined.length === order.length ? joined : gather(joined, order);
   });
   return { batch: recordBatch(plan.schema, columns, found.length), found };
+}
+
+export interface TakenPart extends Taken {
+  /** Where the part begins in the request. */
+  readonly from: number;
+}
+
+/** Rows of one batch of an answer, at most. */
+const PART_ROWS = 8_192;
+
+/**
+ * Rows `from` to `to` of an order, in batches of as many rows as batches of the table have bytes,
+ * on an average.
+ */
+export async function* takenInParts(
+  plan: ScanPlan,
+  from: number,
+  to: number,
+  rowIds: (from: number, to: number) => BigUint64Array,
+): AsyncGenerator<TakenPart> {
+  const { snapshot, engine, signal } = plan;
+  const rowBytes = snapshot.manifest.totals.bytes / Math.max(1, snapshot.rowCount);
+  const fitting = Math.floor(engine.limits.batchBytes / Math.max(1, rowBytes));
+  const rows = Math.max(1, Math.min(PART_ROWS, fitting));
+  const turn = new Turn(engine.env);
+  for (let next = from; next < to; next += rows) {
+    signal?.throwIfAborted();
+    const part = rowIds(next, Math.min(to, next + rows));
+    yield { from: next, ...(await takeRows(plan, part, turn)) };
+  }
 }
 
 /** The requests that have a place, and their places. */

@@ -34,3 +34,18 @@ export class Turn {
     this.#start = this.#env.now();
   }
 }
+
+/** Runs work that yields between its steps, and lets everything else go on where a turn is over. */
+export async function inTurns<Result>(
+  turn: Turn,
+  steps: Generator<void, Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (!turn.isOver()) continue;
+    await turn.pass();
+    signal?.throwIfAborted();
+  }
+}
