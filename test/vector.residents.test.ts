@@ -9,6 +9,7 @@ import {
 } from '../src/vector/residents.ts';
 import { createSearch } from '../src/vector/search.ts';
 import { seeded } from './helpers/seeded.ts';
+import { finished, run } from './helpers/steps.ts';
 
 const random = seeded(7);
 
@@ -25,8 +26,8 @@ function matches(
     queries: [query],
     k: 7,
   });
-  search.add({ values, rows: values.length / dimension }, 0);
-  return search.finish();
+  run(search.add({ values, rows: values.length / dimension }, 0));
+  return finished(search);
 }
 
 test.each([8, 128, 12, 262_144])('dimension %i, searched again and again', (dimension) => {

@@ -5,12 +5,12 @@ import { createNearest } from '../src/vector/nearest.ts';
 import {
   createSearch,
   distances,
-  type Match,
   type SearchOptions,
   type VectorBatch,
 } from '../src/vector/search.ts';
 import { numbersOf, randomValues } from './helpers/naive-vectors.ts';
 import { seeded } from './helpers/seeded.ts';
+import { finished, type Match, run } from './helpers/steps.ts';
 
 const BOTH = ['simd', 'plain'] as const;
 const base = { metric: 'l2', dimension: 1, elementType: 'float32', k: 10 } as const;
@@ -18,8 +18,8 @@ const base = { metric: 'l2', dimension: 1, elementType: 'float32', k: 10 } as co
 function search(options: Partial<SearchOptions>, batch: Partial<VectorBatch>): Match[] {
   const values = batch.values ?? new Float32Array(0);
   const made = createSearch({ ...base, queries: [[0]], ...options });
-  made.add({ values, rows: values.length, ...batch }, 100);
-  return made.finish()[0] as Match[];
+  run(made.add({ values, rows: values.length, ...batch }, 100));
+  return finished(made)[0] as Match[];
 }
 
 const positions = (matches: readonly Match[]): number[] => matches.map((match) => match.position);
@@ -38,8 +38,9 @@ describe.each(BOTH)('with %s kernels', (kernels) => {
 
   test('ties do not depend on the order of batches', () => {
     const made = createSearch({ ...base, kernels, queries: [[0]], k: 3 });
-    for (const first of [20, 0, 10]) made.add({ values: new Float32Array(10), rows: 10 }, first);
-    expect(positions(made.finish()[0] as Match[])).toEqual([0, 1, 2]);
+    for (const first of [20, 0, 10])
+      run(made.add({ values: new Float32Array(10), rows: 10 }, first));
+    expect(positions(finished(made)[0] as Match[])).toEqual([0, 1, 2]);
   });
 
   test('nulls never match, whatever lies under them', () => {
@@ -106,8 +107,8 @@ describe.each(BOTH)('with %s kernels', (kernels) => {
 test('queries are answered apart, in their order', () => {
   const values = Float32Array.of(0, 1, 2, 3);
   const made = createSearch({ ...base, queries: [[0], [3], Float32Array.of(1.9)], k: 2 });
-  made.add({ values, rows: 4 }, 0);
-  const found = made.finish();
+  run(made.add({ values, rows: 4 }, 0));
+  const found = finished(made);
   expect(found.map(positions)).toEqual([
     [0, 1],
     [3, 2],
@@ -135,13 +136,13 @@ test('searches may be fed in turn', () => {
   const bytes = randomValues('uint8', 4000, random);
   for (let part = 0; part < 4; part += 1) {
     const rows = 25 * part;
-    first.add({ values: floats.subarray(rows * 3), rows: 25 }, rows);
-    other.add({ values: bytes.subarray(rows * 40), rows: 25 }, rows);
+    run(first.add({ values: floats.subarray(rows * 3), rows: 25 }, rows));
+    run(other.add({ values: bytes.subarray(rows * 40), rows: 25 }, rows));
   }
   const alone = createSearch({ ...base, dimension: 3, queries: [[0, 0, 0]], k: 5 });
-  alone.add({ values: floats, rows: 100 }, 0);
-  expect(first.finish()).toEqual(alone.finish());
-  expect(other.finish()[0]).toHaveLength(5);
+  run(alone.add({ values: floats, rows: 100 }, 0));
+  expect(finished(first)).toEqual(finished(alone));
+  expect(finished(other)[0]).toHaveLength(5);
 });
 
 test('a search is what sorting every distance gives', () => {
@@ -178,19 +179,21 @@ test('a search is what sorting every distance gives', () => {
           for (let from = 0; from < rows; from += size) {
             const count = Math.min(size, rows - from);
             const own = Array.from({ length: count }, (_, row) => row);
-            made.add(
-              {
-                values: values.subarray(from * dimension, (from + count) * dimension),
-                rows: count,
-                validity: given.nulls ? bitmapOf(valid.slice(from, from + count)) : undefined,
-                selection: given.selected
-                  ? Uint32Array.from(own.filter((row) => chosen[from + row]))
-                  : undefined,
-              },
-              from,
+            run(
+              made.add(
+                {
+                  values: values.subarray(from * dimension, (from + count) * dimension),
+                  rows: count,
+                  validity: given.nulls ? bitmapOf(valid.slice(from, from + count)) : undefined,
+                  selection: given.selected
+                    ? Uint32Array.from(own.filter((row) => chosen[from + row]))
+                    : undefined,
+                },
+                from,
+              ),
             );
           }
-          return made.finish();
+          return finished(made);
         });
         const expected = queries.map((vector, query) => {
           const all = distances(metric, vector, values, dimension, rows);
@@ -223,7 +226,7 @@ test('the k nearest of any offers, in any order', () => {
     fc.property(offers, fc.integer({ min: 1, max: 100 }), (given, k) => {
       const nearest = createNearest(k);
       for (const [distance, position] of given) nearest.offer(distance, position);
-      const { distances: found, positions: at } = nearest.drain();
+      const { distances: found, positions: at } = run(nearest.drain());
       const sorted = given.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, k);
       expect([...found].map((distance, index) => [distance, at[index]])).toEqual(sorted);
     }),
@@ -239,9 +242,46 @@ test('what cannot be asked is refused', () => {
   expect(make({ lowerBound: NaN })).toThrow(/lower bound/);
   expect(make({ elementType: 'int8' as ElementType })).toThrow(/int8/);
   const made = createSearch({ ...base, queries: [[0]] });
-  expect(() => made.add({ values: new Float64Array(1), rows: 1 }, 0)).toThrow(/Float32Array/);
-  expect(() => made.add({ values: new Float32Array(1), rows: 2 }, 0)).toThrow(/need 2 values/);
-  made.finish();
-  expect(() => made.finish()).toThrow(expect.objectContaining({ code: 'Closed' }));
-  expect(() => made.add({ values: new Float32Array(1), rows: 1 }, 0)).toThrow(/finished/);
+  expect(() => run(made.add({ values: new Float64Array(1), rows: 1 }, 0))).toThrow(/Float32Array/);
+  expect(() => run(made.add({ values: new Float32Array(1), rows: 2 }, 0))).toThrow(/need 2 values/);
+  finished(made);
+  expect(() => finished(made)).toThrow(expect.objectContaining({ code: 'Closed' }));
+  expect(() => run(made.add({ values: new Float32Array(1), rows: 1 }, 0))).toThrow(/finished/);
+});
+
+test('many query vectors are measured in steps, beside other searches', () => {
+  const random = seeded(11);
+  const [dimension, rows, k] = [8, 4_000, 3];
+  const values = randomValues('float32', rows * dimension, random) as Float32Array;
+  const queries = Array.from({ length: 400 }, () =>
+    numbersOf(randomValues('float32', dimension, random), 0, dimension),
+  );
+  const options = { ...base, dimension, queries, k };
+  const other = createSearch({ ...base, dimension: 5, queries: [[1, 2, 3, 4, 5]] });
+  const made = createSearch(options);
+  let steps = 0;
+  for (const _ of made.add({ values, rows }, 0)) {
+    steps += 1;
+    // Lays its rows where those of the first search lie.
+    run(other.add({ values: new Float32Array(500).fill(steps), rows: 100 }, 0));
+  }
+  // 1.6 million rows measured: no step takes more than the fiftieth part of them.
+  expect(steps).toBeGreaterThan(30);
+  const found = finished(made);
+  queries.forEach((query, at) => {
+    const alone = createSearch({ ...options, queries: [query] });
+    run(alone.add({ values, rows }, 0));
+    const [expected] = finished(alone);
+    expect(found[at]).toEqual(expected?.map((match) => ({ ...match, query: at })));
+  });
+});
+
+test('a search of all rows says what it holds, and orders its rows in steps', () => {
+  const rows = 40_000;
+  const values = Float32Array.from({ length: rows }, (_, row) => (row * 7919) % rows);
+  const made = createSearch({ ...base, queries: [[0]], k: Infinity });
+  run(made.add({ values, rows }, 0));
+  expect(made.heldBytes).toBeGreaterThanOrEqual(12 * rows);
+  expect(made.heldBytes).toBeLessThan(24 * rows + 1024);
+  expect([...made.finish()].length).toBeGreaterThanOrEqual(4);
 });

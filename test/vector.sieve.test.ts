@@ -12,6 +12,7 @@ import {
 import { SIFTED_ROWS } from '../src/vector/sieve.ts';
 import { loadSimdKernels } from '../src/vector/simd-kernels.ts';
 import { seeded } from './helpers/seeded.ts';
+import { finished, run } from './helpers/steps.ts';
 
 type Given = Omit<SearchOptions, 'elementType'>;
 
@@ -20,10 +21,10 @@ function found(given: Given, batches: readonly VectorBatch[]): string {
   const search = createSearch({ ...given, elementType: 'float32' });
   let position = 0;
   for (const batch of batches) {
-    search.add(batch, position);
+    run(search.add(batch, position));
     position += batch.rows;
   }
-  return JSON.stringify(search.finish());
+  return JSON.stringify(finished(search));
 }
 
 const METRICS: Metric[] = ['l2', 'cosine', 'dot'];

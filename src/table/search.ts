@@ -17,8 +17,9 @@ import { DirspaceError } from '../errors.ts';
 import { columnsOf, dataOf, recordBatch } from '../format/arrow-data.ts';
 import { getBit, setBit } from '../format/bitmaps.ts';
 import { describeType } from '../protocol/schema-equality.ts';
+import type { HeldMemory } from '../request-memory.ts';
 import type { ElementType, Metric, VectorValues } from '../vector/elements.ts';
-import { createSearch, type Match, type VectorBatch } from '../vector/search.ts';
+import { createSearch, type Matches, type VectorBatch } from '../vector/search.ts';
 import { matchingRows } from './batch-rows.ts';
 import { type ColumnRequest, type ReadColumn, ROW_ID } from './columns.ts';
 import type { Engine } from './engine.ts';
@@ -27,7 +28,8 @@ import { readFields } from './read-fields.ts';
 import { pipelined } from './scan.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
-import { takeRows } from './take.ts';
+import { takenInParts } from './take.ts';
+import { inTurns, Turn } from './turn.ts';
 
 export interface SearchRequest extends ScanRequest {
   readonly vectors: readonly (readonly number[])[];
@@ -57,16 +59,44 @@ export async function searchVectors(
   const columns = withoutDistance(request.columns);
   const plan = await planScan(engine, snapshot, { ...request, columns, filter: undefined });
   const schema = resultSchema(plan, request.vectors.length > 1);
-  const found = await nearest(engine, snapshot, request, column, plan);
-  const { batch, found: taken } = await takeRows(plan, found.rowIds);
-  const matches = Array.from(taken, (at) => found.matches[at] as Match);
-  return recordBatchStream(schema, [withDistances(schema, batch, matches)]);
+  const held = plan.memory.hold(`The nearest rows of ${request.vectors.length} query vectors`);
+  let found: Found;
+  try {
+    found = await nearest(engine, snapshot, request, column, plan, held);
+  } finally {
+    held.end();
+  }
+  return recordBatchStream(schema, foundRows(plan, schema, found));
 }
 
+/** Rows near to the query vectors, one entry for each in all three. */
 interface Found {
-  readonly matches: readonly Match[];
-  /** One for each match. */
   readonly rowIds: BigUint64Array;
+  readonly distances: Float32Array;
+  /** Which query vector each is near to. */
+  readonly queries: Int32Array;
+}
+
+async function* foundRows(
+  plan: ScanPlan,
+  schema: Schema,
+  { rowIds, distances, queries }: Found,
+): AsyncGenerator<RecordBatch> {
+  const idsOf = (from: number, to: number): BigUint64Array => rowIds.subarray(from, to);
+  const held = plan.memory.hold('The nearest rows');
+  try {
+    held.set(rowIds.byteLength + distances.byteLength + queries.byteLength);
+    for await (const { batch, found, from } of takenInParts(plan, 0, rowIds.length, idsOf)) {
+      yield withDistances(
+        schema,
+        batch,
+        Float32Array.from(found, (at) => distances[from + at] as number),
+        Int32Array.from(found, (at) => queries[from + at] as number),
+      );
+    }
+  } finally {
+    held.end();
+  }
 }
 
 async function nearest(
@@ -75,6 +105,7 @@ async function nearest(
   request: SearchRequest,
   column: IdentifiedField,
   plan: ScanPlan,
+  held: HeldMemory,
 ): Promise<Found> {
   const { field } = column;
   const dimension = listSizeOf(field.type);
@@ -87,7 +118,7 @@ async function nearest(
     memory: plan.memory,
   });
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
-  if (wanted === 0) return { matches: [], rowIds: new BigUint64Array(0) };
+  if (wanted === 0) return NOTHING;
   const search = createSearch({
     metric: request.metric,
     dimension,
@@ -97,7 +128,7 @@ async function nearest(
     lowerBound: request.lowerBound,
     upperBound: request.upperBound,
   });
-  const blocks: { readonly start: number; readonly firstRowId: bigint }[] = [];
+  const blocks: Block[] = [];
   let position = 0;
   const names = [field.name];
   const read = pipelined(candidates, async (place) => {
@@ -106,43 +137,105 @@ async function nearest(
     const [data] = none ? [] : await readFields(candidates, place, names, undefined);
     return { place, selection, data };
   });
+  const turn = new Turn(engine.env);
   for await (const { place, selection, data } of read) {
     if (data === undefined) continue;
-    search.add({ ...vectorsOf(data, place.rows, dimension), selection }, position);
+    const batch = { ...vectorsOf(data, place.rows, dimension), selection };
+    await inTurns(turn, search.add(batch, position), request.signal);
+    // Once more for the joined matches, which are made while these are still there.
+    held.set(2 * search.heldBytes);
     const firstRowId = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
     blocks.push({ start: position, firstRowId });
     position += place.rows;
   }
-  const matches = search.finish().flatMap((found) => found.slice(plan.offset));
-  const rowIds = BigUint64Array.from(matches, (match) => {
-    let block = blocks.length - 1;
-    while ((blocks[block]?.start ?? 0) > match.position) block -= 1;
-    const { start, firstRowId } = blocks[block] as (typeof blocks)[number];
-    return firstRowId + BigInt(match.position - start);
-  });
-  if (request.prefilter || request.filter === undefined) return { matches, rowIds };
+  const matches = await inTurns(turn, search.finish(), request.signal);
+  const found = await inTurns(turn, joined(matches, plan.offset, blocks), request.signal);
+  if (request.prefilter || request.filter === undefined) return found;
   const asked = { ...request, memory: plan.memory };
-  return postfiltered(engine, snapshot, asked, request.filter, { matches, rowIds });
+  return postfiltered(engine, snapshot, asked, request.filter, found);
+}
+
+const NOTHING: Found = {
+  rowIds: new BigUint64Array(0),
+  distances: new Float32Array(0),
+  queries: new Int32Array(0),
+};
+
+/** A batch that was searched: the position of its first row, and its row id. */
+interface Block {
+  readonly start: number;
+  readonly firstRowId: bigint;
+}
+
+/** Matches handled between two steps. */
+const STEP_ROWS = 16_384;
+
+/** The matches of all queries, each without its first `offset`, by row ids in place of positions. */
+function* joined(
+  matches: readonly Matches[],
+  offset: number,
+  blocks: readonly Block[],
+): Generator<void, Found> {
+  const total = matches.reduce((sum, { positions }) => sum + restOf(positions, offset), 0);
+  const found = {
+    rowIds: new BigUint64Array(total),
+    distances: new Float32Array(total),
+    queries: new Int32Array(total),
+  };
+  let count = 0;
+  for (const [query, { positions, distances }] of matches.entries()) {
+    for (let at = offset; at < positions.length; at++) {
+      found.rowIds[count] = rowIdAt(blocks, positions[at] as number);
+      found.distances[count] = distances[at] as number;
+      found.queries[count] = query;
+      count += 1;
+      if (count % STEP_ROWS === 0) yield;
+    }
+  }
+  return found;
+}
+
+const restOf = ({ length }: Float64Array, offset: number): number => Math.max(0, length - offset);
+
+function rowIdAt(blocks: readonly Block[], position: number): bigint {
+  let low = 0;
+  let high = blocks.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((blocks[middle] as Block).start <= position) low = middle;
+    else high = middle - 1;
+  }
+  const { start, firstRowId } = blocks[low] as Block;
+  return firstRowId + BigInt(position - start);
 }
 
 /** Those of the nearest rows that match. */
 async function postfiltered(
   engine: Engine,
   snapshot: Snapshot,
-  { counters, memory }: SearchRequest,
+  { counters, signal, memory }: SearchRequest,
   filter: string,
-  found: Found,
+  all: Found,
 ): Promise<Found> {
   const { predicate } = await planScan(engine, snapshot, { columns: [], filter, memory });
-  if (predicate === undefined) return found;
+  if (predicate === undefined) return all;
   const columns = [...predicate.columns, ROW_ID];
-  const plan = await planScan(engine, snapshot, { columns, counters, memory });
-  const { batch, found: taken } = await takeRows(plan, found.rowIds);
-  const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
-  const kept = predicate.select(batch, { rowIds, memory: plan.memory });
+  const plan = await planScan(engine, snapshot, { columns, counters, signal, memory });
+  const kept = new Uint32Array(all.rowIds.length);
+  let count = 0;
+  const idsOf = (from: number, to: number): BigUint64Array => all.rowIds.subarray(from, to);
+  for await (const part of takenInParts(plan, 0, kept.length, idsOf)) {
+    const { batch, found, from } = part;
+    const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
+    for (const row of predicate.select(batch, { rowIds, memory: plan.memory })) {
+      kept[count++] = from + (found[row] as number);
+    }
+  }
+  const rows = kept.subarray(0, count);
   return {
-    matches: Array.from(kept, (row) => found.matches[taken[row] as number] as Match),
-    rowIds: BigUint64Array.from(kept, (row) => rowIds[row] as bigint),
+    rowIds: BigUint64Array.from(rows, (at) => all.rowIds[at] as bigint),
+    distances: Float32Array.from(rows, (at) => all.distances[at] as number),
+    queries: Int32Array.from(rows, (at) => all.queries[at] as number),
   };
 }
 
@@ -240,17 +333,20 @@ function resultSchema(plan: ScanPlan, several: boolean): Schema {
   );
 }
 
-function withDistances(schema: Schema, batch: RecordBatch, matches: readonly Match[]): RecordBatch {
-  const rows = matches.length;
+function withDistances(
+  schema: Schema,
+  batch: RecordBatch,
+  distances: Float32Array,
+  queries: Int32Array,
+): RecordBatch {
+  const rows = batch.numRows;
   const columns = new Map(batch.schema.fields.map(({ name }, at) => [name, columnsOf(batch)[at]]));
   const data = schema.fields.map(({ name }): Data => {
     const own = columns.get(name);
     if (own !== undefined) return own;
-    const values =
-      name === DISTANCE
-        ? Float32Array.from(matches, ({ distance }) => distance)
-        : Int32Array.from(matches, ({ query }) => query);
-    return dataOf(name === DISTANCE ? new Float32() : new Int32(), rows, { values });
+    return name === DISTANCE
+      ? dataOf(new Float32(), rows, { values: distances })
+      : dataOf(new Int32(), rows, { values: queries });
   });
   return recordBatch(schema, data, rows);
 }

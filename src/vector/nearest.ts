@@ -6,10 +6,15 @@
 export interface Nearest {
   /** What is not at most this far need not be offered; NaN never needs to be. */
   readonly limit: number;
+  /** Bytes of what is kept, with the room for more. */
+  readonly heldBytes: number;
   offer(distance: number, position: number): void;
-  /** Everything kept, nearest first; nothing is kept from then on. */
-  drain(): { readonly distances: Float32Array; readonly positions: Float64Array };
+  /** Everything kept, nearest first; nothing is kept from then on. Yields after some thousand rows. */
+  drain(): Generator<void, { readonly distances: Float32Array; readonly positions: Float64Array }>;
 }
+
+/** Rows brought into order between two steps. */
+const STEP_ROWS = 8_192;
 
 const FIRST_ROOM = 64;
 
@@ -87,7 +92,10 @@ export function createNearest(k: number): Nearest {
         siftDown(distance, position);
       }
     },
-    drain() {
+    get heldBytes() {
+      return distances.byteLength + positions.byteLength;
+    },
+    *drain() {
       const count = length;
       while (length > 1) {
         length -= 1;
@@ -95,6 +103,7 @@ export function createNearest(k: number): Nearest {
         const position = positions[length] as number;
         move(0, length);
         siftDown(distance, position);
+        if (length % STEP_ROWS === 0) yield;
       }
       length = 0;
       return { distances: distances.subarray(0, count), positions: positions.subarray(0, count) };

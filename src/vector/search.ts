@@ -14,7 +14,7 @@ import {
   type VectorValues,
 } from './elements.ts';
 import type { Kernels } from './kernels.ts';
-import { createMeasure, type Measure } from './measure.ts';
+import { createMeasure } from './measure.ts';
 import { createNearest, type Nearest } from './nearest.ts';
 import { plainKernels } from './plain-kernels.ts';
 import { type PreparedQuery, prepareQuery } from './query.ts';
@@ -50,23 +50,29 @@ export interface VectorBatch {
   readonly selection?: Uint32Array | undefined;
 }
 
-export interface Match {
-  /** Index into `queries`. */
-  readonly query: number;
-  readonly position: number;
-  /** A float32. */
-  readonly distance: number;
+/** The matches of one query, nearest first. */
+export interface Matches {
+  readonly positions: Float64Array;
+  readonly distances: Float32Array;
 }
 
+/** Its steps take a few milliseconds at most: whoever runs it may do other things between two. */
 export interface VectorSearch {
+  /** Bytes that the matches kept so far take. */
+  readonly heldBytes: number;
   /** Searches a batch whose row r has the position `firstPosition` + r. */
-  add(batch: VectorBatch, firstPosition: number): void;
+  add(batch: VectorBatch, firstPosition: number): Generator<void>;
   /**
-   * For each query its matches, nearest first, of equal distances the lower position first,
-   * whatever the order of batches. A row at no distance (NaN) is not among them. Ends the search.
+   * For each query its matches, of equal distances the lower position first, whatever the order of
+   * batches. A row at no distance (NaN) is not among them. Ends the search.
    */
-  finish(): Match[][];
+  finish(): Generator<void, Matches[]>;
 }
+
+/** Elements compared between two steps: about a millisecond's work. */
+const STEP_ELEMENTS = 1 << 20;
+/** What looking at the distance of a row costs, in elements compared. */
+const ROW_COST = 16;
 
 /** Where more of the rows than this are wanted, or measured after all, sifting does not pay. */
 const MOST_KEPT = 1 / 128;
@@ -94,34 +100,61 @@ export function createSearch(options: SearchOptions): VectorSearch {
   const distances = new Float32Array(measure.capacity);
   let finished = false;
 
-  function add(batch: VectorBatch, firstPosition: number): void {
+  function* add(batch: VectorBatch, firstPosition: number): Generator<void> {
     if (finished) throw new DirspaceError('Closed', 'This vector search has been finished.');
     checkValues(batch.values, elementType, dimension, batch.rows);
     checkSelection(batch);
-    if (sift(batch, firstPosition)) return;
-    eachBlock(measure, batch.values, batch.selection, batch.rows, (from, count) => {
-      queries.forEach((query, index) => {
-        measure.distances(query, distances);
-        keep(found[index] as Nearest, batch, firstPosition, from, count);
-      });
-    });
+    const first = yield* sift(batch, firstPosition);
+    if (first < queries.length) yield* measureAll(batch, firstPosition, first);
   }
 
-  /** Measures only what may be among the nearest, where there is a sketch to tell; else false. */
-  function sift(batch: VectorBatch, firstPosition: number): boolean {
+  /** Measures all rows for the queries from `first` on: a block of rows for each, then the next block. */
+  function* measureAll(batch: VectorBatch, firstPosition: number, first: number): Generator<void> {
     const { values, rows, selection } = batch;
-    if (sketches === undefined || selection !== undefined || k > rows * MOST_KEPT) return false;
-    const place = sketches.placeOf(values, rows);
-    if (place === undefined) return false;
-    const sieves = queries.map((query) => sketches.sieve(place, metric, query));
-    if (sieves.includes(undefined)) return false;
+    const length = selection?.length ?? rows;
+    if (selection === undefined) measure.begin(values);
+    let compared = 0;
+    for (let from = 0; from < length; from += measure.capacity) {
+      const count = Math.min(measure.capacity, length - from);
+      measure.load(values, selection, from, count);
+      for (let index = first; index < queries.length; index++) {
+        measure.distances(queries[index] as PreparedQuery, distances);
+        keep(found[index] as Nearest, batch, firstPosition, from, count);
+        compared += count * (dimension + ROW_COST);
+        if (compared < STEP_ELEMENTS) continue;
+        compared = 0;
+        yield;
+        // Other searches lay their rows at the same place.
+        measure.load(values, selection, from, count);
+      }
+    }
+  }
+
+  /**
+   * Measures only what may be among the nearest, where there is a sketch to tell. Answers the first
+   * query for which there was none.
+   */
+  function* sift(batch: VectorBatch, firstPosition: number): Generator<void, number> {
+    const { values, rows, selection } = batch;
+    if (sketches === undefined || selection !== undefined || k > rows * MOST_KEPT) return 0;
+    let place = sketches.placeOf(values, rows);
     let measured = 0;
-    queries.forEach((query, index) => {
-      const sieve = sieves[index] as Sieve;
+    let compared = 0;
+    let index = 0;
+    for (; index < queries.length && place !== undefined; index++) {
+      const query = queries[index] as PreparedQuery;
+      const sieve = sketches.sieve(place, metric, query);
+      if (sieve === undefined) break;
       measured += siftFor(query, found[index] as Nearest, sieve, batch, firstPosition);
-    });
-    sketches.judge(values, measured <= rows * queries.length * MOST_MEASURED);
-    return true;
+      compared += rows * (dimension / 4 + ROW_COST);
+      if (compared < STEP_ELEMENTS) continue;
+      compared = 0;
+      yield;
+      // Its room may have been given to others meanwhile.
+      place = sketches.keptPlaceOf(values);
+    }
+    if (index > 0) sketches.judge(values, measured <= rows * index * MOST_MEASURED);
+    return index;
   }
 
   /** How many rows it measured. */
@@ -184,18 +217,21 @@ export function createSearch(options: SearchOptions): VectorSearch {
     }
   }
 
-  function finish(): Match[][] {
+  function* finish(): Generator<void, Matches[]> {
     if (finished) throw new DirspaceError('Closed', 'This vector search has been finished.');
     finished = true;
-    return found.map((nearest, query) => {
-      const { distances: sorted, positions } = nearest.drain();
-      return Array.from(sorted, (distance, index) => {
-        return { query, position: positions[index] as number, distance };
-      });
-    });
+    const matches: Matches[] = [];
+    for (const nearest of found) matches.push(yield* nearest.drain());
+    return matches;
   }
 
-  return { add, finish };
+  return {
+    get heldBytes() {
+      return found.reduce((sum, nearest) => sum + nearest.heldBytes, 0);
+    },
+    add,
+    finish,
+  };
 }
 
 /**
@@ -216,27 +252,12 @@ export function distances(
   const prepared: PreparedQuery = prepareQuery(metric, elementType, dimension, query);
   const measure = createMeasure(kernelsFor(kernels), metric, elementType, dimension);
   const out = new Float32Array(rows);
-  eachBlock(measure, values, undefined, rows, (from) => {
+  measure.begin(values);
+  for (let from = 0; from < rows; from += measure.capacity) {
+    measure.load(values, undefined, from, Math.min(measure.capacity, rows - from));
     measure.distances(prepared, out.subarray(from));
-  });
-  return out;
-}
-
-/** Loads what is selected, a block at a time, and calls `visit` with where that is. */
-function eachBlock(
-  measure: Measure,
-  values: VectorValues,
-  selection: Uint32Array | undefined,
-  rows: number,
-  visit: (from: number, count: number) => void,
-): void {
-  const length = selection?.length ?? rows;
-  if (selection === undefined) measure.begin(values);
-  for (let from = 0; from < length; from += measure.capacity) {
-    const count = Math.min(measure.capacity, length - from);
-    measure.load(values, selection, from, count);
-    visit(from, count);
   }
+  return out;
 }
 
 let best: Kernels | undefined;

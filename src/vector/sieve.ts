@@ -80,6 +80,11 @@ export class Sketches {
     return this.#residents.placeOf(values, true);
   }
 
+  /** Where the sketch is that was made of all the values, undefined when it is there no more. */
+  keptPlaceOf(values: VectorValues): number | undefined {
+    return this.#residents.placeOf(values, false);
+  }
+
   /** Tells whether measuring the candidates alone was worth it. */
   judge({ buffer }: VectorValues, useful: boolean): void {
     if (!useful) this.#useless.set(buffer, (this.#useless.get(buffer) ?? 0) + 1);
