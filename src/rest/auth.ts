@@ -29,7 +29,10 @@ export interface Credentials {
 /** Every header of a request by its lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The principal the credentials are those of, or undefined where they are not valid. */
+/**
+ * The principal the credentials are those of, or undefined where they are not valid. Called with no
+ * credentials where the headers hold none, and then, if that gave no principal, with those of a body.
+ */
 export type Authenticate = (
   credentials: Credentials,
   headers: RequestHeaders,

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { DirspaceError } from '../errors.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from './header-names.ts';
+import { JsonBounds } from './json-bounds.ts';
 import type { Progress } from './progress.ts';
 import type { WireRequest } from './request-state.ts';
 
@@ -44,7 +45,10 @@ function checkEncoding({ headers }: WireRequest): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The parsed JSON body, or undefined where it is empty. Throws InvalidInput and its like. */
+/**
+ * The parsed JSON body, or undefined where it is empty. Its bounds are checked as it arrives. Throws
+ * InvalidInput and its like.
+ */
 export async function readJson(
   request: WireRequest,
   limit: number,
@@ -71,6 +75,7 @@ export async function readJson(
 function readWhole(body: Readable, limit: number, progress: Progress): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
+    const bounds = new JsonBounds();
     let bytes = 0;
     let settled = false;
     const fail = (error: unknown): void => {
@@ -83,7 +88,12 @@ function readWhole(body: Readable, limit: number, progress: Progress): Promise<B
     const onData = (piece: Buffer): void => {
       bytes += piece.byteLength;
       pieces.push(piece);
-      if (bytes > limit) fail(tooLarge(limit));
+      try {
+        if (bytes > limit) throw tooLarge(limit);
+        bounds.take(piece);
+      } catch (error) {
+        fail(error);
+      }
     };
     let forget = (): void => {};
     forget = progress.onAbort(fail);

@@ -13,8 +13,13 @@ export interface Limits {
   /** The same for one table; 64 and 256 if absent. */
   readonly maxInFlightPerTable?: number;
   readonly maxQueuePerTable?: number;
-  /** How long a request waits for its places; 10,000 if absent. */
+  /** How long a request waits for its places, and for a body with its identity; 10,000 if absent. */
   readonly queueTimeoutMs?: number;
+  /**
+   * Requests at once that have no credentials in their headers and whose body is read for an
+   * identity; 32 if absent. Only where `auth` is configured; they take no place of others.
+   */
+  readonly maxUnauthenticated?: number;
   /** Bytes of a JSON body; 8 MiB if absent. */
   readonly maxJsonBytes?: number;
   /** Bytes of an Arrow body; 64 GiB if absent. */
@@ -46,6 +51,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxInFlightPerTable: 64,
   maxQueuePerTable: 256,
   queueTimeoutMs: 10_000,
+  maxUnauthenticated: 32,
   maxJsonBytes: 8 * 1024 ** 2,
   maxArrowBytes: 64 * 1024 ** 3,
   requestMemory: 256 * 1024 ** 2,

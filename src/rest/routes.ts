@@ -14,13 +14,7 @@ import type { OperationRow } from '../protocol/operation-row.ts';
 import type { AliasRoute } from '../protocol/operations.ts';
 import { oftenPassedOver } from '../protocol/wire-query.ts';
 import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
-import {
-  type Authenticator,
-  bodyCredentials,
-  type Credentials,
-  hasCredentials,
-  headerCredentials,
-} from './auth.ts';
+import { bodyCredentials } from './auth.ts';
 import { arrowPieces, checkArrowBody, readJson } from './body.ts';
 import { type Call, type Caller, callerOf } from './call.ts';
 import type { Databases, Target } from './databases.ts';
@@ -33,16 +27,16 @@ import {
   type KeptAnswer,
   SummedData,
 } from './idempotency.ts';
+import { hideCredentials, type Identification } from './identity.ts';
 import type { Admission, Limits } from './limits.ts';
-import { ANYBODY, mayUseDatabase, type Principal, permittedCaller } from './permissions.ts';
+import { mayUseDatabase, type Principal, permittedCaller } from './permissions.ts';
 import type { HttpAnswer, HttpRequest, RequestState } from './request-state.ts';
 import { scopedCaller } from './scope.ts';
 import { delimitedCaller } from './table-ids.ts';
 
 export interface Services {
   readonly databases: Databases;
-  /** Absent where everybody may do everything. */
-  readonly authenticate: Authenticator | undefined;
+  readonly identification: Identification;
   readonly admission: Admission;
   readonly limits: Required<Limits>;
   readonly answers: AnswerCache;
@@ -61,8 +55,9 @@ export async function answerOperation(
   const row: OperationRow = EVERY_OPERATION[operation];
   state.operation = operation;
 
-  const asking = headerPrincipal(services, row, state);
-  const known = asking instanceof Promise ? await asking : asking;
+  const asking = services.identification.identify(operation, state);
+  const { principal, read } = asking instanceof Promise ? await asking : asking;
+  state.principal = principal.name;
   const located = services.databases.target(state.headers);
   const target = located instanceof Promise ? await located : located;
   state.database = target.database;
@@ -76,11 +71,11 @@ export async function answerOperation(
   const body =
     takesData || row.method === 'GET'
       ? undefined
-      : await readJson(state.request, services.limits.maxJsonBytes, state.progress);
-  const principal = known ?? (await bodyPrincipal(services, body, state));
-  state.principal = principal.name;
+      : read === undefined
+        ? await readJson(state.request, services.limits.maxJsonBytes, state.progress)
+        : read.body;
 
-  const request = requestOf(operation, alias, http, body, services.authenticate !== undefined);
+  const request = requestOf(operation, alias, http, body, services.identification.required);
   const database = permittedDatabase(services, principal, target);
   const found = services.databases.catalog(database);
   const catalog = found instanceof Promise ? await state.progress.race(found) : found;
@@ -140,37 +135,6 @@ function permittedDatabase(
   throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
 }
 
-/** The principal of the headers, or undefined where the body has yet to tell. */
-function headerPrincipal(
-  { authenticate }: Services,
-  row: OperationRow,
-  state: RequestState,
-): Principal | undefined | Promise<Principal> {
-  const credentials = headerCredentials(state.headers);
-  hide(state, credentials);
-  if (authenticate === undefined) return ANYBODY;
-  if (readsJson(row) && !hasCredentials(credentials)) return undefined;
-  return authenticate(credentials, state.headers);
-}
-
-/** A JSON object may come with identity even where all else is in path and query. */
-const readsJson = ({ body, method }: OperationRow): boolean =>
-  body === 'json' || (body === 'none' && method === 'POST');
-
-async function bodyPrincipal(
-  { authenticate }: Services,
-  body: unknown,
-  state: RequestState,
-): Promise<Principal> {
-  const credentials = bodyCredentials(body);
-  hide(state, credentials);
-  return authenticate === undefined ? ANYBODY : authenticate(credentials, state.headers);
-}
-
-function hide({ log }: RequestState, { apiKey, token }: Credentials): void {
-  log.hide(apiKey, token);
-}
-
 function requestOf(
   operation: AnyOperation,
   alias: AliasRoute | undefined,
@@ -183,7 +147,7 @@ function requestOf(
   const sent = { pathParameters: named, query, ...(body === undefined ? {} : { body }) };
   const parts = state.dialect?.parts(operation, sent, state.headers) ?? sent;
   const delimiter = delimiterOf(parts.query.delimiter);
-  hide(state, bodyCredentials(body));
+  hideCredentials(state, bodyCredentials(body));
   const request = joinRequest(operation, parts, delimiter) as Members;
   if (request.identity === undefined && request.context === undefined) return request as never;
   // Headers come from the connection alone: a body must not choose those of a catalog behind this.

@@ -15,6 +15,7 @@ import { type DatabaseRouting, type DatabaseSource, Databases } from './database
 import type { Dialect } from './dialect.ts';
 import { REQUEST_ID_HEADER, SUPPORTS_HEADER } from './header-names.ts';
 import { AnswerCache } from './idempotency.ts';
+import { Identification } from './identity.ts';
 import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 import { lancedbDialect } from './lancedb-dialect.ts';
 import { Admission, type Limits, resolveLimits } from './limits.ts';
@@ -94,7 +95,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const services: Services = {
     databases: new Databases(options, options.databaseRouting ?? {}, opener(options, limits)),
-    authenticate: options.auth && authenticator(options.auth),
+    identification: new Identification(options.auth && authenticator(options.auth), limits),
     admission: new Admission(limits),
     limits,
     answers: new AnswerCache(),

@@ -1,0 +1,121 @@
+/**
+ * Who a request is from, decided before it takes a place from others: by its headers, before
+ * anything of its body is read; where they have no credentials, by an identity in a small body,
+ * which is read in a line of its own. What the principal may do is decided elsewhere.
+ */
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import type { AnyOperation } from '../protocol/every-operation.ts';
+import { EVERY_OPERATION } from '../protocol/every-operation.ts';
+import {
+  type Authenticator,
+  bodyCredentials,
+  type Credentials,
+  hasCredentials,
+  headerCredentials,
+} from './auth.ts';
+import { readJson } from './body.ts';
+import { API_KEY_HEADER } from './header-names.ts';
+import { Gate, type Limits } from './limits.ts';
+import { ANYBODY, type Principal } from './permissions.ts';
+import { Progress } from './progress.ts';
+import type { RequestState } from './request-state.ts';
+
+/** Bytes of a body in which an identity is looked for. */
+export const MAX_IDENTITY_BYTES = 16 * 1024;
+
+/** For each place so many requests may wait. */
+const LINE = 4;
+
+/** Who asks, and the JSON body where that had to be read to know it. */
+export interface Identified {
+  readonly principal: Principal;
+  /** Undefined in `body` is an empty one. */
+  readonly read?: { readonly body: unknown };
+}
+
+export class Identification {
+  readonly #authenticate: Authenticator | undefined;
+  readonly #unknown: Gate;
+  readonly #timeoutMs: number;
+
+  /** Everybody is anybody where `authenticate` is absent. */
+  constructor(authenticate: Authenticator | undefined, limits: Required<Limits>) {
+    this.#authenticate = authenticate;
+    this.#unknown = new Gate(limits.maxUnauthenticated, LINE * limits.maxUnauthenticated);
+    this.#timeoutMs = limits.queueTimeoutMs;
+  }
+
+  /** Whether credentials are asked for at all. */
+  get required(): boolean {
+    return this.#authenticate !== undefined;
+  }
+
+  /** Throws Unauthenticated, and Throttling where too many bodies are read for this already. */
+  identify(operation: AnyOperation, state: RequestState): Identified | Promise<Identified> {
+    const authenticate = this.#authenticate;
+    const credentials = headerCredentials(state.headers);
+    hideCredentials(state, credentials);
+    if (authenticate === undefined) return { principal: ANYBODY };
+    if (hasCredentials(credentials) || !mayHoldIdentity(operation, state)) {
+      return authenticate(credentials, state.headers).then((principal) => ({ principal }));
+    }
+    return this.#byRest(authenticate, state);
+  }
+
+  /** A function of the server's owner may know callers by other headers, which need no body either. */
+  async #byRest(authenticate: Authenticator, state: RequestState): Promise<Identified> {
+    try {
+      return { principal: await authenticate({}, state.headers) };
+    } catch (error) {
+      if (!isDirspaceError(error, 'Unauthenticated')) throw error;
+      return await this.#byBody(authenticate, state);
+    }
+  }
+
+  async #byBody(authenticate: Authenticator, state: RequestState): Promise<Identified> {
+    const release = await this.#unknown.enter(
+      'the server have no credentials in their headers',
+      state.progress,
+    );
+    const progress = new Progress(this.#timeoutMs, () => tooSlow(this.#timeoutMs));
+    const forget = state.progress.onAbort((reason) => progress.abort(reason));
+    let body: unknown;
+    try {
+      body = await readJson(state.request, MAX_IDENTITY_BYTES, progress);
+    } catch (error) {
+      throw isDirspaceError(error, 'PayloadTooLarge') ? tooLarge() : error;
+    } finally {
+      forget();
+      progress.end();
+      release();
+    }
+    const credentials = bodyCredentials(body);
+    hideCredentials(state, credentials);
+    return { principal: await authenticate(credentials, state.headers), read: { body } };
+  }
+}
+
+/** A JSON object may come with an identity even where all else is in path and query. */
+function mayHoldIdentity(operation: AnyOperation, { request }: RequestState): boolean {
+  const { body, method } = EVERY_OPERATION[operation];
+  const takesJson = body === 'json' || (body === 'none' && method === 'POST');
+  return takesJson && request.body !== undefined;
+}
+
+export function hideCredentials({ log }: RequestState, { apiKey, token }: Credentials): void {
+  log.hide(apiKey, token);
+}
+
+const SEND = `send ${API_KEY_HEADER} or an Authorization header with a bearer token`;
+
+const tooLarge = (): DirspaceError =>
+  new DirspaceError(
+    'Unauthenticated',
+    `The request has no credentials in its headers, and its body is larger than the ${MAX_IDENTITY_BYTES} bytes in which an identity is looked for: ${SEND}.`,
+  );
+
+const tooSlow = (timeoutMs: number): DirspaceError =>
+  new DirspaceError(
+    'Unauthenticated',
+    `The request has no credentials in its headers, and its body, which may hold an identity, did not arrive within ${timeoutMs} ms: ${SEND}.`,
+  );
