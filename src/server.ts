@@ -4,13 +4,15 @@ export type {
   Authenticate,
   AuthOptions,
   Credentials,
+  NamedPrincipal,
   RequestHeaders,
 } from './rest/auth.ts';
 export type { DatabaseRouting, DatabaseSource } from './rest/databases.ts';
+export type { Grant, GrantInput } from './rest/grants.ts';
 export type { JwtOptions } from './rest/jwt.ts';
 export type { Limits } from './rest/limits.ts';
 export type { LogFields, Logger } from './rest/logging.ts';
-export type { Grant, Principal } from './rest/permissions.ts';
+export type { Principal } from './rest/permissions.ts';
 export {
   createServer,
   type RunningServer,

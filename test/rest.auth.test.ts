@@ -434,7 +434,9 @@ describe('addresses', () => {
     for (const grants of [
       undefined,
       'admin',
-      [{ namespace: 'prod', permission: 'read' }],
+      ['reed:prod'],
+      [{ namespace: 7, permission: 'read' }],
+      [{ namespace: ['prod'], permission: 'read', databse: 'x' }],
       [{ namespace: ['prod'], permission: 'reed' }],
       [{ permission: 'admin' }],
     ] as unknown as (readonly Grant[])[]) {

@@ -5,9 +5,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../errors.ts';
 import type { Identity } from '../protocol/models.ts';
+import { object } from './config-values.ts';
+import { checkGrants, type GrantInput } from './grants.ts';
 import { API_KEY_HEADER } from './header-names.ts';
 import { type JwtOptions, jwtVerifier } from './jwt.ts';
-import { checkGrants, type Grant, type Principal } from './permissions.ts';
+import type { Principal } from './permissions.ts';
 
 /** A key, and what its bearer may do. */
 export interface ApiKey {
@@ -16,7 +18,7 @@ export interface ApiKey {
   readonly sha256?: string;
   /** Stands in logs in place of the key. */
   readonly name: string;
-  readonly grants: readonly Grant[];
+  readonly grants: readonly GrantInput[];
 }
 
 /** What a request says of its caller, unchecked. */
@@ -29,6 +31,12 @@ export interface Credentials {
 /** Every header of a request by its lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** A principal as a function of the program names it. */
+export type NamedPrincipal = Omit<Principal, 'grants'> & {
+  readonly grants: readonly GrantInput[];
+};
+
+
 /**
  * The principal the credentials are those of, or undefined where they are not valid. Called with no
  * credentials where the headers hold none, and then, if that gave no principal, with those of a body.
@@ -36,7 +44,7 @@ export type RequestHeaders = Readonly<Record<string, string | readonly string[] 
 export type Authenticate = (
   credentials: Credentials,
   headers: RequestHeaders,
-) => Principal | undefined | Promise<Principal | undefined>;
+) => NamedPrincipal | undefined | Promise<NamedPrincipal | undefined>;
 
 /** At least one way is needed. They are tried in this order. */
 export interface AuthOptions {
@@ -51,11 +59,18 @@ export type Authenticator = (
   headers: RequestHeaders,
 ) => Promise<Principal>;
 
+type Way = (
+  credentials: Credentials,
+  headers: RequestHeaders,
+) => Principal | undefined | Promise<Principal | undefined>;
+
+/** @throws InvalidInput for members that there are not: one that is misspelt would grant otherwise */
 export function authenticator(options: AuthOptions): Authenticator {
-  const ways: Authenticate[] = [];
+  object(options, 'auth', ['apiKeys', 'jwt', 'authenticate']);
+  const ways: Way[] = [];
   if (options.apiKeys !== undefined) ways.push(apiKeyCheck(options.apiKeys));
   if (options.jwt !== undefined) ways.push(tokenCheck(options.jwt));
-  if (options.authenticate !== undefined) ways.push(options.authenticate);
+  if (options.authenticate !== undefined) ways.push(ownCheck(options.authenticate));
   if (ways.length === 0) {
     throw new DirspaceError(
       'InvalidInput',
@@ -107,7 +122,22 @@ function credentialsOf(apiKey: unknown, token: unknown): Credentials {
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-function apiKeyCheck(keys: readonly ApiKey[]): Authenticate {
+function ownCheck(authenticate: Authenticate): Way {
+  return async (credentials, headers) => {
+    const found = await authenticate(credentials, headers);
+    if (found === undefined) return undefined;
+    try {
+      return { name: found.name, grants: checkGrants(found.grants, `the principal ${found.name}`) };
+    } catch (cause) {
+      // The caller is not to blame for it.
+      throw new DirspaceError('Internal', 'auth.authenticate answered grants that are none.', {
+        cause,
+      });
+    }
+  };
+}
+
+function apiKeyCheck(keys: readonly ApiKey[]): Way {
   const known = keys.map((entry) => ({ digest: digestOf(entry), principal: principalOf(entry) }));
   return ({ apiKey }) => {
     if (apiKey === undefined) return undefined;
@@ -132,11 +162,13 @@ function digestOf({ key, sha256: hex, name }: ApiKey): Buffer {
   );
 }
 
-function principalOf({ name, grants }: ApiKey): Principal {
+function principalOf(entry: ApiKey): Principal {
+  object(entry, 'auth.apiKeys', ['key', 'sha256', 'name', 'grants']);
+  const { name, grants } = entry;
   return { name: `key:${name}`, grants: checkGrants(grants, `the key ${JSON.stringify(name)}`) };
 }
 
-function tokenCheck(options: JwtOptions): Authenticate {
+function tokenCheck(options: JwtOptions): Way {
   const verify = jwtVerifier(options);
   return ({ token }) => (token === undefined ? undefined : verify(token));
 }

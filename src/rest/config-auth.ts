@@ -11,8 +11,8 @@ import {
   text,
   texts,
 } from './config-values.ts';
-import { type JwtOptions, parseGrant } from './jwt.ts';
-import type { Grant } from './permissions.ts';
+import { type Grant, parseGrant } from './grants.ts';
+import type { JwtOptions } from './jwt.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -14,6 +14,7 @@ import {
 import type { Namespace } from '../protocol/namespace.ts';
 import { directoryOf } from '../store/root-path.ts';
 import type { RequestHeaders } from './auth.ts';
+import { object } from './config-values.ts';
 
 /** Where requests say which database they are for. */
 export interface DatabaseRouting {
@@ -70,6 +71,7 @@ export class Databases {
         `A server needs exactly one of namespace, root, databases and databasesRoot; found ${found}.`,
       );
     }
+    object(routing, 'databaseRouting', ['headers', 'prefixHeaders', 'hosts']);
     for (const name of Object.keys(source.databases ?? {})) checkComponent(name);
     this.#source = withPaths(source);
     this.#open = open;
@@ -87,6 +89,14 @@ export class Databases {
       .filter((value): value is string => typeof value === 'string')
       .map((path) => resolve(path))
       .filter((path) => path.length > 1);
+  }
+
+  /** Where requests say what they are for. A single catalog needs no name. */
+  get routingHeaders(): {
+    readonly headers: readonly string[];
+    readonly prefixHeaders: readonly string[];
+  } {
+    return { headers: this.single ? [] : this.#headers, prefixHeaders: this.#prefixHeaders };
   }
 
   get single(): boolean {

@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { DirspaceError } from '../errors.ts';
-import { checkPath, parseId } from '../protocol/ident.ts';
-import { checkGrants, type Grant, type Principal } from './permissions.ts';
+import { object } from './config-values.ts';
+import { checkGrants, type Grant, type GrantInput, parseGrant } from './grants.ts';
+import type { Principal } from './permissions.ts';
 
 /**
  * Tokens must be signed by a key of the set, and have `exp`, `sub`, this issuer and this audience.
@@ -27,7 +28,7 @@ export interface JwtOptions {
    */
   readonly grantsClaim?: string;
   /** What a bearer may do whose token lacks that claim; nothing if absent. */
-  readonly defaultGrants?: readonly Grant[];
+  readonly defaultGrants?: readonly GrantInput[];
 }
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'EdDSA'];
@@ -39,7 +40,7 @@ const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256
 export function jwtVerifier(
   options: JwtOptions,
 ): (token: string) => Promise<Principal | undefined> {
-  checkOptions(options);
+  const defaults = checkOptions(options);
   const { jwksFile } = options;
   const local = jwksFile === undefined ? undefined : readKeySet(jwksFile);
   let loading: Promise<Verifier> | undefined;
@@ -47,14 +48,27 @@ export function jwtVerifier(
     loading ??= loadVerifier(options, local);
     const verify = await loading;
     const claims = await verify(token);
-    return claims && principalOf(claims, options);
+    return claims && principalOf(claims, options.grantsClaim, defaults);
   };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 type Verifier = (token: string) => Promise<Claims | undefined>;
 
-function checkOptions(options: JwtOptions): void {
+const MEMBERS = [
+  'jwksUrl',
+  'jwksFile',
+  'issuer',
+  'audience',
+  'algorithms',
+  'clockToleranceSeconds',
+  'grantsClaim',
+  'defaultGrants',
+] as const satisfies readonly (keyof JwtOptions)[];
+
+/** The default grants in their one form. */
+function checkOptions(options: JwtOptions): readonly Grant[] {
+  object(options, 'auth.jwt', MEMBERS);
   const { jwksUrl, jwksFile, issuer, audience, defaultGrants = [] } = options;
   const fail = (message: string): never => {
     throw new DirspaceError('InvalidInput', message);
@@ -63,8 +77,8 @@ function checkOptions(options: JwtOptions): void {
     fail('jwt needs exactly one of jwksUrl and jwksFile.');
   }
   if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) fail('jwksUrl is no address.');
-  checkGrants(defaultGrants, 'jwt.defaultGrants');
   if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
+  return checkGrants(defaultGrants, 'jwt.defaultGrants');
 }
 
 function readKeySet(file: string): JSONWebKeySet {
@@ -132,11 +146,15 @@ function unreachable(cause: unknown): DirspaceError {
   });
 }
 
-function principalOf(claims: Claims, options: JwtOptions): Principal {
-  const claim = claims[options.grantsClaim ?? 'dirspace'];
+function principalOf(
+  claims: Claims,
+  grantsClaim: string | undefined,
+  defaults: readonly Grant[],
+): Principal {
+  const claim = claims[grantsClaim ?? 'dirspace'];
   return {
     name: `token:${String(claims.sub)}`,
-    grants: claim === undefined ? (options.defaultGrants ?? []) : grantsOf(claim),
+    grants: claim === undefined ? defaults : grantsOf(claim),
   };
 }
 
@@ -144,31 +162,4 @@ function principalOf(claims: Claims, options: JwtOptions): Principal {
 function grantsOf(claim: unknown): readonly Grant[] {
   const items = typeof claim === 'string' ? claim.split(/\s+/) : claim;
   return Array.isArray(items) ? items.flatMap((item) => parseGrant(item) ?? []) : [];
-}
-
-const GRANT_MEMBERS = new Set(['namespace', 'permission', 'database']);
-
-/**
- * A grant from configuration or a claim: `{namespace, permission, database?}`, the namespace as an
- * id or an array, or the word `permission:id`. Undefined where it is none: a misspelt member would
- * grant more than was meant.
- */
-export function parseGrant(value: unknown): Grant | undefined {
-  if (typeof value === 'string') {
-    const [permission, ...id] = value.split(':');
-    return parseGrant({ permission, namespace: id.join(':') });
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (!Object.keys(value).every((name) => GRANT_MEMBERS.has(name))) return undefined;
-  const { namespace, permission, database } = value as Readonly<Record<string, unknown>>;
-  if (permission !== 'read' && permission !== 'write' && permission !== 'admin') return undefined;
-  if (database !== undefined && typeof database !== 'string') return undefined;
-  const isList = Array.isArray(namespace) && namespace.every((part) => typeof part === 'string');
-  if (!isList && typeof namespace !== 'string') return undefined;
-  try {
-    const path = isList ? checkPath(namespace) : parseId(namespace);
-    return { namespace: path, permission, ...(database === undefined ? {} : { database }) };
-  } catch {
-    return undefined;
-  }
 }

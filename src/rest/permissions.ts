@@ -9,17 +9,9 @@ import type { DescribeTransactionResponse } from '../protocol/models.ts';
 import { spellsMode } from '../protocol/modes.ts';
 import type { OperationRow, Permission, StricterMember } from '../protocol/operation-row.ts';
 import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
+import type { Grant } from './grants.ts';
 import { filteredPage } from './listing.ts';
 import { transactionTables } from './transaction-tables.ts';
-
-/** `admin` includes `write`, which includes `read`. */
-export interface Grant {
-  /** The database it is for; every one if absent. */
-  readonly database?: string;
-  /** Everything at or below this path; the whole catalog if it is empty. */
-  readonly namespace: ObjectPath;
-  readonly permission: Permission;
-}
 
 /** Who a request is from, and what they may do. */
 export interface Principal {
@@ -35,17 +27,6 @@ export const ANYBODY: Principal = {
 };
 
 const RANKS: Readonly<Record<Permission, number>> = { read: 1, write: 2, admin: 3 };
-
-/** For callers without types. Throws InvalidInput that names whose grants they are. */
-export function checkGrants(grants: readonly Grant[], whose: string): readonly Grant[] {
-  const sound = ({ namespace, permission }: Grant): boolean =>
-    Array.isArray(namespace) && Object.hasOwn(RANKS, permission);
-  if (Array.isArray(grants) && grants.every(sound)) return grants;
-  throw new DirspaceError(
-    'InvalidInput',
-    `The grants of ${whose} are not a list as of [{ namespace: ['prod'], permission: 'read' }].`,
-  );
-}
 
 function forbidden(operation: AnyOperation, because?: StricterMember): DirspaceError {
   const what =

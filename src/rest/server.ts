@@ -26,6 +26,7 @@ import { logEnd } from './request-log.ts';
 import { type HttpAnswer, RequestState, stoppingError, type WireRequest } from './request-state.ts';
 import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
 import type { Services } from './routes.ts';
+import { checkServerOptions } from './server-options.ts';
 
 /** What is served, to whom, and how much at once. */
 export interface ServerOptions extends DatabaseSource {
@@ -72,7 +73,9 @@ export interface RunningServer extends AsyncDisposable {
 
 /** A server that listens. Throws InvalidInput for a public address without `auth`. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
-  const server = await createServer(options);
+  checkServerOptions(options, true);
+  const { host: _, port: __, ...served } = options;
+  const server = await createServer(served);
   try {
     const url = await server.listen(options);
     const close = (): Promise<void> => server.close();
@@ -88,6 +91,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
  * InvalidInput for options that do not go together
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
+  checkServerOptions(options, false);
   const env = options.env ?? systemEnv;
   const limits = resolveLimits(options.limits);
   if (options.trashRetention !== undefined) parseRetention(options.trashRetention);

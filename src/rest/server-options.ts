@@ -1,0 +1,59 @@
+/**
+ * The names and types of a server's options. A misspelt `readOnly` would serve a catalog for writing, and
+ * a misspelt `auth` to everybody, so names that there are not are refused. What the values mean is
+ * checked where they are used.
+ */
+import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
+import type { StartOptions } from './server.ts';
+
+type Names = Readonly<Record<keyof StartOptions, string>>;
+
+const TYPES: Names = {
+  namespace: 'object',
+  root: 'string',
+  databases: 'object',
+  databasesRoot: 'string',
+  auth: 'object',
+  limits: 'object',
+  databaseRouting: 'object',
+  readOnly: 'boolean',
+  trashRetention: 'number or string',
+  logger: 'object',
+  dialects: 'object',
+  env: 'object',
+  host: 'string',
+  port: 'number',
+};
+
+/** What an option of `connect` is called here, or where to put it. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  fs: 'Open the catalog with connect(root, { fs }) and give its "namespace" in place of "root".',
+  host: 'Give it to listen(), or to startServer().',
+  port: 'Give it to listen(), or to startServer().',
+};
+
+/** @throws InvalidInput that names the option, and the one that was meant where it comes near */
+export function checkServerOptions(options: object, listens: boolean): void {
+  if (typeof options !== 'object' || options === null) {
+    throw invalid('The options of a server are no object.');
+  }
+  const known = Object.keys(TYPES).filter((name) => listens || !['host', 'port'].includes(name));
+  for (const [name, value] of Object.entries(options)) {
+    if (!known.includes(name)) {
+      const where = Object.hasOwn(ELSEWHERE, name)
+        ? ` ${ELSEWHERE[name]}`
+        : suggestion(name, known);
+      throw invalid(
+        `There is no option ${JSON.stringify(name)}; there is ${known.join(', ')}.${where}`,
+      );
+    }
+    const expected = TYPES[name as keyof Names];
+    const found = value === null ? 'null' : typeof value;
+    if (value !== undefined && !expected.split(' or ').includes(found)) {
+      throw invalid(`The option ${name} is of type ${found}; it is of type ${expected}.`);
+    }
+  }
+}
+
+const invalid = (message: string): DirspaceError => new DirspaceError('InvalidInput', message);
