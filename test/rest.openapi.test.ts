@@ -5,6 +5,7 @@ import { MODELS } from '../src/protocol/models.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';
 import { ALIAS_ROUTES } from '../src/protocol/operations.ts';
 import { openApiDocument } from '../src/rest/openapi.ts';
+import type { ServerOptions } from '../src/server.ts';
 import { ask, type Pair, restPair } from './helpers/rest-pair.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -171,7 +172,36 @@ describe('the server', () => {
   test('answers with the document', async () => {
     const answer = await ask(pair, 'GET', '/openapi.json');
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(answer.json).toEqual(document);
+    const prefixHeaders = ['x-service-database-prefix', 'x-lancedb-database-prefix'];
+    expect(answer.json).toEqual(openApiDocument({ headers: [], prefixHeaders }));
+  });
+
+  test('names the headers of databases, also those that were configured', async () => {
+    const headersOf = async (options: ServerOptions): Promise<Record<string, string[]>> => {
+      const { json } = await ask(await restPair(options), 'GET', '/openapi.json');
+      const { parameters } = json.components;
+      return Object.fromEntries(
+        EVERY_OPERATION_NAMES.map((name) => {
+          const { path, method } = EVERY_OPERATION[name];
+          const found: Parameter[] = json.paths[path][method.toLowerCase()].parameters.map(
+            (one: Parameter) => parameters[one.$ref?.split('/').at(-1) ?? ''] ?? one,
+          );
+          const names = found.filter((one) => one.in === 'header').map((one) => one.name);
+          return [name, names.filter((header) => header !== 'idempotency-key')];
+        }),
+      );
+    };
+    const every = (names: string[]): Record<string, string[]> =>
+      Object.fromEntries(EVERY_OPERATION_NAMES.map((name) => [name, names]));
+    const prefixes = ['x-service-database-prefix', 'x-lancedb-database-prefix'];
+    expect(await headersOf({ databasesRoot: temporaryFolder() })).toEqual(
+      every(['x-service-database', 'x-lancedb-database', ...prefixes]),
+    );
+    expect(await headersOf({ root: temporaryFolder() })).toEqual(every(prefixes));
+    const databaseRouting = { headers: ['X-Db'], prefixHeaders: ['x-under'] };
+    expect(await headersOf({ databasesRoot: temporaryFolder(), databaseRouting })).toEqual(
+      every(['x-db', 'x-under']),
+    );
   });
 
   test.each(

@@ -36,7 +36,6 @@ export type NamedPrincipal = Omit<Principal, 'grants'> & {
   readonly grants: readonly GrantInput[];
 };
 
-
 /**
  * The principal the credentials are those of, or undefined where they are not valid. Called with no
  * credentials where the headers hold none, and then, if that gave no principal, with those of a body.

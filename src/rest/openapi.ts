@@ -31,17 +31,26 @@ const reference = (kind: string, name: string): Json => ({ $ref: `#/components/$
 
 const binary = { type: 'string', format: 'binary' };
 
-export function openApiDocument(): Json {
+/** Headers that select what a request is about, in lower case. */
+export interface RoutingHeaders {
+  readonly headers: readonly string[];
+  readonly prefixHeaders: readonly string[];
+}
+
+/** @param routing names the database headers of a server; the document is about no server without it */
+export function openApiDocument(
+  routing: RoutingHeaders = { headers: [], prefixHeaders: [] },
+): Json {
   const paths: Record<string, Record<string, unknown>> = {};
   const add = (path: string, method: string, item: Json): void => {
     paths[path] = { ...paths[path], [method.toLowerCase()]: item };
   };
   for (const operation of EVERY_OPERATION_NAMES) {
     const { path, method } = EVERY_OPERATION[operation];
-    add(path, method, operationItem(operation));
+    add(path, method, operationItem(operation, routing));
   }
   for (const alias of ALIAS_ROUTES) {
-    add(alias.path, alias.method, operationItem(alias.operation, alias));
+    add(alias.path, alias.method, operationItem(alias.operation, routing, alias));
   }
   add('/health', 'GET', ownItem('health', 'Say whether the server takes requests'));
   add('/openapi.json', 'GET', ownItem('openapi', 'This document'));
@@ -59,7 +68,7 @@ export function openApiDocument(): Json {
     components: {
       schemas: MODELS,
       responses: errorResponses(),
-      parameters: sharedParameters(),
+      parameters: { ...sharedParameters(), ...routingParameters(routing) },
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: API_KEY_HEADER },
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
@@ -68,7 +77,7 @@ export function openApiDocument(): Json {
   };
 }
 
-function operationItem(operation: AnyOperation, alias?: AliasRoute): Json {
+function operationItem(operation: AnyOperation, routing: RoutingHeaders, alias?: AliasRoute): Json {
   const row: OperationRow = EVERY_OPERATION[operation];
   const names = pathParameters(alias?.path ?? row.path);
   return {
@@ -82,6 +91,7 @@ function operationItem(operation: AnyOperation, alias?: AliasRoute): Json {
       reference('parameters', 'delimiter'),
       ...Object.entries(row.query).map(([name, member]) => queryParameter(name, member)),
       ...(row.repeatable ? [] : [reference('parameters', 'idempotencyKey')]),
+      ...Object.keys(routingParameters(routing)).map((name) => reference('parameters', name)),
     ],
     ...requestBody(operation, row),
     responses: {
@@ -191,6 +201,23 @@ function sharedParameters(): Json {
       schema: { type: 'string', maxLength: 255 },
     },
   };
+}
+
+/** By the name of each header. */
+function routingParameters({ headers, prefixHeaders }: RoutingHeaders): Record<string, Json> {
+  const all = [
+    ...headers.map((name) => [name, 'Names the database that the request is for.'] as const),
+    ...prefixHeaders.map(
+      (name) =>
+        [name, 'The namespace that the request sees as its root, joined by "$" or "/".'] as const,
+    ),
+  ];
+  return Object.fromEntries(
+    all.map(([name, description]) => [
+      name,
+      { name, in: 'header', required: false, description, schema: { type: 'string' } },
+    ]),
+  );
 }
 
 function ownItem(operationId: string, summary: string): Json {

@@ -4,6 +4,7 @@ import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/every-operat
 import { ALIAS_ROUTES } from '../protocol/operations.ts';
 import { jsonAnswer } from './answer.ts';
 import type { Route } from './app.ts';
+import type { Databases } from './databases.ts';
 import { openApiDocument } from './openapi.ts';
 import type { RequestState } from './request-state.ts';
 import { answerOperation, type Services } from './routes.ts';
@@ -25,7 +26,7 @@ export function operationRoutes(services: Services): Route[] {
 }
 
 /** Need no credentials: they say nothing of what is stored. */
-export function ownRoutes(isStopping: () => boolean): Route[] {
+export function ownRoutes(isStopping: () => boolean, databases: Databases): Route[] {
   let document: string | undefined;
   return [
     {
@@ -37,7 +38,7 @@ export function ownRoutes(isStopping: () => boolean): Route[] {
       method: 'GET',
       path: '/openapi.json',
       answer: () => {
-        document ??= JSON.stringify(openApiDocument());
+        document ??= JSON.stringify(openApiDocument(databases.routingHeaders));
         return { status: 200, headers: { 'content-type': 'application/json' }, body: document };
       },
     },

@@ -157,7 +157,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 
   const handle = createApp({
-    routes: [...operationRoutes(services), ...ownRoutes(() => stopping !== undefined)],
+    routes: [
+      ...operationRoutes(services),
+      ...ownRoutes(() => stopping !== undefined, services.databases),
+    ],
     begin,
     admit,
     decorate,
