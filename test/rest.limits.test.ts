@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallOptions } from '../src/protocol/namespace.ts';
+import { Admission, resolveLimits } from '../src/rest/limits.ts';
 import { createServer, startServer } from '../src/server.ts';
 import { ARROW, ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
@@ -91,6 +92,56 @@ describe('overload', () => {
       },
       { timeout: 20_000, interval: 1 },
     );
+  });
+  test.each([
+    ['the server', { maxInFlight: 1 }, ['a', 'b']],
+    ['a table', { maxInFlightPerTable: 1 }, ['a', 'a']],
+    ['a table, and then the server', { maxInFlight: 1, maxInFlightPerTable: 1 }, ['b', 'a', 'a']],
+  ])(
+    '%s: what waits is refused after queueTimeoutMs, and takes nothing with it',
+    async (_, limits, tables) => {
+      const gate = held(location);
+      const pair = await restPair({
+        namespace: stubNamespace({ describeTable: gate.method }),
+        limits: { ...limits, queueTimeoutMs: 20 },
+      });
+      const send = (table = ''): ReturnType<typeof ask> =>
+        ask(pair, 'POST', `/v1/table/${table}/describe`, {});
+      const [one, ...others] = tables;
+      const first = send(one);
+      await vi.waitFor(() => expect(gate.waiting()).toBe(1));
+      for (const answer of await Promise.all(others.map(send))) {
+        expect(answer).toMatchObject({ status: 503, json: { code: 21 } });
+        expect(answer.json.error).toContain('within 20 ms');
+        expect(answer.headers.get('retry-after')).toBe('1');
+      }
+      gate.release();
+      expect((await first).status).toBe(200);
+      for (const table of tables) expect((await send(table)).status).toBe(200);
+      expect(gate.calls()).toBe(1 + tables.length);
+    },
+  );
+  test('the time in both lines counts together', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const limits = { maxInFlight: 2, maxInFlightPerTable: 1, queueTimeoutMs: 100 };
+      const admission = new Admission(resolveLimits(limits));
+      const waiter = new AbortController();
+      const ofTable = admission.enter('a', waiter) as () => void;
+      admission.enter('b', waiter);
+      const failed: unknown[] = [];
+      void (admission.enter('a', waiter) as Promise<unknown>).catch((error) => failed.push(error));
+      await vi.advanceTimersByTimeAsync(60);
+      // Its place at the table is free now; that at the server is taken again before it.
+      void Promise.resolve(admission.enter(undefined, waiter)).catch(() => {});
+      ofTable();
+      await vi.advanceTimersByTimeAsync(39);
+      expect(failed).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(failed).toMatchObject([{ code: 'Throttling', details: { limit: 'queueTimeoutMs' } }]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
   test('a busy table leaves others alone', async () => {
     const gate = held(location);

@@ -41,8 +41,9 @@ export class Identification {
   /** Everybody is anybody where `authenticate` is absent. */
   constructor(authenticate: Authenticator | undefined, limits: Required<Limits>) {
     this.#authenticate = authenticate;
-    this.#unknown = new Gate(limits.maxUnauthenticated, LINE * limits.maxUnauthenticated);
-    this.#timeoutMs = limits.queueTimeoutMs;
+    const { maxUnauthenticated, queueTimeoutMs } = limits;
+    this.#unknown = new Gate(maxUnauthenticated, LINE * maxUnauthenticated, queueTimeoutMs);
+    this.#timeoutMs = queueTimeoutMs;
   }
 
   /** Whether credentials are asked for at all. */

@@ -95,16 +95,18 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Places, and a line before them: first come, first served. */
+/** Places, and a line before them: first come, first served, and not for ever. */
 export class Gate {
   readonly #places: number;
   readonly #line: number;
+  readonly #timeoutMs: number;
   readonly #queue = new Set<Waiting>();
   #taken = 0;
 
-  constructor(places: number, line: number) {
+  constructor(places: number, line: number, timeoutMs: number) {
     this.#places = places;
     this.#line = line;
+    this.#timeoutMs = timeoutMs;
   }
 
   get idle(): boolean {
@@ -112,30 +114,41 @@ export class Gate {
   }
 
   /**
-   * A place, at once where one is free. Throws Throttling where the line is full; rejects with the
+   * A place, at once where one is free. Throws Throttling where the line is full, and rejects with it
+   * where none became free in time, which is less for who has `waited` elsewhere; rejects with the
    * signal's reason when that ends the waiting.
    */
-  enter(subject: string, caller: Waiter): Release | Promise<Release> {
+  enter(subject: string, caller: Waiter, waited: number = 0): Release | Promise<Release> {
     if (this.#taken < this.#places) return this.#take();
     if (this.#queue.size >= this.#line) {
       throw new DirspaceError('Throttling', `Too many requests to ${subject}; try again later.`);
     }
     const { signal } = caller;
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#queue.delete(waiting);
-        reject(signal.reason);
-      };
-      const waiting: Waiting = {
-        enter: () => {
-          signal.removeEventListener('abort', leave);
-          resolve(this.#take());
-        },
-      };
       if (signal.aborted) {
         reject(signal.reason);
         return;
       }
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', leave);
+        this.#queue.delete(waiting);
+      };
+      const leave = (): void => {
+        end();
+        reject(signal.reason);
+      };
+      const giveUp = (): void => {
+        end();
+        reject(waitedTooLong(subject, this.#timeoutMs));
+      };
+      const waiting: Waiting = {
+        enter: () => {
+          end();
+          resolve(this.#take());
+        },
+      };
+      const timer = setTimeout(giveUp, Math.max(0, this.#timeoutMs - waited)).unref();
       signal.addEventListener('abort', leave, { once: true });
       this.#queue.add(waiting);
     });
@@ -150,11 +163,17 @@ export class Gate {
       this.#taken--;
       const [next] = this.#queue;
       if (next === undefined) return;
-      this.#queue.delete(next);
       next.enter();
     };
   }
 }
+
+const waitedTooLong = (subject: string, timeoutMs: number): DirspaceError =>
+  new DirspaceError(
+    'Throttling',
+    `Too many requests to ${subject}: none of their places became free within ${timeoutMs} ms. Try again later.`,
+    { details: { limit: 'queueTimeoutMs' } },
+  );
 
 /** The gates of a server: one for all, one for each table that is in use. */
 export class Admission {
@@ -164,7 +183,7 @@ export class Admission {
 
   constructor(limits: Required<Limits>) {
     this.#limits = limits;
-    this.#all = new Gate(limits.maxInFlight, limits.maxQueue);
+    this.#all = new Gate(limits.maxInFlight, limits.maxQueue, limits.queueTimeoutMs);
   }
 
   /** Places for a request about `table`, or about none. Answers at once where nobody waits. */
@@ -185,6 +204,7 @@ export class Admission {
 
   async #enterAll(inner: Promise<Release>, table: string, caller: Waiter): Promise<Release> {
     let release: Release;
+    const began = performance.now();
     try {
       const entered = await inner;
       release = () => this.#leaveTable(entered, table);
@@ -193,7 +213,8 @@ export class Admission {
       throw error;
     }
     try {
-      return both(await this.#all.enter('the server', caller), release);
+      const waited = performance.now() - began;
+      return both(await this.#all.enter('the server', caller, waited), release);
     } catch (error) {
       release();
       throw error;
@@ -212,7 +233,8 @@ export class Admission {
   #tableGate(table: string): Gate {
     let gate = this.#tables.get(table);
     if (gate === undefined) {
-      gate = new Gate(this.#limits.maxInFlightPerTable, this.#limits.maxQueuePerTable);
+      const { maxInFlightPerTable, maxQueuePerTable, queueTimeoutMs } = this.#limits;
+      gate = new Gate(maxInFlightPerTable, maxQueuePerTable, queueTimeoutMs);
       this.#tables.set(table, gate);
     }
     return gate;
