@@ -17,7 +17,6 @@ import {
   compilePredicate,
   type Pruned,
 } from '../src/expression/expression.ts';
-import { compileRegexp } from '../src/expression/functions/regexp.ts';
 import { rows, schema, source } from './helpers/expression-rows.ts';
 
 describe('a compiled expression', () => {
@@ -181,36 +180,4 @@ describe('pruning', () => {
     const compiled = await compilePredicate(sql.replace('unknown', 'u8'), schema);
     expect(compiled.prune((path) => known[path.join('.')])).toBe(expected);
   });
-});
-
-describe('regular expressions', () => {
-  it.each([
-    '^a+b*$',
-    '(ab)+',
-    '(foo|bar)+x',
-    '[a-z]+\\.[a-z]+',
-    '(?i)abc',
-    'a{3}',
-    '\\d{4}-\\d{2}',
-    '(a|b)c',
-    '^(?:x|yz){2}$',
-    '\\p{L}+',
-  ])('%s is taken', (pattern) =>
-    expect(compileRegexp(pattern, '').expression).toBeInstanceOf(RegExp),
-  );
-  it.each([
-    '(a+)+',
-    '(a*)*',
-    '(a|a)*',
-    '(a|ab)*c',
-    '(a?){30}',
-    '((ab)+c?)+',
-    '(.*)*',
-    '(\\w+\\s?)*',
-    '(a)\\1',
-    '(?<=a)b',
-    'a{2000}',
-    '(|a)*',
-    '(x|[xy])+',
-  ])('%s is refused', (pattern) => expect(() => compileRegexp(pattern, '')).toThrow(/refused/));
 });

@@ -151,7 +151,7 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
     const given = plain?.kind === 'literal' ? String(plain.value) : '';
     checked(pattern.at ?? at, () => compileRegexp(String(pattern.value), given));
   }
-  const folded = prefixPattern(real, typed);
+  const folded = prefixPattern(real, typed) ?? plainRegexp(real, typed);
   return folded ?? call(run, typed, type);
 }
 
@@ -176,9 +176,25 @@ function prefixPattern(name: string, args: readonly Bound[]): Bound | null {
   };
   const pattern = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
   if (pattern === undefined || args[0] === undefined) return null;
+  return likePattern(args[0], pattern);
+}
+
+/** A regular expression that is plain text, between edges or not, is LIKE as well. */
+function plainRegexp(name: string, [text, pattern, flags]: readonly Bound[]): Bound | null {
+  if (name !== 'regexp_like' || pattern?.kind !== 'literal' || text === undefined) return null;
+  if (typeof pattern.value !== 'string') return null;
+  if (flags !== undefined && (flags.kind !== 'literal' || typeof flags.value !== 'string'))
+    return null;
+  const plain = compileRegexp(pattern.value, String(flags?.value ?? '')).plain();
+  if (plain === null) return null;
+  const exact = plain.text.replace(/[\\%_]/g, '\\$&');
+  return likePattern(text, `${plain.start ? '' : '%'}${exact}${plain.end ? '' : '%'}`);
+}
+
+function likePattern(arg: Bound, pattern: string): Bound {
   return {
     kind: 'like',
-    arg: args[0],
+    arg,
     pattern: literal(UTF8, pattern),
     escape: '\\',
     insensitive: false,

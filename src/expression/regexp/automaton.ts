@@ -1,0 +1,160 @@
+/**
+ * The deterministic automaton of a program, made while texts are read: a state is the set of
+ * instructions that are alive, and its successors are found out when they are first needed. Only so
+ * many states are kept; then it begins anew. The time for a text is its length times, at worst, the
+ * size of the program.
+ */
+import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';
+
+/** Entries of the table of successors, and instructions that all states together have alive. */
+const MAX_ENTRIES = 1 << 16;
+const MAX_ALIVE = 1 << 16;
+const MAX_STATES = 4096;
+
+const UNKNOWN = -1;
+/** No match can come any more. */
+export const DEAD = 0;
+
+interface State {
+  /** Instructions of characters passed, before what comes behind them is followed; by priority. */
+  readonly alive: Int32Array;
+  /** The kind of the character before. */
+  readonly before: number;
+}
+
+/**
+ * A transition is the row of the next state in the table, times two, plus one where a match ends
+ * before the character: so the end of the text, which has a class of its own, tells of the last one.
+ */
+export class Automaton {
+  readonly program: Program;
+  /** Rows of `stride` transitions; reads while a text is passed go here directly. */
+  table: Int32Array;
+  readonly stride: number;
+  readonly #entry: number;
+  readonly #ordered: boolean;
+  readonly #most: number;
+  readonly #ids = new Map<string, number>();
+  /** Rows of the states at the start of a search, by the kind of the character before. */
+  readonly #starts = new Int32Array(4);
+  #states: State[] = [];
+  #alive = 0;
+  /** Scratch of the walk behind an instruction. */
+  readonly #seen: Uint32Array;
+  readonly #stack: Int32Array;
+  readonly #chars: Int32Array;
+  #walk = 0;
+
+  /**
+   * Starts at instruction `entry`. `ordered`: by priority, cut off at the first match, as a search
+   * for its end needs; else all there are.
+   */
+  constructor(program: Program, entry: number, ordered: boolean) {
+    this.program = program;
+    this.#entry = entry;
+    this.#ordered = ordered;
+    this.stride = program.alphabet.size + 1;
+    this.#most = Math.max(16, Math.min(MAX_STATES, Math.floor(MAX_ENTRIES / this.stride)));
+    this.table = new Int32Array(this.stride * 16);
+    const size = program.ops.length;
+    this.#seen = new Uint32Array(size);
+    this.#stack = new Int32Array(2 * size + 2);
+    this.#chars = new Int32Array(size);
+    this.#reset();
+  }
+
+  /** The row of the state at the start of a search; `before` is the kind of the character before it. */
+  start(before: number): number {
+    const kind = this.program.asserts ? before : EDGE;
+    const known = this.#starts[kind] as number;
+    if (known !== UNKNOWN) return known;
+    const row = this.#row(Int32Array.of(this.#entry), kind);
+    this.#starts[kind] = row;
+    return row;
+  }
+
+  next(row: number, symbol: number): number {
+    const known = this.table[row + symbol] as number;
+    return known < 0 ? this.step(row, symbol) : known;
+  }
+
+  /** The transition of a row, which is not in the table yet. The row may be another one afterwards. */
+  step(row: number, symbol: number): number {
+    const state = this.#states[row / this.stride] as State;
+    const found = this.#successor(state, symbol);
+    const isFull = this.#states.length >= this.#most || this.#alive > MAX_ALIVE;
+    if (isFull) {
+      // Rows that others hold end here: what is known of this state is all that goes on.
+      this.#reset();
+      return 2 * this.#row(found.alive, found.before) + found.matched;
+    }
+    const transition = 2 * this.#row(found.alive, found.before) + found.matched;
+    this.table[row + symbol] = transition;
+    return transition;
+  }
+
+  #reset(): void {
+    this.#ids.clear();
+    this.#starts.fill(UNKNOWN);
+    this.#alive = 0;
+    this.#states = [{ alive: new Int32Array(0), before: EDGE }];
+    this.table.fill(UNKNOWN);
+    this.table.fill(2 * DEAD, 0, this.stride);
+  }
+
+  #row(alive: Int32Array, before: number): number {
+    if (alive.length === 0) return DEAD;
+    const key = `${before},${alive.join()}`;
+    let id = this.#ids.get(key);
+    if (id === undefined) {
+      id = this.#states.push({ alive, before }) - 1;
+      this.#alive += alive.length;
+      this.#ids.set(key, id);
+      const needed = (id + 1) * this.stride;
+      if (needed > this.table.length) {
+        const table = new Int32Array(Math.min(this.#most + 1, 2 * (id + 1)) * this.stride);
+        table.fill(UNKNOWN);
+        table.set(this.table);
+        this.table = table;
+      }
+    }
+    return id * this.stride;
+  }
+
+  #successor(
+    { alive, before }: State,
+    symbol: number,
+  ): { alive: Int32Array; before: number; matched: 0 | 1 } {
+    const { ops, x, y, members, alphabet, asserts, backward } = this.program;
+    const after = alphabet.kinds[symbol] as number;
+    const [seen, stack, chars] = [this.#seen, this.#stack, this.#chars];
+    const walk = ++this.#walk;
+    let count = 0;
+    let matched: 0 | 1 = 0;
+    search: for (const first of alive) {
+      let top = 0;
+      stack[top++] = first;
+      while (top > 0) {
+        const at = stack[--top] as number;
+        if (seen[at] === walk) continue;
+        seen[at] = walk;
+        const op = ops[at];
+        if (op === SPLIT) {
+          stack[top++] = y[at] as number;
+          stack[top++] = x[at] as number;
+        } else if (op === CHAR) {
+          if ((members[y[at] as number] as Uint8Array)[symbol] === 1)
+            chars[count++] = x[at] as number;
+        } else if (op === MATCH) {
+          matched = 1;
+          if (this.#ordered) break search;
+        } else if (op === ASSERT) {
+          const [left, right] = backward ? [after, before] : [before, after];
+          if (holds(y[at] as number, left, right)) stack[top++] = x[at] as number;
+        } else stack[top++] = x[at] as number;
+      }
+    }
+    const next = Int32Array.from(new Set(chars.subarray(0, count)));
+    return { alive: this.#ordered ? next : next.sort(), before: asserts ? after : EDGE, matched };
+  }
+}
