@@ -65,10 +65,10 @@ describe('without -n', () => {
     const { out, error } = onTerminal(['query', 'many', 'n >= 10', '--root', root]);
     expect(out).toHaveLength(101);
     expect(out.at(-1)).toBe('109');
-    expect(error).toBe('There are 999,890 more rows; give -n to see more than 100.\n');
+    expect(error).toBe('999,890 more rows are there; give -n to see more than 100.\n');
     const json = onTerminal(['query', 'few', '--json', '--root', root]);
     expect(JSON.parse(json.out.join(''))).toHaveLength(100);
-    expect(json.error).toBe('There is one more row; give -n to see more than 100.\n');
+    expect(json.error).toBe('1 more row is there; give -n to see more than 100.\n');
     expect(onTerminal(['query', 'hundred', '--root', root]).error).toBe('');
   });
 

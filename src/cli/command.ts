@@ -27,6 +27,10 @@ export interface Command {
 export interface Call {
   readonly connection: Connection;
   readonly terminals: Terminals;
+  /** Aborted when the user ends the command; every call of the connection is given it. */
+  readonly signal: AbortSignal;
+  /** `state` says how far the work is, in words; it is asked for once that takes longer than a second. */
+  progress(state: () => string | undefined): void;
   /** By position; undefined where an optional one was left out. */
   readonly arguments: readonly (string | undefined)[];
   readonly options: Options;
@@ -39,7 +43,7 @@ export interface ServiceCommand extends Omit<Command, 'reads' | 'run'> {
   run(call: ServiceCall): Promise<number>;
 }
 
-export interface ServiceCall extends Omit<Call, 'connection' | 'terminals'> {
+export interface ServiceCall extends Pick<Call, 'arguments' | 'options'> {
   readonly around: Surroundings;
 }
 
@@ -51,9 +55,14 @@ export interface Surroundings {
   error(text: string): void;
   /** None is one if absent. */
   readonly terminals?: Terminals;
-  /** Resolves when the user, or the system, asks the process to end. */
-  interrupted?(): Promise<void>;
+  /** Resolves when the user, or the system, asks the process to end after this call. */
+  interrupted?(): Promise<Interruption | undefined>;
+  /** Ends the process at once. */
+  abandon?(code: number): void;
 }
+
+/** The signal by which a process is asked to end. */
+export type Interruption = 'SIGINT' | 'SIGTERM';
 
 /** Which of the process's streams a person looks at, or types into. */
 export interface Terminals {

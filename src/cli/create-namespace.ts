@@ -1,8 +1,9 @@
 /** `dirspace create-namespace`. */
 import { isDirspaceError } from '../errors.ts';
-import type { Connection } from '../sdk/connection.ts';
+import type { CreateNamespaceResult } from '../sdk/connection-options.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parsePath, showPath } from './ids.ts';
+import { withParents } from './parents.ts';
 
 export const createNamespace: Command = {
   name: 'create-namespace',
@@ -19,26 +20,16 @@ export const createNamespace: Command = {
     if (path.length === 0) throw new UsageError('The root is always there.');
     const properties = Object.fromEntries(call.options.texts('property').map(property));
     const parents = call.options.flag('parents');
-    if (parents) await createParents(call.connection, path);
     const mode = parents ? 'exist_ok' : 'create';
-    const created = await call.connection
-      .createNamespace(path, { mode, properties })
-      .catch((error) => {
-        if (isDirspaceError(error, 'NamespaceNotFound')) error.message += ' --parents does it too.';
-        throw error;
-      });
+    const create = (): Promise<CreateNamespaceResult> =>
+      call.connection.createNamespace(path, { mode, properties, signal: call.signal });
+    const created = await (parents ? withParents(call, path, create) : create()).catch((error) => {
+      if (isDirspaceError(error, 'NamespaceNotFound')) error.message += ' --parents does it too.';
+      throw error;
+    });
     return { json: { id: path, ...created }, note: `Created the namespace ${showPath(path)}.` };
   },
 };
-
-export async function createParents(
-  connection: Connection,
-  path: readonly string[],
-): Promise<void> {
-  for (let depth = 1; depth < path.length; depth++) {
-    await connection.createNamespace(path.slice(0, depth), { mode: 'exist_ok' });
-  }
-}
 
 function property(text: string): [string, string] {
   const at = text.indexOf('=');

@@ -1,7 +1,6 @@
 /** `dirspace describe`: what the catalog knows of a table or a namespace. */
 import { isDirspaceError } from '../errors.ts';
 import type { DescribeTableResponse, JsonArrowField } from '../protocol/models.ts';
-import type { Connection } from '../sdk/connection.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parsePath, showPath } from './ids.ts';
 import { columns, facts } from './output.ts';
@@ -19,27 +18,28 @@ export const describe: Command = {
   reads: true,
   async run(call: Call): Promise<Answer> {
     const path = parsePath(argument(call, 0));
+    const { signal } = call;
     const members = versionOf(call.options);
     const name = path.at(-1);
-    if (name === undefined) return namespaceAnswer(call.connection, path);
+    if (name === undefined) return namespaceAnswer(call, path);
     const parent = path.slice(0, -1);
     try {
       const request = { load_detailed_metadata: true, with_table_uri: true, ...members };
-      const found = await call.connection.describeTable(name, parent, request);
+      const found = await call.connection.describeTable(name, parent, request, { signal });
       return { json: { kind: 'table', id: path, ...found }, text: tableText(path, found) };
     } catch (error) {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
-      if (!(await call.connection.namespaceExists(path))) throw error;
+      if (!(await call.connection.namespaceExists(path, { signal }))) throw error;
     }
     if (Object.keys(members).length > 0) {
       throw new UsageError(`${showPath(path)} is a namespace, which has no versions or branches.`);
     }
-    return namespaceAnswer(call.connection, path);
+    return namespaceAnswer(call, path);
   },
 };
 
-async function namespaceAnswer(connection: Connection, path: string[]): Promise<Answer> {
-  const { properties = {} } = await connection.describeNamespace(path);
+async function namespaceAnswer({ connection, signal }: Call, path: string[]): Promise<Answer> {
+  const { properties = {} } = await connection.describeNamespace(path, { signal });
   return {
     json: { kind: 'namespace', id: path, properties },
     text: facts([['namespace', showPath(path)], ...Object.entries(properties)]),

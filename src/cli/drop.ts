@@ -12,17 +12,18 @@ export const drop: Command = {
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 0));
+    const { signal } = call;
     const id = [...namespace, name];
     try {
-      await call.connection.dropTable(name, namespace);
+      await call.connection.dropTable(name, namespace, { signal });
       return { json: { kind: 'table', id }, note: `Dropped the table ${showPath(id)}.` };
     } catch (error) {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
-      if (!(await call.connection.namespaceExists(id))) throw error;
+      if (!(await call.connection.namespaceExists(id, { signal }))) throw error;
     }
     const behavior = call.options.flag('cascade') ? 'cascade' : 'restrict';
     try {
-      await call.connection.dropNamespace(id, { behavior });
+      await call.connection.dropNamespace(id, { behavior, signal });
     } catch (error) {
       if (isDirspaceError(error, 'NamespaceNotEmpty')) {
         error.message = `The namespace ${showPath(id)} still holds tables or namespaces. Drop them first, or give --cascade to drop all of it.`;

@@ -19,10 +19,14 @@ export const head: Command = {
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));
+    const { signal } = call;
     const limit = call.options.count('rows', ROWS);
-    const table = await call.connection.openTable(name, namespace, versionOf(call.options));
-    const { fields } = await table.schema();
+    const table = await call.connection.openTable(name, namespace, {
+      ...versionOf(call.options),
+      signal,
+    });
+    const { fields } = await table.schema({ signal });
     const columns = fields.map((field) => field.name);
-    return { columns, rows: readRows(table.query().limit(limit)) };
+    return { columns, rows: readRows(table.query().limit(limit), call) };
   },
 };

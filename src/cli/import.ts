@@ -3,9 +3,10 @@ import { isDirspaceError } from '../errors.ts';
 import type { DataInput } from '../sdk/data.ts';
 import type { Table } from '../sdk/table.ts';
 import { type Answer, argument, type Call, type Command } from './command.ts';
-import { createParents } from './create-namespace.ts';
 import { parseObject, showPath } from './ids.ts';
-import { readRows } from './read-file.ts';
+import { counted } from './output.ts';
+import { withParents } from './parents.ts';
+import { type OpenFile, openFile } from './read-file.ts';
 
 const MODES = ['create', 'append', 'overwrite'] as const;
 
@@ -28,21 +29,28 @@ export const importFile: Command = {
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
-    const data = readRows(argument(call, 0));
+    const file = openFile(argument(call, 0), call.signal);
     const id = [...namespace, name];
-    if (call.options.flag('parents')) await createParents(call.connection, [...id]);
-    const table = await inFile(argument(call, 0), () =>
-      mode === 'append'
-        ? append(call, name, namespace, data)
-        : create(call, name, namespace, data, mode),
-    );
+    call.progress(() => progressOf(file));
+    const write = (): Promise<Table> =>
+      inFile(argument(call, 0), () =>
+        mode === 'append'
+          ? append(call, name, namespace, file.data)
+          : create(call, name, namespace, file.data, mode),
+      );
+    const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
     const [version, rows] = [await table.version(), await table.countRows()];
     return {
       json: { id, version, rows },
-      note: `Imported into ${showPath(id)}: version ${version}, ${rows} rows.`,
+      note: `Imported into ${showPath(id)}: version ${version}, ${counted(rows, 'row')}.`,
     };
   },
 };
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+
+const progressOf = ({ read, size }: OpenFile): string =>
+  size === undefined ? megabytes(read()) : `${megabytes(read())} of ${megabytes(size)}`;
 
 /** Says which file it was whose bytes or rows are wrong. */
 async function inFile<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
@@ -57,25 +65,25 @@ async function inFile<Result>(file: string, work: () => Promise<Result>): Promis
 }
 
 async function append(
-  { connection }: Call,
+  { connection, signal }: Call,
   name: string,
   namespace: string[],
   data: DataInput,
 ): Promise<Table> {
-  const table = await connection.openTable(name, namespace);
-  await table.add(data);
+  const table = await connection.openTable(name, namespace, { signal });
+  await table.add(data, { signal });
   return table;
 }
 
 async function create(
-  { connection }: Call,
+  { connection, signal }: Call,
   name: string,
   namespace: string[],
   data: DataInput,
   mode: 'create' | 'overwrite',
 ): Promise<Table> {
   try {
-    return await connection.createTable(name, data, namespace, { mode });
+    return await connection.createTable(name, data, namespace, { mode, signal });
   } catch (error) {
     if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0) {
       error.message += ' --parents does it too.';

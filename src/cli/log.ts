@@ -18,11 +18,12 @@ export const log: Command = {
   reads: true,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 0));
+    const { signal } = call;
     const branch = call.options.text('branch');
     const limit = call.options.count('limit', Number.MAX_SAFE_INTEGER);
-    const table = await call.connection.openTable(name, namespace, defined({ branch }));
-    const listed = await table.listVersions({ descending: true, limit });
-    const tags = Object.entries(await (await table.tags()).list());
+    const table = await call.connection.openTable(name, namespace, defined({ branch, signal }));
+    const listed = await table.listVersions({ descending: true, limit, signal });
+    const tags = Object.entries(await (await table.tags()).list({ signal }));
     const tagsOf = (version: number): string[] =>
       tags
         .filter(

@@ -1,5 +1,4 @@
 /** `dirspace ls`: what a namespace holds. */
-import type { Connection } from '../sdk/connection.ts';
 import { type Answer, type Call, type Command, UsageError } from './command.ts';
 import { parsePath, showPath } from './ids.ts';
 
@@ -16,15 +15,16 @@ export const ls: Command = {
   options: [{ flags: '-r, --recursive', summary: 'list what is in its namespaces too' }],
   examples: ['dirspace ls', 'dirspace ls prod/search', 'dirspace ls -r --json'],
   reads: true,
-  async run({ connection, arguments: [text = ''], options }: Call): Promise<Answer> {
-    const path = parsePath(text);
+  async run(call: Call): Promise<Answer> {
+    const { options } = call;
+    const path = parsePath(call.arguments[0] ?? '');
     if (!options.flag('recursive')) {
-      const listing = await list(connection, path);
+      const listing = await list(call, path);
       const shown = lines(listing).join('\n');
       return { json: listing, text: shown, ...emptyNote(shown, path) };
     }
     const listings: Listing[] = [];
-    await descend(connection, path, listings);
+    await descend(call, path, listings);
     const below = (name: string, at: Listing): string =>
       [...at.path.slice(path.length), name].join('/');
     const names = listings.flatMap((at) => lines(at).map((line) => below(line, at)));
@@ -41,27 +41,27 @@ const lines = ({ namespaces, tables }: Listing): string[] => [
   ...tables,
 ];
 
-async function list(connection: Connection, path: string[]): Promise<Listing> {
+async function list({ connection, signal }: Call, path: string[]): Promise<Listing> {
   const namespaces: string[] = [];
   let pageToken: string | undefined;
   do {
     const page = await connection.listNamespaces(
       path,
-      pageToken === undefined ? {} : { pageToken },
+      pageToken === undefined ? { signal } : { pageToken, signal },
     );
     namespaces.push(...page.namespaces);
     pageToken = page.pageToken;
   } while (pageToken !== undefined);
-  return { path, namespaces, tables: await connection.tableNames(path) };
+  return { path, namespaces, tables: await connection.tableNames(path, { signal }) };
 }
 
 /** Deeper than any path that the system would take. */
 const MAX_DEPTH = 256;
 
-async function descend(connection: Connection, path: string[], into: Listing[]): Promise<void> {
+async function descend(call: Call, path: string[], into: Listing[]): Promise<void> {
   if (path.length > MAX_DEPTH)
     throw new UsageError(`${showPath(path)} is nested too deep to list.`);
-  const listing = await list(connection, path);
+  const listing = await list(call, path);
   into.push(listing);
-  for (const name of listing.namespaces) await descend(connection, [...path, name], into);
+  for (const name of listing.namespaces) await descend(call, [...path, name], into);
 }

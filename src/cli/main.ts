@@ -10,7 +10,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const code = await runCli(process.argv.slice(2), {
   env: process.env,
   out: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
   error: (text) => void process.stderr.write(text),
@@ -22,9 +22,14 @@ process.exitCode = await runCli(process.argv.slice(2), {
   interrupted: () =>
     new Promise((resolve) => {
       // Listeners that stay: a second signal while the server closes does not kill it.
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
+      for (const signal of ['SIGINT', 'SIGTERM'] as const)
+        process.on(signal, () => resolve(signal));
     }),
+  abandon: (exitCode) => process.exit(exitCode),
 });
+// Output that nobody takes must not keep a process that was asked to end.
+if (code > 128) process.exit(code);
+process.exitCode = code;
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.once('drain', resolve));

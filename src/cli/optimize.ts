@@ -2,7 +2,7 @@
 import { systemEnv } from '../env.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
-import { facts } from './output.ts';
+import { counted, facts } from './output.ts';
 
 const DAY_MILLIS = 24 * 3_600_000;
 const DAYS = 7;
@@ -24,7 +24,7 @@ export const optimize: Command = {
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 0));
-    const { options } = call;
+    const { options, signal } = call;
     const branch = options.text('branch');
     const rows = options.count('targetRows', 0);
     if (options.text('targetRows') !== undefined && rows === 0) {
@@ -32,9 +32,16 @@ export const optimize: Command = {
     }
     const age = options.count('olderThan', DAYS) * DAY_MILLIS;
     const table = await call.connection.openTable(name, namespace, {
+      signal,
       ...(branch === undefined ? {} : { branch }),
     });
+    let state = 'reading';
+    call.progress(() => state);
     const stats = await table.optimize({
+      signal,
+      onProgress: ({ rowsDone, rowsTotal }) => {
+        state = `${rowsDone.toLocaleString('en')} of ${counted(rowsTotal, 'row')} rewritten`;
+      },
       cleanupOlderThan: new Date(systemEnv.now() - age),
       dryRun: options.flag('dryRun'),
       ...(rows === 0 ? {} : { compaction: { targetRows: rows } }),

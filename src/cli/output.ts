@@ -93,3 +93,7 @@ export function facts(entries: readonly (readonly [name: string, value: unknown]
 
 const factText = (value: unknown): string =>
   typeof value === 'string' ? value : unquoted(toJson(value, 0));
+
+/** `1 row`, `12,345 rows`. */
+export const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;

@@ -2,6 +2,7 @@
 import type { Table } from '../sdk/table.ts';
 import { argument, type Call, type Command, type RowsAnswer } from './command.ts';
 import { parseObject } from './ids.ts';
+import { counted } from './output.ts';
 import { readRows } from './read-rows.ts';
 import { versionOf } from './selection.ts';
 
@@ -31,31 +32,36 @@ export const query: Command = {
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));
-    const { options, terminals } = call;
+    const { options, signal, terminals } = call;
     const isCut = options.text('rows') === undefined && terminals.output;
     const limit = isCut ? ROWS : options.count('rows', Number.MAX_SAFE_INTEGER);
-    const table = await call.connection.openTable(name, namespace, versionOf(options));
+    const table = await call.connection.openTable(name, namespace, {
+      ...versionOf(options),
+      signal,
+    });
     // What is counted below must be the version that is shown.
-    if (isCut) await table.checkout(await table.version());
+    if (isCut) await table.checkout(await table.version({ signal }), { signal });
     const selected = options.texts('select');
     const columns =
-      selected.length > 0 ? selected : (await table.schema()).fields.map((field) => field.name);
+      selected.length > 0
+        ? selected
+        : (await table.schema({ signal })).fields.map((field) => field.name);
     const predicate = call.arguments[1];
     const asked = table.query().limit(limit);
     if (selected.length > 0) asked.select(selected);
     if (predicate !== undefined) asked.where(predicate);
-    const rows = readRows(asked);
+    const rows = readRows(asked, call);
     if (!isCut) return { columns, rows };
-    return { columns, rows, note: () => noteOfMore(table, predicate) };
+    return { columns, rows, note: () => noteOfMore(table, predicate, signal) };
   },
 };
 
 async function noteOfMore(
   table: Table,
   predicate: string | undefined,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
-  const more = (await table.countRows(predicate)) - ROWS;
+  const more = (await table.countRows(predicate, { signal })) - ROWS;
   if (more <= 0) return undefined;
-  const rows = more === 1 ? 'one more row' : `${more.toLocaleString('en')} more rows`;
-  return `There ${more === 1 ? 'is' : 'are'} ${rows}; give -n to see more than ${ROWS}.`;
+  return `${counted(more, 'more row')} ${more === 1 ? 'is' : 'are'} there; give -n to see more than ${ROWS}.`;
 }

@@ -1,16 +1,30 @@
-/** Files as data of a table, read as they are needed. Knows no table. */
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+/**
+ * Files as data of a table, read as they are needed: memory holds a piece of the file and the rows of
+ * one batch. Knows no table.
+ */
+import { createReadStream, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { DataInput } from '../sdk/data.ts';
 import { UsageError } from './command.ts';
-import { parseExactJson } from './exact-json.ts';
+import { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
 
 const ARROW = ['.arrow', '.arrows', '.feather', '.ipc'];
 const LINES = ['.ndjson', '.jsonl'];
+const PIECE_BYTES = 1 << 20;
+
+/** A file that is being read. */
+export interface OpenFile {
+  readonly data: DataInput;
+  /** Bytes read so far. */
+  read(): number;
+  /** Undefined of a pipe. */
+  readonly size: number | undefined;
+  /** The line on which a row begins, of the last that were read; rows count from 0, lines from 1. */
+  lineOf(row: number): number | undefined;
+}
 
 /** Rows are read as they are pulled. Throws UsageError for a file that is missing or unknown. */
-export function readRows(file: string): DataInput {
+export function openFile(file: string, signal: AbortSignal): OpenFile {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
   if (found.isDirectory()) throw new UsageError(`${JSON.stringify(file)} is a folder, not a file.`);
@@ -18,44 +32,47 @@ export function readRows(file: string): DataInput {
     throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.`);
   }
   const kind = extname(file).toLowerCase();
-  if (ARROW.includes(kind)) return createReadStream(file, { highWaterMark: 1 << 20 });
-  if (LINES.includes(kind)) return jsonLines(file);
-  if (kind === '.json') return jsonArray(file);
+  let bytes = 0;
+  const lines = new LastLines();
+  const facts = {
+    read: () => bytes,
+    size: found.isFile() ? found.size : undefined,
+    lineOf: (row: number) => lines.of(row),
+  };
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    const stream = createReadStream(file, { highWaterMark: PIECE_BYTES, signal });
+    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  async function* rows(found: AsyncIterable<JsonRow>): AsyncGenerator<object> {
+    for await (const { line, row } of found) {
+      lines.add(line);
+      yield row;
+    }
+  }
+  if (ARROW.includes(kind)) return { data: pieces(), ...facts };
+  if (LINES.includes(kind)) return { data: rows(jsonLines(pieces(), file)), ...facts };
+  if (kind === '.json') return { data: rows(jsonArray(pieces(), file)), ...facts };
   throw new UsageError(
     `${JSON.stringify(file)} is of no known kind; files are ${[...ARROW, '.json', ...LINES].join(', ')}.`,
   );
 }
 
-async function* jsonLines(file: string): AsyncGenerator<object> {
-  const input = createReadStream(file, 'utf8');
-  let number = 0;
-  try {
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
-      number++;
-      if (line.trim() !== '') yield rowOf(line, `${file}, line ${number}`);
-    }
-  } finally {
-    input.destroy();
+/** Where the rows of the batch that is being made begin; of older ones nothing is kept. */
+class LastLines {
+  readonly #lines: number[] = [];
+  #rows = 0;
+
+  add(line: number): void {
+    this.#lines[this.#rows++ % KEPT] = line;
+  }
+
+  of(row: number): number | undefined {
+    return row < this.#rows && row >= this.#rows - KEPT ? this.#lines[row % KEPT] : undefined;
   }
 }
 
-function rowOf(text: string, where: string): object {
-  const row = parse(text, where);
-  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row;
-  throw new UsageError(`${where} is no JSON object.`);
-}
-
-function* jsonArray(file: string): Generator<object> {
-  const rows = parse(readFileSync(file, 'utf8'), file);
-  if (!Array.isArray(rows)) throw new UsageError(`${file} is no JSON array of objects.`);
-  yield* rows;
-}
-
-function parse(text: string, where: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError(`${where} is no JSON: ${error.message}`);
-  }
-}
+/** More than the rows of two batches. */
+const KEPT = 1 << 15;

@@ -1,10 +1,21 @@
 /** The rows that a query finds, in groups that are printed as they come. */
 import type { QueryBase } from '../sdk/query-base.ts';
 import { batchRows, type Row } from '../sdk/rows.ts';
+import type { Call } from './command.ts';
+import { counted } from './output.ts';
 
 /** Rows of one group: as objects, these take far more memory than the batch that they are of. */
 const GROUP = 1024;
 
-export async function* readRows(query: QueryBase): AsyncGenerator<readonly Row[]> {
-  for await (const batch of query.execute({ maxBatchLength: GROUP })) yield batchRows(batch);
+/** Tells how many there are so far, unless they are seen on a terminal. */
+export async function* readRows(
+  query: QueryBase,
+  { signal, terminals, progress }: Pick<Call, 'signal' | 'terminals' | 'progress'>,
+): AsyncGenerator<readonly Row[]> {
+  let rows = 0;
+  if (!terminals.output) progress(() => counted(rows, 'row'));
+  for await (const batch of query.execute({ maxBatchLength: GROUP, signal })) {
+    rows += batch.numRows;
+    yield batchRows(batch);
+  }
 }

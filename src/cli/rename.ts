@@ -20,6 +20,7 @@ export const rename: Command = {
     await call.connection.renameTable(from.name, to.name, {
       namespacePath: from.namespace,
       newNamespacePath: to.namespace,
+      signal: call.signal,
     });
     const [id, new_id] = [from, to].map(({ namespace, name }) => [...namespace, name]);
     return {

@@ -1,6 +1,7 @@
 /** `dirspace repair`: takes out of the way what keeps a catalog from being read. */
 import type { RepairResponse } from '../protocol/extensions.ts';
 import { unsupported } from '../protocol/namespace.ts';
+import { defined } from '../sdk/defined.ts';
 import type { Answer, Call, Command } from './command.ts';
 import { parsePath } from './ids.ts';
 import { columns } from './output.ts';
@@ -22,15 +23,14 @@ export const repair: Command = {
     const { namespace } = call.connection;
     if (namespace.repair === undefined) throw unsupported('Repair');
     const apply = call.options.flag('apply');
-    const report = await namespace.repair({
-      id: parsePath(call.arguments[0] ?? '/'),
-      apply,
-      ...(call.options.text('managedVersioning') === undefined
-        ? {}
-        : {
-            managed_versioning:
-              call.options.choice('managedVersioning', ['true', 'false']) === 'true',
-          }),
+    const managed =
+      call.options.text('managedVersioning') === undefined
+        ? undefined
+        : call.options.choice('managedVersioning', ['true', 'false']) === 'true';
+    call.progress(() => 'reading');
+    const id = parsePath(call.arguments[0] ?? '/');
+    const report = await namespace.repair(defined({ id, apply, managed_versioning: managed }), {
+      signal: call.signal,
     });
     const { actions, left } = report;
     const rows = [

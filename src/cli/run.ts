@@ -3,14 +3,17 @@
  * given only.
  */
 import { existsSync } from 'node:fs';
+import { systemEnv } from '../env.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import { VERSION } from '../version.ts';
 import { type Options, type Surroundings, type Terminals, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCode } from './exit-codes.ts';
+import { orInterrupted, untilInterrupted } from './interruption.ts';
 import { printAnswer } from './print.ts';
 import { type Request, readArguments } from './program.ts';
+import { showProgress } from './progress.ts';
 
 /** Data goes to `out`, everything else to `error`. Never throws. */
 export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {
@@ -30,14 +33,37 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   if ('service' in command) return command.run({ arguments: given, options, around });
   const { reads } = command;
   const readOnly = typeof reads === 'function' ? reads(given) : reads;
-  const connection = await open(options, around, readOnly);
+  const { terminals = NO_TERMINALS } = around;
+  const asJson = options.flag('json');
+  const signal = untilInterrupted(around);
+  let state = (): string | undefined => undefined;
+  const line = showProgress(command.name, () => state(), around, terminals.error, systemEnv);
+  const work = async (): Promise<number> => {
+    const connection = await open(options, around, readOnly, signal);
+    try {
+      const answer = await command.run({
+        connection,
+        arguments: given,
+        options,
+        terminals,
+        signal,
+        progress: (told) => {
+          // A program that reads the errors of `--json` finds nothing else there.
+          if (terminals.error || !asJson) state = told;
+        },
+      });
+      const error = (text: string): void => line.aside(() => around.error(text));
+      await printAnswer(answer, asJson, { ...around, error });
+      return EXIT.ok;
+    } finally {
+      await connection.close();
+    }
+  };
   try {
-    const { terminals = NO_TERMINALS } = around;
-    const answer = await command.run({ connection, arguments: given, options, terminals });
-    await printAnswer(answer, options.flag('json'), around);
-    return EXIT.ok;
+    // What changes nothing has nothing to take back.
+    return await (readOnly ? orInterrupted(work(), signal) : work());
   } finally {
-    await connection.close();
+    line.end();
   }
 }
 
@@ -50,6 +76,7 @@ async function open(
   options: Options,
   { env }: Surroundings,
   readOnly: boolean,
+  signal: AbortSignal,
 ): Promise<Connection> {
   const given = [options.text('root'), options.text('uri')].filter((place) => place !== undefined);
   if (given.length > 1) throw new UsageError('--root and --uri are both given; one is enough.');
@@ -63,7 +90,7 @@ async function open(
       );
     }
     if (readOnly) requireFolder(place);
-    return connect(place, { readOnly });
+    return connect(place, { readOnly, signal });
   }
   const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
   const properties = {
@@ -72,7 +99,7 @@ async function open(
     ...(token ? { 'headers.authorization': `Bearer ${token}` } : {}),
     ...(database ? { 'headers.x-service-database': database } : {}),
   };
-  return connectNamespace('rest', properties, { readOnly });
+  return connectNamespace('rest', properties, { readOnly, signal });
 }
 
 /** Reading what is not there would show an empty catalog where a path was misspelt. */

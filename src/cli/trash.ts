@@ -39,8 +39,8 @@ export const trash: Command = {
   },
 };
 
-async function list({ connection }: Call, id: string): Promise<Answer> {
-  const entries = await connection.listTrash(parsePath(id));
+async function list({ connection, signal }: Call, id: string): Promise<Answer> {
+  const entries = await connection.listTrash(parsePath(id), { signal });
   const rows = entries.flatMap(({ trashId, kind, path, droppedAt, tables = [] }) => [
     [showId(path), kind, droppedAt?.toISOString() ?? '', trashId],
     ...tables.map((table) => [showId(table), 'table in it', '', trashId]),
@@ -54,24 +54,33 @@ async function list({ connection }: Call, id: string): Promise<Answer> {
 
 const showId = (path: readonly string[]): string => (path.length === 0 ? '?' : showPath(path));
 
-async function restore({ connection, options }: Call, id: string | undefined): Promise<Answer> {
+async function restore(
+  { connection, options, signal }: Call,
+  id: string | undefined,
+): Promise<Answer> {
   if (id === undefined) throw new UsageError('Name the table to restore, such as prod/user.');
   const { namespace, name } = parseObject(id);
   const trashId = options.text('entry');
   const found = await connection.undropTable(name, namespace, {
+    signal,
     ...(trashId === undefined ? {} : { trashId }),
   });
   return { json: found, note: `Brought back the table ${showPath(found.id)}.` };
 }
 
-async function empty({ connection, options }: Call, id: string | undefined): Promise<Answer> {
+async function empty(
+  { connection, options, signal, progress }: Call,
+  id: string | undefined,
+): Promise<Answer> {
   if (id !== undefined) {
     throw new UsageError('The trash is emptied as a whole; leave out the id.');
   }
   const days = options.text('olderThan') === undefined ? undefined : options.count('olderThan', 0);
   const dryRun = options.flag('dryRun');
+  progress(() => 'removing');
   const result = await connection.purgeTrash({
     dryRun,
+    signal,
     ...(days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) }),
   });
   const { removed } = result;

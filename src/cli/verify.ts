@@ -1,10 +1,10 @@
 /** `dirspace verify`: checks every byte and every reference of a catalog. */
 import { DirspaceError } from '../errors.ts';
-import type { VerifyResponse } from '../protocol/extensions.ts';
+import type { VerifyProgress, VerifyResponse } from '../protocol/extensions.ts';
 import { unsupported } from '../protocol/namespace.ts';
 import type { Answer, Call, Command } from './command.ts';
 import { parsePath } from './ids.ts';
-import { facts } from './output.ts';
+import { counted, facts } from './output.ts';
 
 export const verify: Command = {
   name: 'verify',
@@ -16,9 +16,21 @@ export const verify: Command = {
   async run(call: Call): Promise<Answer> {
     const { namespace } = call.connection;
     if (namespace.verify === undefined) throw unsupported('Verify');
-    const report = await namespace.verify({
+    let read: VerifyProgress | undefined;
+    call.progress(() =>
+      read === undefined
+        ? 'reading'
+        : `${counted(read.tables, 'table')}, ${(read.bytes / 1e6).toFixed(0)} MB`,
+    );
+    const request = {
       id: parsePath(call.arguments[0] ?? '/'),
       ...(call.options.flag('trash') ? { trash: true } : {}),
+    };
+    const report = await namespace.verify(request, {
+      signal: call.signal,
+      on_progress: (progress) => {
+        read = progress;
+      },
     });
     const { problems } = report;
     if (problems.length === 0) return { json: report, text: textOf(report) };

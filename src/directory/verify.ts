@@ -18,15 +18,15 @@ import {
 import { decodeNamespace, decodeTable, decodeTrash } from '../format/records.ts';
 import type {
   VerifiedKind,
+  VerifyCallOptions,
   VerifyLeftover,
   VerifyRequest,
   VerifyResponse,
 } from '../protocol/extensions.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
-import type { CallOptions } from '../protocol/namespace.ts';
 import { verifyTable } from '../table/verify.ts';
 import { problemIn } from '../table/verify-files.ts';
-import type { Findings } from '../table/verify-folder.ts';
+import { countBytes, type Findings } from '../table/verify-folder.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
 import { isUndecided } from './drop-namespace.ts';
@@ -35,7 +35,7 @@ import { isUndecided } from './drop-namespace.ts';
 export async function verifyCatalog(
   catalog: Catalog,
   request: VerifyRequest,
-  options: CallOptions = {},
+  options: VerifyCallOptions = {},
 ): Promise<VerifyResponse> {
   const trash = request.trash === true && (request.id ?? []).length === 0;
   const { findings } = await inspectCatalog(catalog, request.id, options, trash);
@@ -51,12 +51,12 @@ export interface Inspection {
 export async function inspectCatalog(
   catalog: Catalog,
   id: readonly string[] | undefined,
-  { signal }: CallOptions,
+  options: VerifyCallOptions,
   trash = false,
 ): Promise<Inspection> {
   const path = namespaceId(id);
   await requireNamespace(catalog, path);
-  const walk = new Walk(catalog, signal);
+  const walk = new Walk(catalog, options);
   if (path.length === 0) await walk.privateFolder(trash);
   await walk.namespace(path);
   return { findings: walk.findings, branches: walk.branches };
@@ -81,10 +81,15 @@ export const SHARED_NAME =
   'A namespace has the same name. Repair takes the table out of the catalog; it can be registered under another name.';
 
 class Walk {
-  readonly findings: Findings = {
-    problems: [],
-    leftovers: [],
-    counts: {
+  readonly findings: Findings;
+  readonly branches: VerifiedBranch[] = [];
+  readonly #catalog: Catalog;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(catalog: Catalog, { signal, on_progress: tell }: VerifyCallOptions) {
+    this.#catalog = catalog;
+    this.#signal = signal;
+    const counts = {
       namespaces: 0,
       tables: 0,
       branches: 0,
@@ -92,15 +97,13 @@ class Walk {
       versions: 0,
       fragments: 0,
       bytes: 0,
-    },
-  };
-  readonly branches: VerifiedBranch[] = [];
-  readonly #catalog: Catalog;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(catalog: Catalog, signal: AbortSignal | undefined) {
-    this.#catalog = catalog;
-    this.#signal = signal;
+    };
+    this.findings = {
+      problems: [],
+      leftovers: [],
+      counts,
+      ...(tell && { onRead: () => tell({ tables: counts.tables, bytes: counts.bytes }) }),
+    };
   }
 
   async namespace(id: ObjectPath): Promise<void> {
@@ -228,7 +231,7 @@ class Walk {
     const problem = await problemIn(async () => {
       const bytes = await this.#catalog.store.get(path);
       if (bytes === undefined) throw new Error('It is missing.');
-      this.findings.counts.bytes += bytes.length;
+      countBytes(this.findings, bytes.length);
       decode(bytes);
     });
     if (problem !== undefined) this.#problem(path, kind, problem);

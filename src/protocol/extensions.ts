@@ -147,6 +147,19 @@ export interface VerifyRequest {
   readonly trash?: boolean;
 }
 
+/** How much was looked at so far. */
+export interface VerifyProgress {
+  readonly tables: number;
+  /** Bytes whose checksums were computed. */
+  readonly bytes: number;
+}
+
+/** Options of one call of `verify`. */
+export interface VerifyCallOptions extends CallOptions {
+  /** Called for each file that was read. A remote catalog does not call it. */
+  readonly on_progress?: (progress: VerifyProgress) => void;
+}
+
 /**
  * The kind of a file or folder, as the catalog knows it; `unknown` for what the engine never makes.
  */
@@ -295,7 +308,7 @@ export interface CatalogExtensions {
     options?: OptimizeCallOptions,
   ): Promise<OptimizeTableResponse>;
   /** Checks every byte that anything refers to, and all references. Never throws on damage. */
-  verify?(request: VerifyRequest, options?: CallOptions): Promise<VerifyResponse>;
+  verify?(request: VerifyRequest, options?: VerifyCallOptions): Promise<VerifyResponse>;
   /** Takes out of the way what keeps a catalog from being read. Never deletes. */
   repair?(request: RepairRequest, options?: CallOptions): Promise<RepairResponse>;
   /** Lists what was dropped and can be brought back. */

@@ -13,7 +13,7 @@ import type { TableBranch } from './head.ts';
 import { type LostTail, lostTail } from './lost-versions.ts';
 import { Snapshot } from './snapshot.ts';
 import { type FileVerifier, problemIn } from './verify-files.ts';
-import type { FolderInspector } from './verify-folder.ts';
+import { countBytes, type FolderInspector } from './verify-folder.ts';
 import {
   checkManifest,
   checksumKey,
@@ -139,7 +139,7 @@ export class BranchVerifier {
       const bytes = await this.#engine.store.get(path);
       // Removed since the folder was listed.
       if (bytes === undefined) return;
-      this.#inspector.findings.counts.bytes += bytes.length;
+      countBytes(this.#inspector.findings, bytes.length);
       const document = decodeVersion(bytes, path);
       if (!('manifest' in document))
         throw new Error('It is the mark of a deleted run that is gone.');

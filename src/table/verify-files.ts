@@ -36,15 +36,17 @@ type ChunkRead = readonly FragmentEntry[] | string;
 export class FileVerifier {
   readonly #store: ReadableStore;
   readonly #folder: string;
+  readonly #read: (bytes: number) => void;
   readonly #fragments = new Map<string, string | undefined>();
   readonly #chunks = new Map<string, ChunkRead>();
   /** Every file that anything referred to. */
   readonly referenced: Set<string> = new Set();
-  bytes = 0;
 
-  constructor(store: ReadableStore, tableFolder: string) {
+  /** `read` is called with the bytes of each file whose checksum was computed. */
+  constructor(store: ReadableStore, tableFolder: string, read: (bytes: number) => void) {
     this.#store = store;
     this.#folder = tableFolder;
+    this.#read = read;
   }
 
   get fragments(): number {
@@ -78,7 +80,7 @@ export class FileVerifier {
     const problem = await problemIn(async () => {
       const bytes = await this.#store.get(path);
       if (bytes === undefined) throw missing(path);
-      this.bytes += bytes.length;
+      this.#read(bytes.length);
       found = decodeChunk(bytes, chunk, path);
     });
     return problem ?? found;
@@ -115,7 +117,7 @@ export class FileVerifier {
   async #readDeletions(deletion: DeletionEntry, rows: number, file: string): Promise<void> {
     const bytes = await this.#store.get(file);
     if (bytes === undefined) throw missing(file);
-    this.bytes += bytes.length;
+    this.#read(bytes.length);
     if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
       throw corrupt(file, 'its bytes do not match its checksum');
     }
@@ -141,7 +143,7 @@ export class FileVerifier {
         );
       }
       await readColumns(object, footer);
-      this.bytes += entry.bytes;
+      this.#read(entry.bytes);
     } finally {
       object.close();
     }

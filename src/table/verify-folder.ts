@@ -17,6 +17,14 @@ export interface Findings {
     fragments: number;
     bytes: number;
   };
+  /** Called when bytes were counted. */
+  readonly onRead?: () => void;
+}
+
+/** Bytes whose checksums were computed. */
+export function countBytes(findings: Findings, bytes: number): void {
+  findings.counts.bytes += bytes;
+  findings.onRead?.();
 }
 
 /** Something that lies in a folder. */

@@ -23,7 +23,13 @@ import type { Head, TableBranch } from './head.ts';
 import { pendingFragments } from './storage.ts';
 import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
-import { type Entry, type Findings, FolderInspector, isTemporaryFile } from './verify-folder.ts';
+import {
+  countBytes,
+  type Entry,
+  type Findings,
+  FolderInspector,
+  isTemporaryFile,
+} from './verify-folder.ts';
 import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
 
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
@@ -71,7 +77,7 @@ class TableVerifier {
     this.#folder = folder;
     this.#incarnation = incarnation;
     this.#inspector = new FolderInspector(engine.store, findings);
-    this.#files = new FileVerifier(engine.store, folder);
+    this.#files = new FileVerifier(engine.store, folder, (bytes) => countBytes(findings, bytes));
     this.#versions = new BranchVerifier(engine, this.#files, this.#inspector, signal, remembered);
   }
 
@@ -103,9 +109,7 @@ class TableVerifier {
         this.#inspector.problem(path, 'fragment', WITHOUT_MANIFEST);
       else this.#inspector.leftover(path, 'orphan');
     }
-    const { counts } = this.#inspector.findings;
-    counts.fragments += this.#files.fragments;
-    counts.bytes += this.#files.bytes;
+    this.#inspector.findings.counts.fragments += this.#files.fragments;
     return branches;
   }
 

@@ -28,7 +28,9 @@ export async function callCli(
   });
   const code = await runCli(args, {
     env: options.env ?? {},
-    ...(during === undefined ? {} : { interrupted: () => first.then(during) }),
+    ...(during === undefined
+      ? {}
+      : { interrupted: () => first.then(during).then(() => 'SIGINT' as const) }),
     out: (text) => {
       out += text;
       told(text);

@@ -1,0 +1,41 @@
+/**
+ * Ctrl-C and the like: the first one ends the work, which takes back what it has begun; the second
+ * one ends the process at once.
+ */
+import type { Interruption, Surroundings } from './command.ts';
+
+/** Why work was ended. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+  /** What shells answer for a process that the signal ended. */
+  readonly exitCode: 130 | 143;
+
+  constructor(signal: Interruption) {
+    super(`interrupted by ${signal}`);
+    this.exitCode = signal === 'SIGINT' ? 130 : 143;
+  }
+}
+
+/** A signal that the first interruption aborts, with an `Interrupted` as its reason. */
+export function untilInterrupted(around: Surroundings): AbortSignal {
+  const controller = new AbortController();
+  const wait = async (): Promise<void> => {
+    const first = await around.interrupted?.();
+    if (first === undefined) return;
+    controller.abort(new Interrupted(first));
+    const second = await around.interrupted?.();
+    if (second !== undefined) around.abandon?.(new Interrupted(second).exitCode);
+  };
+  void wait();
+  return controller.signal;
+}
+
+/** As `work`, or rejects as soon as it is interrupted: for work that leaves nothing behind. */
+export function orInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
