@@ -156,7 +156,7 @@ describe('changing', () => {
       'append',
     );
     expect(misfit.code).toBe(1);
-    expect(misfit.error).toContain('Row 1, column "age"');
+    expect(misfit.error).toContain('Row 2 on line 1, column "age"');
 
     expect((await own('rename', 'a/b/people', 'users')).code).toBe(0);
     expect((await own('ls', '-r')).out).toBe('a/\na/b/\nusers\n');

@@ -77,7 +77,7 @@ const named = (
 /** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */
 function typeText({ type }: JsonArrowField): string {
   const children = type.fields?.map((child) =>
-    type.fields?.length === 1 ? typeText(child) : `${child.name}: ${typeText(child)}`,
+    type.type.endsWith('list') ? typeText(child) : `${child.name}: ${typeText(child)}`,
   );
   const inner = children === undefined ? '' : `<${children.join(', ')}>`;
   return `${type.type}${inner}${type.length === undefined ? '' : `[${type.length}]`}`;

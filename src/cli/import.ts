@@ -1,8 +1,9 @@
 /** `dirspace import`: rows from a file into a table. */
-import { isDirspaceError } from '../errors.ts';
-import type { DataInput } from '../sdk/data.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { type DataInput, toRecordBatchStream } from '../sdk/data.ts';
 import type { Table } from '../sdk/table.ts';
-import { type Answer, argument, type Call, type Command } from './command.ts';
+import { parseTypes, readSchema } from './column-types.ts';
+import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject, showPath } from './ids.ts';
 import { counted } from './output.ts';
 import { withParents } from './parents.ts';
@@ -19,24 +20,34 @@ export const importFile: Command = {
   ],
   options: [
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
+    {
+      flags: '--types <name:type,...>',
+      summary: 'types of columns, in the words of describe; the others are inferred',
+    },
+    {
+      flags: '--schema <file>',
+      summary: 'types of all columns: the JSON that describe --json prints',
+    },
     { flags: '-p, --parents', summary: 'create the namespaces that the table is in' },
   ],
   examples: [
     'dirspace import users.arrow prod/search/user',
     'dirspace import more.ndjson user --mode append',
+    'dirspace import new.ndjson user2 --types "id:int64,tags:list<utf8>"',
   ],
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
+    const typed = typing(call, mode);
     const file = openFile(argument(call, 0), call.signal);
     const id = [...namespace, name];
     call.progress(() => progressOf(file));
     const write = (): Promise<Table> =>
-      inFile(argument(call, 0), () =>
+      inFile(argument(call, 0), file, async () =>
         mode === 'append'
           ? append(call, name, namespace, file.data)
-          : create(call, name, namespace, file.data, mode),
+          : create(call, name, namespace, await typed(file.data), mode),
       );
     const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
     const [version, rows] = [await table.version(), await table.countRows()];
@@ -52,16 +63,64 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 const progressOf = ({ read, size }: OpenFile): string =>
   size === undefined ? megabytes(read()) : `${megabytes(read())} of ${megabytes(size)}`;
 
-/** Says which file it was whose bytes or rows are wrong. */
-async function inFile<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+/** What gives the data the types that are asked for. */
+function typing(
+  { options, signal }: Call,
+  mode: (typeof MODES)[number],
+): (data: DataInput) => DataInput | Promise<DataInput> {
+  if (mode === 'append') options.refuse(['types', 'schema'], 'the table has its types.');
+  const types = options.text('types');
+  const file = options.text('schema');
+  if (types !== undefined && file !== undefined) {
+    throw new UsageError('--types and --schema are both given; a schema has all types.');
+  }
+  if (types !== undefined) {
+    const columnTypes = parseTypes(types);
+    return (data) => toRecordBatchStream(data, { columnTypes, signal });
+  }
+  if (file === undefined) return (data) => data;
+  const schema = readSchema(file);
+  return (data) => toRecordBatchStream(data, { schema, signal });
+}
+
+/** Says which file it was, and where in it, whose bytes or rows are wrong. */
+async function inFile<Result>(
+  name: string,
+  file: OpenFile,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (isDirspaceError(error, 'InvalidInput') || isDirspaceError(error, 'TableSchemaValidation')) {
-      error.message = `${file}: ${error.message} Nothing was imported.`;
-    }
-    throw error;
+    if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
+    const { row } = error.details;
+    const place = typeof row === 'number' ? placeOf(row, file) : undefined;
+    const message =
+      place === undefined
+        ? error.message
+        : `${error.message.replace(/^Row \d+/, place.text)} Rows and lines are counted from 1.`;
+    throw new DirspaceError(
+      error.code,
+      `${name}: ${message.replace(/\b(p)ass a schema\b/i, (_, p) => (p === 'P' ? 'Give' : 'give') + HOW)} Nothing was imported.`,
+      {
+        cause: error,
+        details: { ...error.details, ...place?.details },
+      },
+    );
   }
+}
+
+const HOW = ' --types or --schema';
+
+/** Messages of the SDK count rows from 0, as arrays do. */
+function placeOf(
+  row: number,
+  file: OpenFile,
+): { readonly text: string; readonly details: Readonly<Record<string, number>> } {
+  const line = file.lineOf(row);
+  return line === undefined
+    ? { text: `Row ${row + 1}`, details: { row: row + 1 } }
+    : { text: `Row ${row + 1} on line ${line}`, details: { row: row + 1, line } };
 }
 
 async function append(

@@ -3,12 +3,7 @@
  * apache-arrow, Arrow IPC bytes, and iterables and streams of these. Decides what the input is
  * and counts its rows; how things are built, cast or decoded is its siblings' matter.
  */
-import {
-  type RecordBatch,
-  type RecordBatchStream,
-  recordBatchStream,
-  type Schema,
-} from '../arrow.ts';
+import { type RecordBatch, type RecordBatchStream, recordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import {
@@ -24,9 +19,9 @@ import { isSchemaLike, rebuildType, type SchemaLike } from './arrow-like-types.t
 import { buildContext } from './build-column.ts';
 import { conformBatch } from './conform.ts';
 import { givenInSchema } from './given.ts';
-import type { VectorColumns } from './infer.ts';
+import type { ColumnTypes, VectorColumns } from './infer.ts';
 import { asBytes } from './js-values.ts';
-import { arrayStream, rowStream, type StreamPlan } from './row-stream.ts';
+import { arrayStream, requireColumns, rowStream, type StreamPlan } from './row-stream.ts';
 import { type SchemaInput, toSchema } from './schema-like.ts';
 import {
   isPullable,
@@ -64,6 +59,8 @@ export interface DataOptions {
   readonly partial?: boolean | undefined;
   /** Top-level number arrays to make fixed-size lists of, with the type of their items. */
   readonly vectorColumns?: VectorColumns | undefined;
+  /** Types of some columns, by name; all others are those of the data, or inferred. */
+  readonly columnTypes?: ColumnTypes | undefined;
   /** Most rows of a batch made of rows. 8,192 if not given. */
   readonly batchRows?: number | undefined;
   /** Stops reading; what is pending rejects with the signal's reason. */
@@ -88,6 +85,7 @@ export async function toRecordBatchStream(
     schema: options.schema === undefined ? undefined : toSchema(options.schema),
     partial: options.partial === true,
     vectors: options.vectorColumns && ownTypes(options.vectorColumns),
+    types: options.columnTypes && ownColumnTypes(options.columnTypes),
     batchRows,
     signal,
   };
@@ -123,6 +121,9 @@ const ownTypes = (columns: VectorColumns): VectorColumns =>
     }),
   );
 
+const ownColumnTypes = (types: ColumnTypes): ColumnTypes =>
+  new Map(Array.from(types, ([name, type]) => [name, rebuildType(type as never, new Map())]));
+
 type ItemKind = 'rows' | 'arrow' | 'bytes';
 
 function kindOf(item: unknown): ItemKind {
@@ -137,7 +138,14 @@ const startsWithRow = (data: readonly unknown[]): boolean =>
 
 /** The schema to fit Arrow data to that comes with its own. */
 function schemaFor(own: Schema, plan: StreamPlan): Schema {
-  const { schema } = plan;
+  const { schema, types } = plan;
+  if (schema === undefined && types !== undefined) {
+    requireColumns(own, types);
+    const fields = own.fields.map((field) =>
+      field.clone({ type: types.get(field.name) ?? field.type }),
+    );
+    return toSchema(new Schema(fields, own.metadata));
+  }
   if (schema === undefined) return toSchema(own);
   return plan.partial ? givenInSchema(schema, own) : schema;
 }

@@ -70,8 +70,15 @@ const TYPED_ARRAYS: Readonly<Record<string, () => DataType>> = {
   Float64Array: () => new Float64(),
 };
 
+/** Types of top-level columns that are not inferred, by name. */
+export type ColumnTypes = ReadonlyMap<string, DataType>;
+
 /** @param vectors as the `vectorColumns` option: top-level columns, by name */
-export function inferSchema(rows: readonly unknown[], vectors?: VectorColumns): Schema {
+export function inferSchema(
+  rows: readonly unknown[],
+  vectors?: VectorColumns,
+  types?: ColumnTypes,
+): Schema {
   const members = new Map<string, Guess>();
   const top: Spot = { path: '', name: '', depth: 0, vectors };
   for (let i = 0; i < rows.length; i++) {
@@ -79,7 +86,7 @@ export function inferSchema(rows: readonly unknown[], vectors?: VectorColumns): 
     // What is no row at all is refused where the batch is built, with its number.
     if (isRecord(row)) observeMembers(members, row, top, i);
   }
-  return new Schema(fieldsOf(members, ''));
+  return new Schema(fieldsOf(members, '', types));
 }
 
 function observeMembers(
@@ -198,10 +205,14 @@ function guessView(value: ArrayBufferView, spot: Spot, row: number): Guess {
   return { kind: 'vector', item, size, fixed: namesVector(spot.name), ragged: false };
 }
 
-function fieldsOf(members: ReadonlyMap<string, Guess>, parent: string): Field[] {
+function fieldsOf(
+  members: ReadonlyMap<string, Guess>,
+  parent: string,
+  types?: ColumnTypes,
+): Field[] {
   return [...members].map(([name, guess]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
-    return new Field(name, typeOf(guess, path, name), true);
+    return new Field(name, types?.get(name) ?? typeOf(guess, path, name), true);
   });
 }
 

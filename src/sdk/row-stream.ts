@@ -9,11 +9,12 @@ import {
   type Schema,
 } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 import { buildBatch, buildContext } from './build-column.ts';
 import type { BuildContext } from './column-data.ts';
 import { defined } from './defined.ts';
 import { givenInRows } from './given.ts';
-import { inferSchema, type VectorColumns } from './infer.ts';
+import { type ColumnTypes, inferSchema, type VectorColumns } from './infer.ts';
 import type { Records } from './records.ts';
 import { once, type RowSource } from './source.ts';
 
@@ -23,6 +24,8 @@ export interface StreamPlan {
   /** Whether columns and members of the schema that the data does not have are left out. */
   readonly partial: boolean;
   readonly vectors: VectorColumns | undefined;
+  /** Of columns whose types are not inferred, nor those of the data. */
+  readonly types: ColumnTypes | undefined;
   readonly batchRows: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -37,7 +40,7 @@ function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
   if (asked !== undefined) {
     return plan.partial ? givenInRows(asked, rows as Records) : asked;
   }
-  const schema = inferSchema(rows, plan.vectors);
+  const schema = inferSchema(rows, plan.vectors, plan.types);
   if (schema.fields.length === 0) {
     // Only rows without columns are left; the first that is no row at all says so itself.
     if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
@@ -46,7 +49,22 @@ function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
       'There are no rows with columns to infer a schema from. Pass a schema.',
     );
   }
+  requireColumns(schema, plan.types);
   return schema;
+}
+
+/** A type for a column that the data does not have is a misspelt name. @throws InvalidInput */
+export function requireColumns({ fields }: Schema, types: ColumnTypes | undefined): void {
+  if (types === undefined) return;
+  const names = fields.map((field) => field.name);
+  for (const name of types.keys()) {
+    if (names.includes(name)) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `A type is given for the column ${JSON.stringify(name)}, which the first rows do not have.${suggestion(name, names)} A schema takes columns that come later.`,
+      { details: { column: name } },
+    );
+  }
 }
 
 const contextFor = (plan: StreamPlan, hint?: string): BuildContext =>
