@@ -1,12 +1,10 @@
 /** What the command line prints of many rows, in processes of its own. */
-import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tableFromArrays } from '../src/arrow.ts';
 import { connect } from '../src/sdk/connect.ts';
-import { callCli, spawnCli } from './helpers/cli.ts';
+import { callCli, hasTerminal, onTerminal, spawnCli } from './helpers/cli.ts';
 import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -24,30 +22,6 @@ beforeAll(async () => {
   compiledModule('cli/main.js');
 }, 300_000);
 
-/** Runs the command with a terminal as its output; what goes to standard error is kept apart. */
-function onTerminal(args: readonly string[]): { out: string[]; error: string } {
-  const folder = temporaryFolder();
-  const errors = join(folder, 'errors');
-  const main = fileURLToPath(compiledModule('cli/main.js'));
-  const words = [process.execPath, main, ...args].map((word) => `'${word}'`).join(' ');
-  const typed = openSync('/dev/null', 'r');
-  const out = execFileSync('script', ['-qec', `${words} 2>'${errors}'`, '/dev/null'], {
-    encoding: 'utf8',
-    stdio: [typed, 'pipe', 'inherit'],
-  });
-  closeSync(typed);
-  return { out: out.trimEnd().split(/\r?\n/), error: readFileSync(errors, 'utf8') };
-}
-
-const hasScript = ((): boolean => {
-  try {
-    execFileSync('script', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 describe('without -n', () => {
   test('all rows go into a pipe, as JSON and as columns', async () => {
     const json = await spawnCli(['query', 'many', '--json', '--root', root]);
@@ -61,7 +35,7 @@ describe('without -n', () => {
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([ROWS + 1, 'n', `${ROWS - 1}`]);
   });
 
-  test.skipIf(!hasScript)('a terminal shows 100, and is told how many more there are', () => {
+  test.skipIf(!hasTerminal)('a terminal shows 100, and is told how many more there are', () => {
     const { out, error } = onTerminal(['query', 'many', 'n >= 10', '--root', root]);
     expect(out).toHaveLength(101);
     expect(out.at(-1)).toBe('109');
@@ -72,7 +46,7 @@ describe('without -n', () => {
     expect(onTerminal(['query', 'hundred', '--root', root]).error).toBe('');
   });
 
-  test.skipIf(!hasScript)('-n counts on a terminal too', () => {
+  test.skipIf(!hasTerminal)('-n counts on a terminal too', () => {
     const { out, error } = onTerminal(['query', 'few', '-n', '101', '--root', root]);
     expect([out.length, error]).toEqual([102, '']);
     const fewer = onTerminal(['query', 'few', '-n', '7', '--root', root]);

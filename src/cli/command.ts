@@ -2,6 +2,7 @@
 import { DirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import type { Row } from '../sdk/rows.ts';
+import type { ShowPath } from './ids.ts';
 
 export interface CommandOption {
   /** As in `-n, --limit <rows>`; a name without a value is a flag. */
@@ -14,11 +15,15 @@ export interface CommandOption {
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** As in `<id>` and `[path]`, with what each means. */
+  /** What other programs call it: answered with a hint. */
+  readonly otherNames?: readonly string[];
+  /** As in `<id>` and `[path]`, with what each means; ids are called `id`, `path` or `new`. */
   readonly arguments: readonly (readonly [name: string, summary: string])[];
   readonly options?: readonly CommandOption[];
   /** Shown under the help. */
   readonly examples?: readonly string[];
+  /** It is given SQL and names of columns: input that is refused is a mistake in these. */
+  readonly takesSql?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
   run(call: Call): Promise<Answer | RowsAnswer>;
@@ -29,6 +34,13 @@ export interface Call {
   readonly terminals: Terminals;
   /** Aborted when the user ends the command; every call of the connection is given it. */
   readonly signal: AbortSignal;
+  /** A path as ids were typed in this call. */
+  readonly show: ShowPath;
+  /**
+   * Asks on a terminal. True where there is none to ask on, and where there is no question: it is made
+   * only where it is asked.
+   */
+  confirm(question: () => Promise<string | undefined>): Promise<boolean>;
   /** `state` says how far the work is, in words; it is asked for once that takes longer than a second. */
   progress(state: () => string | undefined): void;
   /** By position; undefined where an optional one was left out. */
@@ -57,6 +69,8 @@ export interface Surroundings {
   readonly terminals?: Terminals;
   /** Resolves when the user, or the system, asks the process to end after this call. */
   interrupted?(): Promise<Interruption | undefined>;
+  /** The line that is typed for a question; undefined at the end of the input. */
+  ask?(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Ends the process at once. */
   abandon?(code: number): void;
 }
@@ -79,6 +93,8 @@ export interface Answer {
   readonly text?: string;
   /** What was done, which is no data and goes to stderr. */
   readonly note?: string;
+  /** Thrown once the answer is printed. */
+  readonly failure?: Error;
 }
 
 /** Rows of a table, printed as they are read. */
@@ -94,6 +110,16 @@ export interface RowsAnswer {
 /** A call that cannot be understood; nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** SQL, or a name in it, that the catalog refused. */
+export class SqlError extends UsageError {
+  override readonly cause: DirspaceError;
+
+  constructor(cause: DirspaceError) {
+    super(cause.message);
+    this.cause = cause;
+  }
 }
 
 /** The values of a command's options by their camel-case names. */

@@ -2,12 +2,13 @@
 import { isDirspaceError } from '../errors.ts';
 import type { CreateNamespaceResult } from '../sdk/connection-options.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
-import { parsePath, showPath } from './ids.ts';
+import { parsePath } from './ids.ts';
 import { withParents } from './parents.ts';
 
 export const createNamespace: Command = {
   name: 'create-namespace',
   summary: 'Create a namespace',
+  otherNames: ['mkdir', 'create', 'mkns'],
   arguments: [['<path>', 'the new namespace; the one it is in must be there']],
   options: [
     { flags: '--property <key=value>', summary: 'a property; may be repeated', repeated: true },
@@ -27,7 +28,7 @@ export const createNamespace: Command = {
       if (isDirspaceError(error, 'NamespaceNotFound')) error.message += ' --parents does it too.';
       throw error;
     });
-    return { json: { id: path, ...created }, note: `Created the namespace ${showPath(path)}.` };
+    return { json: { id: path, ...created }, note: `Created the namespace ${call.show(path)}.` };
   },
 };
 

@@ -2,13 +2,14 @@
 import { isDirspaceError } from '../errors.ts';
 import type { DescribeTableResponse, JsonArrowField } from '../protocol/models.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
-import { parsePath, showPath } from './ids.ts';
+import { parsePath } from './ids.ts';
 import { columns, facts } from './output.ts';
 import { versionOf } from './selection.ts';
 
 export const describe: Command = {
   name: 'describe',
   summary: 'Show what is known of a table or a namespace',
+  otherNames: ['show', 'info', 'stat', 'schema'],
   arguments: [['<id>', 'a table or a namespace, such as prod/search/user']],
   options: [
     { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
@@ -26,30 +27,35 @@ export const describe: Command = {
     try {
       const request = { load_detailed_metadata: true, with_table_uri: true, ...members };
       const found = await call.connection.describeTable(name, parent, request, { signal });
-      return { json: { kind: 'table', id: path, ...found }, text: tableText(path, found) };
+      return {
+        json: { kind: 'table', id: path, ...found },
+        text: tableText(call.show(path), found),
+      };
     } catch (error) {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
       if (!(await call.connection.namespaceExists(path, { signal }))) throw error;
     }
     if (Object.keys(members).length > 0) {
-      throw new UsageError(`${showPath(path)} is a namespace, which has no versions or branches.`);
+      throw new UsageError(`${call.show(path)} is a namespace, which has no versions or branches.`);
     }
     return namespaceAnswer(call, path);
   },
 };
 
-async function namespaceAnswer({ connection, signal }: Call, path: string[]): Promise<Answer> {
-  const { properties = {} } = await connection.describeNamespace(path, { signal });
+async function namespaceAnswer(call: Call, path: string[]): Promise<Answer> {
+  const { properties = {} } = await call.connection.describeNamespace(path, {
+    signal: call.signal,
+  });
   return {
     json: { kind: 'namespace', id: path, properties },
-    text: facts([['namespace', showPath(path)], ...Object.entries(properties)]),
+    text: facts([['namespace', call.show(path)], ...Object.entries(properties)]),
   };
 }
 
-function tableText(path: readonly string[], found: DescribeTableResponse): string {
+function tableText(id: string, found: DescribeTableResponse): string {
   const { schema, stats, properties, metadata } = found;
   const known = facts([
-    ['table', showPath(path)],
+    ['table', id],
     ['version', found.is_only_declared === true ? 'none: only declared' : found.version],
     ['location', found.location],
     ['uri', found.table_uri],

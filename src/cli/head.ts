@@ -9,6 +9,7 @@ const ROWS = 10;
 export const head: Command = {
   name: 'head',
   summary: 'Show the first rows of a table',
+  otherNames: ['cat', 'peek'],
   arguments: [['<id>', 'the table']],
   options: [
     { flags: '-n, --rows <count>', summary: `how many rows; ${ROWS} if absent` },

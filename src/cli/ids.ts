@@ -26,4 +26,12 @@ export function parseObject(text: string): { namespace: string[]; name: string }
   return { namespace, name };
 }
 
-export const showPath = (path: readonly string[]): string => path.join('/') || '/';
+export type ShowPath = (path: readonly string[]) => string;
+
+/** Shows paths as ids were typed: joined by `$` where that alone was used, and else by `/`. */
+export function showAsTyped(ids: readonly string[]): ShowPath {
+  const isJoinedBy = (separator: string): boolean =>
+    ids.some((id) => id.slice(1, -1).includes(separator));
+  const separator = isJoinedBy('$') && !isJoinedBy('/') ? '$' : '/';
+  return (path) => path.join(separator) || separator;
+}

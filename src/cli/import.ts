@@ -4,7 +4,7 @@ import { type DataInput, toRecordBatchStream } from '../sdk/data.ts';
 import type { Table } from '../sdk/table.ts';
 import { parseTypes, readSchema } from './column-types.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
-import { parseObject, showPath } from './ids.ts';
+import { parseObject } from './ids.ts';
 import { counted } from './output.ts';
 import { withParents } from './parents.ts';
 import { type OpenFile, openFile } from './read-file.ts';
@@ -14,6 +14,7 @@ const MODES = ['create', 'append', 'overwrite'] as const;
 export const importFile: Command = {
   name: 'import',
   summary: 'Import a file of rows into a table',
+  otherNames: ['load', 'insert', 'add', 'copy'],
   arguments: [
     ['<file>', 'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array) or .ndjson (.jsonl)'],
     ['<id>', 'the table'],
@@ -53,7 +54,7 @@ export const importFile: Command = {
     const [version, rows] = [await table.version(), await table.countRows()];
     return {
       json: { id, version, rows },
-      note: `Imported into ${showPath(id)}: version ${version}, ${counted(rows, 'row')}.`,
+      note: `Imported into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}.`,
     };
   },
 };
@@ -135,20 +136,21 @@ async function append(
 }
 
 async function create(
-  { connection, signal }: Call,
+  call: Call,
   name: string,
   namespace: string[],
   data: DataInput,
   mode: 'create' | 'overwrite',
 ): Promise<Table> {
   try {
+    const { connection, signal } = call;
     return await connection.createTable(name, data, namespace, { mode, signal });
   } catch (error) {
     if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0) {
       error.message += ' --parents does it too.';
     }
     if (isDirspaceError(error, 'TableAlreadyExists')) {
-      const id = showPath([...namespace, name]);
+      const id = call.show([...namespace, name]);
       error.message = `There is a table ${id} already. Give --mode append to add the rows, or --mode overwrite to replace those it has.`;
     }
     throw error;

@@ -9,6 +9,7 @@ const HEAD = ['VERSION', 'TIME', 'OPERATION', 'TAGS', 'TRANSACTION'];
 export const log: Command = {
   name: 'log',
   summary: 'List the versions of a table, newest first',
+  otherNames: ['history', 'versions'],
   arguments: [['<id>', 'the table']],
   options: [
     { flags: '-n, --limit <count>', summary: 'at most so many; all of them if absent' },

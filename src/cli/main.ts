@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The process of the CLI. */
+import { createInterface } from 'node:readline/promises';
 import { runCli } from './run.ts';
 
 /** A reader such as `head` that has seen enough is no failure. */
@@ -25,6 +26,7 @@ const code = await runCli(process.argv.slice(2), {
       for (const signal of ['SIGINT', 'SIGTERM'] as const)
         process.on(signal, () => resolve(signal));
     }),
+  ask,
   abandon: (exitCode) => process.exit(exitCode),
 });
 // Output that nobody takes must not keep a process that was asked to end.
@@ -33,4 +35,20 @@ process.exitCode = code;
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.once('drain', resolve));
+}
+
+/** The terminal stays as it is, so that Ctrl-C ends the command and not the question alone. */
+async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const ended = new Promise<undefined>(
+    (resolve) => void lines.once('close', () => resolve(undefined)),
+  );
+  try {
+    return await Promise.race([lines.question(question, { signal }), ended]);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    lines.close();
+  }
 }

@@ -10,6 +10,7 @@ const DAYS = 7;
 export const optimize: Command = {
   name: 'optimize',
   summary: 'Join small fragments of a table and remove old versions',
+  otherNames: ['compact', 'cleanup', 'vacuum'],
   arguments: [['<id>', 'the table']],
   options: [
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },

@@ -21,6 +21,7 @@ export async function printAnswer(
   else if (answer.text !== undefined && answer.text !== '') await around.out(`${answer.text}\n`);
   const note = typeof answer.note === 'function' ? await answer.note() : answer.note;
   if (note !== undefined) around.error(`${note}\n`);
+  if ('failure' in answer && answer.failure !== undefined) throw answer.failure;
 }
 
 /** One array, with a row to a line. */

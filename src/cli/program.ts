@@ -1,6 +1,12 @@
 /** The parser of arguments: the only importer of commander. Knows no command. */
 import { CommanderError, Option, Command as Program } from 'commander';
-import { type Command, type CommandOption, Options, type ServiceCommand } from './command.ts';
+import {
+  type Command,
+  type CommandOption,
+  Options,
+  type ServiceCommand,
+  UsageError,
+} from './command.ts';
 
 /** What was asked for; nothing for help and the like, whose text is printed already. */
 export interface Request {
@@ -48,9 +54,21 @@ export async function readArguments(
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : 2;
+    if (error.exitCode === 0) return 0;
+    // Help that was not asked for is printed already.
+    if (error.code === 'commander.help') return 2;
+    throw new UsageError(said(error, facts.commands));
   }
   return request ?? 2;
+}
+
+function said({ message }: CommanderError, commands: ProgramFacts['commands']): string {
+  const text = message.replace(/^error: /, '');
+  const [, unknown] = /^unknown command '([^']*)'/.exec(text) ?? [];
+  const meant = commands.find(({ otherNames }) => otherNames?.includes(unknown ?? ''))?.name;
+  const hint =
+    meant === undefined || text.includes(`${meant}?`) ? '' : `\n(Did you mean ${meant}?)`;
+  return `${text}${hint}\nGive --help for help.`;
 }
 
 const HELP = `
@@ -63,12 +81,12 @@ function configure(program: Program, streams: Streams): Program {
   return program
     .exitOverride()
     .showSuggestionAfterError()
-    .showHelpAfterError('Give --help for help.')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => streams.out(text),
       writeErr: (text) => streams.error(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'dirspace: ')),
+      // Thrown as an error, and told where all others are.
+      outputError: () => {},
     });
 }
 

@@ -1,6 +1,6 @@
 /** `dirspace query`: the rows of a table that fit an SQL predicate. */
 import type { Table } from '../sdk/table.ts';
-import { argument, type Call, type Command, type RowsAnswer } from './command.ts';
+import { argument, type Call, type Command, type RowsAnswer, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { counted } from './output.ts';
 import { readRows } from './read-rows.ts';
@@ -12,6 +12,7 @@ const ROWS = 100;
 export const query: Command = {
   name: 'query',
   summary: 'Show the rows of a table that fit an SQL predicate',
+  otherNames: ['select', 'sql', 'scan', 'find', 'export'],
   arguments: [
     ['<id>', 'the table'],
     ['[predicate]', 'SQL, such as "age > 3 AND name LIKE \'a%\'"; all rows if absent'],
@@ -29,6 +30,7 @@ export const query: Command = {
     'dirspace query prod/search/user "age > 30" -s name -s age',
     'dirspace query prod/search/user --json > users.json',
   ],
+  takesSql: true,
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));
@@ -42,6 +44,9 @@ export const query: Command = {
     // What is counted below must be the version that is shown.
     if (isCut) await table.checkout(await table.version({ signal }), { signal });
     const selected = options.texts('select');
+    if (selected.includes('*')) {
+      throw new UsageError('-s takes names of columns; without -s all of them are shown.');
+    }
     const columns =
       selected.length > 0
         ? selected

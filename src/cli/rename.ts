@@ -1,10 +1,11 @@
 /** `dirspace rename`: a new name for a table, in the same namespace or in another. */
 import { type Answer, argument, type Call, type Command } from './command.ts';
-import { parseObject, showPath } from './ids.ts';
+import { parseObject } from './ids.ts';
 
 export const rename: Command = {
   name: 'rename',
   summary: 'Rename a table or move it to another namespace',
+  otherNames: ['mv', 'move'],
   arguments: [
     ['<id>', 'the table'],
     ['<new>', 'its whole new id, with its namespace'],
@@ -25,7 +26,7 @@ export const rename: Command = {
     const [id, new_id] = [from, to].map(({ namespace, name }) => [...namespace, name]);
     return {
       json: { id, new_id },
-      note: `Renamed ${showPath(id ?? [])} to ${showPath(new_id ?? [])}.`,
+      note: `Renamed ${call.show(id ?? [])} to ${call.show(new_id ?? [])}.`,
     };
   },
 };

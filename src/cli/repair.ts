@@ -9,6 +9,7 @@ import { columns } from './output.ts';
 export const repair: Command = {
   name: 'repair',
   summary: 'Quarantine damaged versions and tags; says what it would do unless told to',
+  otherNames: ['fix'],
   arguments: [['[path]', 'a namespace; the root if absent']],
   options: [
     { flags: '--apply', summary: 'do it; nobody else may be writing' },

@@ -2,18 +2,21 @@
  * One call of the CLI, from its arguments to its exit code. Sees the process through what it is
  * given only.
  */
-import { existsSync } from 'node:fs';
 import { systemEnv } from '../env.ts';
-import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { isDirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import { VERSION } from '../version.ts';
-import { type Options, type Surroundings, type Terminals, UsageError } from './command.ts';
+import { type Call, type Command, SqlError, type Surroundings, type Terminals } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCode } from './exit-codes.ts';
+import { explained, type TypedIds } from './hints.ts';
+import { showAsTyped } from './ids.ts';
 import { orInterrupted, untilInterrupted } from './interruption.ts';
+import { openConnection } from './open.ts';
 import { printAnswer } from './print.ts';
 import { type Request, readArguments } from './program.ts';
 import { showProgress } from './progress.ts';
+import { errorText } from './report-error.ts';
 
 /** Data goes to `out`, everything else to `error`. Never throws. */
 export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {
@@ -23,10 +26,18 @@ export async function runCli(argv: readonly string[], around: Surroundings): Pro
     if (typeof request === 'number') return request;
     return await run(request, around);
   } catch (error) {
-    around.error(`dirspace: ${problem(error)}\n`);
+    around.error(errorText(error, isJsonAsked(argv)));
     return exitCode(error);
   }
 }
+
+/** Also where the arguments cannot be understood. */
+function isJsonAsked(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? argv.length : end).includes('--json');
+}
+
+const NO_TERMINALS: Terminals = { input: false, output: false, error: false };
 
 async function run(request: Request, around: Surroundings): Promise<number> {
   const { command, arguments: given, options } = request;
@@ -36,25 +47,36 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   const { terminals = NO_TERMINALS } = around;
   const asJson = options.flag('json');
   const signal = untilInterrupted(around);
+  const typed = typedIds(command, given);
   let state = (): string | undefined => undefined;
   const line = showProgress(command.name, () => state(), around, terminals.error, systemEnv);
+  const error = (text: string): void => line.aside(() => around.error(text));
+  const callOn = (connection: Connection): Call => ({
+    connection,
+    arguments: given,
+    options,
+    terminals,
+    signal,
+    show: typed.show,
+    confirm: (question) => confirm(question, around, terminals, signal),
+    progress: (told) => {
+      // A program that reads the errors of `--json` finds nothing else there.
+      if (terminals.error || !asJson) state = told;
+    },
+  });
   const work = async (): Promise<number> => {
-    const connection = await open(options, around, readOnly, signal);
+    const connection = await openConnection(options, around, readOnly, signal);
     try {
-      const answer = await command.run({
-        connection,
-        arguments: given,
-        options,
-        terminals,
-        signal,
-        progress: (told) => {
-          // A program that reads the errors of `--json` finds nothing else there.
-          if (terminals.error || !asJson) state = told;
-        },
-      });
-      const error = (text: string): void => line.aside(() => around.error(text));
+      const answer = await command.run(callOn(connection));
       await printAnswer(answer, asJson, { ...around, error });
       return EXIT.ok;
+    } catch (failure) {
+      const told = await explained(failure, typed, connection, signal);
+      const isSql = command.takesSql === true;
+      if (isSql && isDirspaceError(told, 'InvalidInput', 'TableColumnNotFound')) {
+        throw new SqlError(told);
+      }
+      throw told;
     } finally {
       await connection.close();
     }
@@ -67,51 +89,21 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   }
 }
 
-const NO_TERMINALS: Terminals = { input: false, output: false, error: false };
+function typedIds(command: Command, given: Request['arguments']): TypedIds {
+  const isId = (at: number): boolean =>
+    /^[<[](id|path|new)\b/.test(command.arguments[at]?.[0] ?? '');
+  const ids = given.filter((text, at): text is string => text !== undefined && isId(at));
+  return { ids, show: showAsTyped(ids) };
+}
 
-const SERVER = /^https?:\/\//i;
-
-/** A directory, or a server where the place is its address. */
-async function open(
-  options: Options,
-  { env }: Surroundings,
-  readOnly: boolean,
+async function confirm(
+  question: () => Promise<string | undefined>,
+  { ask }: Surroundings,
+  terminals: Terminals,
   signal: AbortSignal,
-): Promise<Connection> {
-  const given = [options.text('root'), options.text('uri')].filter((place) => place !== undefined);
-  if (given.length > 1) throw new UsageError('--root and --uri are both given; one is enough.');
-  const place = given[0] ?? (env.DIRSPACE_URI || '.');
-  // Help and wrong usage answer without loading the engine.
-  const { connect, connectNamespace } = await import('../sdk/connect.ts');
-  if (!SERVER.test(place)) {
-    if (options.text('uri') === place && !/^file:/i.test(place)) {
-      throw new UsageError(
-        `--uri is ${JSON.stringify(place)}; an address begins with http:// or https://. Give --root for a directory.`,
-      );
-    }
-    if (readOnly) requireFolder(place);
-    return connect(place, { readOnly, signal });
-  }
-  const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
-  const properties = {
-    uri: place,
-    ...(key ? { 'headers.x-api-key': key } : {}),
-    ...(token ? { 'headers.authorization': `Bearer ${token}` } : {}),
-    ...(database ? { 'headers.x-service-database': database } : {}),
-  };
-  return connectNamespace('rest', properties, { readOnly, signal });
-}
-
-/** Reading what is not there would show an empty catalog where a path was misspelt. */
-function requireFolder(place: string): void {
-  if (/^[a-z][a-z0-9+.-]+:/i.test(place) || existsSync(place)) return;
-  throw new DirspaceError(
-    'NamespaceNotFound',
-    `There is no catalog at ${JSON.stringify(place)}: the folder does not exist. Check --root; import and create-namespace make a new one.`,
-  );
-}
-
-function problem(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return isDirspaceError(error) ? `${error.message} (${error.code})` : error.message;
+): Promise<boolean> {
+  if (ask === undefined || !terminals.input || !terminals.error) return true;
+  const text = await question();
+  if (text === undefined) return true;
+  return /^y(es)?$/i.test((await ask(`${text} [y/N] `, signal))?.trim() ?? '');
 }

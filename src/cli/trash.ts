@@ -1,7 +1,7 @@
 /** `dirspace trash`: lists what was dropped, brings a table back, or removes all for good. */
 import { systemEnv } from '../env.ts';
 import { type Answer, type Call, type Command, UsageError } from './command.ts';
-import { parseObject, parsePath, showPath } from './ids.ts';
+import { parseObject, parsePath } from './ids.ts';
 import { columns } from './output.ts';
 
 const DAY_MILLIS = 24 * 3_600_000;
@@ -39,7 +39,8 @@ export const trash: Command = {
   },
 };
 
-async function list({ connection, signal }: Call, id: string): Promise<Answer> {
+async function list({ connection, signal, show }: Call, id: string): Promise<Answer> {
+  const showId = (path: readonly string[]): string => (path.length === 0 ? '?' : show(path));
   const entries = await connection.listTrash(parsePath(id), { signal });
   const rows = entries.flatMap(({ trashId, kind, path, droppedAt, tables = [] }) => [
     [showId(path), kind, droppedAt?.toISOString() ?? '', trashId],
@@ -52,10 +53,8 @@ async function list({ connection, signal }: Call, id: string): Promise<Answer> {
   };
 }
 
-const showId = (path: readonly string[]): string => (path.length === 0 ? '?' : showPath(path));
-
 async function restore(
-  { connection, options, signal }: Call,
+  { connection, options, signal, show }: Call,
   id: string | undefined,
 ): Promise<Answer> {
   if (id === undefined) throw new UsageError('Name the table to restore, such as prod/user.');
@@ -65,7 +64,7 @@ async function restore(
     signal,
     ...(trashId === undefined ? {} : { trashId }),
   });
-  return { json: found, note: `Brought back the table ${showPath(found.id)}.` };
+  return { json: found, note: `Brought back the table ${show(found.id)}.` };
 }
 
 async function empty(

@@ -9,6 +9,7 @@ import { counted, facts } from './output.ts';
 export const verify: Command = {
   name: 'verify',
   summary: 'Check every byte and every reference of a catalog',
+  otherNames: ['check', 'fsck'],
   arguments: [['[path]', 'a namespace; the root if absent']],
   options: [{ flags: '--trash', summary: 'read the tables in the trash too' }],
   examples: ['dirspace verify', 'dirspace verify prod --json', 'dirspace verify --trash'],
@@ -35,11 +36,11 @@ export const verify: Command = {
     const { problems } = report;
     if (problems.length === 0) return { json: report, text: textOf(report) };
     const lines = problems.map(({ path, what }) => `${path}: ${what}`);
-    throw new DirspaceError(
+    const failure = new DirspaceError(
       'Corrupt',
-      `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} found. \`dirspace repair\` says which of them can be taken out of the way.\n${lines.join('\n')}`,
-      { details: { ...report } },
+      `${counted(problems.length, 'problem')} found. \`dirspace repair\` says which of them can be taken out of the way.\n${lines.join('\n')}`,
     );
+    return { json: report, failure };
   },
 };
 

@@ -12,6 +12,7 @@ import { countCompared } from './count-compared.ts';
 import { evaluate, evaluateLogic } from './evaluate.ts';
 import { formatExpression } from './format.ts';
 import { BatchFrame, type ColumnSource, type EvaluationContext } from './frame.ts';
+import { withMistake } from './mistakes.ts';
 import { parseExpression } from './parse.ts';
 import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
@@ -84,8 +85,12 @@ export async function compileValue(
   schema: Schema,
   type: DataType,
 ): Promise<CompiledExpression> {
-  const tree = await parseExpression(sql);
-  return new Compiled(tree, bindValue(tree, schema, type), plainType(type));
+  try {
+    const tree = await parseExpression(sql);
+    return new Compiled(tree, bindValue(tree, schema, type), plainType(type));
+  } catch (error) {
+    throw withMistake(error, sql);
+  }
 }
 
 function cached(
@@ -110,7 +115,11 @@ function cached(
     cache.set(key, found);
     return found;
   }
-  const compiling = parseExpression(sql).then((tree) => new Compiled(tree, bind(tree, schema)));
+  const compiling = parseExpression(sql)
+    .then((tree) => new Compiled(tree, bind(tree, schema)))
+    .catch((error: unknown) => {
+      throw withMistake(error, sql);
+    });
   // Long texts are not worth keeping, failures are not either.
   if (sql.length <= 1 << 16) {
     cache.set(key, compiling);

@@ -6,6 +6,7 @@ import { type Data, Field, Schema, Uint64 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { type CompiledExpression, compileExpression } from '../expression/expression.ts';
 import { dataOf } from '../format/arrow-data.ts';
+import { suggestion } from '../known-names.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -68,7 +69,7 @@ function namedColumn(snapshot: Snapshot, name: string): ReadColumn {
   const known = snapshot.fields.map((candidate) => candidate.field.name);
   throw new DirspaceError(
     'TableColumnNotFound',
-    `There is no column ${JSON.stringify(name)}; the table has ${known.slice(0, 30).join(', ')}.`,
+    `There is no column ${JSON.stringify(name)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(name, known)}`,
     { details: { column: name } },
   );
 }

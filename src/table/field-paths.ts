@@ -5,6 +5,7 @@
 import { DataType, Field, Struct } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { mapType } from '../format/arrow-types.ts';
+import { suggestion } from '../known-names.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 import type { IdentifiedField } from './field-ids.ts';
 
@@ -29,10 +30,10 @@ export function findField(fields: readonly IdentifiedField[], path: string): Fie
   if (found !== undefined) {
     return { ...found, name: found.chain.map(({ field }) => field.name).join('.') };
   }
-  const known = fields.map(({ field }) => field.name).slice(0, 30);
+  const known = fields.map(({ field }) => field.name);
   throw new DirspaceError(
     'TableColumnNotFound',
-    `There is no column ${JSON.stringify(path)}; the table has ${known.join(', ')}. Fields of structs are named with dots: a.b.`,
+    `There is no column ${JSON.stringify(path)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(path, known)} Fields of structs are named with dots: a.b.`,
     { details: { column: path } },
   );
 }

@@ -16,6 +16,7 @@ import {
 import { DirspaceError } from '../errors.ts';
 import { columnsOf, dataOf, recordBatch } from '../format/arrow-data.ts';
 import { getBit, setBit } from '../format/bitmaps.ts';
+import { suggestion } from '../known-names.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 import type { HeldMemory } from '../request-memory.ts';
 import type { ElementType, Metric, VectorValues } from '../vector/elements.ts';
@@ -260,7 +261,10 @@ export function vectorColumn(
   if (field === undefined) {
     throw new DirspaceError(
       'TableColumnNotFound',
-      `There is no column ${JSON.stringify(name)}; vectors are in ${names}.`,
+      `There is no column ${JSON.stringify(name)}; vectors are in ${names}.${suggestion(
+        name,
+        able.map(({ field: vectors }) => vectors.name),
+      )}`,
       { details: { column: name } },
     );
   }

@@ -1,8 +1,11 @@
 /** Runs the CLI, in this process or in one of its own. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../../src/cli/run.ts';
 import { compiledModule } from './compiled.ts';
+import { temporaryFolder } from './temporary.ts';
 
 export interface CliResult {
   readonly code: number | null;
@@ -67,4 +70,39 @@ export function spawnCli(
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, out, error }));
   });
+}
+
+/** Whether the program is there that gives others a terminal. */
+export const hasTerminal: boolean = ((): boolean => {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+})();
+
+/**
+ * Runs the command with a terminal as its input and output, on which `typed` is typed. What goes to
+ * standard error is kept apart, or comes to the terminal too where `errorsToo`.
+ */
+export function onTerminal(
+  args: readonly string[],
+  options: { readonly typed?: string; readonly errorsToo?: boolean } = {},
+): { code: number; out: string[]; error: string } {
+  const { typed = '', errorsToo = false } = options;
+  const folder = temporaryFolder();
+  const [errors, ended] = [join(folder, 'errors'), join(folder, 'ended')];
+  const main = fileURLToPath(compiledModule('cli/main.js'));
+  const words = [process.execPath, main, ...args].map((word) => `'${word}'`).join(' ');
+  const apart = errorsToo ? '' : ` 2>'${errors}'`;
+  const command = `${words}${apart}; echo $? >'${ended}'`;
+  const out = execFileSync('script', ['-qec', command, '/dev/null'], {
+    encoding: 'utf8',
+    input: typed,
+  });
+  return {
+    code: Number(readFileSync(ended, 'utf8')),
+    out: out.trimEnd().split(/\r?\n/),
+    error: errorsToo ? '' : readFileSync(errors, 'utf8'),
+  };
 }

@@ -1,0 +1,47 @@
+/** Opens the catalog that a command is for: a directory, or a server. */
+import { existsSync } from 'node:fs';
+import { DirspaceError } from '../errors.ts';
+import type { Connection } from '../sdk/connection.ts';
+import { type Options, type Surroundings, UsageError } from './command.ts';
+
+const SERVER = /^https?:\/\//i;
+
+/** A directory, or a server where the place is its address. */
+export async function openConnection(
+  options: Options,
+  { env }: Surroundings,
+  readOnly: boolean,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const given = [options.text('root'), options.text('uri')].filter((place) => place !== undefined);
+  if (given.length > 1) throw new UsageError('--root and --uri are both given; one is enough.');
+  const place = given[0] ?? (env.DIRSPACE_URI || '.');
+  // Help and wrong usage answer without loading the engine.
+  const { connect, connectNamespace } = await import('../sdk/connect.ts');
+  if (!SERVER.test(place)) {
+    if (options.text('uri') === place && !/^file:/i.test(place)) {
+      throw new UsageError(
+        `--uri is ${JSON.stringify(place)}; an address begins with http:// or https://. Give --root for a directory.`,
+      );
+    }
+    if (readOnly) requireFolder(place);
+    return connect(place, { readOnly, signal });
+  }
+  const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
+  const properties = {
+    uri: place,
+    ...(key ? { 'headers.x-api-key': key } : {}),
+    ...(token ? { 'headers.authorization': `Bearer ${token}` } : {}),
+    ...(database ? { 'headers.x-service-database': database } : {}),
+  };
+  return connectNamespace('rest', properties, { readOnly, signal });
+}
+
+/** Reading what is not there would show an empty catalog where a path was misspelt. */
+function requireFolder(place: string): void {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(place) || existsSync(place)) return;
+  throw new DirspaceError(
+    'NamespaceNotFound',
+    `There is no catalog at ${JSON.stringify(place)}: the folder does not exist. Check --root; import and create-namespace make a new one.`,
+  );
+}

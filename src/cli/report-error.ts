@@ -1,0 +1,24 @@
+/** An error as it is written to standard error: a sentence for people, one line of JSON for programs. */
+import { isDirspaceError } from '../errors.ts';
+import { SqlError, UsageError } from './command.ts';
+import { exitCode } from './exit-codes.ts';
+import { Interrupted } from './interruption.ts';
+import { toJson } from './output.ts';
+
+export function errorText(error: unknown, asJson: boolean): string {
+  const found = error instanceof SqlError ? error.cause : error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (asJson) {
+    const details = isDirspaceError(found) ? found.details : {};
+    return `${toJson({ error: { code: codeOf(found), message, exit: exitCode(error), details } }, 0)}\n`;
+  }
+  const code = isDirspaceError(found) ? ` (${found.code})` : '';
+  return `dirspace: ${message}${code}\n`;
+}
+
+/** Codes of the catalog, and three of the command line's own. */
+function codeOf(error: unknown): string {
+  if (isDirspaceError(error)) return error.code;
+  if (error instanceof UsageError) return 'Usage';
+  return error instanceof Interrupted ? 'Interrupted' : 'Failure';
+}
