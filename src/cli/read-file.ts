@@ -2,8 +2,10 @@
  * Files as data of a table, read as they are needed: memory holds a piece of the file and the rows of
  * one batch. Knows no table.
  */
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, open, statSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { extname } from 'node:path';
+import { promisify } from 'node:util';
 import type { DataInput } from '../sdk/data.ts';
 import { UsageError } from './command.ts';
 import { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
@@ -31,6 +33,7 @@ export function openFile(file: string, signal: AbortSignal): OpenFile {
   if (found.isFile() && found.size === 0) {
     throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.`);
   }
+  const isPipe = found.isFIFO();
   const kind = extname(file).toLowerCase();
   let bytes = 0;
   const lines = new LastLines();
@@ -40,8 +43,7 @@ export function openFile(file: string, signal: AbortSignal): OpenFile {
     lineOf: (row: number) => lines.of(row),
   };
   async function* pieces(): AsyncGenerator<Uint8Array> {
-    const stream = createReadStream(file, { highWaterMark: PIECE_BYTES, signal });
-    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+    for await (const piece of isPipe ? pipe(file, signal) : fileStream(file, signal)) {
       bytes += piece.length;
       yield piece;
     }
@@ -58,6 +60,20 @@ export function openFile(file: string, signal: AbortSignal): OpenFile {
   throw new UsageError(
     `${JSON.stringify(file)} is of no known kind; files are ${[...ARROW, '.json', ...LINES].join(', ')}.`,
   );
+}
+
+const fileStream = (file: string, signal: AbortSignal): AsyncIterable<Uint8Array> =>
+  createReadStream(file, { highWaterMark: PIECE_BYTES, signal });
+
+/** A read of the file system that waits for a writer can be ended by nothing, not even by exiting. */
+async function* pipe(file: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const fd = await promisify(open)(file, 'r');
+  const socket = new Socket({ fd, readable: true, writable: false, signal });
+  try {
+    yield* socket as AsyncIterable<Uint8Array>;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Where the rows of the batch that is being made begin; of older ones nothing is kept. */
