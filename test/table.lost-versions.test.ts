@@ -352,3 +352,53 @@ test('what is sound is opened while the newest versions of main are lost', async
   expect(await (await again.openTable('t', [], { tag: 'old' })).countRows()).toBe(3);
   await again.close();
 });
+
+describe.each(['tag', 'branch'])('a %s names the newest version, which is lost', (kind) => {
+  const id = ['t'];
+
+  async function named() {
+    const fs = memoryFs();
+    const open = (): Promise<DirectoryNamespace> =>
+      openDirectoryNamespace({ root: ROOT, fs: strictFileSystem(fs) });
+    const catalog = await open();
+    await catalog.createTable({ id }, people(1));
+    for (let at = 0; at < 9; at++) await catalog.insertIntoTable({ id }, people(1));
+    if (kind === 'tag') await catalog.createTableTag({ id, tag: 'kept', version: 10 });
+    else await catalog.createTableBranch({ id, name: 'kept' });
+    const folder = filesOf(fs, ROOT)
+      .all()
+      .find((path) => /t\.table\/versions-[^/]*\/$/.test(path)) as string;
+    for (const version of [9, 10])
+      fs.unlinkSync(`${ROOT}/${versionFile(folder.slice(0, -1), version)}`);
+    return open();
+  }
+
+  test('no other version gets its number', async () => {
+    const catalog = await named();
+    expect(await outcomeOf(catalog.insertIntoTable({ id }, people(1)))).toMatchObject({
+      code: 'Corrupt',
+      details: { newest: 8, named: 10 },
+    });
+    await catalog.repair({ apply: true });
+    const { version } = await catalog.insertIntoTable({ id }, people(1));
+    expect(version).toBeGreaterThan(10);
+    const { versions } = await catalog.listTableVersions({ id });
+    expect(versions.map((each) => each.version)).not.toContain(10);
+  });
+});
+
+test('a tag of an older version does not take the hint back', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({ root: ROOT, fs: strictFileSystem(fs) });
+  await catalog.createTable({ id: ['t'] }, people(1));
+  for (let at = 0; at < 9; at++) await catalog.insertIntoTable({ id: ['t'] }, people(1));
+  const file = filesOf(fs, ROOT)
+    .all()
+    .find((path) => path.endsWith('/latest.json')) as string;
+  await catalog.createTableTag({ id: ['t'], tag: 'new', version: 10 });
+  await catalog.createTableTag({ id: ['t'], tag: 'old', version: 2 });
+  await catalog.createTableBranch({ id: ['t'], name: 'side', from_version: 3 });
+  expect(JSON.parse(fs.readFileSync(`${ROOT}/${file}`, 'utf8') as string).version).toMatch(
+    /^0+10$/,
+  );
+});

@@ -172,6 +172,14 @@ export async function requireTable(
   );
 }
 
+/**
+ * For answers that are made of several looks.
+ * @throws TableNotFound where the table left its name between them
+ */
+export async function requireStill(catalog: Catalog, { id, record }: Table): Promise<void> {
+  await requireTable(catalog, { id, incarnation: record.id });
+}
+
 /** Any table will do where the request names no incarnation. @throws TableNotFound */
 export function requireIncarnation({ id, record }: Table, wanted: string | undefined): void {
   if (wanted !== undefined && wanted !== record.id) throw tableMadeAnew(wanted, record.id, id);

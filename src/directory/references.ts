@@ -26,6 +26,7 @@ import {
   mainBranch,
 } from '../table/branches.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
+import { hintNamed } from '../table/hint.ts';
 import { withHold } from '../table/holds.ts';
 import { tableLeft } from '../table/incarnation.ts';
 import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
@@ -35,6 +36,7 @@ import {
   type Catalog,
   missingBranch,
   requireBranch,
+  requireStill,
   requireTable,
   type Table,
 } from './catalog.ts';
@@ -53,6 +55,7 @@ export async function listTableTags(
   for (const [name, record] of items) {
     contents.push([name, await tagContents(catalog, table, record)]);
   }
+  await requireStill(catalog, table);
   return {
     tags: Object.fromEntries(contents),
     ...(page_token === undefined ? {} : { page_token }),
@@ -126,6 +129,7 @@ export async function listTableBranches(
   const { items, page_token } = pageOf(branches, request, ({ branch }) => branch);
   const contents: [string, BranchContents][] = [];
   for (const branch of items) contents.push([branch.branch, await branchContents(catalog, branch)]);
+  await requireStill(catalog, table);
   return {
     branches: Object.fromEntries(contents),
     ...(page_token === undefined ? {} : { page_token }),
@@ -147,6 +151,7 @@ export async function createTableBranch(
   if (from === undefined) {
     throw await withoutVersion(catalog, table);
   }
+  await hintNamed(catalog.engine, parent, from.version);
   await withHold(catalog.engine, parent, from.version, () =>
     createBranch(catalog.engine, request.name, from),
   );
@@ -202,6 +207,7 @@ async function withTagged(
   const branch = await requireBranch(catalog, table, request.branch);
   const { version } = await snapshotAt(catalog.engine, branch, request.version);
   const record = { table: table.record.id, branch: branch.branch, version };
+  await hintNamed(catalog.engine, branch, version);
   await withHold(catalog.engine, branch, version, () => work(record, branch));
   return {};
 }

@@ -16,7 +16,14 @@ import { deleteVersions, planDeletion } from '../table/delete-versions.ts';
 import { resolveHead, snapshotAt } from '../table/head.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { visibleSnapshot, visibleVersions } from '../table/version-files.ts';
-import { beginWrite, type Catalog, locationOf, requireBranch, requireTable } from './catalog.ts';
+import {
+  beginWrite,
+  type Catalog,
+  locationOf,
+  requireBranch,
+  requireStill,
+  requireTable,
+} from './catalog.ts';
 import { pageOf } from './paging.ts';
 import { publishStaged, readOfferedVersion } from './staged-versions.ts';
 
@@ -38,6 +45,8 @@ export async function listTableVersions(
     const snapshot = await visibleSnapshot(catalog.engine, branch, number);
     if (snapshot !== undefined) versions.push(versionRecord(catalog, snapshot));
   }
+  await requireStill(catalog, table);
+  await requireBranch(catalog, table, request.branch);
   return { versions, ...(page_token === undefined ? {} : { page_token }) };
 }
 

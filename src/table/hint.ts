@@ -21,6 +21,18 @@ export async function writeHint(engine: Engine, branch: TableBranch, slot: numbe
   if (slot % HINT_EVERY === 0) await hintAt(engine, branch, slot);
 }
 
+/**
+ * Makes sure that the hint names the version or a later one. For what is to name it as well, a tag or
+ * a branch: were the version lost, its number would be used again, and they would name other rows.
+ */
+export async function hintNamed(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<void> {
+  if (((await readHint(engine, branch)) ?? 0) < version) await hintAt(engine, branch, version);
+}
+
 /** Writes the hint whatever the number of the version. */
 export async function hintAt(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
   const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
