@@ -1,5 +1,5 @@
 /** The query operations: rows of one version, and the plans behind them. */
-import { type RecordBatchStream, recordBatchStream } from '../arrow.ts';
+import { type RecordBatch, type RecordBatchStream, recordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { handedOut } from '../format/hand-out.ts';
 import type { TakeRowsRequest } from '../protocol/extensions.ts';
@@ -20,7 +20,7 @@ import { ScanCounters } from '../table/scan-counters.ts';
 import { planScan, type ScanRequest } from '../table/scan-plan.ts';
 import { searchVectors, vectorColumn, withoutDistance } from '../table/search.ts';
 import type { Snapshot } from '../table/snapshot.ts';
-import { rowIdsAt, takeRows } from '../table/take.ts';
+import { rowIdsAt, type TakenPart, takenInParts, takeRows } from '../table/take.ts';
 import type { Catalog } from './catalog.ts';
 import { requestedSnapshot } from './rows.ts';
 
@@ -79,8 +79,19 @@ export async function takeTableRows(
     request.row_ids === undefined
       ? await rowIdsAt(engine, snapshot, request.offsets ?? [])
       : BigUint64Array.from(request.row_ids);
-  const { batch } = await takeRows(plan, rowIds);
-  return handedOut(recordBatchStream(plan.schema, [batch]));
+  if (rowIds.length <= FEW_ROWS) {
+    const { batch } = await takeRows(plan, rowIds);
+    return handedOut(recordBatchStream(plan.schema, [batch]));
+  }
+  const parts = takenInParts(plan, 0, rowIds.length, (from, to) => rowIds.subarray(from, to));
+  return handedOut(recordBatchStream(plan.schema, batchesOf(parts)));
+}
+
+/** Rows that are taken at once, in one batch. */
+const FEW_ROWS = 1024;
+
+async function* batchesOf(parts: AsyncIterable<TakenPart>): AsyncGenerator<RecordBatch> {
+  for await (const { batch } of parts) yield batch;
 }
 
 export async function explainTableQueryPlan(

@@ -83,10 +83,12 @@ const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => 
 export async function countTableRows(
   catalog: Catalog,
   request: CountTableRowsRequest,
+  { signal }: CallOptions = {},
 ): Promise<CountTableRowsResponse> {
   const snapshot = await requestedSnapshot(catalog, request);
   if (request.predicate === undefined) return { count: snapshot.rowCount };
-  const plan = await planScan(catalog.engine, snapshot, { columns: [], filter: request.predicate });
+  const { predicate: filter } = request;
+  const plan = await planScan(catalog.engine, snapshot, { columns: [], filter, signal });
   return { count: await countMatches(plan) };
 }
 

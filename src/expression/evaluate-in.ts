@@ -43,11 +43,7 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
   const numbers = column.form === 'number' ? column.values : safe;
   if (numbers !== null && (column.form === 'number' || column.form === 'wide')) {
-    const wanted = new Set<number>();
-    for (const value of values) {
-      const number = Number(value);
-      if (typeof value === 'number' || Number.isSafeInteger(number)) wanted.add(number);
-    }
+    const wanted = numbersOf(values);
     for (let i = 0; i < length; i++) out[i] = wanted.has(numbers[i] as number) ? TRUE : FALSE;
     return maskNulls(out, column.valid);
   }
@@ -59,8 +55,33 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   return out;
 }
 
+const knownNumbers = new WeakMap<ReadonlySet<Value>, ReadonlySet<number>>();
+
+/** Made once for a list, which is looked up in for each slice of each batch. */
+function numbersOf(values: ReadonlySet<Value>): ReadonlySet<number> {
+  const known = knownNumbers.get(values);
+  if (known !== undefined) return known;
+  const wanted = new Set<number>();
+  for (const value of values) {
+    const number = Number(value);
+    if (typeof value === 'number' || Number.isSafeInteger(number)) wanted.add(number);
+  }
+  knownNumbers.set(values, wanted);
+  return wanted;
+}
+
 /** Open addressing over a hash of the bytes. */
-function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8Array): void {
+interface ByteTable {
+  readonly keys: readonly Uint8Array[];
+  /** Which key is there; -1 for none. */
+  readonly slots: Int32Array;
+}
+
+const knownTables = new WeakMap<ReadonlySet<Value>, ByteTable>();
+
+function byteTableOf(values: ReadonlySet<Value>): ByteTable {
+  const known = knownTables.get(values);
+  if (known !== undefined) return known;
   const keys = [...values].map((value) => Buffer.from(value as string));
   let size = 16;
   while (size < keys.length * 4) size *= 2;
@@ -71,6 +92,14 @@ function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8
     while (slots[slot] !== -1) slot = (slot + 1) & mask;
     slots[slot] = k;
   });
+  const table = { keys, slots };
+  knownTables.set(values, table);
+  return table;
+}
+
+function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8Array): void {
+  const { keys, slots } = byteTableOf(values);
+  const mask = slots.length - 1;
   const { data, starts, ends } = column;
   for (let i = 0; i < out.length; i++) {
     const start = starts[i] as number;

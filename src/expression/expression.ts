@@ -39,6 +39,8 @@ export interface CompiledExpression {
   readonly paths: readonly (readonly string[])[];
   readonly usesRowId: boolean;
   readonly usesRowOffset: boolean;
+  /** About how long a row takes, in comparisons of two numbers. */
+  readonly weight: number;
   readonly tree: Expression;
   /** The path, where the expression is one column and nothing else. */
   readonly column: readonly string[] | null;
@@ -140,6 +142,7 @@ class Compiled implements CompiledExpression {
   readonly paths: readonly (readonly string[])[];
   readonly usesRowId: boolean;
   readonly usesRowOffset: boolean;
+  readonly weight: number;
   readonly tree: Expression;
   readonly column: readonly string[] | null;
   readonly #bound: Bound;
@@ -152,6 +155,7 @@ class Compiled implements CompiledExpression {
     this.paths = needs.paths;
     this.usesRowId = needs.usesRowId;
     this.usesRowOffset = needs.usesRowOffset;
+    this.weight = needs.weight;
     this.tree = tree;
     this.column = bound.kind === 'column' ? bound.names : null;
     this.#bound = bound;

@@ -8,13 +8,26 @@ export interface Requirements {
   readonly paths: readonly (readonly string[])[];
   readonly usesRowId: boolean;
   readonly usesRowOffset: boolean;
+  /** About how long a row takes, in comparisons of two numbers. */
+  readonly weight: number;
 }
+
+/** Where it is more than one comparison. Text and patterns are gone through byte by byte. */
+const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
+  call: 64,
+  like: 64,
+  cast: 16,
+  rescale: 16,
+  in: 8,
+};
 
 export function requirementsOf(bound: Bound): Requirements {
   const columns = new Set<string>();
   const paths = new Map<string, readonly string[]>();
   const virtual = new Set<string>();
+  let weight = 0;
   const visit = (node: Bound): void => {
+    weight += WEIGHTS[node.kind] ?? 1;
     if (node.kind === 'column') {
       columns.add(node.names[0] ?? '');
       paths.set(JSON.stringify(node.names), node.names);
@@ -27,5 +40,6 @@ export function requirementsOf(bound: Bound): Requirements {
     paths: [...paths.values()],
     usesRowId: virtual.has('_rowid'),
     usesRowOffset: virtual.has('_rowoffset'),
+    weight,
   };
 }

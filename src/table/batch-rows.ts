@@ -2,13 +2,8 @@
  * One batch of a fragment: which of its rows match, and their columns. Columns that the predicate
  * does not need are read only where something matched, and then only as much of them as pays off.
  */
-import { type Data, Vector } from '../arrow.ts';
-import type {
-  ColumnSource,
-  CompiledExpression,
-  EvaluationContext,
-  Pruned,
-} from '../expression/expression.ts';
+import type { Data, Vector } from '../arrow.ts';
+import type { CompiledExpression, EvaluationContext, Pruned } from '../expression/expression.ts';
 import { gather } from '../format/gather.ts';
 import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
@@ -19,6 +14,7 @@ import { pruneBatch } from './pruning.ts';
 import { type ReadPlace, readFields } from './read-fields.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
+import { evaluateRows, type Rows, selectRows } from './slices.ts';
 
 export interface BatchPlace extends ReadPlace {
   readonly deleted: DeletedRows | undefined;
@@ -71,8 +67,8 @@ function namedOrFound(
 ): Awaitable<Uint32Array> {
   const named = namedRowsOf(plan, place);
   if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
-  const select = (columns: readonly Data[]): Uint32Array =>
-    predicate.select(sourceOf(predicate, columns, place), contextOf(plan, place, predicate));
+  const select = (columns: readonly Data[]): Awaitable<Uint32Array> =>
+    selectRows(plan, predicate, rowsOf(plan, predicate, columns, place));
   return lent === undefined
     ? overColumns(plan, place, predicate.columns, new LentColumns(plan.engine.scratch), select)
     : andThen(readFields(plan, place, predicate.columns, undefined, lent), select);
@@ -106,7 +102,7 @@ function madeOf(
   selection: Selection,
   needed: readonly string[],
   fields: readonly Data[],
-): Data[] {
+): Awaitable<Data[]> {
   const count = selectedCount(selection, place.rows);
   const columns = new Map(needed.map((name, at) => [name, fields[at] as Data]));
   const rowIds = (): Data => {
@@ -114,19 +110,22 @@ function madeOf(
     return selection === undefined ? ids : gather(ids, selection);
   };
   const rowOffsets = (): Data => offsetsOf(place, selection, count);
-  return plan.columns.map((column) => {
+  const made = plan.columns.map((column): Awaitable<Data> => {
     if (column.kind === 'field') return columns.get(column.field.field.name) as Data;
     if (column.kind === 'row id') return rowIds();
     if (column.kind === 'row offset') return rowOffsets();
     const { expression } = column;
-    const source = namedSource(columns, count);
     const context = {
       memory: plan.memory,
       ...(expression.usesRowId ? { rowIds: rowIds().values as BigUint64Array } : {}),
       ...(expression.usesRowOffset ? { rowOffsets: rowOffsets().values as BigUint64Array } : {}),
     };
-    return onlyChunk(expression.evaluate(source, context));
+    const rows = { columns, rows: count, context };
+    return evaluateRows(plan, expression, rows, (source, sliced) =>
+      onlyChunk(expression.evaluate(source, sliced)),
+    );
   });
+  return made.some((data) => data instanceof Promise) ? Promise.all(made) : (made as Data[]);
 }
 
 /** Values of an expression are one chunk, as they are made for one batch. */
@@ -162,7 +161,7 @@ export function overColumns<Result>(
   place: BatchPlace,
   names: readonly string[],
   lent: LentColumns,
-  use: (columns: readonly Data[]) => Result,
+  use: (columns: readonly Data[]) => Awaitable<Result>,
 ): Awaitable<Result> {
   let result: Awaitable<Result> | undefined;
   try {
@@ -174,23 +173,18 @@ export function overColumns<Result>(
 }
 
 /** Whole columns of a batch as the predicate asks for them. */
-export const sourceOf = (
-  { columns: names }: CompiledExpression,
+export const rowsOf = (
+  plan: ScanPlan,
+  predicate: CompiledExpression,
   columns: readonly Data[],
-  { rows }: BatchPlace,
-): ColumnSource => namedSource(new Map(names.map((name, at) => [name, columns[at] as Data])), rows);
+  place: BatchPlace,
+): Rows => ({
+  columns: new Map(predicate.columns.map((name, at) => [name, columns[at] as Data])),
+  rows: place.rows,
+  context: contextOf(plan, place, predicate),
+});
 
-function namedSource(columns: ReadonlyMap<string, Data>, rows: number): ColumnSource {
-  return {
-    numRows: rows,
-    getChild(name) {
-      const data = columns.get(name);
-      return data === undefined ? null : new Vector([data]);
-    },
-  };
-}
-
-export function contextOf(
+function contextOf(
   { memory }: ScanPlan,
   place: BatchPlace,
   { usesRowId, usesRowOffset }: { readonly usesRowId: boolean; readonly usesRowOffset: boolean },

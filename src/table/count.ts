@@ -4,16 +4,16 @@ import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import {
   type BatchPlace,
-  contextOf,
   matchingRows,
   overColumns,
+  rowsOf,
   selectedCount,
-  sourceOf,
   verdictOf,
 } from './batch-rows.ts';
 import { pipelined } from './scan.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import { LentColumns, type MemorySource, type Scratch } from './scratch.ts';
+import { countRows } from './slices.ts';
 
 export async function countMatches(plan: ScanPlan): Promise<number> {
   let count = 0;
@@ -34,10 +34,7 @@ function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
   return overColumns(plan, place, predicate.columns, lent, (columns) => {
     const [only] = columns;
     const direct = only && columns.length === 1 ? predicate.countColumn(only) : null;
-    return (
-      direct ??
-      predicate.count(sourceOf(predicate, columns, place), contextOf(plan, place, predicate))
-    );
+    return direct ?? countRows(plan, predicate, rowsOf(plan, predicate, columns, place));
   });
 }
 

@@ -91,10 +91,14 @@ export async function* fragmentPlaces(
   plan: ScanPlan,
   entry: FragmentEntry,
   position: number,
+  turn: Turn = new Turn(plan.engine.env),
 ): AsyncGenerator<BatchPlace> {
   const batches = await openBatches(plan, entry, position, plan);
   try {
-    for (let place = batches.next(); place !== undefined; place = batches.next()) yield place;
+    for (let place = batches.next(); place !== undefined; place = batches.next()) {
+      yield place;
+      if (turn.isOver()) await turn.pass();
+    }
   } finally {
     batches.close();
   }

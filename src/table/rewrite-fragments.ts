@@ -18,6 +18,7 @@ import { fragmentPlaces } from './places.ts';
 import { readFields } from './read-fields.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
 import { schemaOf } from './schema-version.ts';
+import { evaluateRows } from './slices.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, removeFragments, writeFragments } from './write.ts';
 
@@ -172,13 +173,13 @@ class WiderColumns {
     const live = place.deleted?.keptBetween(place.first, place.rows);
     const rows = live === undefined ? place.rows : live.length;
     const read = await readSelected(this.#plan, place, live);
-    const source = readSource(
-      new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data])),
-      rows,
-      this.#plan.memory,
-    );
+    const named = new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data]));
+    const [, context] = readSource(named, rows, this.#plan.memory);
     for (const assignment of this.#assignments) {
-      const values = assignedValues(assignment, ...source);
+      const all = { columns: named, rows, context };
+      const values = await evaluateRows(this.#plan, assignment.expression, all, (source, sliced) =>
+        assignedValues(assignment, source, sliced),
+      );
       const [top = 0, ...below] = assignment.place.positions;
       columns[top] = withChild(columns[top], below, spread(values, live, place.rows));
     }

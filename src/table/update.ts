@@ -2,9 +2,9 @@
  * Updating rows: the old ones are deleted where they lie, the changed ones written as new
  * fragments, both in one version. Updated rows get new row ids and come last in row order.
  */
-import { type RecordBatch, recordBatchStream } from '../arrow.ts';
+import { type Data, type RecordBatch, recordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { recordBatch } from '../format/arrow-data.ts';
+import { recordBatch, sliceData } from '../format/arrow-data.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
@@ -18,7 +18,9 @@ import type { TableBranch } from './head.ts';
 import { pipelined } from './scan.ts';
 import { planScan } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
+import { sliceRows } from './slices.ts';
 import type { Snapshot } from './snapshot.ts';
+import { Turn } from './turn.ts';
 import { type Written, writeFragments } from './write.ts';
 
 export interface UpdateRequest {
@@ -93,15 +95,22 @@ async function changeRows(
       });
     });
   };
+  const turn = new Turn(engine.env);
+  const weight = assignments.reduce((sum, { expression }) => sum + expression.weight, 0);
+  const most = sliceRows({ weight });
   async function* batches(): AsyncGenerator<RecordBatch> {
     for await (const { place, selection, rows, read } of pipelined(plan, found)) {
       gone.add(place.entry.id, place.first, selection, rows);
-      const columns = new Map(plan.columns.map(({ name }, at) => [name, read[at] as never]));
-      yield recordBatch(
-        base.schema,
-        assignedColumns(base, assignments, columns, rows, plan.memory),
-        rows,
-      );
+      for (let from = 0; from < rows; from += most) {
+        const count = Math.min(most, rows - from);
+        const columns = new Map(
+          plan.columns.map(({ name }, at) => [name, sliceData(read[at] as Data, from, count)]),
+        );
+        const made = assignedColumns(base, assignments, columns, count, plan.memory);
+        yield recordBatch(base.schema, made, count);
+        if (turn.isOver()) await turn.pass();
+        signal?.throwIfAborted();
+      }
     }
   }
   const stream = recordBatchStream(base.schema, batches());
