@@ -245,7 +245,7 @@ async function fillTable(
 }
 
 /** A copy of the catalog that kept files only has lost the empty folder of a declared table. */
-async function requireVersionsFolder(catalog: Catalog, table: Table): Promise<void> {
+export async function requireVersionsFolder(catalog: Catalog, table: Table): Promise<void> {
   const { folder } = mainBranch(table.folder, table.record.id);
   if (await catalog.store.enter(folder)) return;
   // A writer that outlived its table must not make this folder inside the next one.

@@ -21,7 +21,7 @@ import type {
 import { INSERT_MODES, parseMode } from '../protocol/modes.ts';
 import type { CallOptions } from '../protocol/namespace.ts';
 import type { Awaitable } from '../store/store.ts';
-import { append, overwrite } from '../table/append.ts';
+import { append, isEmptyTable, overwrite } from '../table/append.ts';
 import { countMatches } from '../table/count.ts';
 import { deleteRowsById, deleteWhere, type RowsDeleted } from '../table/delete-rows.ts';
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
@@ -41,10 +41,11 @@ import {
   type Table,
   tableId,
 } from './catalog.ts';
+import { fillDeclared } from './fill-declared.ts';
 import { findCommit } from './transactions.ts';
 import { withoutVersion } from './without-version.ts';
 
-/** @throws TableSchemaValidation, InvalidTableState for a table that is only declared */
+/** Gives a table that is only declared its first rows. @throws TableSchemaValidation */
 export async function insertIntoTable(
   catalog: Catalog,
   request: InsertIntoTableRequest,
@@ -60,7 +61,17 @@ export async function insertIntoTable(
   }
   const { engine } = catalog;
   const { id, incarnation, branch: name } = request;
-  const base = await requestedSnapshot(catalog, { id, incarnation, branch: name });
+  const named = { id, incarnation, branch: name };
+  const base = await snapshotUnlessDeclared(catalog, named);
+  if (base === undefined) {
+    const { snapshot, rows } = await fillDeclared(
+      catalog,
+      named,
+      await openArrowBody(data),
+      options,
+    );
+    return insertAnswer(snapshot, rows);
+  }
   const { branch } = base;
   const stream = await openArrowBody(data);
   const write = writeOptions(branch, options);
@@ -72,6 +83,19 @@ export async function insertIntoTable(
   if (request.branch === undefined)
     await noteHead(engine, branch, { slot: snapshot.version, snapshot });
   return insertAnswer(snapshot, rows);
+}
+
+/** Undefined for a table that is only declared. */
+async function snapshotUnlessDeclared(
+  catalog: Catalog,
+  request: RequestedVersion,
+): Promise<Snapshot | undefined> {
+  try {
+    return await requestedSnapshot(catalog, request);
+  } catch (error) {
+    if (isEmptyTable(error)) return undefined;
+    throw error;
+  }
 }
 
 const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => ({

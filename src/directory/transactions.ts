@@ -17,7 +17,7 @@ import {
   type TransactionStatus,
   UNSET_PROPERTY_MODES,
 } from '../protocol/modes.ts';
-import { batchDecision, batchTables, decideBatch } from '../table/batch.ts';
+import { batchDecision, batchTables, decideBatch, isBatchId } from '../table/batch.ts';
 import { listBranches, mainBranch } from '../table/branches.ts';
 import { incarnationOfTransaction } from '../table/commit.ts';
 import type { TableBranch } from '../table/head.ts';
@@ -95,7 +95,7 @@ function transactionId(id: readonly string[] | undefined): string {
 }
 
 async function findTransaction(catalog: Catalog, transaction: string): Promise<Transaction> {
-  if (!transaction.includes('.')) {
+  if (isBatchId(transaction)) {
     const decision = await batchDecision(catalog.engine, transaction);
     if (decision !== undefined) {
       const tables = await batchTables(catalog.engine, transaction);
@@ -107,7 +107,7 @@ async function findTransaction(catalog: Catalog, transaction: string): Promise<T
     if (await hasJournal(catalog, transaction)) {
       return { status: 'Running', properties: { kind: 'batch' } };
     }
-  } else {
+  } else if (transaction.includes('.')) {
     const table = await findIncarnation(catalog, incarnationOfTransaction(transaction));
     const snapshot = table && (await findCommit(catalog, table, transaction));
     if (table !== undefined && snapshot !== undefined) {

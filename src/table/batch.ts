@@ -19,8 +19,11 @@ export type Decision = 'committed' | 'aborted';
 
 const BATCH_ID = /^[0-9a-f-]{8,64}$/;
 
+/** Whether a text can name a batch: what callers ask for may be anything. */
+export const isBatchId = (text: string): boolean => BATCH_ID.test(text);
+
 const decisionFile = (batch: string): string => {
-  if (!BATCH_ID.test(batch)) {
+  if (!isBatchId(batch)) {
     throw new DirspaceError(
       'Corrupt',
       `A version names the batch ${JSON.stringify(batch.slice(0, 80))}, which is no batch id.`,

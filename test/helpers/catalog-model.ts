@@ -157,6 +157,15 @@ export class CatalogModel {
     return 'ok';
   }
 
+  /** As a change, and the first rows of a table that was only declared. */
+  insert(id: readonly string[], branch: string, edit: (rows: Rows) => Rows): Outcome {
+    const found = this.#branch(id, branch);
+    if (typeof found === 'string') return found;
+    if (found.versions.size > 0) return this.change(id, branch, edit);
+    commit(found, edit([]));
+    return 'ok';
+  }
+
   restore(id: readonly string[], branch: string, version: number): Outcome {
     const found = this.#branch(id, branch);
     if (typeof found === 'string') return found;

@@ -134,7 +134,7 @@ export class Steps {
       this.#nextRow += count;
       return step(
         `append to ${id.join('$')} ${branch}`,
-        () => model.change(id, branch, (before) => [...before, ...rows]),
+        () => model.insert(id, branch, (before) => [...before, ...rows]),
         (catalog) => catalog.insertIntoTable({ id, branch }, people(count, from)),
       );
     }
@@ -142,7 +142,7 @@ export class Steps {
       this.#nextRow += count;
       return step(
         `overwrite ${id.join('$')} ${branch}`,
-        () => model.change(id, branch, () => rows),
+        () => model.insert(id, branch, () => rows),
         (catalog) =>
           catalog.insertIntoTable({ id, branch, mode: 'overwrite' }, people(count, from)),
       );

@@ -50,6 +50,10 @@ export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
       catalog.createTable({ id: ['n', 'declared'], properties: { filled: 'yes' } }, people(3)),
     exact: true,
   },
+  'insert into a declared table': {
+    run: ({ catalog }) => catalog.insertIntoTable({ id: ['n', 'declared'] }, people(3)),
+    exact: true,
+  },
   'declare table': { run: ({ catalog }) => catalog.declareTable({ id: ['n', 'new'] }) },
   append: {
     run: ({ catalog }) => catalog.insertIntoTable({ id: t }, people(2, 50)),

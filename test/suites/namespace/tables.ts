@@ -183,7 +183,6 @@ export function tablesPart(options: SuiteOptions): void {
       expect(declared.managed_versioning).toBe(subject().managed ?? false);
       await ns().tableExists({ id: ['t'] });
       await expectError(ns().declareTable({ id: ['t'] }), 'TableAlreadyExists');
-      await expectError(ns().insertIntoTable({ id: ['t'] }, people(1)), 'InvalidTableState');
       await expectError(ns().countTableRows({ id: ['t'] }), 'InvalidTableState');
       const made = await ns().createTable({ id: ['t'] }, people(2));
       expect(made.version).toBe(1);
