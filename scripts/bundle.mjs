@@ -14,7 +14,7 @@ import { functionsRun } from './functions-run.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
-const ENTRIES = ['index', 'server', 'cli/main'];
+const ENTRIES = ['index', 'server', 'conformance', 'cli/main'];
 
 async function bundle(plugins, minify) {
   const made = await rolldown({

@@ -16,9 +16,10 @@ const LAYERS = [
   ['table'],
   ['directory'],
   ['rest'],
+  ['conformance'],
   ['sdk'],
   ['cli'],
-  ['index.ts', 'server.ts'],
+  ['index.ts', 'server.ts', 'conformance.ts'],
 ];
 /** Values are the concern of no file format and no library: they use the ground alone. */
 const VALUES_MAY_USE = [...(LAYERS[0] as string[]), 'values'];

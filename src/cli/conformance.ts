@@ -1,6 +1,6 @@
 /** `dirspace conformance`: what a server of the protocol does as it should, and what it does not. */
 import { readFile } from 'node:fs/promises';
-import type { CaseResult, ConformanceReport } from '../rest/conformance.ts';
+import { REPORT_FORMATS, type ReportFormat } from '../conformance/report.ts';
 import { type ServiceCall, type ServiceCommand, UsageError } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -9,24 +9,47 @@ export const conformance: ServiceCommand = {
   summary: 'Check a server of the protocol, operation by operation',
   arguments: [['<url>', 'the base address of the server']],
   options: [
+    { flags: '--format <format>', summary: `${REPORT_FORMATS.join(', ')}; pretty if absent` },
+    {
+      flags: '--only <case>',
+      summary: 'an operation, or "operation: case", to run alone',
+      repeated: true,
+    },
     {
       flags: '--skip <file>',
       summary: 'a file of operations, or "operation: case", not to run, one a line',
     },
     { flags: '-H, --header <header>', summary: 'a header as "name: value"', repeated: true },
   ],
-  examples: ['dirspace conformance http://127.0.0.1:2333', 'dirspace conformance $URL --json'],
+  examples: [
+    'dirspace conformance http://127.0.0.1:2333',
+    'dirspace conformance $URL --only CreateTable --only "DropTable: a dropped table is gone"',
+    'dirspace conformance $URL --skip known.txt --format junit > conformance.xml',
+  ],
   service: true,
   async run({ arguments: [url = ''], options, around }: ServiceCall): Promise<number> {
     options.refuse(['root', 'uri'], 'the address of the server is the argument.');
-    const { runConformance } = await import('../rest/conformance.ts');
+    const format = formatOf(options);
+    const { runConformance } = await import('../conformance/suite.ts');
+    const { formatReport } = await import('../conformance/report.ts');
     const skip = await readSkips(options.text('skip'));
     const headers = Object.fromEntries(options.texts('header').map(parseHeader));
-    const report = await runConformance({ uri: url, headers, skip });
-    around.out(options.flag('json') ? `${JSON.stringify(report)}\n` : `${describe(report)}\n`);
-    return report.totals.fail === 0 ? EXIT.ok : EXIT.failure;
+    const only = options.texts('only');
+    const report = await runConformance(
+      { uri: url, headers },
+      { skip, ...(only.length === 0 ? {} : { only }) },
+    );
+    around.out(formatReport(report, format));
+    return report.totals.failed === 0 ? EXIT.ok : EXIT.failure;
   },
 };
+
+/** `--json`, which every command takes, is one of the formats. */
+function formatOf(options: ServiceCall['options']): ReportFormat {
+  if (!options.flag('json')) return options.choice('format', REPORT_FORMATS);
+  if (options.text('format') === undefined) return 'json';
+  throw new UsageError('--json and --format say the same thing; give one of them.');
+}
 
 /** Empty lines and those that begin with `#` say nothing. */
 async function readSkips(file: string | undefined): Promise<string[]> {
@@ -44,17 +67,4 @@ function parseHeader(text: string): [string, string] {
   const at = text.indexOf(':');
   if (at > 0) return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   throw new UsageError('A header is written as "name: value".');
-}
-
-function describe({ results, totals }: ConformanceReport): string {
-  const { pass, fail, unsupported, skipped } = totals;
-  const sum = `${pass} passed, ${fail} failed, ${unsupported} unsupported, ${skipped} skipped`;
-  return [...results.map(line), sum].join('\n');
-}
-
-function line({ outcome, operation, name, expected, got }: CaseResult): string {
-  const text = `${outcome.padEnd(11)} ${operation}: ${name}`;
-  return outcome === 'fail'
-    ? `${text}\n            expected ${expected}\n            got ${got}`
-    : text;
 }

@@ -1,0 +1,20 @@
+/** The export list of `dirspace/conformance`, nothing else. */
+
+export type { Exchange } from './conformance/exchange.ts';
+export {
+  formatReport,
+  REPORT_FORMATS,
+  type ReportFormat,
+} from './conformance/report.ts';
+export {
+  type CaseResult,
+  type ConformanceOptions,
+  type ConformanceReport,
+  type ConformanceSuite,
+  conformanceSuite,
+  type RunnableCase,
+  reportOf,
+  runConformance,
+} from './conformance/suite.ts';
+export type { ConformanceTarget, ServerTarget } from './conformance/target.ts';
+export { VERDICTS, type Verdict } from './conformance/verdict.ts';

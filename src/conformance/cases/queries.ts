@@ -1,0 +1,183 @@
+/** Cases about queries and their plans. */
+import type { QueryTableRequest } from '../../protocol/models.ts';
+import { ARROW_FILE_TYPE, mediaType } from '../../rest/header-names.ts';
+import type { ConformanceCase } from '../case.ts';
+import { pathOf, SAYS } from '../case.ts';
+import { fails, holds, type Kit, refused, same } from '../kit.ts';
+import { countOf, namesOf, rows, valuesIn, vectorRows } from '../rows.ts';
+import type { Rows } from '../target.ts';
+
+const JSON_TYPE = 'application/json';
+
+const query = (kit: Kit, id: string[], members: Partial<QueryTableRequest>): Promise<Rows> =>
+  kit.call('QueryTable', { id, k: 100, vector: {}, ...members });
+
+/** The ids of an answer, in order of their values: without a vector the protocol promises none. */
+const sortedIds = (found: Rows): number[] =>
+  valuesIn(found, 'id')
+    .map(Number)
+    .toSorted((left, right) => left - right);
+
+async function vectorTable(kit: Kit): Promise<string[]> {
+  const id = kit.id('v');
+  await kit.call('CreateTable', { id, mode: 'Create' }, vectorRows(5));
+  return id;
+}
+
+const nearest = { vector: { single_vector: [3.2, 1] }, vector_column: 'vector', k: 2 };
+
+export const QUERY_CASES: readonly ConformanceCase[] = [
+  {
+    operation: 'QueryTable',
+    name: 'answers the rows of a table',
+    basis:
+      'Query table `id` with vector search, full text search and optional SQL filtering. Returns results in Arrow IPC file or stream format.',
+    run: async (kit) => {
+      const found = await query(kit, await kit.table(5), {});
+      same('ids', sortedIds(found), [0, 1, 2, 3, 4]);
+      same('names of fields', namesOf(found).toSorted(), ['id', 'name']);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'answers an Arrow file',
+    basis: 'REST namespace returns the response as Arrow IPC file binary data',
+    run: async (kit) => {
+      const path = pathOf('table', await kit.table(), 'query');
+      const body = JSON.stringify({ k: 2, vector: {} });
+      const answer = await kit.send('POST', path, { body, type: JSON_TYPE });
+      same('status', answer.status, 200);
+      same('type', mediaType(answer.type), ARROW_FILE_TYPE);
+      same('first bytes', new TextDecoder().decode(answer.bytes.subarray(0, 6)), 'ARROW1');
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'k is the number of rows',
+    basis: 'Number of results to return',
+    run: async (kit) => same('rows', countOf(await query(kit, await kit.table(5), { k: 2 })), 2),
+  },
+  {
+    operation: 'QueryTable',
+    name: 'offset skips rows',
+    basis: 'Number of results to skip',
+    run: async (kit) => {
+      same('rows', countOf(await query(kit, await kit.table(5), { offset: 2 })), 3);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'column_names choose columns',
+    basis: 'List of Lance field paths to return.',
+    run: async (kit) => {
+      const found = await query(kit, await kit.table(), { columns: { column_names: ['name'] } });
+      same('names of fields', namesOf(found), ['name']);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'column_aliases name columns anew',
+    basis: 'Object mapping output aliases to source Lance field paths.',
+    run: async (kit) => {
+      const columns = { column_aliases: { title: 'name' } };
+      const found = await query(kit, await kit.table(1), { columns });
+      same('values', valuesIn(found, 'title'), ['name 0']);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'a filter chooses rows',
+    basis: 'Optional SQL filter expression.',
+    run: async (kit) => {
+      same('ids', sortedIds(await query(kit, await kit.table(5), { filter: 'id > 2' })), [3, 4]);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'a version is read as it was; a missing one is not found',
+    basis: `Table version to query. ${SAYS.versionMissing}`,
+    run: async (kit) => {
+      const id = await kit.table();
+      const version = await kit.version(id);
+      await kit.call('InsertIntoTable', { id }, rows(2, 3));
+      same('ids', sortedIds(await query(kit, id, { version })), [0, 1, 2]);
+      await fails(query(kit, id, { version: version + 1000 }), 'TableVersionNotFound');
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'with_row_id answers a column _rowid',
+    basis: 'If true, return the row id as a column called `_rowid`',
+    run: async (kit) => {
+      const found = await query(kit, await kit.table(), { with_row_id: true });
+      const ids = valuesIn(found, '_rowid').map(String);
+      same('distinct row ids', new Set(ids).size, 3);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'a vector search answers the nearest rows, nearest first',
+    basis: 'Query vector(s) for similarity search.',
+    run: async (kit) => {
+      const found = await query(kit, await vectorTable(kit), nearest);
+      same('ids', valuesIn(found, 'id').map(Number), [3, 4]);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'a filter of a vector search is applied before it where prefilter says so',
+    basis: 'Whether to apply filtering before vector search',
+    run: async (kit) => {
+      const asked = { ...nearest, prefilter: true, filter: 'id < 2' };
+      const found = await query(kit, await vectorTable(kit), asked);
+      same('ids', valuesIn(found, 'id').map(Number), [1, 0]);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'takes the bounds of the partitions to search',
+    basis:
+      'Minimum number of IVF partitions to search before adaptive expansion. Maximum number of IVF partitions to search. When omitted, all partitions may be searched if needed.',
+    run: async (kit) => {
+      const asked = { ...nearest, minimum_nprobes: 1, maximum_nprobes: 20 };
+      const found = await query(kit, await vectorTable(kit), asked);
+      same('ids', valuesIn(found, 'id').map(Number), [3, 4]);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'a request without k is refused',
+    basis: SAYS.malformed,
+    malformed: true,
+    run: async (kit) => {
+      const path = pathOf('table', await kit.table(), 'query');
+      refused(await kit.send('POST', path, { body: '{"vector":{}}', type: JSON_TYPE }));
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'a missing table is not found',
+    basis: SAYS.tableMissing,
+    run: (kit) => fails(query(kit, kit.id('no'), {}), 'TableNotFound'),
+  },
+  {
+    operation: 'ExplainTableQueryPlan',
+    name: 'answers a text',
+    basis: 'Returns a human-readable explanation of how the query will be executed.',
+    run: async (kit) => {
+      const asked = { id: await kit.table(), query: { k: 1, vector: {} } };
+      const { plan } = await kit.call('ExplainTableQueryPlan', asked);
+      holds('a plan', plan !== '', plan);
+    },
+  },
+  {
+    operation: 'AnalyzeTableQueryPlan',
+    name: 'answers a text',
+    basis: 'Returns detailed statistics and analysis of the query execution plan.',
+    run: async (kit) => {
+      const asked = { id: await kit.table(), k: 1, vector: {} };
+      const { analysis } = await kit.call('AnalyzeTableQueryPlan', asked);
+      holds('an analysis', analysis !== '', analysis);
+    },
+  },
+];

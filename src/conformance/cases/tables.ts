@@ -1,0 +1,290 @@
+/** Cases about tables as entries of a catalog: creating, describing, listing, declaring. */
+import { recordBatchStream } from '../../arrow.ts';
+import { ARROW_STREAM_TYPE } from '../../rest/header-names.ts';
+import type { ConformanceCase } from '../case.ts';
+import { pathOf, SAYS } from '../case.ts';
+import { fails, holds, type Kit, refused, same } from '../kit.ts';
+import { rows } from '../rows.ts';
+
+const JSON_TYPE = 'application/json';
+
+/** Every name on the pages of a list of tables, and the pages. */
+async function tablesOf(kit: Kit, id: string[], limit: number): Promise<string[][]> {
+  const pages: string[][] = [];
+  let page_token: string | undefined;
+  do {
+    const page = await kit.call('ListTables', { id, limit, ...(page_token && { page_token }) });
+    pages.push(page.tables);
+    page_token = page.page_token || undefined;
+  } while (page_token !== undefined && pages.length < 20);
+  return pages;
+}
+
+export const TABLE_CASES: readonly ConformanceCase[] = [
+  {
+    operation: 'CreateTable',
+    name: 'creates a table; a second one of its name is a conflict',
+    basis: 'Create: the operation fails with 409.',
+    run: async (kit) => {
+      const id = kit.id('t');
+      await kit.call('CreateTable', { id, mode: 'Create' }, rows(3));
+      const again = kit.call('CreateTable', { id, mode: 'Create' }, rows(1));
+      await fails(again, 'TableAlreadyExists');
+    },
+  },
+  {
+    operation: 'CreateTable',
+    name: 'a table has the rows that it was created with',
+    basis: 'Create table `id` in the namespace with the given data in Arrow IPC stream.',
+    run: async (kit) => same('rows', await kit.count(await kit.table(3)), 3),
+  },
+  {
+    operation: 'CreateTable',
+    name: 'a stream without rows creates an empty table',
+    basis: 'If the stream is empty, the API creates a new empty table.',
+    run: async (kit) => {
+      const id = kit.id('t');
+      const empty = recordBatchStream(rows(1).schema, []);
+      await kit.call('CreateTable', { id, mode: 'Create' }, empty);
+      same('rows', await kit.count(id), 0);
+    },
+  },
+  {
+    operation: 'CreateTable',
+    name: 'mode ExistOk leaves an existing table as it is, in both spellings',
+    basis: `ExistOk: the operation succeeds and the existing table is kept. ${SAYS.words}`,
+    run: async (kit) => {
+      const id = await kit.table(3);
+      for (const mode of ['ExistOk', 'exist_ok']) {
+        await kit.call('CreateTable', { id, mode }, rows(1));
+      }
+      same('rows', await kit.count(id), 3);
+    },
+  },
+  {
+    operation: 'CreateTable',
+    name: 'mode Overwrite replaces the rows',
+    basis: 'Overwrite: the existing table is dropped and a new table with this name is created.',
+    run: async (kit) => {
+      const id = await kit.table(3);
+      await kit.call('CreateTable', { id, mode: 'Overwrite' }, rows(1));
+      same('rows', await kit.count(id), 1);
+    },
+  },
+  {
+    operation: 'CreateTable',
+    name: 'a missing namespace is not found',
+    basis: SAYS.namespaceMissing,
+    run: async (kit) => {
+      await kit.needs('CreateNamespace');
+      const id = [...kit.id('no'), 't'];
+      await fails(kit.call('CreateTable', { id, mode: 'Create' }, rows(1)), 'NamespaceNotFound');
+    },
+  },
+  {
+    operation: 'CreateTable',
+    name: 'bytes that are no Arrow data are refused',
+    basis: SAYS.malformed,
+    malformed: true,
+    run: async (kit) => {
+      const id = kit.id('t');
+      const body = new TextEncoder().encode('this is no Arrow data');
+      const path = `${pathOf('table', id, 'create')}?mode=Create`;
+      refused(await kit.send('POST', path, { body, type: ARROW_STREAM_TYPE }));
+    },
+  },
+  {
+    operation: 'TableExists',
+    name: 'tells what is there from what is not',
+    basis: 'a `200` response means the table exists; a `404` response means it does not',
+    run: async (kit) => {
+      await kit.call('TableExists', { id: await kit.entry() });
+      await fails(kit.call('TableExists', { id: kit.id('no') }), 'TableNotFound');
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'answers the location of a table',
+    basis:
+      'This means the implementation only needs to return the table `location` without opening the dataset.',
+    run: async (kit) => {
+      const { location } = await kit.call('DescribeTable', { id: await kit.entry() });
+      holds('a location', typeof location === 'string' && location !== '', location);
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'a missing table is not found',
+    basis: SAYS.tableMissing,
+    run: (kit) => fails(kit.call('DescribeTable', { id: kit.id('no') }), 'TableNotFound'),
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'load_detailed_metadata answers version, schema and statistics',
+    basis:
+      'When true, the response must include all detailed metadata such as `version`, `schema`, and `stats` which require reading the dataset.',
+    run: async (kit) => {
+      const id = await kit.table();
+      const found = await kit.call('DescribeTable', { id, load_detailed_metadata: true });
+      holds('a version', Number.isInteger(found.version), found.version);
+      const names = found.schema?.fields.map(({ name }) => name);
+      same('names of fields', names, ['id', 'name']);
+      holds('statistics', Number.isInteger(found.stats?.num_fragments), found.stats);
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'load_detailed_metadata answers the name and the namespace',
+    basis: 'Table name. Only populated when `load_detailed_metadata` is true.',
+    open: true,
+    run: async (kit) => {
+      const id = await kit.table();
+      const found = await kit.call('DescribeTable', { id, load_detailed_metadata: true });
+      same('table', found.table, id.at(-1));
+      same('namespace', found.namespace, id.slice(0, -1));
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'with_table_uri answers a complete URI',
+    basis:
+      'Table URI. Unlike location, this field must be a complete and valid URI. Only returned when `with_table_uri` is true.',
+    run: async (kit) => {
+      const id = await kit.entry();
+      const { table_uri } = await kit.call('DescribeTable', { id, with_table_uri: true });
+      holds('a URI', /^[a-z][a-z0-9+.-]*:/i.test(table_uri ?? ''), table_uri);
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'check_declared tells that a table with rows is more than declared',
+    basis: 'When true, the response should populate `is_only_declared`.',
+    run: async (kit) => {
+      const id = await kit.table();
+      const found = await kit.call('DescribeTable', { id, check_declared: true });
+      same('is_only_declared', found.is_only_declared, false);
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'a tag beside a version is refused',
+    basis: 'Cannot be used together with `version` or `branch`.',
+    run: async (kit) => {
+      const id = await kit.table();
+      const version = await kit.version(id);
+      await kit.call('CreateTableTag', { id, tag: 'x', version });
+      await fails(kit.call('DescribeTable', { id, version, tag: 'x' }), 'InvalidInput');
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'describes the version of a tag',
+    basis:
+      'If specified, the server should resolve the tag to a version number and describe that version.',
+    run: async (kit) => {
+      const id = await kit.table();
+      const version = await kit.version(id);
+      await kit.call('CreateTableTag', { id, tag: 'x', version });
+      await kit.call('InsertIntoTable', { id }, rows(1, 3));
+      const asked = { id, tag: 'x', load_detailed_metadata: true };
+      same('version', (await kit.call('DescribeTable', asked)).version, version);
+    },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'a negative version is refused',
+    basis: SAYS.malformed,
+    // The shapes say what a valid request is, and not that a server has to check every bound.
+    open: true,
+    malformed: true,
+    run: async (kit) => {
+      const path = pathOf('table', await kit.entry(), 'describe');
+      refused(await kit.send('POST', path, { body: '{"version":-1}', type: JSON_TYPE }));
+    },
+  },
+  {
+    operation: 'ListTables',
+    name: 'lists the names of the tables of a namespace',
+    basis: 'List all child table names of the parent namespace `id`.',
+    run: async (kit) => {
+      const id = await kit.namespace();
+      for (const name of ['a', 'b']) await kit.entry([...id, name]);
+      same('names', (await kit.call('ListTables', { id })).tables.toSorted(), ['a', 'b']);
+    },
+  },
+  {
+    operation: 'ListTables',
+    name: 'pages have at most as many names as asked for, and each name once',
+    basis: `An inclusive upper bound of the number of results that a caller will receive. ${SAYS.pages}`,
+    run: async (kit) => {
+      const id = await kit.namespace();
+      for (const name of ['a', 'b', 'c']) await kit.entry([...id, name]);
+      const pages = await tablesOf(kit, id, 2);
+      holds(
+        'at most 2 names on a page',
+        pages.every(({ length }) => length <= 2),
+        pages,
+      );
+      same('names', pages.flat().toSorted(), ['a', 'b', 'c']);
+    },
+  },
+  {
+    operation: 'ListTables',
+    name: 'include_declared false leaves out what is only declared',
+    basis: 'When false, only tables with storage components are returned.',
+    run: async (kit) => {
+      const id = await kit.namespace();
+      await kit.call('CreateTable', { id: [...id, 'a'], mode: 'Create' }, rows(1));
+      await kit.call('DeclareTable', { id: [...id, 'b'] });
+      const { tables } = await kit.call('ListTables', { id, include_declared: false });
+      same('names', tables, ['a']);
+    },
+  },
+  {
+    operation: 'ListTables',
+    name: 'a missing namespace is not found',
+    basis: SAYS.namespaceMissing,
+    run: async (kit) => {
+      await kit.needs('CreateNamespace');
+      await fails(kit.call('ListTables', { id: kit.id('no') }), 'NamespaceNotFound');
+    },
+  },
+  {
+    operation: 'ListAllTables',
+    name: 'lists a table by its full identifier',
+    basis: 'Each string in the list is the full identifier in string form.',
+    run: async (kit) => {
+      const name = (await kit.entry()).join('$');
+      const found: string[] = [];
+      let page_token: string | undefined;
+      do {
+        const page = await kit.call('ListAllTables', page_token ? { page_token } : {});
+        found.push(...page.tables);
+        page_token = page.page_token || undefined;
+      } while (page_token !== undefined && !found.includes(name));
+      holds(`the identifier ${name}`, found.includes(name), found.slice(0, 20));
+    },
+  },
+  {
+    operation: 'DeclareTable',
+    name: 'declares a table; a second one of its name is a conflict',
+    basis: `Declare a table with the given name without touching storage. ${SAYS.tableTaken}`,
+    run: async (kit) => {
+      const id = kit.id('t');
+      await kit.call('DeclareTable', { id });
+      await fails(kit.call('DeclareTable', { id }), 'TableAlreadyExists');
+    },
+  },
+  {
+    operation: 'DeclareTable',
+    name: 'a declared table is there, and only declared',
+    basis:
+      'When true, indicates that the table has been declared in the namespace but not yet created on storage.',
+    run: async (kit) => {
+      const id = kit.id('t');
+      await kit.call('DeclareTable', { id });
+      const found = await kit.call('DescribeTable', { id, check_declared: true });
+      same('is_only_declared', found.is_only_declared, true);
+    },
+  },
+];

@@ -1,0 +1,44 @@
+/** Removes what a run made, by whatever operations the target has. Failures leave the rest where it is. */
+import type { RequestOf } from '../protocol/namespace.ts';
+import type { OperationName } from '../protocol/operations.ts';
+import type { Run } from './kit.ts';
+import type { Answered } from './target.ts';
+
+/** Deeper namespaces than the cases make are not theirs. */
+const DEPTH = 6;
+
+/** Of a run in the root, only names that begin with `name` are its own. */
+export async function removeWhatWasMade(
+  { target, home, tables }: Run,
+  name: string,
+): Promise<void> {
+  const ask = <Op extends OperationName>(
+    operation: Op,
+    request: RequestOf<Op>,
+  ): Promise<Answered<Op> | undefined> =>
+    target.call(operation, request, undefined, () => {}).catch(() => undefined);
+
+  const drop = async (id: string[]): Promise<void> => {
+    const dropped = await ask('DropTable', { id });
+    if (dropped === undefined) await ask('DeregisterTable', { id });
+  };
+
+  const sweep = async (id: string[], mine: (name: string) => boolean, depth: number) => {
+    for (const table of (await ask('ListTables', { id }))?.tables.filter(mine) ?? []) {
+      await drop([...id, table]);
+    }
+    if (depth === 0) return;
+    for (const inner of (await ask('ListNamespaces', { id }))?.namespaces.filter(mine) ?? []) {
+      await sweep([...id, inner], () => true, depth - 1);
+      await ask('DropNamespace', { id: [...id, inner] });
+    }
+  };
+
+  const id = [...home];
+  const cascades = id.length > 0 && (await ask('DropNamespace', { id, behavior: 'Cascade' }));
+  if (cascades) return;
+  for (const table of tables) await drop(table);
+  if (id.length === 0) return sweep([], (one) => one.startsWith(name), DEPTH);
+  await sweep(id, () => true, DEPTH);
+  await ask('DropNamespace', { id });
+}

@@ -1,0 +1,133 @@
+/** A report as text: for people, for programs, and in the forms that test runners read. */
+import type { CaseResult, ConformanceReport } from './suite.ts';
+import { VERDICTS, type Verdict } from './verdict.ts';
+
+/** The names of the formats of a report. */
+export const REPORT_FORMATS = ['pretty', 'json', 'junit', 'tap'] as const;
+/** One of them. */
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+/** The report in the format, with a line end. Only `failed` counts as a failure in any of them. */
+export function formatReport(report: ConformanceReport, format: ReportFormat): string {
+  return `${FORMATS[format](report)}\n`;
+}
+
+const FORMATS: Readonly<Record<ReportFormat, (report: ConformanceReport) => string>> = {
+  pretty,
+  json: (report) => JSON.stringify(report),
+  junit,
+  tap,
+};
+
+const WORDS: Readonly<Record<Verdict, string>> = {
+  passed: 'passed',
+  failed: 'failed',
+  'not implemented': 'not implemented',
+  'not decidable': 'not decidable',
+  'not run': 'not run',
+  differs: 'differ from the reference',
+};
+
+/** The facts of a case that did not pass, by name. */
+function factsOf({
+  basis,
+  expected,
+  got,
+  reason,
+  request,
+  answer,
+}: CaseResult): [string, string][] {
+  const facts = { protocol: basis, expected, got, reason, request, answer };
+  return Object.entries(facts).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, text]],
+  );
+}
+
+const isTold = ({ verdict }: CaseResult): boolean => verdict !== 'passed' && verdict !== 'not run';
+
+function pretty({ target, results, totals, milliseconds }: ConformanceReport): string {
+  const lines = results.flatMap((result) => {
+    const { verdict, operation, name, milliseconds: ms } = result;
+    const head = `${verdict.padEnd(15)} ${operation}: ${name} (${Math.round(ms)} ms)`;
+    const facts = isTold(result) ? factsOf(result) : [];
+    return [
+      head,
+      ...facts.map(([fact, text]) => `    ${fact.padEnd(9)} ${text.replaceAll('\n', ' ')}`),
+    ];
+  });
+  const counts = VERDICTS.map((verdict) => `${totals[verdict]} ${WORDS[verdict]}`).join(', ');
+  return [...lines, `${target}: ${counts}, in ${(milliseconds / 1000).toFixed(1)} s`].join('\n');
+}
+
+function tap({ results }: ConformanceReport): string {
+  const lines = results.flatMap((result, at) => {
+    const { verdict, operation, name, reason = verdict, milliseconds } = result;
+    const title = escapeTap(`${operation}: ${name}`);
+    const ok = verdict === 'failed' || verdict === 'differs' ? 'not ok' : 'ok';
+    const directive =
+      verdict === 'differs'
+        ? ' # TODO differs from the reference; the protocol leaves it open'
+        : verdict === 'passed' || verdict === 'failed'
+          ? ''
+          : ` # SKIP ${verdict}${reason === verdict ? '' : `: ${escapeTap(reason)}`}`;
+    const facts: [string, unknown][] = [['duration_ms', milliseconds]];
+    if (isTold(result)) facts.push(['verdict', verdict], ...factsOf(result));
+    return [
+      `${ok} ${at + 1} - ${title}${directive}`,
+      '  ---',
+      ...facts.map(([fact, value]) => `  ${fact}: ${JSON.stringify(value)}`),
+      '  ...',
+    ];
+  });
+  return ['TAP version 14', `1..${results.length}`, ...lines].join('\n');
+}
+
+/** A `#` would begin a directive, and a line end another line. */
+const escapeTap = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').replaceAll('\\', '\\\\').replaceAll('#', '\\#');
+
+function junit({ target, results, totals, milliseconds }: ConformanceReport): string {
+  const cases = results.map((result) => {
+    const { verdict, operation, name, milliseconds: ms } = result;
+    const attributes = `classname="${escapeXml(operation)}" name="${escapeXml(name)}" time="${seconds(ms)}"`;
+    if (verdict === 'passed') return `    <testcase ${attributes}/>`;
+    const text = escapeXml(
+      factsOf(result)
+        .map(([fact, value]) => `${fact}: ${value}`)
+        .join('\n'),
+    );
+    const told =
+      verdict === 'failed'
+        ? `<failure message="${escapeXml(result.got ?? verdict)}">${text}</failure>`
+        : `<skipped message="${escapeXml(verdict)}"/><system-out>${text}</system-out>`;
+    return `    <testcase ${attributes}>${told}</testcase>`;
+  });
+  const { failed } = totals;
+  const skipped = results.length - failed - totals.passed;
+  const counts = `tests="${results.length}" failures="${failed}" errors="0"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts} time="${seconds(milliseconds)}">`,
+    `  <testsuite name="${escapeXml(target)}" ${counts} skipped="${skipped}" time="${seconds(milliseconds)}">`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+  ].join('\n');
+}
+
+const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\n': '&#10;',
+};
+
+/** Characters that XML cannot hold are replaced. */
+const escapeXml = (text: string): string =>
+  text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what XML forbids
+    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
+    .replaceAll(/[&<>"\n]/g, (character) => ENTITIES[character] as string);

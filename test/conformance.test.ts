@@ -1,0 +1,103 @@
+/**
+ * The conformance kit against our own catalogs and servers: no case fails, every operation has cases,
+ * and every request is valid by the protocol's own OpenAPI document, save those that say otherwise.
+ */
+import { describe, expect, test } from 'vitest';
+import { CASES, conformanceSuite, runConformance } from '../src/conformance/suite.ts';
+import type { ConformanceTarget } from '../src/conformance/target.ts';
+import type { DirectoryOptions } from '../src/directory/directory-namespace.ts';
+import { MISSING } from '../src/directory/handlers.ts';
+import { OPERATION_NAMES } from '../src/protocol/operations.ts';
+import { createServer } from '../src/server.ts';
+import { directorySubject } from './helpers/catalogs.ts';
+import { answerFaults, operationOf, requestFaults } from './helpers/protocol-document.ts';
+
+const limits = { maxEventLoopDelayMs: 0 };
+const titleOf = ({ operation, name }: { operation: string; name: string }): string =>
+  `${operation}: ${name}`;
+
+const catalogs: Readonly<Record<string, ['disk' | 'memory', Partial<DirectoryOptions>?]>> = {
+  'a catalog in memory': ['memory'],
+  'a catalog on disk': ['disk'],
+  'a catalog with managed versions': ['memory', { managedVersioning: true }],
+};
+
+describe.each(Object.entries(catalogs))('%s', (_, [place, options = {}]) => {
+  test.each(['in process', 'over HTTP'])('%s: no case fails, and nothing is left', async (way) => {
+    const { namespace, close } = await directorySubject(place, options);
+    await using server = await createServer({ namespace, limits });
+    const http = way === 'over HTTP';
+    const target: ConformanceTarget = http
+      ? { uri: 'http://x', fetch: (url, init) => server.fetch(url, init) }
+      : namespace;
+    const { results, totals } = await runConformance(target);
+    const wrong = results.filter(({ verdict }) =>
+      ['failed', 'differs', 'not decidable'].includes(verdict),
+    );
+    expect(wrong.map((one) => [titleOf(one), one.expected, one.got, one.reason])).toEqual([]);
+    const missing = results.filter(({ verdict }) => verdict === 'not implemented');
+    expect(missing.map(({ operation }) => operation).toSorted()).toEqual([...MISSING].toSorted());
+    // What is about HTTP cannot be asked of a catalog in process.
+    expect(totals['not run']).toBe(http ? 0 : 9);
+    expect(totals.passed).toBeGreaterThan(100);
+    expect((await namespace.listAllTables({})).tables).toEqual([]);
+    expect((await namespace.listNamespaces({ id: [] })).namespaces).toEqual([]);
+    await close();
+  });
+});
+
+describe('the cases', () => {
+  test('every operation has some, the first of which can show that it works', () => {
+    const operations = CASES.map(({ operation }) => operation);
+    expect([...new Set(operations)].toSorted()).toEqual([...OPERATION_NAMES].toSorted());
+    for (const operation of OPERATION_NAMES) {
+      const [first] = CASES.filter((one) => one.operation === operation);
+      if (operation !== 'RegisterTable') expect(first?.open, operation).toBeUndefined();
+      expect(first?.malformed, operation).toBeUndefined();
+    }
+  });
+
+  test('have names of their own and a sentence of the protocol each', () => {
+    const titles = CASES.map(titleOf);
+    expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);
+    for (const { basis } of CASES) expect(basis.length).toBeGreaterThan(20);
+  });
+});
+
+test('requests are valid by the document of the protocol, save the malformed ones; answers too', async () => {
+  const { namespace } = await directorySubject('memory');
+  await using server = await createServer({ namespace, limits });
+  let faults: string[] = [];
+  const answered: string[] = [];
+  let requests = 0;
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    requests += 1;
+    const type = new Headers(init.headers).get('content-type') ?? '';
+    const body = (init.body ?? undefined) as string | Uint8Array | undefined;
+    faults.push(...requestFaults({ method: init.method ?? '', url, type, body }));
+    const response = await server.fetch(url, init);
+    const json = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    const own = operationOf(init.method ?? '', new URL(url).pathname)?.operationId;
+    const wrong = answerFaults(init.method ?? '', url, response.status, json);
+    answered.push(...wrong.map((fault) => `${own} ${response.status}: ${fault}`));
+    return response;
+  };
+  const suite = conformanceSuite({ uri: 'http://x', fetch });
+  const malformed = CASES.filter((one) => one.malformed).map(titleOf);
+  const found: string[] = [];
+  for (const one of suite.cases) {
+    faults = [];
+    const { exchanges } = await one.run();
+    const expected = malformed.includes(one.title) ? 1 : 0;
+    if (Math.min(1, faults.length) !== expected) found.push(`${one.title}: ${faults.join(', ')}`);
+    if (expected === 1) expect(exchanges.length, one.title).toBeGreaterThan(0);
+  }
+  await suite.close();
+  expect(found).toEqual([]);
+  expect(requests).toBeGreaterThan(300);
+  // "The server does not support this operation": the document lists 406 for some operations only.
+  expect([...new Set(answered)].filter((fault) => !/^\w+ 406: it has no/.test(fault))).toEqual([]);
+});
