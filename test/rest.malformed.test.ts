@@ -310,8 +310,9 @@ test.each([
   ],
   ['no host', 'GET /health HTTP/1.1\r\nconnection: close\r\n\r\n'],
   ['a tunnel', 'CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n'],
-  ['headers too large', `GET /health HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`],
-])('bytes that are no request: %s', async (_, bytes) => {
+  ['two hosts', 'GET /health HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n'],
+  ['headers too large', `GET /health HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`, 431],
+])('bytes that are no request: %s', async (_, bytes, status = 400) => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   let text = '';
   socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -320,9 +321,9 @@ test.each([
   socket.on('error', () => {});
   socket.write(bytes);
   await new Promise((resolve) => socket.once('close', resolve));
-  expect(text).toMatch(/^HTTP\/1\.1 400 /);
+  expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))).toMatchObject({
-    status: 400,
+    status,
     code: 13,
   });
 });

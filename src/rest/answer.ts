@@ -86,10 +86,16 @@ function prefersStream(accept: string): boolean {
   return stream > 0 && stream >= file;
 }
 
+const GARBLED = {
+  400: 'The request is not valid HTTP.',
+  408: 'The headers of the request did not arrive in time.',
+  431: 'The headers of the request are too large.',
+} as const;
+
 /** The answer to bytes that are no request: there is no route, no id and no dialect to speak of. */
-export function garbled(): HttpAnswer {
-  const error = new DirspaceError('InvalidInput', 'The request is not valid HTTP.');
-  return jsonAnswer(error.status, formatErrorBody(error, { instance: '' }));
+export function garbled(status: keyof typeof GARBLED): HttpAnswer {
+  const error = new DirspaceError('InvalidInput', GARBLED[status]);
+  return jsonAnswer(status, formatErrorBody(error, { instance: '', status }));
 }
 
 export interface FailureOptions {

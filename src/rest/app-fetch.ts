@@ -30,6 +30,7 @@ function wireRequest(request: Request): WireRequest {
     url: pathname + search,
     httpVersion: '1.1',
     headers,
+    hosts: 1,
     body: request.body === null ? undefined : Readable.from(request.body),
   };
 }

@@ -47,8 +47,16 @@ export interface Exchange {
 /** Takes a request; whoever calls it sends the answer and tells its end. */
 export type Handler = (request: WireRequest) => Exchange;
 
-/** The reason why nothing answers at an address. */
-export class RouteNotFound extends Error {}
+/** The reason why nothing answers at an address, or not by the method of the request. */
+export class RouteNotFound extends Error {
+  /** The methods that the address takes; none where it is unknown. */
+  readonly allowed: readonly string[];
+
+  constructor(allowed: readonly string[]) {
+    super('no route');
+    this.allowed = allowed;
+  }
+}
 
 export function createApp(options: AppOptions): Handler {
   const router = new Router(options.routes);
@@ -82,7 +90,7 @@ async function answerTo(
     admit(state);
     const { path, query } = splitAddress(url);
     const found = router.find(method, path);
-    if (found === undefined) throw new RouteNotFound();
+    if (found === undefined) throw new RouteNotFound(router.methods(path));
     const { route, parameters } = found;
     return decorate(state, await route.answer({ state, parameters, query }));
   } catch (failure) {

@@ -62,6 +62,7 @@ export async function readJson(
     throw unsupportedType(request, JSON_TYPE);
   }
   checkLength(request, limit);
+  request.acceptBody?.();
   const bytes = await readWhole(body, limit, progress);
   if (bytes.byteLength === 0) return undefined;
   try {
@@ -125,11 +126,13 @@ export function checkArrowBody(request: WireRequest, limit: number): void {
 
 /** The pieces of a body as they are pulled: what is not asked for stays in the connection. */
 export async function* arrowPieces(
-  { body }: WireRequest,
+  request: WireRequest,
   limit: number,
   progress: Progress,
 ): AsyncGenerator<Uint8Array> {
+  const { body } = request;
   if (body === undefined) return;
+  request.acceptBody?.();
   let bytes = 0;
   const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   while (true) {

@@ -52,7 +52,7 @@ function route({ method, url }: RequestHead): string {
   const path = (at < 0 ? url : url.slice(0, at)).replace(/(.)\/$/, '$1');
   if (method !== 'GET' || path !== '/v1/table') return path + query;
   // Its list of all tables is that of the root.
-  const root = new URLSearchParams(query).get('delimiter') ?? DEFAULT_DELIMITER;
+  const root = new URLSearchParams(query).get('delimiter') || DEFAULT_DELIMITER;
   return `/v1/namespace/${encodeURIComponent(root)}/table/list${query}`;
 }
 

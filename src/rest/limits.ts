@@ -37,6 +37,8 @@ export interface Limits {
    * cleaning up, verifying and repairing take as long as they take, until the caller leaves.
    */
   readonly requestTimeoutMs?: number;
+  /** How long the headers of a request may take to arrive; 20,000 if absent, 0 for any time. */
+  readonly headersTimeoutMs?: number;
   /** How long stopping waits for requests under way; 10,000 if absent. */
   readonly drainTimeoutMs?: number;
   /** Requests are refused while the event loop is later than this; 5,000 if absent, 0 for never. */
@@ -57,6 +59,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   requestMemory: 256 * 1024 ** 2,
   serverMemory: 1024 ** 3,
   requestTimeoutMs: 120_000,
+  headersTimeoutMs: 20_000,
   drainTimeoutMs: 10_000,
   maxEventLoopDelayMs: 5_000,
   retryAfterSeconds: 1,

@@ -2,7 +2,13 @@
  * The handler on sockets: the only importer of Node's HTTP server. Turns its requests into ours and
  * sends our answers, with backpressure both ways. What a request means is the handler's.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { DirspaceError } from '../errors.ts';
 import type { Exchange, Handler } from './app.ts';
@@ -12,18 +18,28 @@ import type { HttpAnswer, WireRequest } from './request-state.ts';
 
 export interface SocketOptions {
   /** The answer to bytes that are no request at all. */
-  readonly garbled: () => HttpAnswer;
+  readonly garbled: (status: 400 | 408 | 431) => HttpAnswer;
   /** A socket without any traffic is closed after this. */
   readonly socketTimeoutMs: number;
+  /** Headers that take longer are answered 408; 0 for any time. */
+  readonly headersTimeoutMs: number;
 }
 
 /** How long a connection is kept for the next request: longer than common proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
 
+/** What Node's parser calls them, and the status that says so. */
+const CLIENT_ERRORS: Readonly<Record<string, 408 | 431>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
 export class SocketServer {
   readonly #handle: Handler;
   readonly #options: SocketOptions;
   readonly #servers: Server[] = [];
+  /** The newest answer of each connection. */
+  readonly #underWay = new WeakMap<Socket, ServerResponse>();
   #stopping = false;
 
   constructor(handle: Handler, options: SocketOptions) {
@@ -64,26 +80,37 @@ export class SocketServer {
   }
 
   #create(): Server {
-    const { garbled, socketTimeoutMs } = this.#options;
-    const refuse = (socket: Socket): void => refuseGarbled(socket, garbled());
+    const { garbled, socketTimeoutMs, headersTimeoutMs } = this.#options;
     const server = createServer({
       requireHostHeader: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Bodies take as long as they move; a socket that stands still is closed below.
       requestTimeout: 0,
+      headersTimeout: headersTimeoutMs,
+      ...(headersTimeoutMs > 0 ? { connectionsCheckingInterval: headersTimeoutMs / 4 } : {}),
     });
     server.setTimeout(socketTimeoutMs);
-    const serve = (raw: IncomingMessage, reply: ServerResponse): void => this.#serve(raw, reply);
-    server.on('request', serve);
+    server.on('request', (raw, reply) => this.#serve(raw, reply, false));
+    server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, true));
     // What Node would answer by itself, without a body.
-    server.on('checkExpectation', serve);
-    server.on('connect', (_, socket: Socket) => refuse(socket));
-    server.on('clientError', (_, socket) => refuse(socket as Socket));
+    server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, false));
+    server.on('connect', (_, socket: Socket) => this.#refuse(socket, garbled(400)));
+    server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) =>
+      this.#refuse(socket as Socket, garbled(CLIENT_ERRORS[code] ?? 400)),
+    );
     return server;
   }
 
-  #serve(raw: IncomingMessage, reply: ServerResponse): void {
-    const exchange = this.#handle(new SocketRequest(raw));
+  #refuse(socket: Socket, answer: HttpAnswer): void {
+    // A part of an answer may be on its way already.
+    const reply = this.#underWay.get(socket);
+    if (reply?.headersSent === true && !reply.writableFinished) socket.destroy();
+    else refuseGarbled(socket, answer);
+  }
+
+  #serve(raw: IncomingMessage, reply: ServerResponse, awaitsContinue: boolean): void {
+    this.#underWay.set(raw.socket, reply);
+    const exchange = this.#handle(new SocketRequest(raw, awaitsContinue ? reply : undefined));
     const { gone } = exchange;
     raw.once('error', gone);
     reply.on('error', gone);
@@ -129,10 +156,13 @@ export class SocketServer {
 /** A request as Node's parser made it. */
 class SocketRequest implements WireRequest {
   readonly #raw: IncomingMessage;
+  #awaiting: ServerResponse | undefined;
   readonly url: string;
 
-  constructor(raw: IncomingMessage) {
+  /** `awaiting` is the reply of a caller who sends the body once he is told to. */
+  constructor(raw: IncomingMessage, awaiting: ServerResponse | undefined) {
     this.#raw = raw;
+    this.#awaiting = awaiting;
     this.url = raw.url ?? '/';
   }
 
@@ -150,6 +180,21 @@ class SocketRequest implements WireRequest {
 
   get body(): IncomingMessage | undefined {
     return hasBody(this.#raw.headers) ? this.#raw : undefined;
+  }
+
+  get hosts(): number {
+    const { rawHeaders } = this.#raw;
+    let count = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at] as string;
+      if (name.length === 4 && name.toLowerCase() === 'host') count++;
+    }
+    return count;
+  }
+
+  acceptBody(): void {
+    this.#awaiting?.writeContinue();
+    this.#awaiting = undefined;
   }
 
   holdOpen(): () => void {
@@ -194,7 +239,7 @@ function refuseGarbled(socket: Socket, { status, headers, body }: HttpAnswer): v
     return;
   }
   const lines = [
-    `HTTP/1.1 ${status} Bad Request`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',

@@ -19,8 +19,12 @@ export interface WireRequest {
   readonly httpVersion: string;
   /** By their names in lower case. */
   readonly headers: IncomingHttpHeaders;
+  /** How many Host headers there are; `headers` has the first. */
+  readonly hosts: number;
   /** Undefined where the request says that it has none. Pulled piece by piece. */
   readonly body: Readable | undefined;
+  /** To be called before the body is read: a caller may wait for it before it sends the body. */
+  acceptBody?(): void;
   /** Keeps a connection that stands still open until what is answered is called. */
   holdOpen?(): () => void;
 }

@@ -45,9 +45,15 @@ export function ownRoutes(isStopping: () => boolean, databases: Databases): Rout
   ];
 }
 
-export function noRoute({ request, path }: RequestState): DirspaceError {
+export function noRoute(
+  { request, path }: RequestState,
+  allowed: readonly string[],
+): DirspaceError {
+  const asked = path.slice(0, 200);
   return new DirspaceError(
     'Unsupported',
-    `There is no route ${request.method} ${path.slice(0, 200)}.`,
+    allowed.length === 0
+      ? `There is no route ${request.method} ${asked}.`
+      : `${asked} does not take ${request.method}; it takes ${allowed.join(' and ')}.`,
   );
 }

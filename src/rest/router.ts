@@ -60,18 +60,33 @@ export class Router<T extends RoutePattern> {
     at.leaves.set(route.method, { route, names });
   }
 
-  /** The route of a path as it was sent. Throws InvalidInput where that is not percent-encoded UTF-8. */
+  /**
+   * The route of a path as it was sent. HEAD is answered by the route of GET, whose body is then left
+   * out. Throws InvalidInput where that is not percent-encoded UTF-8.
+   */
   find(method: string, path: string): RouteMatch<T> | undefined {
     if (!path.startsWith('/')) return undefined;
-    const parts = path.slice(1).split('/');
-    if (path.includes('%')) for (const [at, part] of parts.entries()) parts[at] = decoded(part);
+    const parts = partsOf(path);
     const values: string[] = [];
-    const leaf = search(this.#root, method, parts, 0, values);
+    const leaf = search(this.#root, method === 'HEAD' ? 'GET' : method, parts, 0, values);
     if (leaf === undefined) return undefined;
     const parameters: Record<string, string> = {};
     for (const [at, name] of leaf.names.entries()) parameters[name] = values[at] as string;
     return { route: leaf.route, parameters };
   }
+
+  /** The methods that a path takes, sorted; none where it has no route. */
+  methods(path: string): string[] {
+    const found = new Set<string>();
+    if (path.startsWith('/')) collect(this.#root, partsOf(path), 0, found);
+    if (found.has('GET')) found.add('HEAD');
+    return [...found].sort();
+  }
+}
+
+function partsOf(path: string): string[] {
+  const parts = path.slice(1).split('/');
+  return path.includes('%') ? parts.map(decoded) : parts;
 }
 
 function search<T>(
@@ -90,6 +105,22 @@ function search<T>(
   const leaf = search(from.parameter, method, parts, at + 1, values);
   if (leaf === undefined) values.pop();
   return leaf;
+}
+
+function collect<T>(
+  from: Branch<T>,
+  parts: readonly string[],
+  at: number,
+  found: Set<string>,
+): void {
+  if (at === parts.length) {
+    for (const method of from.leaves.keys()) found.add(method);
+    return;
+  }
+  const part = parts[at] as string;
+  for (const next of [from.words.get(part), part === '' ? undefined : from.parameter]) {
+    if (next !== undefined) collect(next, parts, at + 1, found);
+  }
 }
 
 function decoded(part: string): string {

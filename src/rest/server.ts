@@ -137,13 +137,18 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   });
 
   const failed = (state: RequestState, failure: unknown): HttpAnswer => {
-    const missing = failure instanceof RouteNotFound;
-    const answer = failureAnswer(state, missing ? noRoute(state) : failure, {
+    const settings = {
       retryAfterSeconds: limits.retryAfterSeconds,
       hidden: services.databases.roots,
-      ...(missing ? { status: 404 } : {}),
-    });
-    return decorate(state, answer);
+    };
+    if (!(failure instanceof RouteNotFound)) {
+      return decorate(state, failureAnswer(state, failure, settings));
+    }
+    const { allowed } = failure;
+    const status = allowed.length === 0 ? 404 : 405;
+    const answer = failureAnswer(state, noRoute(state, allowed), { ...settings, status });
+    const allow = status === 404 ? {} : { allow: allowed.join(', ') };
+    return decorate(state, { ...answer, headers: { ...answer.headers, ...allow } });
   };
 
   const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
@@ -170,6 +175,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const sockets = new SocketServer(handle, {
     garbled,
     socketTimeoutMs: limits.requestTimeoutMs + 5_000,
+    headersTimeoutMs: limits.headersTimeoutMs,
   });
 
   const stop = async (): Promise<void> => {
@@ -205,8 +211,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
 /** HTTP asks for it, and Node would refuse without a body of ours. */
 function checkHost({ request }: RequestState): void {
-  if (request.headers.host !== undefined || request.httpVersion !== '1.1') return;
-  throw new DirspaceError('InvalidInput', 'The request has no Host header.');
+  const { hosts, httpVersion } = request;
+  if (hosts > 1) {
+    throw new DirspaceError('InvalidInput', `The request has ${hosts} Host headers; send one.`);
+  }
+  if (hosts === 0 && httpVersion === '1.1') {
+    throw new DirspaceError('InvalidInput', 'The request has no Host header.');
+  }
 }
 
 /**
