@@ -1,7 +1,7 @@
 /**
- * LIKE and ILIKE over UTF-8 bytes. A pattern is compiled once: exact, prefix, suffix and contains
- * have loops of their own, anything else goes through a matcher whose time is at most the product
- * of both lengths. It knows patterns and bytes, no SQL.
+ * LIKE and ILIKE over UTF-8 bytes, in time linear in the text. A pattern is compiled once: exact,
+ * prefix, suffix and contains have loops of their own; of anything else the parts between the % are
+ * looked for from left to right. It knows patterns and bytes, no SQL.
  */
 import { DirspaceError } from '../errors.ts';
 import {
@@ -14,6 +14,7 @@ import {
   UNKNOWN,
 } from './column.ts';
 import { equalBytes } from './evaluate-compare.ts';
+import { LongNeedle, SHORT_NEEDLE } from './find-text.ts';
 
 /** A byte of the pattern, or one of these. */
 const ANY_ONE = -1;
@@ -43,12 +44,27 @@ export function evaluateLike(
   );
 }
 
-/** Throws InvalidInput for a pattern that ends in its escape character. */
+/** What stands between two % of a pattern, or before the first or after the last one. */
+interface Part {
+  readonly tokens: Int16Array;
+  /** Set for one that is long, and has no _. */
+  readonly long: LongNeedle | undefined;
+}
+
+/** A part with _ is compared anew at each character, so that its length is bounded. */
+const MAX_WILD_PART = 1000;
+
+interface LikePattern {
+  readonly tokens: Int16Array;
+  readonly parts: readonly Part[];
+}
+
+/** Throws InvalidInput for a pattern that ends in its escape character, or has too long a part with _. */
 export function compilePattern(
   pattern: string,
   escaping: string,
   insensitive: boolean,
-): Int16Array {
+): LikePattern {
   const tokens: number[] = [];
   const characters = [...(insensitive ? pattern.toLowerCase() : pattern)];
   const marker = insensitive ? escaping.toLowerCase() : escaping;
@@ -70,14 +86,36 @@ export function compilePattern(
       tokens.push(ANY_ONE);
       continue;
     }
-    tokens.push(...Buffer.from(character));
+    for (const byte of Buffer.from(character)) tokens.push(byte);
   }
-  return Int16Array.from(tokens);
+  const compiled = Int16Array.from(tokens);
+  const parts: Part[] = [];
+  for (let start = 0; start <= compiled.length; ) {
+    const run = compiled.indexOf(ANY_RUN, start);
+    const end = run < 0 ? compiled.length : run;
+    // The first and the last part are compared at one place only.
+    parts.push(partOf(compiled.subarray(start, end), start > 0 && run >= 0, pattern));
+    start = end + 1;
+  }
+  return { tokens: compiled, parts };
 }
 
-function matchColumn(column: BytesColumn, pattern: Int16Array, insensitive: boolean): Uint8Array {
+function partOf(tokens: Int16Array, isSought: boolean, pattern: string): Part {
+  if (!isSought || tokens.length <= SHORT_NEEDLE) return { tokens, long: undefined };
+  if (!tokens.includes(ANY_ONE)) return { tokens, long: new LongNeedle(tokens) };
+  if (tokens.length > MAX_WILD_PART) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The LIKE pattern '${pattern.slice(0, 60)}' has ${tokens.length} bytes with _ between two %; ${MAX_WILD_PART} is the most`,
+    );
+  }
+  return { tokens, long: undefined };
+}
+
+function matchColumn(column: BytesColumn, like: LikePattern, insensitive: boolean): Uint8Array {
   const folded = insensitive ? foldCase(column) : null;
-  if (folded !== null) return matchColumn(folded, pattern, false);
+  if (folded !== null) return matchColumn(folded, like, false);
+  const { tokens: pattern } = like;
   const out = new Uint8Array(column.length);
   const first = pattern[0] === ANY_RUN;
   const last = pattern.at(-1) === ANY_RUN;
@@ -86,8 +124,9 @@ function matchColumn(column: BytesColumn, pattern: Int16Array, insensitive: bool
     pattern.length - (last && pattern.length > 1 ? 1 : 0),
   );
   if (first && pattern.length === 1) return out.fill(TRUE);
-  if (insensitive || middle.some((token) => token < 0)) {
-    return generalLoop(column, pattern, insensitive, out);
+  const isLong = first && last && middle.length > SHORT_NEEDLE;
+  if (insensitive || isLong || middle.some((token) => token < 0)) {
+    return generalLoop(column, like, insensitive, out);
   }
   const needle = Uint8Array.from(middle);
   if (first && last) containsLoop(column, needle, out);
@@ -166,7 +205,7 @@ function containsLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array):
 
 function generalLoop(
   column: BytesColumn,
-  pattern: Int16Array,
+  pattern: LikePattern,
   insensitive: boolean,
   out: Uint8Array,
 ): Uint8Array {
@@ -204,7 +243,7 @@ function foldCase(column: BytesColumn): BytesColumn | null {
 
 function matchValues(
   column: Column,
-  patternOf: (row: number) => Int16Array | null,
+  patternOf: (row: number) => LikePattern | null,
   insensitive: boolean,
 ): Uint8Array {
   const out = new Uint8Array(column.length);
@@ -221,35 +260,68 @@ function matchValues(
   return out;
 }
 
-/** On a mismatch the last % takes one more character; earlier ones never have to be retried. */
+/** Whether `data[start..end)` is the pattern. */
 export function matches(
   data: Uint8Array,
   start: number,
   end: number,
-  pattern: Int16Array,
+  { parts }: LikePattern,
 ): boolean {
-  let s = start;
-  let p = 0;
-  let run = -1;
-  let mark = 0;
-  while (s < end) {
-    const token = pattern[p];
-    if (token === ANY_RUN) {
-      run = ++p;
-      mark = s;
-    } else if (token === ANY_ONE) {
-      s++;
-      while (s < end && ((data[s] as number) & 0xc0) === 0x80) s++;
-      p++;
-    } else if (token === data[s]) {
-      s++;
-      p++;
-    } else if (run >= 0) {
-      p = run;
-      s = ++mark;
-      while (s < end && ((data[s] as number) & 0xc0) === 0x80) s = ++mark;
-    } else return false;
+  const head = (parts[0] as Part).tokens;
+  const from = matchAt(data, start, end, head);
+  if (parts.length === 1) return from === end;
+  if (from < 0) return false;
+  const until = matchBefore(data, from, end, (parts.at(-1) as Part).tokens);
+  if (until < 0) return false;
+  let at = from;
+  for (let k = 1; k < parts.length - 1; k++) {
+    at = find(data, at, until, parts[k] as Part);
+    if (at < 0) return false;
   }
-  while (pattern[p] === ANY_RUN) p++;
-  return p === pattern.length;
+  return true;
+}
+
+/** Where the tokens end that begin at `start`, -1 where they do not. */
+function matchAt(data: Uint8Array, start: number, end: number, tokens: Int16Array): number {
+  let at = start;
+  for (let k = 0; k < tokens.length; k++) {
+    if (at >= end) return -1;
+    const token = tokens[k] as number;
+    if (token === ANY_ONE) {
+      at++;
+      while (at < end && ((data[at] as number) & 0xc0) === 0x80) at++;
+    } else if (token !== data[at++]) return -1;
+  }
+  return at;
+}
+
+/** Where the tokens begin that end at `end`, -1 where they do not. */
+function matchBefore(data: Uint8Array, start: number, end: number, tokens: Int16Array): number {
+  let at = end;
+  for (let k = tokens.length - 1; k >= 0; k--) {
+    if (at <= start) return -1;
+    const token = tokens[k] as number;
+    at--;
+    if (token === ANY_ONE) while (at > start && ((data[at] as number) & 0xc0) === 0x80) at--;
+    else if (token !== data[at]) return -1;
+  }
+  return at;
+}
+
+/** Where the first of the part's places within `data[start..end)` ends, -1 where it has none. */
+function find(data: Uint8Array, start: number, end: number, { tokens, long }: Part): number {
+  if (long !== undefined) {
+    const at = long.find(data, start, end);
+    return at < 0 ? -1 : at + tokens.length;
+  }
+  const lead = tokens[0] as number;
+  const last = end - tokens.length;
+  for (let at = start; at <= last; at++) {
+    const byte = data[at] as number;
+    // A character is not begun in its middle.
+    if (lead === ANY_ONE ? (byte & 0xc0) === 0x80 : byte !== lead) continue;
+    const stop = matchAt(data, at, end, tokens);
+    if (stop >= 0) return stop;
+  }
+  return -1;
 }

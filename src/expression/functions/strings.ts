@@ -7,6 +7,7 @@ import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import type { RowFunction } from '../bound.ts';
 import { type Column, constantColumn, reader, type Value, validityOf } from '../column.ts';
+import { finderOf, type TextFinder } from '../find-text.ts';
 import { strict } from './rows.ts';
 
 /** A longer result is refused whatever the memory: repeat and lpad could ask for any size. */
@@ -126,29 +127,42 @@ function reversed(value: string): string {
 
 const PIECE = 4096;
 
+/** Where `part` is in `value` first, -1 where it is not. */
+const placeOf = (value: string, part: string): number =>
+  part === '' ? 0 : finderOf(part).find(value, 0);
+
 /** How often `part` is in `value`, without overlaps. */
-function occurrences(value: string, part: string): number {
+function occurrences(value: string, part: string, finder: TextFinder): number {
   let count = 0;
-  for (let at = value.indexOf(part); at >= 0; at = value.indexOf(part, at + part.length)) count++;
+  for (let at = finder.find(value, 0); at >= 0; at = finder.find(value, at + part.length)) count++;
   return count;
 }
 
 function replace(value: string, from: string, to: string, memory: BatchMemory): string {
   if (from === '') return value;
-  const count = occurrences(value, from);
+  const finder = finderOf(from);
+  const count = occurrences(value, from, finder);
   if (count === 0) return value;
   guarded(value.length + count * (to.length - from.length), memory);
-  return value.replaceAll(from, () => to);
+  let made = '';
+  let last = 0;
+  for (let at = finder.find(value, 0); at >= 0; at = finder.find(value, last)) {
+    made += value.slice(last, at) + to;
+    last = at + from.length;
+  }
+  return made + value.slice(last);
 }
 
 /** The piece with number `index` from 1, or from the end for a negative one; empty where none is. */
 function splitPart(value: string, by: string, index: number): string {
-  const parts = by === '' ? 1 : occurrences(value, by) + 1;
+  if (by === '') return index === 1 || index === 0 || index === -1 ? value : '';
+  const finder = finderOf(by);
+  const parts = occurrences(value, by, finder) + 1;
   const wanted = index > 0 ? index - 1 : index === 0 ? 0 : parts + index;
   if (wanted < 0 || wanted >= parts) return '';
   let start = 0;
-  for (let k = 0; k < wanted; k++) start = value.indexOf(by, start) + by.length;
-  const end = by === '' ? -1 : value.indexOf(by, start);
+  for (let k = 0; k < wanted; k++) start = finder.find(value, start) + by.length;
+  const end = finder.find(value, start);
   return value.slice(start, end < 0 ? value.length : end);
 }
 
@@ -247,13 +261,13 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     { fallible: true },
   ),
   strpos: strict('strpos', ([s, needle]) => {
-    const at = text(s).indexOf(text(needle));
+    const at = placeOf(text(s), text(needle));
     return BigInt(at < 0 ? 0 : points(text(s).slice(0, at)) + 1);
   }),
   split_part: strict('split_part', ([s, by, n]) => splitPart(text(s), text(by), count(n))),
   starts_with: strict('starts_with', ([s, part]) => text(s).startsWith(text(part))),
   ends_with: strict('ends_with', ([s, part]) => text(s).endsWith(text(part))),
-  contains: strict('contains', ([s, part]) => text(s).includes(text(part))),
+  contains: strict('contains', ([s, part]) => placeOf(text(s), text(part)) >= 0),
   '||': strict(
     '||',
     (parts, _type, memory) => {

@@ -102,7 +102,7 @@ function denseText(): readonly { readonly from: number; readonly text: string }[
 }
 
 const known = new Map<string, PointSet | null>();
-const MOST_KNOWN = 256;
+const MOST_KNOWN = 1024;
 
 /** The characters of a class of the runtime's own expressions, such as `\p{Lu}`; null if there is none. */
 function runtimeClass(source: string): PointSet | null {

@@ -225,13 +225,14 @@ export interface Programs {
 export function programsOf({ root, groups }: ParsedPattern, pattern: string): Programs {
   const sets: PointSet[] = [];
   const numbers = new Map<string, number>();
+  const bySet = new Map<PointSet, number>();
   const numberOf = (set: PointSet): number => {
+    let number = bySet.get(set);
+    if (number !== undefined) return number;
     const key = set.join();
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = sets.push(set) - 1;
-      numbers.set(key, number);
-    }
+    number = numbers.get(key) ?? sets.push(set) - 1;
+    numbers.set(key, number);
+    bySet.set(set, number);
     return number;
   };
   const forward = new Assembler(pattern, numberOf, false).whole(root);

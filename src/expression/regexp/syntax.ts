@@ -59,6 +59,8 @@ const MAX_PATTERN = 1000;
 const MAX_REPEAT = 1000;
 const MAX_DEPTH = 100;
 const MAX_GROUPS = 100;
+/** Each is looked up among all characters when it is first asked for. */
+const MAX_PROPERTIES = 20;
 
 interface Flags {
   /** i: letters match in either case. */
@@ -101,6 +103,7 @@ class PatternParser {
   readonly #pattern: string;
   readonly #points: readonly string[];
   readonly #groups: (string | undefined)[] = [];
+  readonly #properties = new Set<string>();
   #flags: Flags;
   #at = 0;
   #depth = 0;
@@ -375,6 +378,10 @@ class PatternParser {
             name += next;
             next = this.#next('a property');
           }
+        }
+        this.#properties.add(name);
+        if (this.#properties.size > MAX_PROPERTIES) {
+          this.#refuse(`it names more than ${MAX_PROPERTIES} properties`);
         }
         const found = property(name);
         if (found === null) this.#refuse(`there is no property ${name}`);

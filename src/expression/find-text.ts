@@ -1,0 +1,82 @@
+/**
+ * Text looked for in text, in time linear in both. The runtime's own search compares a long text
+ * again and again where both repeat themselves, so it is used for short ones alone.
+ */
+
+/** So much is compared anew at each place at worst. */
+export const SHORT_NEEDLE = 64;
+
+interface Units {
+  readonly [index: number]: number;
+  readonly length: number;
+}
+
+/** A long sequence of bytes or code units to be looked for (Knuth, Morris and Pratt). */
+export class LongNeedle {
+  readonly #needle: Units;
+  /** By how many units are matched: how many remain when the next one is not. */
+  readonly #remain: Int32Array;
+
+  constructor(needle: Units) {
+    this.#needle = needle;
+    this.#remain = new Int32Array(needle.length + 1);
+    let known = 0;
+    for (let k = 1; k < needle.length; k++) {
+      while (known > 0 && needle[k] !== needle[known]) known = this.#remain[known] as number;
+      if (needle[k] === needle[known]) known++;
+      this.#remain[k + 1] = known;
+    }
+  }
+
+  /** The first place in `data[start..end)`, -1 where there is none. */
+  find(data: Units, start: number, end: number): number {
+    const [needle, remain] = [this.#needle, this.#remain];
+    let matched = 0;
+    for (let at = start; at < end; at++) {
+      const unit = data[at];
+      while (matched > 0 && unit !== needle[matched]) matched = remain[matched] as number;
+      if (unit === needle[matched]) matched++;
+      if (matched === needle.length) return at + 1 - matched;
+    }
+    return -1;
+  }
+}
+
+/** Looks for one text in others, or in one from different places on. */
+export interface TextFinder {
+  /** The first place in `text` from `from` on, -1 where there is none. */
+  find(text: string, from: number): number;
+}
+
+let last: { readonly needle: string; readonly finder: TextFinder } | undefined;
+
+/** A finder of `needle`, which is not empty; the one used last is kept. */
+export function finderOf(needle: string): TextFinder {
+  if (needle.length <= SHORT_NEEDLE) return { find: (text, from) => text.indexOf(needle, from) };
+  if (last?.needle !== needle) last = { needle, finder: new LongFinder(needle) };
+  return last.finder;
+}
+
+class LongFinder implements TextFinder {
+  readonly #needle: LongNeedle;
+  #text = '';
+  #units: Uint16Array = new Uint16Array(0);
+
+  constructor(needle: string) {
+    this.#needle = new LongNeedle(unitsOf(needle));
+  }
+
+  find(text: string, from: number): number {
+    if (text !== this.#text) {
+      this.#text = text;
+      this.#units = unitsOf(text);
+    }
+    return this.#needle.find(this.#units, from, this.#units.length);
+  }
+}
+
+function unitsOf(text: string): Uint16Array {
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < units.length; at++) units[at] = text.charCodeAt(at);
+  return units;
+}
