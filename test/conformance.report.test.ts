@@ -95,7 +95,7 @@ describe('the formats', () => {
   });
 });
 
-test('the README shows how a test runner takes the cases', async () => {
+test('the README shows how a test runner takes the cases', { timeout: 180_000 }, async () => {
   const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
   const [, example = ''] = /^```mjs\n([\s\S]*?)^```$/m.exec(readme) ?? [];
   const file = join(temporaryFolder(), 'conformance.test.mjs');

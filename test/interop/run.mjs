@@ -1,6 +1,6 @@
 /**
  * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
- * lancedb` or `python`. Says so and ends well where they cannot be installed. Needs the built
+ * lancedb`, `python` or `java`. Says so and ends well where they cannot be installed. Needs the built
  * package: npm run build.
  */
 import { spawnSync } from 'node:child_process';
@@ -67,7 +67,23 @@ function python() {
   run(bin, ['-m', 'unittest', '-v']);
 }
 
-const suites = { lancedb, python };
+function java() {
+  for (const tool of ['javac', 'mvn']) {
+    const failed = failure(tool, ['-version']);
+    if (failed !== undefined) skip("the protocol's client for Java", `there is no ${tool} here`);
+  }
+  const copy = ['-B', '-q', 'dependency:copy-dependencies', '-DoutputDirectory=lib'];
+  const failed = failure('mvn', copy);
+  if (failed !== undefined) skip("the protocol's client for Java cannot be installed", failed);
+  const wrong = failure('javac', ['-d', 'classes', '-cp', join('lib', '*'), 'Steps.java']);
+  if (wrong !== undefined) {
+    console.error(wrong);
+    process.exit(1);
+  }
+  run(process.execPath, ['--test', '--test-reporter=spec']);
+}
+
+const suites = { lancedb, python, java };
 if (suites[name] === undefined) {
   console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
   process.exit(2);
