@@ -9,6 +9,7 @@ import {
   Vector,
 } from '../src/arrow.ts';
 import { columnsOf } from '../src/format/arrow-data.ts';
+import { RequestMemory } from '../src/request-memory.ts';
 import { addColumns } from '../src/table/add-columns.ts';
 import { append, overwrite } from '../src/table/append.ts';
 import { compact } from '../src/table/compact.ts';
@@ -122,8 +123,10 @@ describe.each([
         const { schema, batches } = tableFromArrays({
           id: Int32Array.from({ length: 2 * rows }, (_, id) => id),
         });
-        const source = await readSource(recordBatchStream(schema, batches), undefined);
-        await mergeRows(engine, branch, { on: ['id'], updateMatched: {} }, source);
+        const memory = new RequestMemory();
+        const held = memory.hold('The rows of a merge');
+        const source = await readSource(recordBatchStream(schema, batches), engine.limits, held);
+        await mergeRows(engine, branch, { on: ['id'], updateMatched: {} }, source, memory);
       },
     ],
   ])('%s writes what is on the disk', async (_, change) => {

@@ -14,6 +14,7 @@ import type { TableBranch } from '../table/head.ts';
 import { mergeRows } from '../table/merge.ts';
 import type { MergeClauses } from '../table/merge-attempt.ts';
 import { readSource } from '../table/merge-source.ts';
+import { requestMemory } from '../table/scan-plan.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { updateRows } from '../table/update.ts';
 import {
@@ -73,19 +74,24 @@ export async function mergeInsertIntoTable(
   return withTimeout(catalog.env, request.timeout, options.signal, async (signal) => {
     const { branch, repeated } = await beginChange(catalog, request, options);
     if (repeated !== undefined) return mergeAnswer(repeated, repeated.manifest.transaction);
-    const source = await readSource(await openArrowBody(data), signal);
-    const { snapshot, transaction, ...counts } = await mergeRows(
-      catalog.engine,
-      branch,
-      clauses,
-      source,
-      { ...writeOptions(branch, options), ...(signal === undefined ? {} : { signal }) },
-    );
-    return mergeAnswer(snapshot, transaction, {
-      inserted_rows: counts.insertedRows,
-      updated_rows: counts.updatedRows,
-      deleted_rows: counts.deletedRows,
-    });
+    const { engine } = catalog;
+    const memory = requestMemory(engine);
+    const held = memory.hold('The rows of a merge');
+    const wanted = {
+      ...writeOptions(branch, options),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      const source = await readSource(await openArrowBody(data), engine.limits, held, signal);
+      const merged = await mergeRows(engine, branch, clauses, source, memory, wanted);
+      return mergeAnswer(merged.snapshot, merged.transaction, {
+        inserted_rows: merged.insertedRows,
+        updated_rows: merged.updatedRows,
+        deleted_rows: merged.deletedRows,
+      });
+    } finally {
+      held.end();
+    }
   });
 }
 

@@ -11,29 +11,63 @@ import { type Layout, layoutOf } from '../format/arrow-types.ts';
 import { getBit } from '../format/bitmaps.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 
+/** Its steps take a few milliseconds at most. */
 export interface KeyIndex {
   /** For every indexed row the first row with its key; -1 for a null key. */
   readonly firsts: Int32Array;
   /** For every row of these columns the first indexed row with its key, or -1. */
-  match(columns: readonly Data[], rows: number): Int32Array;
+  match(columns: readonly Data[], rows: number): Generator<void, Int32Array>;
 }
 
+/** Consecutive rows: the key columns, all of so many rows and of types that have an order. */
+export type KeyChunk = readonly Data[];
+
+const rowsOf = ([first]: KeyChunk): number => first?.length ?? 0;
+
+/** Rows handled between two steps. */
+const STEP_ROWS = 16_384;
+/** And of those whose keys are made into texts. */
+const FEW_ROWS = 2_048;
+
 /**
- * @param columns the key columns, all of `rows` rows and of types that have an order
+ * @param types of the key columns
  * @throws InvalidInput for keys that are lists, structs and the like
  */
-export function indexKeys(columns: readonly Data[], rows: number): KeyIndex {
-  const [only] = columns;
-  if (only !== undefined && columns.length === 1) {
-    if (isWhole(only.type)) return new WordIndex(only, rows);
-    if (isBytes(only.type)) return new ByteIndex(only, rows);
+export function* indexKeys(
+  types: readonly DataType[],
+  chunks: readonly KeyChunk[],
+): Generator<void, KeyIndex> {
+  const rows = chunks.reduce((sum, chunk) => sum + rowsOf(chunk), 0);
+  const index = emptyIndex(types, chunks, rows);
+  let start = 0;
+  for (const chunk of chunks) {
+    yield* index.add(chunk, start);
+    start += rowsOf(chunk);
   }
-  for (const { type } of columns) {
+  return index;
+}
+
+interface GrowingIndex extends KeyIndex {
+  /** Takes the next rows, of which the first has the number `start`. */
+  add(chunk: KeyChunk, start: number): Generator<void>;
+}
+
+function emptyIndex(
+  types: readonly DataType[],
+  chunks: readonly KeyChunk[],
+  rows: number,
+): GrowingIndex {
+  const [only] = types;
+  if (only !== undefined && types.length === 1) {
+    if (isWhole(only)) return new WordIndex(rows);
+    if (isBytes(only)) return new ByteIndex(chunks, rows);
+  }
+  for (const type of types) {
     if (NESTED.has(layoutOf(type))) {
       throw new DirspaceError('InvalidInput', `A ${describeType(type)} cannot be a key.`);
     }
   }
-  return new TextIndex(columns, rows);
+  return new TextIndex(rows);
 }
 
 const NESTED: ReadonlySet<Layout> = new Set(['list', 'fixed-list', 'struct', 'union']);
@@ -61,47 +95,44 @@ const validityOf = (data: Data): Uint8Array | undefined =>
   data.nullCount > 0 ? data.nullBitmap : undefined;
 
 /** 64-bit numbers as pairs of words: a bigint per row would be an object per row. */
-class WordIndex implements KeyIndex {
+class WordIndex implements GrowingIndex {
   readonly firsts: Int32Array;
   readonly #slots: Int32Array;
   readonly #words: Int32Array;
 
-  constructor(column: Data, rows: number) {
-    const slots = emptySlots(rows);
-    const words = wordsOf(column);
-    const validity = validityOf(column);
-    const firsts = new Int32Array(rows);
-    const mask = slots.length - 1;
-    for (let row = 0; row < rows; row++) {
-      if (validity !== undefined && !getBit(validity, column.offset + row)) {
-        firsts[row] = -1;
-        continue;
-      }
-      const low = words[2 * row] as number;
-      const high = words[2 * row + 1] as number;
-      let slot = hashWords(low, high) & mask;
-      let known = slots[slot] as number;
-      while (known >= 0 && (words[2 * known] !== low || words[2 * known + 1] !== high)) {
-        slot = (slot + 1) & mask;
-        known = slots[slot] as number;
-      }
-      if (known < 0) slots[slot] = row;
-      firsts[row] = known < 0 ? row : known;
-    }
-    this.firsts = firsts;
-    this.#slots = slots;
-    this.#words = words;
+  constructor(rows: number) {
+    this.firsts = new Int32Array(rows);
+    this.#slots = emptySlots(rows);
+    this.#words = new Int32Array(rows * 2);
   }
 
-  match([column]: readonly Data[], rows: number): Int32Array {
-    const asked = wordsOf(column as Data);
-    const validity = validityOf(column as Data);
-    const offset = column?.offset ?? 0;
+  *add([column]: KeyChunk, start: number): Generator<void> {
+    if (column === undefined) return;
+    this.#words.set(wordsOf(column), start * 2);
+    yield* this.#find(column, this.firsts, start);
+  }
+
+  *match([column]: KeyChunk, rows: number): Generator<void, Int32Array> {
+    const found = new Int32Array(rows);
+    yield* this.#find(column as Data, found, -1);
+    return found;
+  }
+
+  /** Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0. */
+  *#find(column: Data, found: Int32Array, start: number): Generator<void> {
+    const adding = start >= 0;
+    const into = Math.max(0, start);
     const slots = this.#slots;
     const words = this.#words;
+    const asked = wordsOf(column);
+    const validity = validityOf(column);
     const mask = slots.length - 1;
-    const found = new Int32Array(rows);
-    for (let row = 0; row < rows; row++) {
+    for (let row = 0; row < column.length; row++) {
+      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+      if (validity !== undefined && !getBit(validity, column.offset + row)) {
+        found[into + row] = -1;
+        continue;
+      }
       const low = asked[2 * row] as number;
       const high = asked[2 * row + 1] as number;
       let slot = hashWords(low, high) & mask;
@@ -110,10 +141,12 @@ class WordIndex implements KeyIndex {
         slot = (slot + 1) & mask;
         known = slots[slot] as number;
       }
-      const isNull = validity !== undefined && !getBit(validity, offset + row);
-      found[row] = isNull ? -1 : known;
+      if (known < 0 && adding) {
+        known = into + row;
+        slots[slot] = known;
+      }
+      found[into + row] = known;
     }
-    return found;
   }
 }
 
@@ -137,28 +170,50 @@ function wordsOf(data: Data): Int32Array {
 }
 
 /** Texts and other strings of bytes. */
-class ByteIndex implements KeyIndex {
+class ByteIndex implements GrowingIndex {
   readonly firsts: Int32Array;
   readonly #slots: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #ends: Int32Array;
 
-  constructor(column: Data, rows: number) {
+  constructor(chunks: readonly KeyChunk[], rows: number) {
     this.#slots = emptySlots(rows);
-    this.#bytes = (column.values ?? NO_BYTES) as Uint8Array;
-    this.#ends = endsOf(column);
+    let bytes = 0;
+    for (const [column] of chunks) {
+      if (column === undefined) continue;
+      const ends = endsOf(column);
+      bytes += (ends[column.length] as number) - (ends[0] as number);
+    }
+    if (bytes > 0x7fff_ffff) throw tooLong();
+    this.#bytes = new Uint8Array(bytes);
+    this.#ends = new Int32Array(rows + 1);
     this.firsts = new Int32Array(rows);
-    this.#find(column, rows, this.firsts, true);
   }
 
-  match([column]: readonly Data[], rows: number): Int32Array {
+  *add([column]: KeyChunk, start: number): Generator<void> {
+    if (column === undefined) return;
+    const ends = endsOf(column);
+    const from = ends[0] as number;
+    const base = this.#ends[start] as number;
+    const bytes = (column.values ?? NO_BYTES) as Uint8Array;
+    this.#bytes.set(bytes.subarray(from, ends[column.length]), base);
+    for (let row = 1; row <= column.length; row++) {
+      this.#ends[start + row] = base + (ends[row] as number) - from;
+    }
+    yield;
+    yield* this.#find(column, this.firsts, start);
+  }
+
+  *match([column]: KeyChunk, rows: number): Generator<void, Int32Array> {
     const found = new Int32Array(rows);
-    this.#find(column as Data, rows, found, false);
+    yield* this.#find(column as Data, found, -1);
     return found;
   }
 
-  /** Rows that are not known are added, or are -1. */
-  #find(column: Data, rows: number, found: Int32Array, adding: boolean): void {
+  /** Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0. */
+  *#find(column: Data, found: Int32Array, start: number): Generator<void> {
+    const adding = start >= 0;
+    const into = Math.max(0, start);
     const asked = (column.values ?? NO_BYTES) as Uint8Array;
     const view = new DataView(asked.buffer, asked.byteOffset, asked.byteLength);
     const askedEnds = endsOf(column);
@@ -167,9 +222,10 @@ class ByteIndex implements KeyIndex {
     const bytes = this.#bytes;
     const ends = this.#ends;
     const mask = slots.length - 1;
-    for (let row = 0; row < rows; row++) {
+    for (let row = 0; row < column.length; row++) {
+      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
       if (validity !== undefined && !getBit(validity, column.offset + row)) {
-        found[row] = -1;
+        found[into + row] = -1;
         continue;
       }
       const begin = askedEnds[row] as number;
@@ -177,17 +233,17 @@ class ByteIndex implements KeyIndex {
       let slot = hashBytes(view, begin, length) & mask;
       let known = slots[slot] as number;
       while (known >= 0) {
-        const start = ends[known] as number;
-        const same = (ends[known + 1] as number) - start === length;
-        if (same && sameBytes(asked, begin, bytes, start, length)) break;
+        const first = ends[known] as number;
+        const same = (ends[known + 1] as number) - first === length;
+        if (same && sameBytes(asked, begin, bytes, first, length)) break;
         slot = (slot + 1) & mask;
         known = slots[slot] as number;
       }
       if (known < 0 && adding) {
-        slots[slot] = row;
-        known = row;
+        known = into + row;
+        slots[slot] = known;
       }
-      found[row] = known;
+      found[into + row] = known;
     }
   }
 }
@@ -196,11 +252,12 @@ class ByteIndex implements KeyIndex {
 function endsOf(data: Data): Int32Array {
   const offsets = data.valueOffsets as Offsets;
   if (offsets instanceof Int32Array) return offsets;
-  if (offsetAt(offsets, data.length) > 0x7fff_ffff) {
-    throw new DirspaceError('InvalidInput', 'Keys of more than 2 GiB do not fit one batch.');
-  }
+  if (offsetAt(offsets, data.length) > 0x7fff_ffff) throw tooLong();
   return Int32Array.from(offsets, Number);
 }
+
+const tooLong = (): DirspaceError =>
+  new DirspaceError('InvalidInput', 'Keys of more than 2 GiB do not fit one merge.');
 
 function hashBytes(view: DataView, begin: number, length: number): number {
   let hash = length ^ 0x811c9dc5;
@@ -228,25 +285,32 @@ function sameBytes(
 }
 
 /** Several columns, or a type without a form of its own above: keys as texts. */
-class TextIndex implements KeyIndex {
+class TextIndex implements GrowingIndex {
   readonly firsts: Int32Array;
   readonly #rows = new Map<string, number>();
 
-  constructor(columns: readonly Data[], rows: number) {
+  constructor(rows: number) {
     this.firsts = new Int32Array(rows);
-    const keyOf = keyTexts(columns);
-    for (let row = 0; row < rows; row++) {
-      const key = keyOf(row);
+  }
+
+  *add(chunk: KeyChunk, start: number): Generator<void> {
+    const keyOf = keyTexts(chunk);
+    const rows = rowsOf(chunk);
+    for (let at = 0; at < rows; at++) {
+      if (at % FEW_ROWS === FEW_ROWS - 1) yield;
+      const key = keyOf(at);
+      const row = start + at;
       const known = key === undefined ? -1 : (this.#rows.get(key) ?? row);
       if (known === row) this.#rows.set(key as string, row);
       this.firsts[row] = known;
     }
   }
 
-  match(columns: readonly Data[], rows: number): Int32Array {
+  *match(chunk: KeyChunk, rows: number): Generator<void, Int32Array> {
     const found = new Int32Array(rows);
-    const keyOf = keyTexts(columns);
+    const keyOf = keyTexts(chunk);
     for (let row = 0; row < rows; row++) {
+      if (row % FEW_ROWS === FEW_ROWS - 1) yield;
       const key = keyOf(row);
       found[row] = key === undefined ? -1 : (this.#rows.get(key) ?? -1);
     }
@@ -279,11 +343,21 @@ function partOf(value: Value): string {
   return String(value);
 }
 
-/** The key of one row, for messages. */
-export function showKey(names: readonly string[], columns: readonly Data[], row: number): string {
+/** The key of one row of all chunks, for messages. */
+export function showKey(
+  names: readonly string[],
+  chunks: readonly KeyChunk[],
+  row: number,
+): string {
+  let within = row;
+  let at = 0;
+  while (at < chunks.length - 1 && within >= rowsOf(chunks[at] as KeyChunk)) {
+    within -= rowsOf(chunks[at++] as KeyChunk);
+  }
+  const columns = chunks[at] as KeyChunk;
   return names
-    .map((name, at) => {
-      const value = reader(loadColumn(columns[at] as Data))(row);
+    .map((name, position) => {
+      const value = reader(loadColumn(columns[position] as Data))(within);
       const shown = typeof value === 'string' ? JSON.stringify(value) : partOf(value);
       return `${name} = ${shown.length > 80 ? `${shown.slice(0, 77)}...` : shown}`;
     })

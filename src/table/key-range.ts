@@ -3,7 +3,12 @@ import type { Data } from '../arrow.ts';
 import { columnStatistics } from '../format/column-statistics.ts';
 import type { FragmentEntry } from '../format/fragment-entry.ts';
 import { chunkStatistics, type FragmentFooter } from '../format/fragment-footer.ts';
-import { type ColumnStatistics, compareValues, decodeStatistics } from '../format/statistics.ts';
+import {
+  type ColumnStatistics,
+  compareValues,
+  decodeStatistics,
+  mergeStatistics,
+} from '../format/statistics.ts';
 import { typesEqual } from '../protocol/schema-equality.ts';
 import type { IdentifiedField } from './field-ids.ts';
 
@@ -16,13 +21,35 @@ export class KeyRange {
   readonly #columns: readonly KeyColumn[];
   readonly #file: string;
 
-  /** @param file what errors about statistics name */
-  constructor(fields: readonly IdentifiedField[], keys: readonly Data[], file: string) {
-    this.#columns = fields.map((field, at) => ({
-      field,
-      known: columnStatistics(keys[at] as Data),
-    }));
+  private constructor(columns: readonly KeyColumn[], file: string) {
+    this.#columns = columns;
     this.#file = file;
+  }
+
+  /**
+   * Yields after each chunk.
+   * @param chunks consecutive rows, of each the columns of `fields`; at least one
+   * @param file what errors about statistics name
+   */
+  static *of(
+    fields: readonly IdentifiedField[],
+    chunks: readonly (readonly Data[])[],
+    file: string,
+  ): Generator<void, KeyRange> {
+    let columns: KeyColumn[] | undefined;
+    for (const chunk of chunks) {
+      const here = fields.map((field, at) => ({
+        field,
+        known: columnStatistics(chunk[at] as Data),
+      }));
+      columns =
+        columns?.map(({ field, known }, at) => ({
+          field,
+          known: mergeStatistics(known, here[at]?.known as ColumnStatistics),
+        })) ?? here;
+      yield;
+    }
+    return new KeyRange(columns ?? [], file);
   }
 
   mayBeInFragment(entry: FragmentEntry): boolean {

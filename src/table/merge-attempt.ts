@@ -4,14 +4,15 @@
  */
 import type { Data, RecordBatch } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { nullColumn, recordBatch } from '../format/arrow-data.ts';
+import { nullColumn, recordBatch, sliceData } from '../format/arrow-data.ts';
 import { liveRows } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
+import type { RequestMemory } from '../request-memory.ts';
 import { type BatchPlace, matchingRows, type Selection } from './batch-rows.ts';
 import type { Engine } from './engine.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import { findField, leafOf } from './field-paths.ts';
-import { indexKeys, type KeyIndex, showKey } from './key-index.ts';
+import { indexKeys, type KeyChunk, type KeyIndex, showKey } from './key-index.ts';
 import { KeyRange } from './key-range.ts';
 import { compileCondition, type PairCondition } from './merge-condition.ts';
 import {
@@ -19,14 +20,15 @@ import {
   type SourceColumns,
   type SourceRows,
   sourceColumns,
-  wholeColumn,
 } from './merge-source.ts';
 import { keepMembers } from './merge-structs.ts';
 import { openFragment } from './open-fragment.ts';
 import { fragmentPlaces } from './places.ts';
 import { readFields } from './read-fields.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
+import { sliceRows } from './slices.ts';
 import type { Snapshot } from './snapshot.ts';
+import { inTurns, Turn } from './turn.ts';
 import { RowOffsets } from './update.ts';
 
 export interface MergeClauses {
@@ -48,7 +50,8 @@ interface MergeParts {
   readonly clauses: MergeClauses;
   readonly source: SourceColumns;
   readonly sourceRows: number;
-  readonly keyData: readonly Data[];
+  /** Of each batch of the source its key columns. */
+  readonly keyChunks: readonly KeyChunk[];
   readonly condition: PairCondition | undefined;
   readonly deletePlan: ScanPlan | undefined;
 }
@@ -62,19 +65,30 @@ export class MergeAttempt {
   /** By the first source row of each key: whether the table has it, whether it came twice. */
   readonly #met: Uint8Array;
   readonly #repeated: Uint8Array;
+  readonly #turn: Turn;
 
-  private constructor(parts: MergeParts) {
+  private constructor(parts: MergeParts, index: KeyIndex, range: KeyRange, repeated: Uint8Array) {
     this.#parts = parts;
-    const { keyData, sourceRows, keys, plan } = parts;
-    this.#index = indexKeys(keyData, sourceRows);
-    this.#range = new KeyRange(keys, keyData, plan.snapshot.file);
-    this.#met = new Uint8Array(sourceRows);
-    this.#repeated = new Uint8Array(sourceRows);
-    const { firsts } = this.#index;
+    this.#index = index;
+    this.#range = range;
+    this.#met = new Uint8Array(parts.sourceRows);
+    this.#repeated = repeated;
+    this.#turn = new Turn(parts.plan.engine.env);
+  }
+
+  static *#indexed(parts: MergeParts): Generator<void, MergeAttempt> {
+    const { keyChunks, sourceRows, keys, plan } = parts;
+    const types = keys.map(({ field }) => field.type);
+    const index = yield* indexKeys(types, keyChunks);
+    const range = yield* KeyRange.of(keys, keyChunks, plan.snapshot.file);
+    const repeated = new Uint8Array(sourceRows);
+    const { firsts } = index;
     for (let row = 0; row < sourceRows; row++) {
       const first = firsts[row] as number;
-      if (first >= 0 && first !== row) this.#repeated[first] = 1;
+      if (first >= 0 && first !== row) repeated[first] = 1;
+      if (row % OUT_ROWS === OUT_ROWS - 1) yield;
     }
+    return new MergeAttempt(parts, index, range, repeated);
   }
 
   static async begin(
@@ -82,11 +96,14 @@ export class MergeAttempt {
     base: Snapshot,
     clauses: MergeClauses,
     rows: SourceRows,
+    memory: RequestMemory,
     signal: AbortSignal | undefined,
   ): Promise<MergeAttempt> {
+    const turn = new Turn(engine.env);
     const keys = clauses.on.map((name) => keyField(base, name));
     const names = keys.map(({ field }) => field.name);
-    const source = sourceColumns(rows, base.fields, clauses.insertNew !== true);
+    const adapting = sourceColumns(rows, base.fields, clauses.insertNew !== true);
+    const source = await inTurns(turn, adapting, signal);
     for (const name of names) {
       if (source.has(name) || rows.rows === 0) continue;
       throw new DirspaceError(
@@ -95,31 +112,32 @@ export class MergeAttempt {
         { details: { column: name } },
       );
     }
-    const keyData = keys.map(({ field }) => {
-      const column = source.get(field.name);
-      return column === undefined ? nullColumn(field.type, 0) : wholeColumn(column);
-    });
+    // Without rows, as without a column, one chunk of none of them.
+    const none = keys.map(({ field }) => nullColumn(field.type, 0));
+    const keyChunks = rows.batches.map((_, at) =>
+      keys.map(({ field }) => source.get(field.name)?.values.data[at] as Data),
+    );
     const { condition: sql } = clauses.updateMatched ?? {};
     const came = base.schema.fields.filter(
       ({ name }) => source.has(name) || rows.schema.fields.some((field) => field.name === name),
     );
     const { filter } = clauses.deleteMissing ?? {};
-    const plan = await planScan(engine, base, { columns: names, signal });
-    const { memory } = plan;
-    return new MergeAttempt({
+    const plan = await planScan(engine, base, { columns: names, signal, memory });
+    const parts = {
       plan,
       keys,
       clauses,
       source,
       sourceRows: rows.rows,
-      keyData,
+      keyChunks: keyChunks.length === 0 ? [none] : keyChunks,
       condition:
         sql === undefined ? undefined : await compileCondition(sql, base.schema.fields, came),
       deletePlan:
         filter === undefined
           ? undefined
           : await planScan(engine, base, { columns: [], filter, signal, memory }),
-    });
+    };
+    return inTurns(turn, MergeAttempt.#indexed(parts), signal);
   }
 
   /** What is to be written; at its end `counts` and `gone` are complete. */
@@ -132,7 +150,7 @@ export class MergeAttempt {
       position += liveRows(entry);
       const here = this.#range.mayBeInFragment(entry);
       if (!here && clauses.deleteMissing === undefined) continue;
-      for await (const place of fragmentPlaces(plan, entry, first)) {
+      for await (const place of fragmentPlaces(plan, entry, first, this.#turn)) {
         const updated = await this.#mergePlace(place, here);
         if (updated !== undefined) yield updated;
       }
@@ -153,12 +171,19 @@ export class MergeAttempt {
         clauses.on.map((_, at) => this.#keyName(at)),
         undefined,
       );
-      matches = this.#index.match(columns, place.rows);
+      matches = await inTurns(this.#turn, this.#index.match(columns, place.rows), plan.signal);
     }
     const pairs = matches === undefined ? NO_PAIRS : this.#pairs(matches, live);
     if (clauses.deleteMissing !== undefined) await this.#deleteMissing(place, live, matches);
     if (clauses.updateMatched === undefined || pairs.targets.length === 0) return undefined;
     return this.#updated(place, pairs);
+  }
+
+  /** Lets everything else go on where a turn is over. */
+  async #breathe(): Promise<void> {
+    if (!this.#turn.isOver()) return;
+    await this.#turn.pass();
+    this.#parts.plan.signal?.throwIfAborted();
   }
 
   #keyName(at: number): string {
@@ -189,9 +214,9 @@ export class MergeAttempt {
   }
 
   #ambiguous(first: number): DirspaceError {
-    const { keys, keyData } = this.#parts;
+    const { keys, keyChunks } = this.#parts;
     const names = keys.map(({ field }) => field.name);
-    const key = showKey(names, keyData, first);
+    const key = showKey(names, keyChunks, first);
     const second = this.#index.firsts.findIndex((other, row) => other === first && row !== first);
     return new DirspaceError(
       'InvalidInput',
@@ -232,13 +257,18 @@ export class MergeAttempt {
       .map(({ name }) => name)
       .filter((name) => !source.has(name) || source.get(name)?.missing !== undefined);
     const carried = await this.#carried(place, kept, targets);
-    const columns = schema.fields.map(({ name }) => {
+    const columns: Data[] = [];
+    for (const { name } of schema.fields) {
       const column = source.get(name);
       const old = carried[kept.indexOf(name)] as Data;
-      if (column === undefined) return old;
+      if (column === undefined) {
+        columns.push(old);
+        continue;
+      }
       const came = gather(column.values, sources);
-      return column.missing === undefined ? came : keepMembers(old, came, column.missing);
-    });
+      columns.push(column.missing === undefined ? came : keepMembers(old, came, column.missing));
+      await this.#breathe();
+    }
     return recordBatch(schema, columns, rows);
   }
 
@@ -265,13 +295,23 @@ export class MergeAttempt {
     const came = condition.source.map((name) =>
       gather((source.get(name) as SourceColumn).values, pairs.sources),
     );
-    const chosen = condition.select(target, came, pairs.targets.length, plan.memory);
-    const pick = (rows: Uint32Array): Uint32Array => chosen.map((pair) => rows[pair] as number);
+    const chosen = new Uint32Array(pairs.targets.length);
+    let count = 0;
+    const most = sliceRows(condition);
+    for (let from = 0; from < chosen.length; from += most) {
+      const rows = Math.min(most, chosen.length - from);
+      const part = (column: Data): Data => sliceData(column, from, rows);
+      const found = condition.select(target.map(part), came.map(part), rows, plan.memory);
+      for (const pair of found) chosen[count++] = from + pair;
+      await this.#breathe();
+    }
+    const rows = chosen.subarray(0, count);
+    const pick = (all: Uint32Array): Uint32Array => rows.map((pair) => all[pair] as number);
     return { targets: pick(pairs.targets), sources: pick(pairs.sources) };
   }
 
   /** Source rows whose key the table does not have, in their order. */
-  *#inserted(): Generator<RecordBatch> {
+  async *#inserted(): AsyncGenerator<RecordBatch> {
     const { plan, source, sourceRows } = this.#parts;
     const { firsts } = this.#index;
     const rows = new Uint32Array(sourceRows);
@@ -279,15 +319,18 @@ export class MergeAttempt {
     for (let row = 0; row < sourceRows; row++) {
       const first = firsts[row] as number;
       if (first < 0 || this.#met[first] === 0) rows[count++] = row;
+      if (row % OUT_ROWS === OUT_ROWS - 1) await this.#breathe();
     }
     this.counts.insertedRows = count;
     const { schema } = plan.snapshot;
     for (let from = 0; from < count; from += OUT_ROWS) {
       const part = rows.subarray(from, Math.min(count, from + OUT_ROWS));
-      const columns = schema.fields.map(({ name, type }) => {
-        const column = source.get(name);
-        return column === undefined ? nullColumn(type, part.length) : gather(column.values, part);
-      });
+      const columns: Data[] = [];
+      for (const { name, type } of schema.fields) {
+        const values = source.get(name)?.values;
+        columns.push(values === undefined ? nullColumn(type, part.length) : gather(values, part));
+        await this.#breathe();
+      }
       yield recordBatch(schema, columns, part.length);
     }
   }

@@ -15,6 +15,7 @@ export interface PairCondition {
   /** Names of the columns to read of either side. */
   readonly target: readonly string[];
   readonly source: readonly string[];
+  readonly weight: number;
   /** Numbers of the pairs for which it is true; the columns are in the order of the names. */
   select(
     target: readonly Data[],
@@ -37,6 +38,7 @@ export async function compileCondition(
   return {
     target: left.map(({ name }) => name),
     source: right.map(({ name }) => name),
+    weight: condition.weight,
     select: (targetColumns, sourceColumns, pairs, memory) => {
       const sides = new Map([
         ['target', dataOf(targetType, pairs, { children: [...targetColumns] })],

@@ -5,8 +5,10 @@
 import { type Data, type RecordBatchStream, type Schema, Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { batchBytes, columnsOf } from '../format/arrow-data.ts';
-import { concatData } from '../format/concat.ts';
+import { rebatch } from '../format/rebatch.ts';
+import type { HeldMemory } from '../request-memory.ts';
 import { adapterBetween } from './adapt.ts';
+import type { Limits } from './engine.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import { matchFields } from './match-fields.ts';
 import { type MissingMembers, missingMembers } from './merge-structs.ts';
@@ -21,19 +23,28 @@ export interface SourceRows {
   readonly rows: number;
 }
 
-/** @throws PayloadTooLarge */
+/** Of a row while it is merged, beside its values: hash table, first row of its key, flags. */
+const ROW_BYTES = 40;
+
+/**
+ * Reads all rows, in batches of the sizes that the table has.
+ * @throws PayloadTooLarge, and where `held` takes no more
+ */
 export async function readSource(
   stream: RecordBatchStream,
+  { batchRows, batchBytes: bytesAtOnce }: Limits,
+  held: HeldMemory,
   signal?: AbortSignal,
 ): Promise<SourceRows> {
   const batches: (readonly Data[])[] = [];
   let rows = 0;
   let bytes = 0;
-  for await (const batch of stream) {
+  const limits = { rows: batchRows, bytes: bytesAtOnce };
+  for await (const batch of rebatch(stream, stream.schema, limits)) {
     signal?.throwIfAborted();
-    if (batch.numRows === 0) continue;
     rows += batch.numRows;
     bytes += batchBytes(batch);
+    held.set(bytes + rows * ROW_BYTES);
     if (bytes > MAX_SOURCE_BYTES || rows > 0x7fff_ffff) {
       throw new DirspaceError(
         'PayloadTooLarge',
@@ -58,26 +69,25 @@ export type SourceColumns = ReadonlyMap<string, SourceColumn>;
  * @param partial whether required columns may be missing, as no row is inserted
  * @throws TableSchemaValidation naming a column that does not fit
  */
-export function sourceColumns(
+export function* sourceColumns(
   source: SourceRows,
   fields: readonly IdentifiedField[],
   partial: boolean,
-): SourceColumns {
+): Generator<void, SourceColumns> {
   const matched = matchFields(fields, source.schema, partial);
   const columns = new Map<string, SourceColumn>();
   for (const [at, node] of matched.entries()) {
     const wanted = fields.find(({ id }) => id === node.id) as IdentifiedField;
     const adapter = adapterBetween(wanted, node);
-    const chunks = source.batches.map((batch) => {
+    const chunks: Data[] = [];
+    for (const batch of source.batches) {
       const data = batch[at] as Data;
-      return adapter === null ? data : adapter(data);
-    });
+      chunks.push(adapter === null ? data : adapter(data));
+      if (adapter !== null) yield;
+    }
     if (chunks.length === 0) continue;
     const missing = missingMembers(wanted, node);
     columns.set(wanted.field.name, { values: new Vector(chunks), missing });
   }
   return columns;
 }
-
-/** All rows of a column in one piece. */
-export const wholeColumn = ({ values }: SourceColumn): Data => concatData(values.data);

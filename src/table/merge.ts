@@ -4,6 +4,7 @@
  */
 import { recordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import type { RequestMemory } from '../request-memory.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 import { commitWithFiles } from './attempt.ts';
 import type { Committed } from './commit.ts';
@@ -29,13 +30,14 @@ export async function mergeRows(
   branch: TableBranch,
   clauses: MergeClauses,
   source: SourceRows,
+  memory: RequestMemory,
   options: WriteOptions = {},
 ): Promise<RowsMerged> {
   checkClauses(clauses);
   let counts = { insertedRows: 0, updatedRows: 0, deletedRows: 0 };
   const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
     if (base === undefined) throw emptyTable();
-    const merge = await MergeAttempt.begin(engine, base, clauses, source, options.signal);
+    const merge = await MergeAttempt.begin(engine, base, clauses, source, memory, options.signal);
     const stream = recordBatchStream(base.schema, merge.batches());
     const folder = base.branch.tableFolder;
     const written = await writeFragments(writing, folder, stream, base.fields, options.signal);
