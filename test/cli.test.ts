@@ -11,10 +11,14 @@ import { columns, toJson } from '../src/cli/output.ts';
 import { DirspaceError, ERROR_KINDS, type ErrorCode } from '../src/errors.ts';
 import { connect } from '../src/sdk/connect.ts';
 import { type CliResult, callCli, spawnCli } from './helpers/cli.ts';
+import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 let root: string;
 const files: Record<string, string> = {};
+
+// Compiling takes minutes on a busy machine, and is no part of what is looked at.
+beforeAll(() => void compiledModule('cli/main.js'), 300_000);
 
 /** One catalog that the tests below read; those that change one make their own. */
 beforeAll(async () => {

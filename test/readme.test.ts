@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../src/arrow.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
@@ -14,6 +14,9 @@ import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+
+// Compiling takes minutes on a busy machine, and is no part of what is looked at.
+beforeAll(() => void compiledModule('index.js'), 300_000);
 
 /** All blocks of one language, joined. */
 function code(language: string): string {
@@ -85,6 +88,16 @@ describe('the command line', () => {
     }
     expect(said).toContain('ls: prod/\nprod/search/\nprod/search/user\n');
     expect(said).toContain('query: name\nGrace\nAlan\n');
+    expect(said.join()).toContain('user  2');
+  });
+
+  test('has a table of the commands there are, and no others', () => {
+    const rows = tableRows(2).filter(([first]) => first?.startsWith('`dirspace '));
+    const usage = COMMANDS.map(({ name, summary, arguments: given }) => [
+      `\`${['dirspace', name, ...given.map(([argument]) => argument)].join(' ')}\``,
+      summary,
+    ]);
+    expect(rows).toEqual(usage);
   });
 
   test('has examples of every command', () => {

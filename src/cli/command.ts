@@ -20,6 +20,8 @@ export interface Command {
   /** As in `<id>` and `[path]`, with what each means; ids are called `id`, `path` or `new`. */
   readonly arguments: readonly (readonly [name: string, summary: string])[];
   readonly options?: readonly CommandOption[];
+  /** The words that an argument or an option takes, by its name. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** Shown under the help. */
   readonly examples?: readonly string[];
   /** It is given SQL and names of columns: input that is refused is a mistake in these. */

@@ -1,5 +1,8 @@
 /** The commands there are, in the order of the help. */
+import { branch } from './branch.ts';
+import { addColumns, deleteRows, updateRows } from './change-rows.ts';
 import type { Command, ServiceCommand } from './command.ts';
+import { completion } from './completion.ts';
 import { conformance } from './conformance.ts';
 import { createNamespace } from './create-namespace.ts';
 import { describe } from './describe.ts';
@@ -12,8 +15,10 @@ import { optimize } from './optimize.ts';
 import { query } from './query.ts';
 import { rename } from './rename.ts';
 import { repair } from './repair.ts';
+import { restore } from './restore.ts';
 import { serve } from './serve.ts';
-import { trash } from './trash.ts';
+import { tag } from './tag.ts';
+import { trash, undrop } from './trash.ts';
 import { verify } from './verify.ts';
 
 export const COMMANDS: readonly (Command | ServiceCommand)[] = [
@@ -23,13 +28,21 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   importFile,
   head,
   query,
+  deleteRows,
+  updateRows,
+  addColumns,
   log,
-  drop,
+  restore,
+  tag,
+  branch,
   rename,
+  drop,
+  undrop,
   trash,
   optimize,
   verify,
   repair,
   serve,
   conformance,
+  completion(() => COMMANDS),
 ];

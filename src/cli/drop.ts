@@ -8,7 +8,7 @@ import { counted } from './output.ts';
 export const drop: Command = {
   name: 'drop',
   summary: 'Drop a table or an empty namespace',
-  otherNames: ['rm', 'remove', 'del'],
+  otherNames: ['rm', 'remove'],
   arguments: [['<id>', 'a table or a namespace']],
   options: [
     { flags: '--cascade', summary: 'drop a namespace with all it holds; asks on a terminal' },

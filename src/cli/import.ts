@@ -19,6 +19,7 @@ export const importFile: Command = {
     ['<file>', 'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array) or .ndjson (.jsonl)'],
     ['<id>', 'the table'],
   ],
+  choices: { mode: MODES },
   options: [
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
     {

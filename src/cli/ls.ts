@@ -1,6 +1,8 @@
 /** `dirspace ls`: what a namespace holds. */
 import { type Answer, type Call, type Command, UsageError } from './command.ts';
 import { parsePath } from './ids.ts';
+import { detailsOf, type Entry, SORT_KEYS, type SortKey, sortEntries } from './ls-details.ts';
+import { columns } from './output.ts';
 
 export interface Listing {
   readonly path: readonly string[];
@@ -13,28 +15,63 @@ export const ls: Command = {
   summary: 'List the namespaces and tables of a namespace',
   otherNames: ['list', 'dir'],
   arguments: [['[path]', 'the namespace; the root if absent']],
-  options: [{ flags: '-r, --recursive', summary: 'list what is in its namespaces too' }],
-  examples: ['dirspace ls', 'dirspace ls prod/search', 'dirspace ls -r --json'],
+  choices: { sort: SORT_KEYS },
+  options: [
+    { flags: '-r, --recursive', summary: 'list what is in its namespaces too' },
+    {
+      flags: '-l, --long',
+      summary: 'tell rows, bytes, the newest version and when it was made',
+    },
+    {
+      flags: '--sort <key>',
+      summary: `${SORT_KEYS.join(', ')}; the largest or newest first, but for names. Implies -l`,
+    },
+  ],
+  examples: [
+    'dirspace ls',
+    'dirspace ls prod/search',
+    'dirspace ls -r --json',
+    'dirspace ls -l --sort bytes',
+  ],
   reads: true,
   async run(call: Call): Promise<Answer> {
     const { options } = call;
     const path = parsePath(call.arguments[0] ?? '');
-    if (!options.flag('recursive')) {
-      const listing = await list(call, path);
-      const shown = lines(listing).join('\n');
-      return { json: listing, text: shown, ...emptyNote(shown, call.show(path)) };
-    }
-    const listings = await everyListing(call, path);
+    const isRecursive = options.flag('recursive');
+    const sort = options.choice('sort', SORT_KEYS);
+    const isLong = options.flag('long') || options.text('sort') !== undefined;
+    const listings = isRecursive ? await everyListing(call, path) : [await list(call, path)];
+    if (isLong) return longAnswer(call, path, listings, sort);
     const below = (name: string, at: Listing): string =>
       [...at.path.slice(path.length), name].join('/');
     const names = listings.flatMap((at) => lines(at).map((line) => below(line, at)));
-    const shown = names.sort().join('\n');
-    return { json: { path, listings }, text: shown, ...emptyNote(shown, call.show(path)) };
+    const shown = (isRecursive ? names.sort() : names).join('\n');
+    const json = isRecursive ? { path, listings } : listings[0];
+    return { json, text: shown, ...emptyNote(names.length, call.show(path)) };
   },
 };
 
-const emptyNote = (shown: string, id: string): { note?: string } =>
-  shown === '' ? { note: `There are no namespaces and no tables in ${id}.` } : {};
+async function longAnswer(
+  call: Call,
+  path: readonly string[],
+  listings: readonly Listing[],
+  sort: SortKey,
+): Promise<Answer> {
+  const entries: Entry[] = sortEntries(await detailsOf(call, listings), sort);
+  const rows = entries.map(({ id, kind, rows, bytes, version, changed, problem }) => [
+    id.slice(path.length).join('/') + (kind === 'namespace' ? '/' : ''),
+    rows?.toLocaleString('en'),
+    bytes?.toLocaleString('en'),
+    version ?? problem,
+    changed,
+  ]);
+  const text =
+    rows.length === 0 ? '' : columns(['NAME', 'ROWS', 'BYTES', 'VERSION', 'CHANGED'], rows);
+  return { json: { path, entries }, text, ...emptyNote(rows.length, call.show(path)) };
+}
+
+const emptyNote = (count: number, id: string): { note?: string } =>
+  count === 0 ? { note: `There are no namespaces and no tables in ${id}.` } : {};
 
 const lines = ({ namespaces, tables }: Listing): string[] => [
   ...namespaces.map((name) => `${name}/`),
@@ -49,7 +86,7 @@ async function list({ connection, signal }: Call, path: string[]): Promise<Listi
       path,
       pageToken === undefined ? { signal } : { pageToken, signal },
     );
-    namespaces.push(...page.namespaces);
+    for (const name of page.namespaces) namespaces.push(name);
     pageToken = page.pageToken;
   } while (pageToken !== undefined);
   return { path, namespaces, tables: await connection.tableNames(path, { signal }) };

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { DirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
+import { defined } from '../sdk/defined.ts';
 import { type Options, type Surroundings, UsageError } from './command.ts';
 
 const SERVER = /^https?:\/\//i;
@@ -11,7 +12,7 @@ export async function openConnection(
   options: Options,
   { env }: Surroundings,
   readOnly: boolean,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Connection> {
   const given = [options.text('root'), options.text('uri')].filter((place) => place !== undefined);
   if (given.length > 1) throw new UsageError('--root and --uri are both given; one is enough.');
@@ -25,7 +26,7 @@ export async function openConnection(
       );
     }
     if (readOnly) requireFolder(place);
-    return connect(place, { readOnly, signal });
+    return connect(place, defined({ readOnly, signal }));
   }
   const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
   const properties = {
@@ -34,7 +35,7 @@ export async function openConnection(
     ...(token ? { 'headers.authorization': `Bearer ${token}` } : {}),
     ...(database ? { 'headers.x-service-database': database } : {}),
   };
-  return connectNamespace('rest', properties, { readOnly, signal });
+  return connectNamespace('rest', properties, defined({ readOnly, signal }));
 }
 
 /** Reading what is not there would show an empty catalog where a path was misspelt. */

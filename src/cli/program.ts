@@ -46,7 +46,8 @@ export async function readArguments(
     const examples = command.examples?.map((line) => `  ${line}`).join('\n');
     if (examples !== undefined) sub.addHelpText('after', `\nExamples:\n${examples}`);
     sub.action(() => {
-      const given = sub.processedArgs as (string | undefined)[];
+      // A variadic argument, which is the last, is a list of its own.
+      const given = sub.processedArgs.flat() as (string | undefined)[];
       request = { command, arguments: given, options: new Options(sub.optsWithGlobals()) };
     });
   }

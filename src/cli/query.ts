@@ -1,4 +1,5 @@
 /** `dirspace query`: the rows of a table that fit an SQL predicate. */
+import type { ColumnOrdering } from '../sdk/query.ts';
 import type { Table } from '../sdk/table.ts';
 import { argument, type Call, type Command, type RowsAnswer, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
@@ -20,6 +21,11 @@ export const query: Command = {
   options: [
     { flags: '-s, --select <column>', summary: 'a column; may be given again', repeated: true },
     {
+      flags: '--sort <column[:desc]>',
+      summary: 'a column to order by, from small to large unless :desc; may be given again',
+      repeated: true,
+    },
+    {
       flags: '-n, --rows <count>',
       summary: `how many rows at most; if absent ${ROWS} on a terminal, else all`,
     },
@@ -28,6 +34,7 @@ export const query: Command = {
   ],
   examples: [
     'dirspace query prod/search/user "age > 30" -s name -s age',
+    'dirspace query prod/search/user --sort age:desc -n 3',
     'dirspace query prod/search/user --json > users.json',
   ],
   takesSql: true,
@@ -55,11 +62,19 @@ export const query: Command = {
     const asked = table.query().limit(limit);
     if (selected.length > 0) asked.select(selected);
     if (predicate !== undefined) asked.where(predicate);
+    const ordering = options.texts('sort').map(orderOf);
+    if (ordering.length > 0) asked.orderBy(ordering);
     const rows = readRows(asked, call);
     if (!isCut) return { columns, rows };
     return { columns, rows, note: () => noteOfMore(table, predicate, signal) };
   },
 };
+
+/** A column whose own name ends in `:asc` or `:desc` is given with one more of these. */
+function orderOf(text: string): ColumnOrdering {
+  const [, columnName = text, direction] = /^(.+):(asc|desc)$/s.exec(text) ?? [];
+  return { columnName, ascending: direction !== 'desc' };
+}
 
 async function noteOfMore(
   table: Table,

@@ -1,4 +1,4 @@
-/** `dirspace trash`: lists what was dropped, brings a table back, or removes all for good. */
+/** `dirspace trash`: and `undrop`: list what was dropped, bring a table back, remove all for good. */
 import { systemEnv } from '../env.ts';
 import { type Answer, type Call, type Command, UsageError } from './command.ts';
 import { parseObject, parsePath } from './ids.ts';
@@ -14,6 +14,7 @@ export const trash: Command = {
     ['<action>', 'ls, restore or empty'],
     ['[id]', 'ls: a namespace, the root if absent; restore: the table'],
   ],
+  choices: { action: ACTIONS },
   options: [
     { flags: '--entry <trash-id>', summary: 'restore: which of several, as ls shows it' },
     { flags: '--older-than <days>', summary: 'empty: only what was dropped longer ago' },
@@ -37,6 +38,17 @@ export const trash: Command = {
       `There is no action ${JSON.stringify(action)} of trash; there is ${ACTIONS.join(', ')}.`,
     );
   },
+};
+
+export const undrop: Command = {
+  name: 'undrop',
+  summary: 'Bring back a table that was dropped, as trash restore does',
+  otherNames: ['undelete', 'recover'],
+  arguments: [['<id>', 'the table']],
+  options: [{ flags: '--entry <trash-id>', summary: 'which of several, as trash ls shows it' }],
+  examples: ['dirspace undrop prod/search/user'],
+  reads: false,
+  run: (call) => restore(call, call.arguments[0]),
 };
 
 async function list({ connection, signal, show }: Call, id: string): Promise<Answer> {

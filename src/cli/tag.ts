@@ -1,0 +1,97 @@
+/** `dirspace tag`: names for versions of a table, which cleanup keeps. */
+import type { Table } from '../sdk/table.ts';
+import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
+import { parseObject } from './ids.ts';
+import { columns } from './output.ts';
+import { versionOf } from './selection.ts';
+
+const ACTIONS = ['ls', 'create', 'move', 'delete'] as const;
+
+export const tag: Command = {
+  name: 'tag',
+  summary: 'List, create, move or delete the tags of a table',
+  arguments: [
+    ['<action>', ACTIONS.join(', ')],
+    ['<id>', 'the table'],
+    ['[tag]', 'the tag; not for ls'],
+  ],
+  choices: { action: ACTIONS },
+  options: [
+    {
+      flags: '--at <version|tag>',
+      summary: 'create, move: the version, or the one another tag names; the newest if absent',
+    },
+    {
+      flags: '--branch <name>',
+      summary: 'create, move: the branch of the version; main if absent',
+    },
+  ],
+  examples: [
+    'dirspace tag create prod/search/user v1',
+    'dirspace tag move prod/search/user v1 --at 3',
+    'dirspace tag ls prod/search/user --json',
+  ],
+  reads: ([action]) => action === 'ls',
+  async run(call: Call): Promise<Answer> {
+    const [action] = call.arguments;
+    const name = call.arguments[2];
+    const { options } = call;
+    if (action !== 'create' && action !== 'move') {
+      options.refuse(['at', 'branch'], 'it is for create and move.');
+    }
+    if (action === 'ls') {
+      if (name !== undefined) throw new UsageError('ls takes no tag; it lists them all.');
+      return list(call, await open(call));
+    }
+    if (action !== 'create' && action !== 'move' && action !== 'delete') {
+      throw new UsageError(
+        `There is no action ${JSON.stringify(action)} of tag; there is ${ACTIONS.join(', ')}.`,
+      );
+    }
+    if (name === undefined) throw new UsageError(`Name the tag to ${action}, such as v1.`);
+    const table = await open(call);
+    return action === 'delete' ? remove(call, table, name) : put(call, table, name, action);
+  },
+};
+
+function open({ connection, options, signal, arguments: given }: Call): Promise<Table> {
+  const { namespace, name } = parseObject(given[1] ?? '');
+  return connection.openTable(name, namespace, { ...versionOf(options), signal });
+}
+
+async function list({ signal }: Call, table: Table): Promise<Answer> {
+  const tags = await (await table.tags()).list({ signal });
+  const rows = Object.entries(tags).map(([name, { version, branch }]) => [
+    name,
+    version,
+    branch ?? 'main',
+  ]);
+  return {
+    json: tags,
+    text: rows.length === 0 ? '' : columns(['TAG', 'VERSION', 'BRANCH'], rows),
+    ...(rows.length === 0 ? { note: 'The table has no tags.' } : {}),
+  };
+}
+
+async function put(
+  { signal }: Call,
+  table: Table,
+  name: string,
+  action: 'create' | 'move',
+): Promise<Answer> {
+  const tags = await table.tags();
+  const [branch, version] = [table.currentBranch() ?? 'main', await table.version({ signal })];
+  const options = { branch, signal };
+  if (action === 'create') await tags.create(name, version, options);
+  else await tags.update(name, version, options);
+  return {
+    json: { tag: name, version, branch },
+    note: `The tag ${name} is on version ${version} of ${branch}.`,
+  };
+}
+
+async function remove(call: Call, table: Table, name: string): Promise<Answer> {
+  await (await table.tags()).delete(name, { signal: call.signal });
+  const id = argument(call, 1);
+  return { json: { tag: name }, note: `Deleted the tag ${name} of ${id}; its version stays.` };
+}
