@@ -1,5 +1,5 @@
 /** What is logged of a request: one line with plain members, at a level that fits its end. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DirspaceError, type ErrorCode } from '../src/errors.ts';
 import type { Logger, LogLevel } from '../src/rest/logging.ts';
 import { ask, restPair } from './helpers/rest-pair.ts';
@@ -49,6 +49,7 @@ describe('a request', () => {
         level: 'info',
         message: 'request',
         fields: {
+          time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
           requestId: 'r-9',
           method: 'POST',
           path,
@@ -74,6 +75,27 @@ describe('a request', () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ level, fields: { status, operation: 'DescribeTable' } });
     expect(lines[0]?.fields).toHaveProperty(level === 'error' ? 'failure' : 'code');
+  });
+
+  test('that came over a socket names its peer', async () => {
+    const { lines, logger } = collecting();
+    const pair = await restPair(
+      { namespace: failing('TableNotFound'), logger },
+      { wire: 'socket' },
+    );
+    await ask(pair, 'POST', '/v1/table/t/describe', {});
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    expect(lines[0]?.fields).toMatchObject({ peer: '127.0.0.1', status: 404 });
+  });
+
+  test('is answered though its line cannot be written', async () => {
+    const logger = {
+      info: () => {
+        throw new Error('disk full');
+      },
+    };
+    const pair = await restPair({ namespace: failing('TableNotFound'), logger });
+    expect((await ask(pair, 'POST', '/v1/table/t/describe', {})).status).toBe(404);
   });
 
   test('is not logged where its level is not taken', async () => {

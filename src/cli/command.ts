@@ -69,6 +69,8 @@ export interface Surroundings {
   error(text: string): void;
   /** None is one if absent. */
   readonly terminals?: Terminals;
+  /** From now on readers of `out` and `error` that leave do not end the process. */
+  outliveReaders?(): void;
   /** Resolves when the user, or the system, asks the process to end after this call. */
   interrupted?(): Promise<Interruption | undefined>;
   /** The line that is typed for a question; undefined at the end of the input. */

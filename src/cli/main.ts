@@ -3,9 +3,12 @@
 import { createInterface } from 'node:readline/promises';
 import { runCli } from './run.ts';
 
-/** A reader such as `head` that has seen enough is no failure. */
+let outlivesReaders = false;
+
+/** A reader such as `head` that has seen enough is no failure. What is served goes on without logs. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (outlivesReaders) return;
     if (error.code !== 'EPIPE') throw error;
     process.exit();
   });
@@ -19,6 +22,9 @@ const code = await runCli(process.argv.slice(2), {
     input: process.stdin.isTTY === true,
     output: process.stdout.isTTY === true,
     error: process.stderr.isTTY === true,
+  },
+  outliveReaders: () => {
+    outlivesReaders = true;
   },
   interrupted: () =>
     new Promise((resolve) => {

@@ -36,6 +36,7 @@ export const serve: ServiceCommand = {
       around.env.DIRSPACE_URI || '.',
     );
     const { logLevel, ...settings } = config;
+    around.outliveReaders?.();
     const stopped = around.interrupted?.();
     const server = await startServer({ ...settings, logger: lineLogger(around, logLevel) });
     if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url })}\n`);

@@ -29,6 +29,7 @@ function wireRequest(request: Request): WireRequest {
     method: request.method,
     url: pathname + search,
     httpVersion: '1.1',
+    peer: undefined,
     headers,
     hosts: 1,
     body: request.body === null ? undefined : Readable.from(request.body),

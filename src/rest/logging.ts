@@ -55,7 +55,11 @@ export class RequestLog {
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => [name, this.#redact(value, name)]),
     );
-    write.call(this.#logger, shown, this.#text(message));
+    try {
+      write.call(this.#logger, shown, this.#text(message));
+    } catch {
+      // A log that cannot be written, such as on a full disk, must not fail a request.
+    }
   }
 
   #redact(value: unknown, name: string): unknown {

@@ -174,6 +174,10 @@ class SocketRequest implements WireRequest {
     return this.#raw.httpVersion;
   }
 
+  get peer(): string {
+    return this.#raw.socket.remoteAddress ?? 'unknown';
+  }
+
   get headers(): IncomingMessage['headers'] {
     return this.#raw.headers;
   }

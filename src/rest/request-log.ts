@@ -9,13 +9,16 @@ export function logEnd(state: RequestState, status: number, env: Env): void {
   const broken = state.brokenOff !== undefined;
   const level = broken ? 'error' : levelOf(status, gone);
   if (!state.log.takes(level)) return;
+  const now = env.now();
   const fields = {
+    time: new Date(now).toISOString(),
     requestId: state.id,
+    peer: state.request.peer,
     method: state.request.method,
     path: state.path,
     operation: state.operation,
     status: gone ? undefined : status,
-    millis: env.now() - state.started,
+    millis: now - state.started,
     principal: state.principal,
     database: state.database === '' ? undefined : state.database,
     dialect: state.dialect?.name,

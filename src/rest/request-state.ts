@@ -17,6 +17,8 @@ export interface WireRequest {
   /** Path and query as they were sent. */
   readonly url: string;
   readonly httpVersion: string;
+  /** The address of the other end; undefined where the request came without a socket. */
+  readonly peer: string | undefined;
   /** By their names in lower case. */
   readonly headers: IncomingHttpHeaders;
   /** How many Host headers there are; `headers` has the first. */
