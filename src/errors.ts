@@ -60,6 +60,8 @@ export const ERROR_KINDS = {
   Closed: kind(13, 400),
   /** Disk full, too many open files, and their like. */
   ResourceExhausted: kind(17, 503, true),
+  /** The server does not answer for the host that the request names. */
+  MisdirectedRequest: kind(13, 421),
   PayloadTooLarge: kind(13, 413),
   UnsupportedMediaType: kind(13, 415),
 } as const satisfies Record<string, ErrorKind>;

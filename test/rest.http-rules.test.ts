@@ -70,11 +70,11 @@ describe('a method that a route does not take', () => {
 describe('headers', () => {
   test('that are too large are a 431, that are slow a 408', async () => {
     const { base } = await serve({ headersTimeoutMs: 1000 });
-    const large = `GET /health HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
+    const large = `GET /health HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
     expect(await rawAnswer(base, large)).toMatch(
       /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/,
     );
-    const begun = ['GET /health HTTP/1.1\r\nhost: x\r\n', 'G', ''];
+    const begun = ['GET /health HTTP/1.1\r\nhost: localhost\r\n', 'G', ''];
     for (const text of await Promise.all(begun.map((bytes) => rawAnswer(base, bytes)))) {
       expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
       expect(text).toContain('/errors/request-timeout');
@@ -82,7 +82,7 @@ describe('headers', () => {
   });
   test('that are slow on a connection that was used before are no less', async () => {
     const { base } = await serve({ headersTimeoutMs: 1000 });
-    const { socket, closed, text } = rawConnection(base, 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+    const { socket, closed, text } = rawConnection(base, 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await vi.waitFor(() => expect(text()).toMatch(/\{"status":"ok"\}$/));
     socket.write('GET /hea');
     expect(await closed).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /s);
@@ -107,7 +107,7 @@ test('bytes that are no request do not get into an answer that is on its way', a
     { wire: 'socket' },
   );
   const body = '{"k":1}';
-  const head = `POST /v1/table/t/query HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const head = `POST /v1/table/t/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   const { socket, text, closed } = rawConnection(pair.base, head + body);
   await vi.waitFor(() => expect(text()).toMatch(/^HTTP\/1\.1 200 /));
   socket.write('hello\r\n\r\n');
@@ -118,7 +118,7 @@ test('bytes that are no request do not get into an answer that is on its way', a
 describe('a caller who waits before the body', () => {
   const body = '{"id":["t"]}';
   const asking = (headers: string, length = body.length): string =>
-    `POST /v1/table/t/describe HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n${headers}content-length: ${length}\r\n\r\n`;
+    `POST /v1/table/t/describe HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n${headers}content-length: ${length}\r\n\r\n`;
   const json = 'content-type: application/json\r\n';
 
   test('is told to go on once credentials, type and length are accepted', async () => {
@@ -134,7 +134,7 @@ describe('a caller who waits before the body', () => {
   test('with Arrow data too', async () => {
     const { base, taken } = await serve();
     const bytes = await streamBytes();
-    const head = `POST /v1/table/n/create HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\nconnection: close\r\n${KEY}content-type: ${ARROW['content-type']}\r\ncontent-length: ${bytes.length}\r\n\r\n`;
+    const head = `POST /v1/table/n/create HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\nconnection: close\r\n${KEY}content-type: ${ARROW['content-type']}\r\ncontent-length: ${bytes.length}\r\n\r\n`;
     const { socket, text, closed } = rawConnection(base, head);
     await vi.waitFor(() => expect(text()).toBe('HTTP/1.1 100 Continue\r\n\r\n'));
     socket.write(bytes);

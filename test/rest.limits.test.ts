@@ -79,15 +79,22 @@ describe('overload', () => {
   test('an event loop that is late: requests are refused', async () => {
     const limits = { maxEventLoopDelayMs: 20 };
     const pair = await restPair({ namespace: stubNamespace({}), limits });
-    expect((await ask(pair, 'GET', '/health')).status).toBe(200);
+    expect((await ask(pair, 'POST', '/v1/table/t/describe', {})).status).toBe(406);
     // The delay is measured over a second.
     await vi.waitFor(
       async () => {
         const until = performance.now() + 100;
         while (performance.now() < until);
-        expect(await ask(pair, 'GET', '/health')).toMatchObject({
+        const refused = await ask(pair, 'POST', '/v1/table/t/describe', {});
+        expect(refused).toMatchObject({
           status: 503,
-          json: { code: 17 },
+          json: { code: 17, error: expect.stringContaining('limits.maxEventLoopDelayMs') },
+        });
+        expect(refused.headers.get('retry-after')).toBe('1');
+        expect((await ask(pair, 'GET', '/health')).json).toEqual({ status: 'ok' });
+        expect((await ask(pair, 'GET', '/ready')).json).toEqual({
+          status: 'not ready',
+          reasons: ['the event loop is late'],
         });
       },
       { timeout: 20_000, interval: 1 },

@@ -78,7 +78,7 @@ describe('an address', () => {
 describe('a request', () => {
   test('may have a whole address as its target, and HTTP/1.0 no host', async () => {
     const { base } = await restPair({ namespace: stubNamespace() }, { wire: 'socket' });
-    const whole = `GET ${base}/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`;
+    const whole = `GET ${base}/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
     expect(await rawAnswer(base, whole)).toMatch(/^HTTP\/1\.1 200 /);
     expect(await rawAnswer(base, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -106,7 +106,7 @@ describe('backpressure', () => {
     const pair = await restPair({ namespace: stubNamespace({ createTable }) }, { wire: 'socket' });
     const SENT = 2 ** 26;
     const head =
-      'POST /v1/table/t/create HTTP/1.1\r\nhost: x\r\nconnection: close\r\n' +
+      'POST /v1/table/t/create HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n' +
       `content-type: application/vnd.apache.arrow.stream\r\ncontent-length: ${SENT}\r\n\r\n`;
     const { socket, closed } = rawConnection(pair.base, head);
     for (let at = 0; at < 64; at++) socket.write(Buffer.alloc(SENT / 64));
@@ -126,7 +126,7 @@ describe('backpressure', () => {
     const { socket } = rawConnection(pair.base);
     socket.pause();
     socket.write(
-      `POST /v1/table/t/query HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      `POST /v1/table/t/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
     await vi.waitFor(() => expect(given()).toBeGreaterThan(0));
     for (let turn = 0; turn < 50; turn++) await ask(pair, 'GET', '/health');

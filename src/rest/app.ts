@@ -12,9 +12,11 @@ import {
 import { Router, splitAddress } from './router.ts';
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   /** Parameters stand in braces. */
   readonly path: string;
+  /** Answered under load, while stopping, and for every host. */
+  readonly always?: true;
   readonly answer: (http: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 }
 
@@ -22,8 +24,8 @@ export interface AppOptions {
   readonly routes: readonly Route[];
   /** Called before a request is routed; answers the address to route and what is kept of it. */
   readonly begin: (request: WireRequest) => { readonly url: string; readonly state: RequestState };
-  /** Called before a route is asked; throws what refuses every request. */
-  readonly admit: (state: RequestState) => void;
+  /** Called before a route is asked; throws what refuses requests, but not those of `always` routes. */
+  readonly admit: (state: RequestState, always: boolean) => void;
   /** Adds what goes with every answer. */
   readonly decorate: (state: RequestState, answer: HttpAnswer) => HttpAnswer;
   readonly failed: (state: RequestState, failure: unknown) => HttpAnswer;
@@ -87,9 +89,9 @@ async function answerTo(
   state: RequestState,
 ): Promise<HttpAnswer> {
   try {
-    admit(state);
     const { path, query } = splitAddress(url);
     const found = router.find(method, path);
+    admit(state, found?.route.always ?? false);
     if (found === undefined) throw new RouteNotFound(router.methods(path));
     const { route, parameters } = found;
     return decorate(state, await route.answer({ state, parameters, query }));

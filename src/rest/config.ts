@@ -37,6 +37,7 @@ const MEMBERS = [
   'host',
   'port',
   'readOnly',
+  'allowedHosts',
   'trashRetention',
   'auth',
   'limits',
@@ -114,6 +115,7 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('host', host, text),
     ...optional('port', port, portNumber),
     ...optional('readOnly', readOnly, flag),
+    ...optional('allowedHosts', members.allowedHosts, texts),
     ...optional('trashRetention', members.trashRetention, (value) =>
       parseRetention(value as number | string),
     ),

@@ -2,7 +2,8 @@
  * Which catalog a request is for: by header, by host name, or because there is only one. Owns the
  * catalogs it opened; how one is opened is injected.
  */
-import { readdir, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import {
@@ -55,12 +56,20 @@ export interface Target {
 export class Databases {
   readonly #source: DatabaseSource;
   readonly #open: OpenCatalog;
+  readonly #readOnly: boolean;
+  /** A folder of databases may be made later; one that was there and is not is lost. */
+  #rootWasThere = false;
   readonly #headers: readonly string[];
   readonly #prefixHeaders: readonly string[];
   readonly #hosts: ReadonlyMap<string, string>;
   readonly #opened = new Map<string, Namespace | Promise<Namespace>>();
 
-  constructor(source: DatabaseSource, routing: DatabaseRouting, open: OpenCatalog) {
+  constructor(
+    source: DatabaseSource,
+    routing: DatabaseRouting,
+    open: OpenCatalog,
+    readOnly = false,
+  ) {
     const given = ['namespace', 'root', 'databases', 'databasesRoot'].filter(
       (name) => source[name as keyof DatabaseSource] !== undefined,
     );
@@ -75,6 +84,7 @@ export class Databases {
     for (const name of Object.keys(source.databases ?? {})) checkComponent(name);
     this.#source = withPaths(source);
     this.#open = open;
+    this.#readOnly = readOnly;
     this.#headers = (routing.headers ?? HEADERS).map((name) => name.toLowerCase());
     this.#prefixHeaders = (routing.prefixHeaders ?? PREFIX_HEADERS).map((n) => n.toLowerCase());
     this.#hosts = new Map(
@@ -97,6 +107,11 @@ export class Databases {
     readonly prefixHeaders: readonly string[];
   } {
     return { headers: this.single ? [] : this.#headers, prefixHeaders: this.#prefixHeaders };
+  }
+
+  /** Names of hosts that select a database. */
+  get hosts(): readonly string[] {
+    return [...this.#hosts.keys()];
   }
 
   get single(): boolean {
@@ -140,10 +155,11 @@ export class Databases {
     }
     const entries = await readdir(databasesRoot as string, { withFileTypes: true }).catch(
       (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return [];
-        throw error;
+        if (error.code === 'ENOENT' && !this.#rootWasThere) return [];
+        throw databasesGone(error);
       },
     );
+    this.#rootWasThere ||= entries.length > 0;
     const names = entries.filter((entry) => entry.isDirectory() && isName(entry.name));
     return names.length === 1 ? names[0]?.name : undefined;
   }
@@ -152,8 +168,17 @@ export class Databases {
     const { databases, databasesRoot } = this.#source;
     if (databases !== undefined) return Object.hasOwn(databases, name);
     if (!isName(name)) return false;
-    const found = await stat(join(databasesRoot as string, name)).catch(() => undefined);
-    return found?.isDirectory() ?? false;
+    const folder = databasesRoot as string;
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (found !== undefined) {
+      this.#rootWasThere = true;
+      return found.isDirectory();
+    }
+    // A lost disk is not a database that is not there.
+    await stat(folder).catch((error: NodeJS.ErrnoException) => {
+      if (this.#rootWasThere) throw databasesGone(error);
+    });
+    return false;
   }
 
   /** The catalog of that name, opened when it is first asked for. Throws NamespaceNotFound. */
@@ -199,6 +224,27 @@ export class Databases {
     }
   }
 
+  /**
+   * Whether the roots can be read, and written unless they are opened read-only, and the catalogs
+   * that are open are still there. Opens a single root. @throws what is wrong
+   */
+  async checkUsable(): Promise<void> {
+    const { root, databases = {} } = this.#source;
+    if (root !== undefined) await this.catalog('');
+    const { R_OK, W_OK, X_OK } = constants;
+    const mode = this.#readOnly ? R_OK | X_OK : R_OK | W_OK | X_OK;
+    const named = Object.values(databases);
+    for (const folder of this.roots) {
+      await access(folder, mode).catch((cause) => {
+        // Its catalog is made when it is first asked for; one that was open is looked at below.
+        if (cause.code !== 'ENOENT' || this.#readOnly || !named.includes(folder)) throw cause;
+      });
+    }
+    for (const catalog of await Promise.all(this.#opened.values())) {
+      if (!named.includes(catalog)) await catalog.namespaceExists({ id: [] });
+    }
+  }
+
   /** Closes the catalogs that were opened here; those that were given stay open. */
   async close(): Promise<void> {
     const { databases = {} } = this.#source;
@@ -211,6 +257,14 @@ export class Databases {
       }),
     );
   }
+}
+
+function databasesGone(cause: NodeJS.ErrnoException): DirspaceError {
+  return new DirspaceError(
+    'ServiceUnavailable',
+    'The folder of the databases is gone or cannot be read; bring it back.',
+    { cause },
+  );
 }
 
 /** Roots that are `file:` URLs are paths from here on. */

@@ -39,9 +39,17 @@ export interface Limits {
   readonly requestTimeoutMs?: number;
   /** How long the headers of a request may take to arrive; 20,000 if absent, 0 for any time. */
   readonly headersTimeoutMs?: number;
+  /**
+   * How long a server that is told to stop goes on taking requests while `/ready` fails, so that
+   * whoever sends them has time to notice; 0 if absent.
+   */
+  readonly drainDelayMs?: number;
   /** How long stopping waits for requests under way; 10,000 if absent. */
   readonly drainTimeoutMs?: number;
-  /** Requests are refused while the event loop is later than this; 5,000 if absent, 0 for never. */
+  /**
+   * New requests are refused while the event loop is later than this, but `/health` never; 5,000 if
+   * absent, 0 for never.
+   */
   readonly maxEventLoopDelayMs?: number;
   /** What a refused caller is told to wait; 1 if absent. */
   readonly retryAfterSeconds?: number;
@@ -60,6 +68,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   serverMemory: 1024 ** 3,
   requestTimeoutMs: 120_000,
   headersTimeoutMs: 20_000,
+  drainDelayMs: 0,
   drainTimeoutMs: 10_000,
   maxEventLoopDelayMs: 5_000,
   retryAfterSeconds: 1,

@@ -24,7 +24,7 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const EVERYWHERE: readonly ErrorStatus[] = [400, 401, 403, 404, 406, 429, 500, 503];
+const EVERYWHERE: readonly ErrorStatus[] = [400, 401, 403, 404, 406, 421, 429, 500, 503];
 const WITH_BODY: readonly ErrorStatus[] = [413, 415];
 
 const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
@@ -52,7 +52,8 @@ export function openApiDocument(
   for (const alias of ALIAS_ROUTES) {
     add(alias.path, alias.method, operationItem(alias.operation, routing, alias));
   }
-  add('/health', 'GET', ownItem('health', 'Say whether the server takes requests'));
+  add('/health', 'GET', ownItem('health', 'Say that the server is alive'));
+  add('/ready', 'GET', readyItem());
   add('/openapi.json', 'GET', ownItem('openapi', 'This document'));
   return {
     openapi: '3.1.0',
@@ -218,6 +219,13 @@ function routingParameters({ headers, prefixHeaders }: RoutingHeaders): Record<s
       { name, in: 'header', required: false, description, schema: { type: 'string' } },
     ]),
   );
+}
+
+function readyItem(): Json {
+  const item = ownItem('ready', 'Say whether the server can do its work now');
+  const content = { [JSON_TYPE]: { schema: { type: 'object' } } };
+  const refused = { description: 'It cannot; the reasons are listed.', content };
+  return { ...item, responses: { ...(item.responses as Json), 503: refused } };
 }
 
 function ownItem(operationId: string, summary: string): Json {

@@ -6,7 +6,8 @@ import { jsonAnswer } from './answer.ts';
 import type { Route } from './app.ts';
 import type { Databases } from './databases.ts';
 import { openApiDocument } from './openapi.ts';
-import type { RequestState } from './request-state.ts';
+import type { Readiness } from './readiness.ts';
+import type { HttpRequest, RequestState } from './request-state.ts';
 import { answerOperation, type Services } from './routes.ts';
 
 export function operationRoutes(services: Services): Route[] {
@@ -25,15 +26,33 @@ export function operationRoutes(services: Services): Route[] {
   return [...own, ...aliases];
 }
 
+/** What the routes of a server about itself need. */
+export interface OwnFacts {
+  readonly databases: Databases;
+  readonly readiness: Readiness;
+  readonly retryAfterSeconds: number;
+}
+
 /** Need no credentials: they say nothing of what is stored. */
-export function ownRoutes(isStopping: () => boolean, databases: Databases): Route[] {
+export function ownRoutes({ databases, readiness, retryAfterSeconds }: OwnFacts): Route[] {
   let document: string | undefined;
-  return [
-    {
-      method: 'GET',
-      path: '/health',
-      answer: () => jsonAnswer(200, { status: isStopping() ? 'stopping' : 'ok' }),
+  const health = { path: '/health', always: true, answer: () => jsonAnswer(200, HEALTHY) } as const;
+  const ready = {
+    path: '/ready',
+    always: true,
+    answer: async ({ state }: HttpRequest) => {
+      const reasons = await state.progress.race(readiness.reasons());
+      if (reasons.length === 0) return jsonAnswer(200, { status: 'ready' });
+      const { headers, ...answer } = jsonAnswer(503, { status: 'not ready', reasons });
+      const waiting = { 'retry-after': String(Math.ceil(retryAfterSeconds)) };
+      return { ...answer, headers: { ...headers, ...waiting } };
     },
+  } as const;
+  return [
+    { method: 'GET', ...health },
+    { method: 'HEAD', ...health },
+    { method: 'GET', ...ready },
+    { method: 'HEAD', ...ready },
     {
       method: 'GET',
       path: '/openapi.json',
@@ -44,6 +63,9 @@ export function ownRoutes(isStopping: () => boolean, databases: Databases): Rout
     },
   ];
 }
+
+/** The process answers, whatever else it can do. */
+const HEALTHY = { status: 'ok' };
 
 export function noRoute(
   { request, path }: RequestState,

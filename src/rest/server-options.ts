@@ -17,6 +17,7 @@ const TYPES: Names = {
   auth: 'object',
   limits: 'object',
   databaseRouting: 'object',
+  allowedHosts: 'object',
   readOnly: 'boolean',
   trashRetention: 'number or string',
   logger: 'object',

@@ -14,6 +14,7 @@ import { type AuthOptions, authenticator } from './auth.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
 import { REQUEST_ID_HEADER, SUPPORTS_HEADER } from './header-names.ts';
+import { hostGuard, isLoopback, requireHost } from './host-guard.ts';
 import { AnswerCache } from './idempotency.ts';
 import { Identification } from './identity.ts';
 import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
@@ -22,6 +23,7 @@ import { Admission, type Limits, resolveLimits } from './limits.ts';
 import { type Logger, RequestLog } from './logging.ts';
 import { SocketServer } from './node-http.ts';
 import { EventLoopPressure } from './pressure.ts';
+import { Readiness } from './readiness.ts';
 import { logEnd } from './request-log.ts';
 import { type HttpAnswer, RequestState, stoppingError, type WireRequest } from './request-state.ts';
 import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
@@ -34,6 +36,12 @@ export interface ServerOptions extends DatabaseSource {
   readonly auth?: AuthOptions;
   readonly limits?: Limits;
   readonly databaseRouting?: DatabaseRouting;
+  /**
+   * Host names, without ports, that the server answers for beside those of this machine; `*.example`
+   * stands for any first part. Without `auth` others are refused with 421; with it, only where names
+   * are given here.
+   */
+  readonly allowedHosts?: readonly string[];
   /** Opens the roots read-only; what would change them is refused with 403. */
   readonly readOnly?: boolean;
   /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
@@ -60,7 +68,10 @@ export interface Server extends AsyncDisposable {
   readonly fetch: typeof fetch;
   /** Listens; answers the base address. */
   listen(options?: { readonly host?: string; readonly port?: number }): Promise<string>;
-  /** Takes no more requests, waits for those under way, closes what the server opened. */
+  /**
+   * Lets `/ready` fail, after `drainDelayMs` takes no more requests, waits for those under way, closes
+   * what the server opened.
+   */
   close(): Promise<void>;
 }
 
@@ -98,7 +109,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const services: Services = {
-    databases: new Databases(options, options.databaseRouting ?? {}, opener(options, limits)),
+    databases: new Databases(
+      options,
+      options.databaseRouting ?? {},
+      opener(options, limits),
+      options.readOnly,
+    ),
     identification: new Identification(options.auth && authenticator(options.auth), limits),
     admission: new Admission(limits),
     limits,
@@ -106,6 +122,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
   const underWay = new Set<RequestState>();
   let stopping: Promise<void> | undefined;
+  let isClosed = false;
 
   const begin = (request: WireRequest): { url: string; state: RequestState } => {
     const url = singleSlashes(request.url);
@@ -152,19 +169,33 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 
   const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
-  const admit = (state: RequestState): void => {
-    if (pressure.late) {
-      throw new DirspaceError('ServiceUnavailable', 'The server is too busy now.');
-    }
-    if (stopping !== undefined) throw stoppingError();
+  const checkHost = hostGuard({
+    allowed: options.allowedHosts ?? [],
+    routed: services.databases.hosts,
+    authenticates: options.auth !== undefined,
+  });
+  const admit = (state: RequestState, always: boolean): void => {
+    requireHost(state);
+    if (always) return;
     checkHost(state);
-    if (options.auth === undefined) refuseOtherSites(state);
+    if (isClosed) throw stoppingError();
+    if (pressure.late) throw tooLate();
   };
+  const readiness = new Readiness({
+    databases: services.databases,
+    pressure,
+    logger,
+    isStopping: () => stopping !== undefined,
+  });
 
   const handle = createApp({
     routes: [
       ...operationRoutes(services),
-      ...ownRoutes(() => stopping !== undefined, services.databases),
+      ...ownRoutes({
+        databases: services.databases,
+        readiness,
+        retryAfterSeconds: limits.retryAfterSeconds,
+      }),
     ],
     begin,
     admit,
@@ -179,6 +210,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   });
 
   const stop = async (): Promise<void> => {
+    if (limits.drainDelayMs > 0) await env.sleep(limits.drainDelayMs);
+    isClosed = true;
     const idle = sockets.close();
     await drained(underWay, limits.drainTimeoutMs);
     for (const state of underWay) state.progress.abort(stoppingError());
@@ -209,29 +242,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** HTTP asks for it, and Node would refuse without a body of ours. */
-function checkHost({ request }: RequestState): void {
-  const { hosts, httpVersion } = request;
-  if (hosts > 1) {
-    throw new DirspaceError('InvalidInput', `The request has ${hosts} Host headers; send one.`);
-  }
-  if (hosts === 0 && httpVersion === '1.1') {
-    throw new DirspaceError('InvalidInput', 'The request has no Host header.');
-  }
-}
-
-/**
- * Any page a browser shows may send requests to this machine. Without credentials nothing else would
- * tell them from those of its user.
- */
-function refuseOtherSites({ headers }: RequestState): void {
-  const { origin, host } = headers;
-  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
-  throw new DirspaceError(
-    'PermissionDenied',
-    'The request comes from a page of another site; a server without "auth" takes none of these.',
+const tooLate = (): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    'The server is too busy now: its event loop is later than limits.maxEventLoopDelayMs. Send the request again.',
   );
-}
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
@@ -264,10 +279,6 @@ function singleSlashes(url: string): string {
 function requestId({ headers }: WireRequest, env: Env): string {
   const sent = headers[REQUEST_ID_HEADER];
   return typeof sent === 'string' && /^[\w.-]{1,128}$/.test(sent) ? sent : env.uuid();
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 function drained(underWay: ReadonlySet<RequestState>, timeoutMs: number): Promise<void> {

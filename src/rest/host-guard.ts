@@ -1,0 +1,75 @@
+/**
+ * Which hosts and pages a server answers. Any page that a browser shows may send requests to this
+ * machine, under a name of its own by DNS rebinding; where no credentials are asked for, only the Host
+ * and Origin headers tell them from those of the user.
+ */
+import { DirspaceError } from '../errors.ts';
+import { texts } from './config-values.ts';
+import type { RequestState } from './request-state.ts';
+
+export interface HostRules {
+  /** Host names without a port; `*.` in front stands for any first part. */
+  readonly allowed: readonly string[];
+  /** Names that select a database. */
+  readonly routed: readonly string[];
+  readonly authenticates: boolean;
+}
+
+/** Checks the host of a request. Throws InvalidInput, MisdirectedRequest and PermissionDenied. */
+export function hostGuard(rules: HostRules): (state: RequestState) => void {
+  const { authenticates } = rules;
+  const allowed = texts(rules.allowed, 'allowedHosts');
+  // With credentials every name will do, unless names were given.
+  const checks = !authenticates || allowed.length > 0;
+  const names = new Set([...allowed, ...rules.routed].map((name) => name.toLowerCase()));
+  return ({ request, headers }) => {
+    // What comes without a socket comes from this program.
+    if (checks && request.peer !== undefined && !isKnown(headers.host, names)) {
+      throw misdirected(headers.host);
+    }
+    if (!authenticates) refuseOtherSites(headers);
+  };
+}
+
+/** HTTP asks for it, and Node would refuse without a body of ours. */
+export function requireHost({ request }: RequestState): void {
+  const { hosts, httpVersion } = request;
+  if (hosts > 1) {
+    throw new DirspaceError('InvalidInput', `The request has ${hosts} Host headers; send one.`);
+  }
+  if (hosts === 0 && httpVersion === '1.1') {
+    throw new DirspaceError('InvalidInput', 'The request has no Host header.');
+  }
+}
+
+function isKnown(host: string | undefined, names: ReadonlySet<string>): boolean {
+  // Of HTTP/1.0, which no browser speaks.
+  if (host === undefined) return true;
+  const name = host
+    .toLowerCase()
+    .replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+  if (isLoopback(name) || names.has(name)) return true;
+  const dot = name.indexOf('.');
+  return dot > 0 && names.has(`*${name.slice(dot)}`);
+}
+
+/** A name or an address that is of this machine, whoever resolves it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+const misdirected = (host: string | undefined): DirspaceError =>
+  new DirspaceError(
+    'MisdirectedRequest',
+    `This server does not answer for the host ${JSON.stringify(String(host).slice(0, 200))}: it answers for this machine's own names and for those of its option "allowedHosts".`,
+  );
+
+function refuseOtherSites({ origin, host }: RequestState['headers']): void {
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
+  throw new DirspaceError(
+    'PermissionDenied',
+    'The request comes from a page of another site; a server without "auth" takes none of these.',
+  );
+}
