@@ -82,7 +82,10 @@ describe('headers', () => {
   });
   test('that are slow on a connection that was used before are no less', async () => {
     const { base } = await serve({ headersTimeoutMs: 1000 });
-    const { socket, closed, text } = rawConnection(base, 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    const { socket, closed, text } = rawConnection(
+      base,
+      'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n',
+    );
     await vi.waitFor(() => expect(text()).toMatch(/\{"status":"ok"\}$/));
     socket.write('GET /hea');
     expect(await closed).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /s);
