@@ -220,11 +220,12 @@ describe('the table', () => {
       'BatchCreateTableVersions',
       'BatchDeleteTableVersions',
       'CreateTableVersion',
+      'DeleteTableBranch',
       'DeregisterTable',
       'DropNamespace',
       'RegisterTable',
     ]);
-    expect(asking('write')).toHaveLength(54 - 20 - 8);
+    expect(asking('write')).toHaveLength(54 - 20 - 9);
   });
 
   it('tells what the id of a path names', () => {
