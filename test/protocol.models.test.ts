@@ -231,3 +231,16 @@ describe('modes', () => {
     expect(() => parseMode('', CREATE_MODES)).toThrow('none of Create');
   });
 });
+
+describe('what 0.13.0 asks of a request', () => {
+  it.each([
+    ['AlterTransactionRequest', { actions: [] }, 'actions'],
+    ['StringFtsQuery', { query: 'a', columns: [''] }, 'columns'],
+    ['MatchQuery', { terms: 'a', column: '' }, 'column'],
+    ['PhraseQuery', { terms: 'a', column: '' }, 'column'],
+    ['MergeInsertIntoTableRequest', { on: [] }, 'on'],
+    ['QueryTableRequest', { k: 1, minimum_nprobes: 0 }, 'minimum_nprobes'],
+  ] as const)('%s refuses %j', (model, value, member) => {
+    expect(refusal(model, value)).toContain(member);
+  });
+});

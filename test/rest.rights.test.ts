@@ -75,7 +75,7 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
   DeleteRows: { row_ids: [] },
   CleanupTable: { older_than_millis: 0 },
   PurgeTrash: { older_than_millis: 0 },
-  AlterTransaction: { actions: [] },
+  AlterTransaction: { actions: [{ setPropertyAction: { key: 'a', value: 'b' } }] },
 };
 
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {

@@ -20,7 +20,7 @@ export const MatchQuery = object(
   { terms: string },
   {
     boost: number,
-    column: string,
+    column: name,
     fuzziness: count,
     max_expansions: count,
     operator: string,
@@ -29,7 +29,7 @@ export const MatchQuery = object(
 );
 export type MatchQuery = Static<typeof MatchQuery>;
 
-export const PhraseQuery = object({ terms: string }, { column: string, slop: count });
+export const PhraseQuery = object({ terms: string }, { column: name, slop: count });
 export type PhraseQuery = Static<typeof PhraseQuery>;
 
 export const MultiMatchQuery = object({ match_queries: array(ref<MatchQuery>('MatchQuery')) });
@@ -80,7 +80,7 @@ export const FtsQuery = object(
   },
 ) as unknown as TUnsafe<FtsQuery>;
 
-export const StringFtsQuery = object({ query: string }, { columns: array(string) });
+export const StringFtsQuery = object({ query: string }, { columns: array(name) });
 export type StringFtsQuery = Static<typeof StringFtsQuery>;
 
 export const StructuredFtsQuery = object({ query: fts });

@@ -31,7 +31,7 @@ export const AlterTransactionAction = object(
 export type AlterTransactionAction = Static<typeof AlterTransactionAction>;
 
 export const AlterTransactionRequest = request(
-  { actions: array(ref<AlterTransactionAction>('AlterTransactionAction')) },
+  { actions: array(ref<AlterTransactionAction>('AlterTransactionAction'), { minItems: 1 }) },
   { id },
 );
 export type AlterTransactionRequest = Static<typeof AlterTransactionRequest>;

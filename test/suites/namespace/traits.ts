@@ -84,7 +84,10 @@ export const CALLS: Readonly<Record<string, Call>> = {
   createTableBranch: { request: { id, name: 'x' }, write: true },
   deleteTableBranch: { request: { id, name: 'side' }, write: true },
   describeTransaction: { request: { id: ['0'.repeat(36)] } },
-  alterTransaction: { request: { id: ['0'.repeat(36)], actions: [] }, write: true },
+  alterTransaction: {
+    request: { id: ['0'.repeat(36)], actions: [{ setPropertyAction: { key: 'a', value: 'b' } }] },
+    write: true,
+  },
 };
 
 /** Reads of what no table of these tests has. */

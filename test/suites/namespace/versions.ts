@@ -448,7 +448,10 @@ export function versionsPart(options: SuiteOptions): void {
       for (const unknown of [[], ['x'], ['a', 'b'], ['../../x'], ['0'.repeat(36)]]) {
         await expectError(ns().describeTransaction({ id: unknown }), 'TransactionNotFound');
         await expectError(
-          ns().alterTransaction({ id: unknown, actions: [] }),
+          ns().alterTransaction({
+            id: unknown,
+            actions: [{ setPropertyAction: { key: 'a', value: 'b' } }],
+          }),
           'TransactionNotFound',
         );
       }
