@@ -143,7 +143,7 @@ test('the other builders have nothing else that runs', () => {
     'distanceRange',
     'distanceType',
   ];
-  builders.push('ef', 'nprobes', 'postfilter', 'refineFactor');
+  builders.push('ef', 'maximumNprobes', 'minimumNprobes', 'nprobes', 'postfilter', 'refineFactor');
   const runs = methodsOf(VectorQuery.prototype).filter((name) => !builders.includes(name));
   expect(runs).toEqual(Object.keys(QUERY).sort());
   expect(

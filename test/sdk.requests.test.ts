@@ -953,6 +953,8 @@ describe('queries', () => {
       .distanceType('cosine')
       .distanceRange(0, 1)
       .nprobes(3)
+      .minimumNprobes(2)
+      .maximumNprobes(9)
       .ef(4)
       .refineFactor(5)
       .postfilter()
@@ -969,6 +971,8 @@ describe('queries', () => {
       lower_bound: 0,
       upper_bound: 1,
       nprobes: 3,
+      minimum_nprobes: 2,
+      maximum_nprobes: 9,
       ef: 4,
       refine_factor: 5,
       bypass_vector_index: true,
@@ -977,6 +981,15 @@ describe('queries', () => {
     expect(last()).toMatchObject({ k: 3 });
     expect(() => table.vectorSearch([])).toThrow('empty');
     expect(() => table.vectorSearch([1, NaN])).toThrow('NaN at 1');
+  });
+
+  test('with bounds of the partitions: 0 is no upper one, less than 1 no lower one', async () => {
+    const { table, last } = await setUpQuery();
+    await table.vectorSearch([1]).maximumNprobes(9).maximumNprobes(0).toArray();
+    expect(last()).not.toHaveProperty('maximum_nprobes');
+    const query = table.vectorSearch([1]);
+    expect(() => query.minimumNprobes(0)).toThrow('minimumNprobes');
+    expect(() => query.maximumNprobes(-1)).toThrow('maximumNprobes');
   });
 
   test('by vectors that are promised, and by several', async () => {

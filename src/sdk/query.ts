@@ -166,6 +166,20 @@ export class VectorQuery extends FilteredQuery {
     return this;
   }
 
+  /** The fewest partitions of an index to search. With it, `nprobes` counts for nothing. */
+  minimumNprobes(minimumNprobes: number): this {
+    this.request.minimum_nprobes = checkCount('minimumNprobes', minimumNprobes, 1);
+    return this;
+  }
+
+  /** The most partitions of an index to search, 0 for all. With it, `nprobes` counts for nothing. */
+  maximumNprobes(maximumNprobes: number): this {
+    const most = checkCount('maximumNprobes', maximumNprobes, 0);
+    if (most === 0) delete this.request.maximum_nprobes;
+    else this.request.maximum_nprobes = most;
+    return this;
+  }
+
   /** Neighbours that a graph index keeps while it searches. */
   ef(ef: number): this {
     this.request.ef = checkCount('ef', ef, 1);
