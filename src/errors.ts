@@ -62,6 +62,8 @@ export const ERROR_KINDS = {
   ResourceExhausted: kind(17, 503, true),
   /** The server does not answer for the host that the request names. */
   MisdirectedRequest: kind(13, 421),
+  /** An idempotency key stands for one request, and came with another. */
+  IdempotencyKeyReused: kind(13, 422),
   PayloadTooLarge: kind(13, 413),
   UnsupportedMediaType: kind(13, 415),
 } as const satisfies Record<string, ErrorKind>;

@@ -338,9 +338,58 @@ describe('idempotency keys', () => {
         return (await ask(pair, 'POST', '/v1/table/t/insert', bytes, headers)).status;
       };
       expect(await insert(5)).toBe(200);
-      for (const rows of [4, 6, 100_000]) expect(await insert(rows)).toBe(400);
+      for (const rows of [4, 6, 100_000]) expect(await insert(rows)).toBe(422);
       expect(await insert(5)).toBe(200);
       expect((await pair.client.countTableRows({ id: ['t'] })).count).toBe(8);
+    },
+  );
+  test.each(['inject', 'socket'] as const)(
+    'another request after a restart is refused, the same one answered: %s',
+    async (wire) => {
+      const root = temporaryFolder();
+      const send = async (
+        path: string,
+        body: unknown,
+        headers: Record<string, string> = {},
+      ): Promise<string> => {
+        const pair = await restPair({ root }, { wire });
+        const answer = await ask(pair, 'POST', path, body, { 'idempotency-key': 'k', ...headers });
+        await pair.close();
+        const { status, json } = answer;
+        return `${status} ${json.version ?? json.detail}`;
+      };
+      const rows = (count: number): Promise<Uint8Array> => streamBytes(someRows(count));
+      const insert = async (count: number, query = ''): Promise<string> =>
+        send(`/v1/table/t/insert${query}`, await rows(count), ARROW);
+      const merge = async (count: number): Promise<string> =>
+        send(
+          '/v1/table/t/merge_insert?on=id&when_not_matched_insert_all=true',
+          await rows(count),
+          ARROW,
+        );
+      const remove = (predicate: string): Promise<string> =>
+        send('/v1/table/t/delete', { predicate });
+      await send('/v1/table/t/create', await rows(3), { ...ARROW, 'idempotency-key': 'create' });
+      const reused = expect.stringMatching(
+        /^422 .* was [0-9a-z]{12,27}, and that of this one is [0-9a-z]{12,27}\./,
+      );
+      expect(await insert(50_000)).toBe('200 2');
+      expect(await insert(50_000)).toBe('200 2');
+      for (const count of [4, 49_999, 50_001]) expect(await insert(count)).toEqual(reused);
+      expect(await insert(50_000, '?mode=overwrite')).toEqual(reused);
+      expect(await merge(50_010)).toBe('200 3');
+      expect(await merge(50_010)).toBe('200 3');
+      expect(await merge(9)).toEqual(reused);
+      expect(await remove('id > 9')).toBe('200 4');
+      expect(await remove('id > 9')).toBe('200 4');
+      expect(await remove('id > 8')).toEqual(reused);
+      const pair = await restPair({ root });
+      expect((await ask(pair, 'POST', '/v1/table/t/count_rows', {})).json).toBe(13);
+      // Once found again, it is kept in memory, and stands for the same request there.
+      const key = { ...ARROW, 'idempotency-key': 'k' };
+      const again = async (count: number): Promise<number> =>
+        (await ask(pair, 'POST', '/v1/table/t/insert', await rows(count), key)).status;
+      expect([await again(50_000), await again(7), await again(50_000)]).toEqual([200, 422, 200]);
     },
   );
   test('it is found again after the server was restarted', async () => {
@@ -404,7 +453,13 @@ describe('idempotency keys', () => {
         { 'x-api-key': apiKey, 'idempotency-key': 'k' },
       );
     expect((await restore('one-key', 1)).status).toBe(200);
-    expect((await restore('one-key', 2)).status).toBe(400);
+    expect(await restore('one-key', 2)).toMatchObject({
+      status: 422,
+      json: {
+        type: '/errors/idempotency-key-reused',
+        detail: expect.stringMatching(/was [0-9a-f]{12}, and that of this one is [0-9a-f]{12}\./),
+      },
+    });
     expect((await restore('two-key', 2)).status).toBe(200);
     expect(new Set(keys).size).toBe(2);
   });

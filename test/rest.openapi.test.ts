@@ -145,6 +145,7 @@ describe('the document', () => {
       500,
       503,
       ...row.errors,
+      ...(row.repeatable ? [] : [422]),
       ...body,
       ...writes,
     ]);

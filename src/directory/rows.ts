@@ -272,23 +272,42 @@ async function namedSnapshot(catalog: Catalog, request: RequestedVersion): Promi
 export const writeOptions = (
   branch: TableBranch,
   options: CallOptions,
-): { transaction?: string; signal?: AbortSignal } => ({
+): { transaction?: string | (() => string); signal?: AbortSignal } => ({
   ...(options.signal === undefined ? {} : { signal: options.signal }),
   ...(options.idempotencyKey === undefined
     ? {}
-    : { transaction: keyedTransaction(branch.incarnation, options.idempotencyKey) }),
+    : { transaction: stampedTransaction(branch.incarnation, options.idempotencyKey, options) }),
 });
 
 /** The transaction id of a write follows from its key, so that a repeat finds the first. */
 const keyedTransaction = (incarnation: string, key: string): string =>
   `${incarnation}.key-${createHash('sha256').update(key).digest('hex').slice(0, 48)}`;
 
-/** What a write with this key committed before. */
+/** With what the key stands for behind it, once that is known. */
+function stampedTransaction(
+  incarnation: string,
+  key: string,
+  { idempotencyStamp: stamp }: CallOptions,
+): string | (() => string) {
+  const keyed = keyedTransaction(incarnation, key);
+  return stamp === undefined ? keyed : () => `${keyed}-${stamp.made()}`;
+}
+
+/** What a write with this key committed before. @throws IdempotencyKeyReused */
 export async function repeatedCommit(
   catalog: Catalog,
   table: Table,
   options: CallOptions,
 ): Promise<Snapshot | undefined> {
   if (options.idempotencyKey === undefined) return undefined;
-  return findCommit(catalog, table, keyedTransaction(table.record.id, options.idempotencyKey));
+  const keyed = keyedTransaction(table.record.id, options.idempotencyKey);
+  const found = await findCommit(
+    catalog,
+    table,
+    (transaction) => transaction === keyed || transaction.startsWith(`${keyed}-`),
+  );
+  // Releases before this one kept no stamp.
+  const stamp = found?.manifest.transaction.slice(keyed.length + 1) ?? '';
+  if (stamp !== '') await options.idempotencyStamp?.check(stamp);
+  return found;
 }

@@ -109,7 +109,7 @@ async function findTransaction(catalog: Catalog, transaction: string): Promise<T
     }
   } else if (transaction.includes('.')) {
     const table = await findIncarnation(catalog, incarnationOfTransaction(transaction));
-    const snapshot = table && (await findCommit(catalog, table, transaction));
+    const snapshot = table && (await findCommit(catalog, table, (found) => found === transaction));
     if (table !== undefined && snapshot !== undefined) {
       return { status: 'Succeeded', properties: commitProperties(table.id, snapshot) };
     }
@@ -142,7 +142,7 @@ async function findIncarnation(catalog: Catalog, incarnation: string): Promise<T
 export async function findCommit(
   catalog: Catalog,
   table: Table,
-  transaction: string,
+  isWanted: (transaction: string) => boolean,
 ): Promise<Snapshot | undefined> {
   const branches: TableBranch[] = [
     mainBranch(table.folder, table.record.id),
@@ -151,7 +151,7 @@ export async function findCommit(
   for (const branch of branches) {
     for (const version of (await visibleVersions(catalog.engine, branch)).reverse()) {
       const snapshot = await visibleSnapshot(catalog.engine, branch, version);
-      if (snapshot?.manifest.transaction === transaction) return snapshot;
+      if (snapshot !== undefined && isWanted(snapshot.manifest.transaction)) return snapshot;
     }
   }
   return undefined;

@@ -24,6 +24,10 @@ export const ERROR_STATUSES = {
   413: { type: '/errors/payload-too-large', title: 'Payload too large' },
   415: { type: '/errors/unsupported-media-type', title: 'Unsupported media type' },
   421: { type: '/errors/misdirected-request', title: 'Misdirected request' },
+  422: {
+    type: '/errors/idempotency-key-reused',
+    title: 'Idempotency key used for another request',
+  },
   429: { type: '/errors/too-many-requests', title: 'Too many requests' },
   431: { type: '/errors/headers-too-large', title: 'Request header fields too large' },
   500: { type: '/errors/server-error', title: 'Internal Server Error' },

@@ -2,7 +2,7 @@
  * The signal of a call that is made when somebody asks for it. Making one takes the engine longer
  * than many a call does, and its garbage outlives the call.
  */
-import type { CallOptions } from './namespace.ts';
+import type { CallOptions, IdempotencyStamp } from './namespace.ts';
 
 /** Whoever may end a call. */
 export interface Abortable {
@@ -16,14 +16,20 @@ interface LateOptions extends CallOptions {
   readonly [SOURCE]?: Abortable;
 }
 
-export function lateOptions(source: Abortable, idempotencyKey: string | undefined): CallOptions {
+export function lateOptions(
+  source: Abortable,
+  idempotencyKey?: string,
+  idempotencyStamp?: IdempotencyStamp,
+): CallOptions {
   const options = {
     get signal() {
       return source.signal;
     },
     [SOURCE]: source,
   };
-  return idempotencyKey === undefined ? options : Object.assign(options, { idempotencyKey });
+  if (idempotencyKey === undefined) return options;
+  const stamped = idempotencyStamp === undefined ? {} : { idempotencyStamp };
+  return Object.assign(options, { idempotencyKey }, stamped);
 }
 
 /** Throws the reason where the call was ended before it began; makes no signal for that. */

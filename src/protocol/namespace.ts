@@ -14,12 +14,22 @@ import {
 import type { Context, Model } from './models.ts';
 import type { OperationName } from './operations.ts';
 
+/** Tells a write that is sent again from another one under the same key. */
+export interface IdempotencyStamp {
+  /** At most 27 digits and lower-case letters; asked for once the data of the request was read. */
+  made(): string;
+  /** For the stamp of an earlier write. Rejects with IdempotencyKeyReused where this is another. */
+  check(stamp: string): Promise<void>;
+}
+
 /** What every operation takes after its request. */
 export interface CallOptions {
   /** Ends the call early; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Two writes with the same key are one write, where the catalog honours it. */
   readonly idempotencyKey?: string;
+  /** What the key stands for, where the caller can tell: kept with the write by catalogs that can. */
+  readonly idempotencyStamp?: IdempotencyStamp;
   /**
    * Called once when an answer of a remote catalog begins, also where it is rows, nothing but a
    * status, or a failure: `header.<name>` for every header of it. JSON answers have the same in

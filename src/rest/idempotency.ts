@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from '../errors.ts';
+import type { IdempotencyStamp } from '../protocol/namespace.ts';
 
 export interface KeptAnswer {
   readonly status: number;
@@ -47,8 +48,8 @@ export class AnswerCache {
 
   /**
    * The answer kept for `key`, or that of `work`, which is done once however many ask. When it
-   * fails in a way that may pass, those that waited do it themselves. Throws InvalidInput where the
-   * key was used for something else.
+   * fails in a way that may pass, those that waited do it themselves. Throws IdempotencyKeyReused
+   * where the key was used for something else.
    */
   async once(
     key: string,
@@ -60,7 +61,9 @@ export class AnswerCache {
       if (found === undefined) {
         return { answer: await this.#first(key, fingerprint, work), repeated: false };
       }
-      if (found.fingerprint !== fingerprint) throw usedBefore();
+      if (found.fingerprint !== fingerprint) {
+        throw usedBefore(shown(found.fingerprint), shown(fingerprint));
+      }
       const answer = await found.answer.catch(() => undefined);
       if (answer !== undefined && isFinal(answer.status)) {
         this.#touch(key, found);
@@ -106,11 +109,47 @@ export class AnswerCache {
   }
 }
 
-const usedBefore = (): DirspaceError =>
+const usedBefore = (first: string, now: string): DirspaceError =>
   new DirspaceError(
-    'InvalidInput',
-    'The idempotency key was used for another request; use a new one.',
+    'IdempotencyKeyReused',
+    `The idempotency key was used for another request: its fingerprint was ${first}, and that of this one is ${now}. Use a new key for a new request; nothing was changed.`,
+    { details: { first, now } },
   );
+
+/** As much of a digest as tells requests apart. */
+const SHOWN = 12;
+const shown = (fingerprint: string): string => fingerprint.slice(0, SHOWN);
+
+const hexOf = (crc: number): string => (crc >>> 0).toString(16).padStart(8, '0');
+const stampText = (request: string, data: DataSum | undefined): string =>
+  data === undefined ? request : `${request}${hexOf(data.crc)}${data.bytes.toString(36)}`;
+
+/** The stamp of a request with that fingerprint, for catalogs to keep; `data` is read on the way. */
+export function stampOf(fingerprint: string, data: SummedData | undefined): IdempotencyStamp {
+  const request = shown(fingerprint);
+  return {
+    made: () => stampText(request, data?.sum),
+    check: async (stamp) => {
+      const first = { crc: stamp.slice(SHOWN, SHOWN + 8), bytes: stamp.slice(SHOWN + 8) };
+      const bytes = Number.parseInt(first.bytes || '0', 36);
+      const crc = data === undefined ? 0 : await leadingCrc(data, bytes);
+      const isSame = stamp.startsWith(request) && (data === undefined || hexOf(crc) === first.crc);
+      if (!isSame) throw usedBefore(stamp, stampText(request, data?.sum));
+    },
+  };
+}
+
+/** The checksum of so many bytes of what is read to its end; -1 where it is shorter. */
+async function leadingCrc(pieces: AsyncIterable<Uint8Array>, bytes: number): Promise<number> {
+  let left = bytes;
+  let found = 0;
+  for await (const piece of pieces) {
+    const part = piece.subarray(0, left);
+    found = crc32(part, found);
+    left -= part.byteLength;
+  }
+  return left > 0 ? -1 : found;
+}
 
 /** Arrow data that is summed as it is read. */
 export class SummedData implements AsyncIterable<Uint8Array> {
@@ -135,19 +174,14 @@ export class SummedData implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Throws InvalidInput where data that came under a used key does not begin with what was read. */
+/** Throws IdempotencyKeyReused where data that came under a used key does not begin with what was read. */
 export async function checkSameData(
   pieces: AsyncIterable<Uint8Array>,
-  { bytes, crc }: DataSum,
+  first: DataSum,
 ): Promise<void> {
-  let left = bytes;
-  let found = 0;
-  for await (const piece of pieces) {
-    const shared = piece.subarray(0, left);
-    found = crc32(shared, found);
-    left -= shared.byteLength;
-  }
-  if (left > 0 || found !== crc) throw usedBefore();
+  const data = new SummedData(pieces);
+  const crc = await leadingCrc(data, first.bytes);
+  if (crc !== first.crc) throw usedBefore(stampText('', first), stampText('', data.sum));
 }
 
 /** Checks the header's value. */

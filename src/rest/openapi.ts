@@ -154,6 +154,7 @@ function answer(operation: AnyOperation, row: OperationRow): Json {
 
 function errors(row: OperationRow): Json {
   const statuses = new Set<number>([...EVERYWHERE, ...row.errors]);
+  if (!row.repeatable) statuses.add(422);
   // Bodies that are not asked for are checked too.
   if (row.method === 'POST') for (const status of WITH_BODY) statuses.add(status);
   // A table without data yet cannot be read, which is a conflict.

@@ -9,7 +9,7 @@ import { formatAnswer, joinRequest, jsonText } from '../protocol/exchange.ts';
 import { DEFAULT_DELIMITER, type ObjectPath } from '../protocol/ident.ts';
 import { lateOptions } from '../protocol/late-signal.ts';
 import type { QueryTableRequest } from '../protocol/models.ts';
-import type { Namespace, RequestOf } from '../protocol/namespace.ts';
+import type { IdempotencyStamp, Namespace, RequestOf } from '../protocol/namespace.ts';
 import type { OperationRow } from '../protocol/operation-row.ts';
 import type { AliasRoute } from '../protocol/operations.ts';
 import { oftenPassedOver } from '../protocol/wire-query.ts';
@@ -26,6 +26,7 @@ import {
   digest,
   type KeptAnswer,
   SummedData,
+  stampOf,
 } from './idempotency.ts';
 import { hideCredentials, type Identification } from './identity.ts';
 import type { Admission, Limits } from './limits.ts';
@@ -84,12 +85,16 @@ export async function answerOperation(
   const pieces = takesData
     ? arrowPieces(state.request, services.limits.maxArrowBytes, state.progress)
     : undefined;
-  const call = (key: string | undefined, data: ArrowBody | undefined): Promise<unknown> => {
+  const call = (
+    key: string | undefined,
+    data: ArrowBody | undefined,
+    stamp?: IdempotencyStamp,
+  ): Promise<unknown> => {
     const work = caller({
       operation,
       request,
       ...(data === undefined ? {} : { data }),
-      options: lateOptions(state.progress, key),
+      options: lateOptions(state.progress, key, stamp),
     } as Call);
     state.hold(work);
     const wanted = (): Promise<unknown> => state.progress.race(work);
@@ -111,7 +116,8 @@ export async function answerOperation(
   const fingerprint = digest(jsonText(withoutIdentity(request)), target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const data = pieces && new SummedData(pieces);
-    const response = await call(digest(principal.name, operation, key), data);
+    const stamp = stampOf(fingerprint, data);
+    const response = await call(digest(principal.name, operation, key), data, stamp);
     const formed = (await formAnswer(operation, response, http, request)) as KeptAnswer;
     return data === undefined ? formed : { ...formed, data: data.sum };
   });

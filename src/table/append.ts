@@ -13,7 +13,7 @@ import { type NewFragment, removeFragments, writeFragments } from './write.ts';
 import { announced } from './writers.ts';
 
 export interface WriteOptions {
-  readonly transaction?: string;
+  readonly transaction?: string | (() => string);
   readonly signal?: AbortSignal | undefined;
 }
 

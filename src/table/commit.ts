@@ -40,7 +40,8 @@ export interface CommitRequest {
   readonly survivesOverwrite?: boolean;
   /** True when the change names rows by ids that compaction gives anew. */
   readonly namesRowIds?: boolean;
-  readonly transaction?: string | undefined;
+  /** A function is asked once the next version was built, and all that it is made of was read. */
+  readonly transaction?: string | (() => string) | undefined;
   /** Resolves once everything the new version refers to is durable. */
   readonly after?: Promise<unknown>;
   readonly signal?: AbortSignal | undefined;
@@ -66,7 +67,8 @@ export async function commit(
   branch: TableBranch,
   request: CommitRequest,
 ): Promise<Committed> {
-  const transaction = request.transaction ?? newTransaction(engine, branch);
+  const { transaction: given = newTransaction(engine, branch) } = request;
+  const transaction = typeof given === 'string' ? () => given : given;
   const attempts = new Attempts(engine, branch, request);
   for (;;) {
     const committed = await attempts.next(() =>
@@ -89,7 +91,7 @@ async function attempt(
   engine: Engine,
   branch: TableBranch,
   request: CommitRequest,
-  transaction: string,
+  transactionOf: () => string,
   attempts: Attempts,
 ): Promise<Committed | undefined> {
   request.signal?.throwIfAborted();
@@ -110,6 +112,7 @@ async function attempt(
       throw new DirspaceError('InvalidTableState', 'The table has no version to keep.');
     return { snapshot: base, transaction: undefined };
   }
+  const transaction = transactionOf();
   const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
   const encoded = encodeManifest(manifest);
   const after = draft.after ?? request.after;
