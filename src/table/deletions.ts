@@ -105,7 +105,11 @@ async function readDeleted(
 ): Promise<DeletedRows> {
   const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
   const bytes = await engine.store.get(file);
-  if (bytes === undefined) throw await missingFile(engine, snapshot, file);
+  if (bytes === undefined) {
+    const error = await missingFile(engine, snapshot, file);
+    if (error !== undefined) throw error;
+    return readDeleted(engine, snapshot, entry, deletion);
+  }
   if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
     throw corrupt(file, 'its bytes do not match its checksum');
   }

@@ -6,7 +6,7 @@ import { fragmentFile } from '../format/paths.ts';
 import type { Awaitable, ObjectReader } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import type { Engine } from './engine.ts';
-import { incarnationAt, tableMadeAnew } from './incarnation.ts';
+import { incarnationAt, tableLeft } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Turn } from './turn.ts';
 
@@ -18,7 +18,8 @@ export function openObject(
 ): Awaitable<ObjectReader> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
   return andThen(engine.store.open(file), (object): Awaitable<ObjectReader> => {
-    if (object === undefined) return missing(engine, snapshot, file);
+    if (object === undefined)
+      return missing(engine, snapshot, file, () => openObject(engine, snapshot, entry));
     if (object.size === entry.bytes) return object;
     object.close();
     throw otherSize(file, object.size, entry);
@@ -36,7 +37,8 @@ export function readObject(
   const found = engine.store.get(file, turn?.entered, entry.bytes);
   if (turn !== undefined) turn.entered = found instanceof Uint8Array;
   return andThen(found, (bytes): Awaitable<Uint8Array> => {
-    if (bytes === undefined) return missing(engine, snapshot, file);
+    if (bytes === undefined)
+      return missing(engine, snapshot, file, () => readObject(engine, snapshot, entry, turn));
     if (bytes.length === entry.bytes) return bytes;
     throw otherSize(file, bytes.length, entry);
   });
@@ -45,8 +47,15 @@ export function readObject(
 const otherSize = (file: string, size: number, entry: FragmentEntry): Error =>
   corrupt(file, `it has ${size} bytes instead of ${entry.bytes}`);
 
-async function missing(engine: Engine, snapshot: Snapshot, file: string): Promise<never> {
-  throw await missingFile(engine, snapshot, file);
+async function missing<Found>(
+  engine: Engine,
+  snapshot: Snapshot,
+  file: string,
+  again: () => Awaitable<Found>,
+): Promise<Found> {
+  const error = await missingFile(engine, snapshot, file);
+  if (error !== undefined) throw error;
+  return again();
 }
 
 /** Of a failure before the object is handed on. */
@@ -67,26 +76,33 @@ export function closedOnFailure<Result>(
 }
 
 /**
- * A file that a version refers to is gone: because the version is, or because of damage. Looked for
- * once more after the version: both may have been away for a moment, with their table.
+ * A file that a version refers to was not found: its version or its table is gone, or it is damage.
+ * Undefined where all of them are there: the table was away for a moment, dropped and brought back.
  */
 export async function missingFile(
   engine: Engine,
   snapshot: Snapshot,
   file: string,
-): Promise<DirspaceError> {
+): Promise<DirspaceError | undefined> {
   // The mark of a deleted run has the name of its first version, and another size.
-  const version = await engine.store.head(snapshot.file);
-  const isThere = version?.size === snapshot.manifestBytes;
-  if (isThere && (await engine.store.head(file)) === undefined) {
-    return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
-  }
+  const isThere = async (): Promise<boolean> =>
+    (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
   const { tableFolder, incarnation } = snapshot.branch;
-  const found = await incarnationAt(engine, tableFolder);
-  if (found !== undefined && found !== incarnation) return tableMadeAnew(incarnation, found);
+  // What is missed once may have left between two looks, with its table.
+  for (let isAgain = false; ; isAgain = true) {
+    if (await isThere()) {
+      if ((await engine.store.head(file)) !== undefined) return undefined;
+      if (isAgain)
+        return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
+      continue;
+    }
+    const found = await incarnationAt(engine, tableFolder);
+    if (found !== incarnation) return tableLeft(incarnation, found);
+    if (isAgain) break;
+  }
   return new DirspaceError(
     'TableVersionNotFound',
-    `Version ${snapshot.version} was removed by cleanup, or its table dropped or moved, while it was being read. Tag versions that must stay readable.`,
+    `Version ${snapshot.version} was removed by cleanup while it was being read. Tag versions that must stay readable.`,
     { details: { version: snapshot.version } },
   );
 }

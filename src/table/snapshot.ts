@@ -103,9 +103,12 @@ export async function readChunk(
   const file = chunkFile(tableFolder, entry.file);
   const bytes = await engine.store.get(file);
   if (bytes === undefined) {
-    throw snapshot === undefined
-      ? corrupt(file, 'it is missing, and a version refers to it')
-      : await missingFile(engine, snapshot, file);
+    const error =
+      snapshot === undefined
+        ? corrupt(file, 'it is missing, and a version refers to it')
+        : await missingFile(engine, snapshot, file);
+    if (error !== undefined) throw error;
+    return readChunk(engine, tableFolder, entry, snapshot);
   }
   const fragments = decodeChunk(bytes, entry, file);
   engine.cache.set(key, fragments, bytes.length * 3);
