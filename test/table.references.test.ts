@@ -1,19 +1,24 @@
 /** Tags, branches and files of tables that others move, replace or change at that very moment. */
 import { expect, test } from 'vitest';
+import { findTable, type Table } from '../src/directory/catalog.ts';
+import { createTable } from '../src/directory/create-table.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { deletedRunFile } from '../src/format/paths.ts';
+import { mainBranch } from '../src/table/branches.ts';
 import { missingFile } from '../src/table/fragment-object.ts';
-import { resolveHead } from '../src/table/head.ts';
-import { declared, land, testEngine } from './helpers/engines.ts';
+import { type Head, resolveHead } from '../src/table/head.ts';
+import { scan } from '../src/table/scan.ts';
+import { declared, land, ROOT, testEngine } from './helpers/engines.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { outcomeOf } from './helpers/outcome.ts';
 import { idsOf, people } from './helpers/people.ts';
 
 const t = ['t'];
+const place = `${ROOT}/data/t.table`;
 type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
 
 /** Runs `mine` with all of `theirs` before its first, second ... call of the store, to the last. */
@@ -73,7 +78,7 @@ test('a branch that is deleted while its table moves away is gone, or the caller
       expect(await branchesOf(catalog, [name]), own).toEqual(own === 'ok' ? [] : ['side']);
     },
   );
-  expect(outcomes).toEqual(new Set(['ok', 'TableNotFound', 'TableBranchNotFound']));
+  expect(outcomes).toEqual(new Set(['ok', 'TableNotFound']));
 });
 
 test('what is made for a table that was replaced takes nothing from the one in its place', async () => {
@@ -111,6 +116,48 @@ test('a branch that is deleted while its name is given to another stays with tha
     },
   );
 });
+
+const MADE: readonly (readonly [
+  string,
+  Work,
+  (catalog: DirectoryNamespace) => Promise<boolean>,
+])[] = [
+  [
+    'a branch',
+    (catalog) => catalog.createTableBranch({ id: t, name: 'made' }),
+    async (catalog) => (await branchesOf(catalog, t)).includes('made'),
+  ],
+  [
+    'a tag',
+    (catalog) => catalog.createTableTag({ id: t, tag: 'made', version: 1 }),
+    async (catalog) => (await tagsOf(catalog, t)).includes('made'),
+  ],
+  [
+    'an update of a tag',
+    (catalog) => catalog.updateTableTag({ id: t, tag: 'v', version: 2 }),
+    async (catalog) => (await catalog.getTableTagVersion({ id: t, tag: 'v' })).version === 2,
+  ],
+];
+
+test.each(MADE)(
+  '%s is refused only where it was not made, also as the table is dropped',
+  async (_, make, isMade) => {
+    const outcomes = await atEveryCall(
+      async (catalog) => {
+        await catalog.createTable({ id: t }, people(1));
+        await catalog.insertIntoTable({ id: t }, people(1, 1));
+        await catalog.createTableTag({ id: t, tag: 'v', version: 1 });
+      },
+      make,
+      (catalog) => catalog.dropTable({ id: t }),
+      async (catalog, own) => {
+        await catalog.undropTable({ id: t });
+        if (own !== 'CommitStateUnknown') expect(await isMade(catalog), own).toBe(own === 'ok');
+      },
+    );
+    expect(outcomes).toEqual(new Set(['ok', 'TableNotFound', 'CommitStateUnknown']));
+  },
+);
 
 test('a tag and the deletion of its branch: never both', async () => {
   const prepare: Work = async (catalog) => {
@@ -234,10 +281,51 @@ test('a file is damage only where it is missing after its version was found', as
   const one = testEngine();
   const { snapshot } = await land(one, await declared(one), 'create');
   const file = 'data/t.table/data/0000abcd.arrow';
-  expect(await missingFile(one.engine, snapshot, file)).toMatchObject({ code: 'Corrupt' });
+  const asked = (): Promise<unknown> => missingFile(one.engine, snapshot, file);
+  expect(await asked()).toMatchObject({ code: 'Corrupt' });
   // Its table was away when it was looked for first.
   await one.engine.store.createFolder('data/t.table/data');
   await one.engine.store.put(file, Buffer.from('there'));
-  const away = await missingFile(one.engine, snapshot, file);
-  expect(away).toMatchObject({ code: 'TableVersionNotFound' });
+  expect(await asked()).toBeUndefined();
+  // Each look of the file system misses once, as while the table is moved away and back.
+  for (const missed of [snapshot.file, file]) {
+    let misses = 0;
+    one.calls.head = (run, path) => (path === missed && misses++ === 0 ? undefined : run(path));
+    expect(await asked()).toBeUndefined();
+    expect(misses).toBe(2);
+  }
+  one.calls.head = (run, path) => (path === snapshot.file ? undefined : run(path));
+  expect(await asked()).toMatchObject({ code: 'TableVersionNotFound' });
+  one.calls.head = undefined;
+  one.fs.renameSync(place, `${ROOT}/data/u.table`);
+  expect(await asked()).toMatchObject({ code: 'TableNotFound' });
+});
+
+test('a scan goes on where its table was dropped and brought back while it looked for a file', async () => {
+  const one = testEngine();
+  await one.catalog.prepareRoot();
+  one.fs.mkdirSync(`${ROOT}/data`, { recursive: true });
+  await createTable(one.catalog, { id: t }, people(3));
+  const { record } = (await findTable(one.catalog, t)) as Table;
+  let moves = 0;
+  for (const call of ['open', 'get'] as const) {
+    const reader = testEngine({ fs: one.fs, firstId: 1000 });
+    const head = await resolveHead(reader.engine, mainBranch('data/t.table', record.id));
+    let isDone = false;
+    const around = (run: (...args: unknown[]) => unknown, ...args: unknown[]): unknown => {
+      if (isDone || !String(args[0]).includes('/data/')) return run(...args);
+      isDone = true;
+      moves++;
+      one.fs.renameSync(place, `${ROOT}/t`);
+      const found = run(...args);
+      one.fs.renameSync(`${ROOT}/t`, place);
+      return found;
+    };
+    reader.calls[call] = around as never;
+    let rows = 0;
+    const stream = await scan(reader.engine, (head as Head).snapshot, {});
+    for await (const batch of stream) rows += batch.numRows;
+    expect(rows).toBe(3);
+  }
+  expect(moves).toBeGreaterThan(0);
 });

@@ -189,11 +189,6 @@ export function requireIncarnation({ id, record }: Table, wanted: string | undef
 export const isMissed = (error: unknown): boolean =>
   isDirspaceError(error, 'TableBranchNotFound', 'TableTagNotFound', 'TableVersionNotFound');
 
-/** @throws TableNotFound where the table that the request is for has left its name meanwhile */
-export async function requireSameTable(catalog: Catalog, named: NamedTable): Promise<void> {
-  if (named.incarnation !== undefined) await requireTable(catalog, named);
-}
-
 /** The branch a request names, main if absent. @throws TableBranchNotFound */
 export async function requireBranch(
   catalog: Catalog,

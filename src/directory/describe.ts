@@ -11,7 +11,7 @@ import {
   isMissed,
   locationOf,
   requireBranch,
-  requireSameTable,
+  requireTable,
   showId,
   type Table,
 } from './catalog.ts';
@@ -117,7 +117,7 @@ async function soughtSnapshot(
   try {
     return await namedSnapshot(catalog, table, request);
   } catch (error) {
-    if (isMissed(error)) await requireSameTable(catalog, request);
+    if (isMissed(error)) await requireTable(catalog, request);
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import type { NamespaceOperations } from '../protocol/namespace.ts';
 import { isEmptyTable } from '../table/append.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
-import { type Catalog, isMissed, requireSameTable, requireTable } from './catalog.ts';
+import { type Catalog, isMissed, requireTable } from './catalog.ts';
 import * as changes from './changes.ts';
 import { createTable, declareTable } from './create-table.ts';
 import { describeTable } from './describe.ts';
@@ -64,7 +64,7 @@ const within =
       return await handler(catalog, ...given);
     } catch (error) {
       const gone = tableGone(error);
-      if (gone !== error || isMissed(error)) await requireSameTable(catalog, given[0]);
+      if (gone !== error || isMissed(error)) await requireTable(catalog, given[0]);
       if (isEmptyTable(error))
         throw await withoutVersion(catalog, await requireTable(catalog, given[0]));
       throw gone;

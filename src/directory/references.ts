@@ -17,6 +17,7 @@ import type {
   TagContents,
   UpdateTableTagRequest,
 } from '../protocol/models.ts';
+import { isMissingFolder } from '../store/store-error.ts';
 import {
   createBranch,
   deleteBranch,
@@ -28,7 +29,7 @@ import {
 import { resolveHead, snapshotAt, type TableBranch } from '../table/head.ts';
 import { hintNamed } from '../table/hint.ts';
 import { withHold } from '../table/holds.ts';
-import { tableLeft } from '../table/incarnation.ts';
+import { leftAtThatMoment, tableLeft } from '../table/incarnation.ts';
 import { createTag, deleteTag, findTag, listTags, replaceTag } from '../table/tags.ts';
 import { visibleSnapshot } from '../table/version-files.ts';
 import {
@@ -83,8 +84,8 @@ export async function createTableTag(
   return withTagged(catalog, table, request, async (record, branch) => {
     await createTag(catalog.engine, table.folder, request.tag, record);
     if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
-    await takeBack(catalog, table, request.tag, record);
-    throw tableLeft();
+    if (await takeBack(catalog, table, request.tag, record)) throw tableLeft();
+    throw leftAtThatMoment(`The tag ${request.tag}`);
   });
 }
 
@@ -100,8 +101,8 @@ export async function updateTableTag(
     if (known === undefined) throw missingTag(table, request.tag);
     await replaceTag(catalog.engine, table.folder, request.tag, record);
     if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
-    await takeBack(catalog, table, request.tag, record, known);
-    throw tableLeft();
+    if (await takeBack(catalog, table, request.tag, record, known)) throw tableLeft();
+    throw leftAtThatMoment(`The tag ${request.tag}`);
   });
 }
 
@@ -212,19 +213,28 @@ async function withTagged(
   return {};
 }
 
-/** Undoes a tag whose branch or table left before it was there, unless it has changed since. */
+/**
+ * Undoes a tag whose branch or table left before it was there. False where it cannot be found, as it
+ * has gone with its table, or has changed since.
+ */
 async function takeBack(
   catalog: Catalog,
   { folder }: Table,
   tag: string,
   { table, branch, version }: TagRecord,
   known?: TagRecord,
-): Promise<void> {
+): Promise<boolean> {
   const { engine } = catalog;
   const found = await findTag(engine, folder, table, tag);
-  if (found?.branch !== branch || found.version !== version) return;
-  if (known === undefined) await deleteTag(engine, folder, table, tag);
-  else await replaceTag(engine, folder, tag, known);
+  if (found?.branch !== branch || found.version !== version) return false;
+  try {
+    if (known === undefined) return await deleteTag(engine, folder, table, tag);
+    await replaceTag(engine, folder, tag, known);
+    return true;
+  } catch (error) {
+    if (isMissingFolder(error)) return false;
+    throw error;
+  }
 }
 
 async function branchOf(

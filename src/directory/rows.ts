@@ -36,7 +36,6 @@ import {
   isMissed,
   type NamedTable,
   requireBranch,
-  requireSameTable,
   requireTable,
   type Table,
   tableId,
@@ -254,7 +253,7 @@ async function soughtSnapshot(catalog: Catalog, request: RequestedVersion): Prom
   try {
     return await namedSnapshot(catalog, request);
   } catch (error) {
-    if (isMissed(error)) await requireSameTable(catalog, request);
+    if (isMissed(error)) await requireTable(catalog, request);
     throw error;
   }
 }

@@ -18,7 +18,7 @@ import {
 import { type BranchRecord, decodeBranch, encodeBranch } from '../format/records.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
-import { tableLeft } from './incarnation.ts';
+import { leftAtThatMoment, tableLeft } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 import { stagingFolder } from './staging-folder.ts';
 import { writeObject } from './write-object.ts';
@@ -109,8 +109,8 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
     const main = mainBranch(tableFolder, incarnation);
     if ((await engine.store.list(main.folder)) !== undefined) return;
     // It may be in the folder of another table, which has the name by now.
-    await deleteBranch(engine, tableFolder, name, id);
-    throw tableLeft();
+    if (await deleteBranch(engine, tableFolder, name, id)) throw tableLeft();
+    throw leftAtThatMoment(`The branch ${name}`);
   }
   await engine.store.deleteFolder(staging);
   if (outcome === 'taken') throw branchExists(name);

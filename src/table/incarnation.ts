@@ -46,6 +46,13 @@ export const tableLeft = (wanted?: string, found?: string): DirspaceError =>
       )
     : tableMadeAnew(wanted, found);
 
+/** For what was made in a table that cannot be found since: it may have gone with the table. */
+export const leftAtThatMoment = (what: string): DirspaceError =>
+  new DirspaceError(
+    'CommitStateUnknown',
+    `${what} was made at the moment that its table was dropped, renamed or made anew by another writer. Look for the table, and whether it is there, before repeating the change.`,
+  );
+
 /** A folder that vanished under an operation was a table or branch that somebody took away. */
 export const tableGone = (error: unknown): unknown =>
   isMissingFolder(error)

@@ -38,6 +38,8 @@ const SPARES = 3;
 /** Between kills, at most. */
 const PAUSE_MS = 250;
 const CLEANUP_MS = 1_500;
+/** Versions that one compaction makes at most, beside the one that it answers. */
+const MOST_ROUNDS = 3;
 /** Processes that do not stop by then hang. */
 const STOP_MS = 60_000;
 const FIRST: readonly Row[] = [
@@ -78,7 +80,8 @@ async function storm(
     all.push(child);
     number++;
     const seed = Math.floor(random() * 2 ** 31);
-    const age = cleanupAge === undefined ? {} : { cleanupAge };
+    // Beside those that are killed, cleanup spares nothing.
+    const age = cleanupAge === undefined ? {} : { cleanupAge, deleteUnverified: true };
     const broken = unsafe === undefined ? {} : { unsafe };
     child.tell({
       root,
@@ -147,6 +150,9 @@ class Told {
     for (const { begin, done, refused, unknown, seen, gone, error, at = 0 } of said) {
       if (error !== undefined) this.wrong.push(error);
       if (begin !== undefined) pending = begin;
+      // Compaction goes in rounds, each a version: only the last is told, and none after an error.
+      if (begin !== undefined && 'change' in begin && begin.change.kind === 'compact')
+        for (let round = 0; round < MOST_ROUNDS; round++) this.#unknown(begin);
       if (seen !== undefined) {
         this.see(seen.branch, seen.version, seen.hash);
         if (seen.newest) this.#newest.push({ at, version: seen.version });
