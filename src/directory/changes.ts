@@ -2,7 +2,6 @@
 
 import type { ArrowBody } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { openArrowBody } from '../format/foreign-ipc.ts';
 import type {
   MergeInsertIntoTableRequest,
   MergeInsertIntoTableResponse,
@@ -14,9 +13,9 @@ import type { TableBranch } from '../table/head.ts';
 import { mergeRows } from '../table/merge.ts';
 import type { MergeClauses } from '../table/merge-attempt.ts';
 import { readSource } from '../table/merge-source.ts';
-import { requestMemory } from '../table/scan-plan.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { updateRows } from '../table/update.ts';
+import { withRows } from './arrow-body.ts';
 import {
   beginWrite,
   type Catalog,
@@ -75,23 +74,20 @@ export async function mergeInsertIntoTable(
     const { branch, repeated } = await beginChange(catalog, request, options);
     if (repeated !== undefined) return mergeAnswer(repeated, repeated.manifest.transaction);
     const { engine } = catalog;
-    const memory = requestMemory(engine);
-    const held = memory.hold('The rows of a merge');
     const wanted = {
       ...writeOptions(branch, options),
       ...(signal === undefined ? {} : { signal }),
     };
-    try {
-      const source = await readSource(await openArrowBody(data), engine.limits, held, signal);
-      const merged = await mergeRows(engine, branch, clauses, source, memory, wanted);
-      return mergeAnswer(merged.snapshot, merged.transaction, {
-        inserted_rows: merged.insertedRows,
-        updated_rows: merged.updatedRows,
-        deleted_rows: merged.deletedRows,
-      });
-    } finally {
-      held.end();
-    }
+    const merged = await withRows(catalog, data, async (stream, memory) => {
+      const held = memory.hold('The rows of a merge');
+      const source = await readSource(stream, engine.limits, held, signal);
+      return await mergeRows(engine, branch, clauses, source, memory, wanted);
+    });
+    return mergeAnswer(merged.snapshot, merged.transaction, {
+      inserted_rows: merged.insertedRows,
+      updated_rows: merged.updatedRows,
+      deleted_rows: merged.deletedRows,
+    });
   });
 }
 

@@ -5,7 +5,6 @@
 
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
-import { openArrowBody } from '../format/foreign-ipc.ts';
 import { encodeManifest } from '../format/manifest.ts';
 import { joinPath, TABLE_FILE, versionFile } from '../format/paths.ts';
 import { encodeTable, type Properties, type TableRecord } from '../format/records.ts';
@@ -29,6 +28,7 @@ import { stagingFolder } from '../table/staging-folder.ts';
 import { writeFragments } from '../table/write.ts';
 import { writeObject } from '../table/write-object.ts';
 import { unannounced } from '../table/writers.ts';
+import { withRows } from './arrow-body.ts';
 import {
   beginWrite,
   type Catalog,
@@ -65,8 +65,9 @@ export async function createTable(
     return fillTable(catalog, existing, mode, request.properties, data, options);
   requireRoom(catalog, id, catalog.engine.names.tableFolder(id));
 
-  const stream = await openArrowBody(data);
-  const staged = await stageTable(catalog, request.properties ?? {}, stream, options);
+  const staged = await withRows(catalog, data, (stream) =>
+    stageTable(catalog, request.properties ?? {}, stream, options),
+  );
   const outcome = await placeTable(catalog, id, staged.folder, 1);
   if (outcome === 'placed') return createdAnswer(catalog, id, staged);
   // Somebody else was faster; the data is in staging, so it can still be used.
@@ -214,22 +215,23 @@ async function fillTable(
       return existingAnswer(catalog, table);
     await refuseStorage(catalog, table, mode);
   }
-  const stream = await openArrowBody(data);
   if (head === undefined) await requireVersionsFolder(catalog, table);
   let committed: Committed;
   try {
-    committed = await overwrite(catalog.engine, branch, head?.snapshot, stream, {
-      signal: options.signal,
-      // Once more, right before the version is published: another program may write there as well.
-      beforeFirst: () => refuseStorage(catalog, table, mode),
-      ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
-      ...(properties === undefined
-        ? {}
-        : {
-            properties: (first) =>
-              first ? { ...table.record.properties, ...properties } : properties,
-          }),
-    });
+    committed = await withRows(catalog, data, (stream) =>
+      overwrite(catalog.engine, branch, head?.snapshot, stream, {
+        signal: options.signal,
+        // Once more, right before the version is published: another program may write there as well.
+        beforeFirst: () => refuseStorage(catalog, table, mode),
+        ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
+        ...(properties === undefined
+          ? {}
+          : {
+              properties: (first) =>
+                first ? { ...table.record.properties, ...properties } : properties,
+            }),
+      }),
+    );
   } catch (error) {
     if (mode !== 'ExistOk' || !isDirspaceError(error, 'TableAlreadyExists')) throw error;
     return existingAnswer(catalog, table);

@@ -1,7 +1,6 @@
 /** The operations on rows: insert, query, count, delete by id, and what belongs to versions of them. */
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../arrow.ts';
-import { openArrowBody } from '../format/foreign-ipc.ts';
 import type { DeleteRowsRequest, DeleteRowsResponse } from '../protocol/extensions.ts';
 import type {
   CountTableRowsRequest,
@@ -30,6 +29,7 @@ import { replaceSchemaMetadata, restore } from '../table/revise.ts';
 import { planScan } from '../table/scan-plan.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import { noteHead, unchangedHead } from '../table/unchanged-head.ts';
+import { withRows } from './arrow-body.ts';
 import {
   beginWrite,
   type Catalog,
@@ -63,21 +63,18 @@ export async function insertIntoTable(
   const named = { id, incarnation, branch: name };
   const base = await snapshotUnlessDeclared(catalog, named);
   if (base === undefined) {
-    const { snapshot, rows } = await fillDeclared(
-      catalog,
-      named,
-      await openArrowBody(data),
-      options,
+    const { snapshot, rows } = await withRows(catalog, data, (stream) =>
+      fillDeclared(catalog, named, stream, options),
     );
     return insertAnswer(snapshot, rows);
   }
   const { branch } = base;
-  const stream = await openArrowBody(data);
   const write = writeOptions(branch, options);
-  const { snapshot, rows } =
+  const { snapshot, rows } = await withRows(catalog, data, (stream) =>
     mode === 'Append'
-      ? await append(engine, base, stream, write)
-      : await overwrite(engine, branch, base, stream, write);
+      ? append(engine, base, stream, write)
+      : overwrite(engine, branch, base, stream, write),
+  );
   // A program that appends does so again.
   if (request.branch === undefined)
     await noteHead(engine, branch, { slot: snapshot.version, snapshot });

@@ -3,6 +3,7 @@
  * than what was asked for and the rest of one chunk; knows nothing of Arrow.
  */
 import { DirspaceError } from '../errors.ts';
+import type { HeldMemory, RequestMemory } from '../request-memory.ts';
 
 /** What a source holds at first for an amount that has yet to arrive. */
 const FIRST_BYTES = 65_536;
@@ -10,15 +11,21 @@ const FIRST_BYTES = 65_536;
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   readonly #maxBytes: number;
+  readonly #held: HeldMemory | undefined;
   #chunk: Uint8Array = new Uint8Array(0);
   #pulled = 0;
   #ended = false;
 
-  /** @param maxBytes that all chunks may have; more are PayloadTooLarge */
+  /**
+   * @param maxBytes that all chunks may have; more are PayloadTooLarge
+   * @param memory where an amount that is collected from several chunks counts until the next one is
+   */
   constructor(
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     maxBytes = Number.POSITIVE_INFINITY,
+    memory?: RequestMemory,
   ) {
+    this.#held = memory?.hold('The Arrow data that arrived');
     this.#chunks =
       Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
     this.#maxBytes = maxBytes;
@@ -41,9 +48,10 @@ export class ByteSource {
 
   /**
    * Up to `bytes` bytes; fewer only at the end. A view of a chunk where one has them all. Memory
-   * grows with what arrives, not with what is asked for.
+   * grows with what arrives, not with what is asked for. Throws what the memory of the request does.
    */
   async take(bytes: number): Promise<Uint8Array> {
+    this.#held?.set(0);
     if (this.#chunk.length === 0) this.#chunk = (await this.#pull()) ?? this.#chunk;
     if (this.#chunk.length >= bytes || this.#ended) return this.#cut(bytes);
     let held: Uint8Array = new Uint8Array(
@@ -52,7 +60,11 @@ export class ByteSource {
     let length = 0;
     for (;;) {
       const part = this.#cut(bytes - length);
-      if (length + part.length > held.length) held = grown(held, length, part.length, bytes);
+      if (length + part.length > held.length) {
+        const size = Math.min(bytes, Math.max(2 * held.length, length + part.length));
+        this.#held?.set(size);
+        held = grown(held, length, size);
+      }
       held.set(part, length);
       length += part.length;
       if (length === bytes) return held;
@@ -72,6 +84,7 @@ export class ByteSource {
 
   /** Tells the source that no more is wanted. */
   async close(): Promise<void> {
+    this.#held?.set(0);
     if (this.#ended) return;
     this.#ended = true;
     await this.#chunks.return?.();
@@ -109,8 +122,8 @@ export class ByteSource {
 const exceeds = (maxBytes: number): DirspaceError =>
   new DirspaceError('PayloadTooLarge', `The data has more than the ${maxBytes} bytes allowed.`);
 
-function grown(held: Uint8Array, length: number, more: number, bytes: number): Uint8Array {
-  const larger = new Uint8Array(Math.min(bytes, Math.max(2 * held.length, length + more)));
+function grown(held: Uint8Array, length: number, size: number): Uint8Array {
+  const larger = new Uint8Array(size);
   larger.set(held.subarray(0, length));
   return larger;
 }

@@ -3,6 +3,7 @@
  * stream or file has said so far; knows nothing of where messages come from.
  */
 import { type Data, type RecordBatch, Vector } from '../arrow.ts';
+import type { HeldMemory, RequestMemory } from '../request-memory.ts';
 import { recordBatch } from './arrow-data.ts';
 import { concatData } from './concat.ts';
 import { MessageBudget, type StreamBudget } from './foreign-budget.ts';
@@ -24,6 +25,10 @@ export interface BatchLimits {
    * expanded; and of all that these take beyond the bytes that compression could hold.
    */
   readonly maxDecompressedBytes: number;
+  /** Bytes of all messages, each counted once it is decompressed. */
+  readonly maxContentBytes: number;
+  /** Counts what is held of a message until the next one, and of dictionaries until the end. */
+  readonly memory: RequestMemory | undefined;
   /** Values that take no bytes, in all batches. */
   readonly maxUnbackedValues: number;
   /** Whether batches of a file are copied out of its bytes. */
@@ -42,13 +47,24 @@ export class ForeignBatches {
   readonly #dictionaries = new Map<number, Vector>();
   readonly #held = new Map<number, HeldDictionary>();
   readonly #budget: StreamBudget;
+  readonly #ofMessage: HeldMemory | undefined;
+  readonly #ofDictionaries: HeldMemory | undefined;
   #dictionaryBytes = 0;
+  #contentBytes = 0;
   #batches = 0;
 
   constructor(foreign: ForeignSchema, limits: BatchLimits) {
     this.#foreign = foreign;
     this.#limits = limits;
     this.#budget = { unbacked: limits.maxUnbackedValues, expanded: limits.maxDecompressedBytes };
+    this.#ofMessage = limits.memory?.hold('The Arrow data of a message, decompressed,');
+    this.#ofDictionaries = limits.memory?.hold('The dictionaries of the Arrow data');
+  }
+
+  /** Gives back what counts as held. */
+  end(): void {
+    this.#ofMessage?.end();
+    this.#ofDictionaries?.end();
   }
 
   /** Keeps the dictionary of a message for the batches that follow. @throws InvalidInput */
@@ -68,6 +84,9 @@ export class ForeignBatches {
         `its dictionaries take ${this.#dictionaryBytes} bytes, more than the ${this.#limits.maxDecompressedBytes} allowed`,
       );
     }
+    this.#ofMessage?.set(0);
+    // Joining them takes as much again.
+    this.#ofDictionaries?.set(2 * this.#dictionaryBytes);
     held.bytes += bytes;
     held.pieces = joined([...held.pieces, ...columns]);
     // The batches to come refer to them, and later additions are joined with them.
@@ -92,10 +111,20 @@ export class ForeignBatches {
     what: string,
   ): { columns: Data[]; bytes: number } {
     const refuse = refuser(what);
-    const buffers = bodyBuffers(header, body, this.#limits.maxDecompressedBytes, refuse);
+    const { maxDecompressedBytes, maxContentBytes } = this.#limits;
+    let made = 0;
+    const make = (more: number): void => {
+      made += more;
+      this.#ofMessage?.set(made);
+    };
+    make(0);
+    const buffers = bodyBuffers(header, body, maxDecompressedBytes, refuse, make);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-    const { maxDecompressedBytes } = this.#limits;
-    const budget = new MessageBudget(this.#budget, body.length, bytes, maxDecompressedBytes);
+    this.#contentBytes += bytes;
+    if (this.#contentBytes > maxContentBytes) {
+      throw tooLarge(`its messages hold more than the ${maxContentBytes} bytes allowed for all`);
+    }
+    const budget = new MessageBudget(this.#budget, body.length, bytes, maxDecompressedBytes, make);
     const columns = readColumns(header, buffers, types, this.#dictionaries, budget, refuse);
     return { columns, bytes: bytes + budget.expanded };
   }

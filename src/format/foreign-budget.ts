@@ -24,6 +24,7 @@ export class MessageBudget {
   readonly #freeValues: number;
   readonly #freeBytes: number;
   readonly #mostBytes: number;
+  readonly #make: (bytes: number) => void;
   #expanded = 0;
 
   /**
@@ -31,8 +32,16 @@ export class MessageBudget {
    * up to those that compression could pack into the body.
    * @param bufferBytes after decompression
    * @param maxBytes of all buffers and what is expanded
+   * @param make is told how many bytes are about to be made, and may refuse them
    */
-  constructor(stream: StreamBudget, bodyBytes: number, bufferBytes: number, maxBytes: number) {
+  constructor(
+    stream: StreamBudget,
+    bodyBytes: number,
+    bufferBytes: number,
+    maxBytes: number,
+    make: (bytes: number) => void = () => {},
+  ) {
+    this.#make = make;
     this.#stream = stream;
     this.#freeValues = 8 * bufferBytes;
     this.#freeBytes = maxZstdSize(bodyBytes);
@@ -63,7 +72,8 @@ export class MessageBudget {
     if (bytes === 0) this.claimUnbacked(values);
     if (values > MAX_ROWS) throw tooLarge(`${what} has ${values} values once it is expanded`);
     const paid = Math.max(this.#expanded - this.#freeBytes, 0);
-    this.#expanded += Math.ceil(bytes) + values * POSITION_BYTES;
+    const more = Math.ceil(bytes) + values * POSITION_BYTES;
+    this.#expanded += more;
     if (this.#expanded > this.#mostBytes) {
       throw tooLarge(
         `its list views and runs up to ${what} take ${this.#expanded} bytes once they are expanded, more than the ${this.#mostBytes} allowed for one message`,
@@ -75,5 +85,6 @@ export class MessageBudget {
         `the list views and runs of all batches up to ${what} take more bytes once they are expanded than are allowed for so few`,
       );
     }
+    this.#make(more);
   }
 }

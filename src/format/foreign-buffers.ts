@@ -30,12 +30,14 @@ const CODECS: Readonly<
  * The buffers in the order of the header, each beginning at a multiple of 8 in memory. They share
  * the memory of `body` where they can.
  * @param maxBytes of all buffers after decompression
+ * @param make is told how many bytes are about to be made, and may refuse them
  */
 export function bodyBuffers(
   header: BatchHeader,
   body: Uint8Array,
   maxBytes: number,
   refuse: Refuse,
+  make: (bytes: number) => void = () => {},
 ): Uint8Array[] {
   const { codec } = header;
   const parts = cutBody(header.buffers, body, refuse);
@@ -47,6 +49,7 @@ export function bodyBuffers(
       `a message of ${body.length} bytes holds ${total} bytes decompressed, more than the ${maxBytes} allowed`,
     );
   }
+  make(total);
   return parts.map((part, at) => {
     const held = part.subarray(PREFIX_BYTES);
     const size = sizes[at] as number;

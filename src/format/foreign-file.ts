@@ -41,11 +41,15 @@ export async function openForeignFile(
   return recordBatchStream(schema, {
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
       const batches = new ForeignBatches(footer.schema, limits);
-      readDictionaries(bytes, footer, batches);
-      for (const [at, block] of footer.batches.entries()) {
-        const { message, body } = messageAt(bytes, block, `record batch ${at}`);
-        if (message.kind !== 'batch') throw wrongKind(`record batch ${at}`, message.kind);
-        yield batches.batch(message.batch, limits.apart ? apart(body) : body);
+      try {
+        readDictionaries(bytes, footer, batches);
+        for (const [at, block] of footer.batches.entries()) {
+          const { message, body } = messageAt(bytes, block, `record batch ${at}`);
+          if (message.kind !== 'batch') throw wrongKind(`record batch ${at}`, message.kind);
+          yield batches.batch(message.batch, limits.apart ? apart(body) : body);
+        }
+      } finally {
+        batches.end();
       }
     },
   });

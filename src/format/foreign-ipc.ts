@@ -10,6 +10,7 @@ import {
   recordBatchStream,
 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import type { RequestMemory } from '../request-memory.ts';
 import { ByteSource } from './byte-source.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
 import { openForeignFile } from './foreign-file.ts';
@@ -33,6 +34,10 @@ export interface OpenArrowOptions {
    * compression could pack into as many bytes. 1 GiB by default.
    */
   readonly maxDecompressedBytes?: number;
+  /** Most bytes of all messages, each counted once it is decompressed. Not limited by default. */
+  readonly maxContentBytes?: number;
+  /** Counts what is held of the data at once; not counted by default. */
+  readonly memory?: RequestMemory | undefined;
   /**
    * Whether a stream must end with Arrow's end-of-stream marker. True by default: without it, a
    * body that was cut off between two batches looks like a complete one.
@@ -45,13 +50,15 @@ export interface OpenArrowOptions {
   readonly apart?: boolean;
 }
 
-type Limits = Required<OpenArrowOptions> & BatchLimits;
+type Limits = Required<Omit<OpenArrowOptions, 'memory'>> & BatchLimits;
 
 const GIB = 2 ** 30;
 const DEFAULTS: Limits = {
   maxBytes: Number.POSITIVE_INFINITY,
   maxHeldBytes: GIB,
   maxDecompressedBytes: GIB,
+  maxContentBytes: Number.POSITIVE_INFINITY,
+  memory: undefined,
   requireEos: true,
   apart: false,
   maxUnbackedValues: 2 ** 24,
@@ -77,7 +84,7 @@ export async function openArrowBody(
       'Expected Arrow data: record batches with a schema, or the bytes of an Arrow stream or file.',
     );
   }
-  const source = new ByteSource(body, limits.maxBytes);
+  const source = new ByteSource(body, limits.maxBytes, limits.memory);
   try {
     if (await isFile(source)) {
       return await openForeignFile(await source.rest(limits.maxHeldBytes), limits);
@@ -179,6 +186,7 @@ async function* batchesOf(
       else throw invalid(`message ${index}`, 'a second schema within a stream');
     }
   } finally {
+    batches.end();
     await source.close();
   }
 }

@@ -46,13 +46,14 @@ function checkEncoding({ headers }: WireRequest): void {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The parsed JSON body, or undefined where it is empty. Its bounds are checked as it arrives. Throws
- * InvalidInput and its like.
+ * The parsed JSON body, or undefined where it is empty. Its bounds are checked as it arrives; `count`
+ * is told of the bytes so far, and may refuse more. Throws InvalidInput and its like.
  */
 export async function readJson(
   request: WireRequest,
   limit: number,
   progress: Progress,
+  count: (bytes: number) => void = () => {},
 ): Promise<unknown> {
   const { body } = request;
   if (body === undefined) return undefined;
@@ -63,7 +64,7 @@ export async function readJson(
   }
   checkLength(request, limit);
   request.acceptBody?.();
-  const bytes = await readWhole(body, limit, progress);
+  const bytes = await readWhole(body, limit, progress, count);
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -73,7 +74,12 @@ export async function readJson(
   }
 }
 
-function readWhole(body: Readable, limit: number, progress: Progress): Promise<Buffer> {
+function readWhole(
+  body: Readable,
+  limit: number,
+  progress: Progress,
+  count: (bytes: number) => void,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     const bounds = new JsonBounds();
@@ -91,6 +97,7 @@ function readWhole(body: Readable, limit: number, progress: Progress): Promise<B
       pieces.push(piece);
       try {
         if (bytes > limit) throw tooLarge(limit);
+        count(bytes);
         bounds.take(piece);
       } catch (error) {
         fail(error);

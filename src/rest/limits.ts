@@ -22,7 +22,7 @@ export interface Limits {
   readonly maxUnauthenticated?: number;
   /** Bytes of a JSON body; 8 MiB if absent. */
   readonly maxJsonBytes?: number;
-  /** Bytes of an Arrow body; 64 GiB if absent. */
+  /** Bytes of an Arrow body, as it is sent and once it is decompressed; 64 GiB if absent. */
   readonly maxArrowBytes?: number;
   /**
    * Bytes that one request may have at once for what is made while it is answered, such as computed

@@ -13,6 +13,7 @@ import type { IdempotencyStamp, Namespace, RequestOf } from '../protocol/namespa
 import type { OperationRow } from '../protocol/operation-row.ts';
 import type { AliasRoute } from '../protocol/operations.ts';
 import { oftenPassedOver } from '../protocol/wire-query.ts';
+import { type HeldMemory, RequestMemory, type ServerMemory } from '../request-memory.ts';
 import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
 import { bodyCredentials } from './auth.ts';
 import { arrowPieces, checkArrowBody, readJson } from './body.ts';
@@ -41,6 +42,8 @@ export interface Services {
   readonly admission: Admission;
   readonly limits: Required<Limits>;
   readonly answers: AnswerCache;
+  /** Counts large JSON bodies as well. */
+  readonly serverMemory: ServerMemory;
 }
 
 type Members = Record<string, unknown> & { readonly context?: Readonly<Record<string, string>> };
@@ -73,7 +76,12 @@ export async function answerOperation(
     takesData || row.method === 'GET'
       ? undefined
       : read === undefined
-        ? await readJson(state.request, services.limits.maxJsonBytes, state.progress)
+        ? await readJson(
+            state.request,
+            services.limits.maxJsonBytes,
+            state.progress,
+            countedBody(services, state),
+          )
         : read.body;
 
   const request = requestOf(operation, alias, http, body, services.identification.required);
@@ -139,6 +147,28 @@ function permittedDatabase(
   if (may) return database;
   if (database === undefined || byHost) throw databases.unnamed();
   throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
+}
+
+/** Smaller bodies are not worth their count: all that may be under way together are few megabytes. */
+const COUNTED_BYTES = 65_536;
+/** The bytes, their text, and the values in it. */
+const JSON_FACTOR = 4;
+
+/** Counts a JSON body as it grows, until its request has ended. */
+function countedBody(
+  { limits, serverMemory }: Services,
+  state: RequestState,
+): (bytes: number) => void {
+  let held: HeldMemory | undefined;
+  return (bytes) => {
+    if (bytes < COUNTED_BYTES) return;
+    if (held === undefined) {
+      const counted = new RequestMemory(limits.requestMemory, serverMemory).hold('The JSON body');
+      state.onEnd(() => counted.end());
+      held = counted;
+    }
+    held.set(JSON_FACTOR * bytes);
+  };
 }
 
 function requestOf(

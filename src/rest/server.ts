@@ -108,15 +108,17 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
+  const serverMemory = new ServerMemory(limits.serverMemory);
   const services: Services = {
     databases: new Databases(
       options,
       options.databaseRouting ?? {},
-      opener(options, limits),
+      opener(options, limits, serverMemory),
       options.readOnly,
     ),
     identification: new Identification(options.auth && authenticator(options.auth), limits),
     admission: new Admission(limits),
+    serverMemory,
     limits,
     answers: new AnswerCache(),
   };
@@ -251,16 +253,16 @@ const tooLate = (): DirspaceError =>
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
   { readOnly, trashRetention, env }: ServerOptions,
-  limits: Required<Limits>,
+  { requestMemory, maxArrowBytes }: Required<Limits>,
+  serverMemory: ServerMemory,
 ): (root: string) => Promise<Namespace> {
-  const { requestMemory } = limits;
-  const serverMemory = new ServerMemory(limits.serverMemory);
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
     return openDirectoryNamespace({
       root,
       requestMemory,
       serverMemory,
+      limits: { bodyBytes: maxArrowBytes },
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(trashRetention === undefined ? {} : { trashRetention }),
       ...(env === undefined ? {} : { env }),

@@ -61,6 +61,8 @@ export interface Limits {
   readonly commitTimeout: number;
   /** Bytes that one request may have at once for what is made while it is answered. */
   readonly requestMemory: number;
+  /** Bytes of the Arrow data of one request, once it is decompressed. */
+  readonly bodyBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -70,4 +72,5 @@ export const DEFAULT_LIMITS: Limits = {
   fragmentBytes: 256 * 1024 * 1024,
   commitTimeout: 60_000,
   requestMemory: DEFAULT_REQUEST_MEMORY,
+  bodyBytes: Number.POSITIVE_INFINITY,
 };

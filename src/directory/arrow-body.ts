@@ -1,0 +1,21 @@
+/** The rows of a request's body, with the memory that is held of them counted for the request. */
+import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
+import { openArrowBody } from '../format/foreign-ipc.ts';
+import type { RequestMemory } from '../request-memory.ts';
+import { requestMemory } from '../table/scan-plan.ts';
+import type { Catalog } from './catalog.ts';
+
+/** Runs `work` on the rows. Whatever it took of `memory` is given back when it has ended. */
+export async function withRows<Result>(
+  { engine }: Catalog,
+  data: ArrowBody,
+  work: (rows: RecordBatchStream, memory: RequestMemory) => Promise<Result>,
+): Promise<Result> {
+  const memory = requestMemory(engine);
+  try {
+    const rows = await openArrowBody(data, { memory, maxContentBytes: engine.limits.bodyBytes });
+    return await work(rows, memory);
+  } finally {
+    memory.giveBack(memory.taken);
+  }
+}
