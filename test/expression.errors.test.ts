@@ -155,6 +155,36 @@ describe('the size of an expression is bounded', () => {
     ).toMatch(/longer than/);
   });
 
+  it('what the grammar reads in one go has at most 10,000 parts, lists not counted', async () => {
+    const terms = (n: number): string =>
+      Array.from({ length: n }, (_, i) => `i32 + ${i} = 3`).join(' OR ');
+    expect((await compilePredicate(terms(1_600), schema)).columns).toEqual(['i32']);
+    expect((await refusal(compilePredicate(terms(1_700), schema))).message).toMatch(
+      /has 10199 parts .* 10000 parts are the most. Use IN/,
+    );
+    const list = Array.from({ length: 50_000 }, (_, i) => i).join();
+    expect((await compilePredicate(`i32 + 1 IN (${list})`, schema)).columns).toEqual(['i32']);
+  });
+
+  it('other things go on between reading a long condition and binding it', async () => {
+    const terms = Array.from({ length: 1_000 }, (_, i) => `i32 = ${i}`).join(' OR ');
+    let rounds = 0;
+    setImmediate(() => rounds++);
+    await compilePredicate(`${terms} OR i32 = -1`, schema);
+    expect(rounds).toBe(1);
+  });
+
+  it('long lists of fractions mean what short ones do', async () => {
+    const list = (value: string): string =>
+      [value, ...Array.from({ length: 1_000 }, (_, i) => `${i + 100}.5`)].join();
+    for (const value of ['7.0', '7', '7.5', '-0', '0.5', '1e0']) {
+      for (const column of ['x', 'i32', 'id', 'f32', 'dec']) {
+        const [long, short] = [`${column} IN (${list(value)})`, `${column} IN (${value}, 100.5)`];
+        expect(await rows(long), long.slice(0, 30)).toEqual(await rows(short));
+      }
+    }
+  });
+
   it('a list of 100,000 literals is read, looked up and given as row ids', async () => {
     const list = Array.from({ length: 100_000 }, (_, i) => i * 2).join(', ');
     expect(await rows(`i32 IN (${list})`)).toEqual([]);

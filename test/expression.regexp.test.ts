@@ -272,6 +272,18 @@ describe('the time is linear in the text', () => {
     );
   });
 
+  test('a text that needs too many states is refused, and shorter ones are not', () => {
+    const random = seeded(1);
+    const text = Array.from({ length: 100_000 }, () => (random() < 0.5 ? 'x' : 'o')).join('');
+    const bytes = Buffer.from(text);
+    const hostile = compileRegexp('[xo]*x[xo]{900}$', '');
+    const refused = /a text of 100000 characters takes too many states of its automaton/;
+    expect(() => hostile.matches(bytes, 0, bytes.length)).toThrow(refused);
+    expect(() => hostile.find(text, false)).toThrow(refused);
+    expect(hostile.matches(bytes, 0, 1000)).toBe(text[99] === 'x');
+    expect(hostile.find(text.slice(0, 1000), false) !== null).toBe(text[99] === 'x');
+  });
+
   test('replacing all matches reads a text a bounded number of times', async () => {
     const replace = "regexp_replace(s, 'a+b|a', '-', 'g')";
     expect(await value(replace, 'a'.repeat(1000))).toBe('-'.repeat(1000));

@@ -46,6 +46,11 @@ test('the expressions of this test are evaluated in slices', async () => {
   expect(sliceRows(costly)).toBeLessThan(300);
   expect(sliceRows(await compilePredicate('id > 3 AND id < 9', schema))).toBeGreaterThan(65_536);
   expect(sliceRows({ weight: 1e12 })).toBe(64);
+  const patterned = async (sql: string): Promise<number> =>
+    sliceRows(await compilePredicate(`regexp_like(s, ${sql})`, schema));
+  expect(await patterned("'[ab]{900}$'")).toBeLessThan(300);
+  expect(await patterned('s')).toBeLessThan(2000);
+  expect(await patterned("'a+b'")).toBeGreaterThan(5000);
 });
 
 describe('in slices', () => {
@@ -89,6 +94,26 @@ describe('in slices', () => {
     expect(updated.map(({ d }) => d)).toEqual(changed.map(expectedValue));
     expect(DataType.isDictionary((await table.schema()).fields[2]?.type)).toBe(true);
   });
+});
+
+test('rows with patterns are begun with a few, and go on by the time these took', async () => {
+  const step = { millis: 10 };
+  let now = 0;
+  const env = { ...systemEnv, now: () => (now += step.millis) };
+  const db = await connect('/root', { fs: memoryFs(), env });
+  const table = await db.createTable('t', rows, undefined, { schema });
+  const matching = rows.filter(({ s }) => s !== null && /^t1+$/.test(s)).length;
+  const counted = async (): Promise<number> => {
+    const before = now;
+    expect(await table.countRows("s ~ '^t1+$'")).toBe(matching);
+    return (now - before) / step.millis;
+  };
+  const quick = await counted();
+  step.millis = 30;
+  const slow = await counted();
+  // 64 slices and more of a row each, where the quick ones grow to thousands.
+  expect(quick).toBeLessThan(100);
+  expect(slow).toBeGreaterThan(2 * ROWS);
 });
 
 test('long lists are looked up alike in every slice', async () => {

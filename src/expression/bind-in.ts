@@ -7,16 +7,17 @@ import type { Bound, BoundLiteral } from './bound.ts';
 import { literal } from './coerce.ts';
 import { BOOL, type Value } from './column.ts';
 import type { Expression } from './tree.ts';
-import { familyOf, integerRange, isWide, plainType } from './types.ts';
+import { familyOf, integerRange, isWide, plainType, typeText } from './types.ts';
 
 /**
- * The same straight from the tree, for the plain lists that get long: whole numbers against
- * integers, strings against text. Null for anything else.
+ * The same straight from the tree, for the plain lists that get long: numbers against integers and
+ * doubles, strings against text. Null for anything else.
  */
 export function plainConstants(arg: Bound, items: readonly Expression[]): Bound | null {
   const type = plainType(arg.type);
   const family = familyOf(type);
-  if ((family !== 'int' && family !== 'text') || items.length < 2) return null;
+  const isDouble = typeText(type) === 'float64';
+  if ((family !== 'int' && family !== 'text' && !isDouble) || items.length < 2) return null;
   const values = new Set<Value>();
   const [least, greatest] = family === 'int' ? integerRange(type).map(Number) : [];
   const wide = isWide(type);
@@ -29,7 +30,12 @@ export function plainConstants(arg: Bound, items: readonly Expression[]): Bound 
     // Fifteen digits are exact as a double.
     if (item.kind !== 'number' || item.text.length > 15) return null;
     const number = Number(item.text);
-    if (!Number.isInteger(number)) return null;
+    if (isDouble) {
+      values.add(number + 0);
+      continue;
+    }
+    // No integer is equal to a fraction.
+    if (!Number.isInteger(number)) continue;
     if (number >= (least ?? 0) && number <= (greatest ?? 0))
       values.add(wide ? BigInt(number) : number + 0);
   }

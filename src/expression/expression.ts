@@ -41,6 +41,8 @@ export interface CompiledExpression {
   readonly usesRowOffset: boolean;
   /** About how long a row takes, in comparisons of two numbers. */
   readonly weight: number;
+  /** Whether a row may take many times as long as others, by its text. */
+  readonly uneven: boolean;
   readonly tree: Expression;
   /** The path, where the expression is one column and nothing else. */
   readonly column: readonly string[] | null;
@@ -63,6 +65,7 @@ export interface CompiledExpression {
 }
 
 const CACHED_PER_SCHEMA = 128;
+const LONG_SQL = 1 << 13;
 const caches = new WeakMap<Schema, Map<string, Promise<CompiledExpression>>>();
 
 /**
@@ -118,7 +121,11 @@ function cached(
     return found;
   }
   const compiling = parseExpression(sql)
-    .then((tree) => new Compiled(tree, bind(tree, schema)))
+    .then(async (tree) => {
+      // Reading a long one takes a while, and binding it too: other things go on in between.
+      if (sql.length > LONG_SQL) await new Promise((resolve) => setImmediate(resolve));
+      return new Compiled(tree, bind(tree, schema));
+    })
     .catch((error: unknown) => {
       throw withMistake(error, sql);
     });
@@ -143,6 +150,7 @@ class Compiled implements CompiledExpression {
   readonly usesRowId: boolean;
   readonly usesRowOffset: boolean;
   readonly weight: number;
+  readonly uneven: boolean;
   readonly tree: Expression;
   readonly column: readonly string[] | null;
   readonly #bound: Bound;
@@ -156,6 +164,7 @@ class Compiled implements CompiledExpression {
     this.usesRowId = needs.usesRowId;
     this.usesRowOffset = needs.usesRowOffset;
     this.weight = needs.weight;
+    this.uneven = needs.uneven;
     this.tree = tree;
     this.column = bound.kind === 'column' ? bound.names : null;
     this.#bound = bound;

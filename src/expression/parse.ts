@@ -32,8 +32,17 @@ export async function parseExpression(sql: string): Promise<Expression> {
   return parseSimple(scanned.tokens) ?? parseByGrammar(scanned);
 }
 
+/** The grammar reads an expression in one go, while nothing else goes on. */
+const MAX_GRAMMAR_PARTS = 10_000;
+
 /** Any expression; `parseExpression` comes here with what is not simple. */
 export async function parseByGrammar(scanned: ScannedSql): Promise<Expression> {
+  if (scanned.parts > MAX_GRAMMAR_PARTS) {
+    refuse(
+      undefined,
+      `The expression has ${scanned.parts} parts and more than plain comparisons; ${MAX_GRAMMAR_PARTS} parts are the most. Use IN for long lists`,
+    );
+  }
   grammar ??= loadGrammar().catch((error: unknown) => {
     grammar = undefined;
     throw error;

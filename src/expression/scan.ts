@@ -25,6 +25,8 @@ const LONG_LIST = 16;
 export interface ScannedSql {
   /** Of the user's text. */
   readonly tokens: readonly Token[];
+  /** How many of them are left without the lists that were taken out. */
+  readonly parts: number;
   /** What the grammar is given. */
   readonly text: string;
   /** Literal lists taken out; `$1` stands for the first. */
@@ -85,7 +87,7 @@ export function scanSql(sql: string): ScannedSql {
   depth.finish();
   writer.blank(tokens.at(-1)?.end ?? 0, sql.length);
   const { text, origin } = writer.finish();
-  return { tokens, text, lists, lenientCasts, origin };
+  return { tokens, parts: kept, text, lists, lenientCasts, origin };
 }
 
 function isTouchingSign({ text, start }: Token, before: Token | undefined): boolean {

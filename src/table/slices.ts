@@ -19,6 +19,9 @@ import { Turn } from './turn.ts';
 /** Rows times weight that are evaluated at once: a few milliseconds' work. */
 const SLICE_WORK = 1 << 22;
 const LEAST_ROWS = 64;
+/** Slices are made smaller beyond the first, and larger up to the second. */
+const SLOW_MILLISECONDS = 20;
+const QUICK_MILLISECONDS = 10;
 
 /** Columns of a batch by name, each of `rows` rows. */
 export interface Rows {
@@ -87,24 +90,44 @@ export function evaluateRows(
 
 function eachSlice<Part>(
   plan: ScanPlan,
-  expression: Weighted,
+  expression: CompiledExpression,
   rows: number,
   work: (from: number, count: number) => Part,
 ): Awaitable<Part[]> {
   const size = sliceRows(expression);
-  return rows <= size ? [work(0, rows)] : slices(plan, rows, size, work);
+  if (expression.uneven && rows > 1) return slices(plan, rows, size, unevenPace(size), work);
+  return rows <= size ? [work(0, rows)] : slices(plan, rows, size, () => size, work);
 }
+
+/** Rows of the next slice, by how long the last one took; undefined before the first. */
+type Pace = (took: number | undefined, last: number) => number;
+
+/** Begins with few rows, as nothing tells before how long their texts take. */
+const unevenPace =
+  (most: number): Pace =>
+  (took, last) => {
+    if (took === undefined) return Math.max(1, Math.floor(most / 64));
+    if (took > SLOW_MILLISECONDS) return Math.max(1, Math.floor(last / 4));
+    return took <= QUICK_MILLISECONDS ? Math.min(most, 4 * last) : last;
+  };
 
 async function slices<Part>(
   { engine, signal }: ScanPlan,
   rows: number,
   size: number,
+  pace: Pace,
   work: (from: number, count: number) => Part,
 ): Promise<Part[]> {
-  const turn = new Turn(engine.env);
+  const { env } = engine;
+  const turn = new Turn(env);
   const parts: Part[] = [];
-  for (let from = 0; from < rows; from += size) {
-    parts.push(work(from, Math.min(size, rows - from)));
+  let count = pace(undefined, size);
+  for (let from = 0; from < rows; ) {
+    const began = env.now();
+    const here = Math.min(count, rows - from);
+    parts.push(work(from, here));
+    from += here;
+    count = pace(env.now() - began, count);
     if (!turn.isOver()) continue;
     await turn.pass();
     signal?.throwIfAborted();

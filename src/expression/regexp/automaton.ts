@@ -4,12 +4,20 @@
  * many states are kept; then it begins anew. The time for a text is its length times, at worst, the
  * size of the program.
  */
+
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';
+import { refusePattern } from './syntax.ts';
 
 /** Entries of the table of successors, and instructions that all states together have alive. */
 const MAX_ENTRIES = 1 << 16;
 const MAX_ALIVE = 1 << 16;
 const MAX_STATES = 4096;
+
+/**
+ * Instructions that may be passed to find out successors for one text: where nearly each character
+ * leads to a state of its own, so that none is found out twice, a long text would hold everything up.
+ */
+const MAX_WORK = 1 << 24;
 
 const UNKNOWN = -1;
 /** No match can come any more. */
@@ -44,13 +52,17 @@ export class Automaton {
   readonly #stack: Int32Array;
   readonly #chars: Int32Array;
   #walk = 0;
+  readonly #pattern: string;
+  #work = 0;
+  #length = 0;
 
   /**
    * Starts at instruction `entry`. `ordered`: by priority, cut off at the first match, as a search
    * for its end needs; else all there are.
    */
-  constructor(program: Program, entry: number, ordered: boolean) {
+  constructor(program: Program, entry: number, ordered: boolean, pattern: string) {
     this.program = program;
+    this.#pattern = pattern;
     this.#entry = entry;
     this.#ordered = ordered;
     this.stride = program.alphabet.size + 1;
@@ -61,6 +73,12 @@ export class Automaton {
     this.#stack = new Int32Array(2 * size + 2);
     this.#chars = new Int32Array(size);
     this.#reset();
+  }
+
+  /** Told before a text of `length` is read, for which the work is counted anew. */
+  begin(length: number): void {
+    this.#work = 0;
+    this.#length = length;
   }
 
   /** The row of the state at the start of a search; `before` is the kind of the character before it. */
@@ -129,7 +147,14 @@ export class Automaton {
     const after = alphabet.kinds[symbol] as number;
     const [seen, stack, chars] = [this.#seen, this.#stack, this.#chars];
     const walk = ++this.#walk;
+    if (this.#work > MAX_WORK) {
+      refusePattern(
+        this.#pattern,
+        `a text of ${this.#length} characters takes too many states of its automaton`,
+      );
+    }
     let count = 0;
+    let visits = 0;
     let matched: 0 | 1 = 0;
     search: for (const first of alive) {
       let top = 0;
@@ -138,6 +163,7 @@ export class Automaton {
         const at = stack[--top] as number;
         if (seen[at] === walk) continue;
         seen[at] = walk;
+        visits++;
         const op = ops[at];
         if (op === SPLIT) {
           stack[top++] = y[at] as number;
@@ -154,6 +180,7 @@ export class Automaton {
         } else stack[top++] = x[at] as number;
       }
     }
+    this.#work += visits;
     const next = Int32Array.from(new Set(chars.subarray(0, count)));
     return { alive: this.#ordered ? next : next.sort(), before: asserts ? after : EDGE, matched };
   }

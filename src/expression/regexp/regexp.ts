@@ -36,6 +36,8 @@ export function compileRegexp(pattern: string, flags: string): LinearRegexp {
 export class LinearRegexp {
   /** Names of the groups from 1 on; undefined for one without. */
   readonly groups: readonly (string | undefined)[];
+  /** How many states its automaton has before it is made deterministic: what a step takes at worst. */
+  readonly states: number;
   readonly #parsed: ParsedPattern;
   readonly #searcher: Searcher;
   readonly #any: Automaton;
@@ -44,12 +46,14 @@ export class LinearRegexp {
     this.#parsed = parsePattern(pattern, flags);
     this.groups = this.#parsed.groups;
     const programs = programsOf(this.#parsed, pattern);
+    this.states = programs.forward.ops.length;
     this.#searcher = new Searcher(programs, pattern);
-    this.#any = new Automaton(programs.forward, programs.forward.search, false);
+    this.#any = new Automaton(programs.forward, programs.forward.search, false, pattern);
   }
 
   /** Whether UTF-8 text has a match. */
   matches(data: Uint8Array, start: number, end: number): boolean {
+    this.#any.begin(end - start);
     return matchesUtf8(this.#any, data, start, end);
   }
 

@@ -6,6 +6,7 @@
 import { DirspaceError } from '../../errors.ts';
 import { Automaton, DEAD } from './automaton.ts';
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, type Programs, SPLIT } from './program.ts';
+import { refusePattern } from './syntax.ts';
 
 /** Whether `data[start..end)` has a match. What is no UTF-8 counts as one character a byte. */
 export function matchesUtf8(
@@ -125,18 +126,17 @@ export class Searcher {
   }
 
   #refuse(why: string): never {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The regular expression '${this.#pattern.slice(0, 60)}' is refused: ${why}`,
-    );
+    return refusePattern(this.#pattern, why);
   }
 
   #span(text: string, from: number): Found | null {
     const { forward, backward } = this.#programs;
-    this.#ends ??= new Automaton(forward, forward.search, true);
+    this.#ends ??= new Automaton(forward, forward.search, true, this.#pattern);
+    if (from === 0) this.#ends.begin(text.length);
     const end = this.#endOf(this.#ends, text, from);
     if (end < 0) return null;
-    this.#starts ??= new Automaton(backward, backward.start, false);
+    this.#starts ??= new Automaton(backward, backward.start, false, this.#pattern);
+    if (from === 0) this.#starts.begin(text.length);
     this.#passed += end - from;
     return [startOf(this.#starts, text, from, end), end];
   }
