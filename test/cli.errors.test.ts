@@ -101,6 +101,16 @@ describe('a name that is nearly right', () => {
     writeFileSync(file, '[{"a": 1}]');
     expect((await run('import', file, 'new$t')).error).toContain('There is no namespace new.');
     expect((await run('import', file, 'prod/serch/t')).error).toContain('Did you mean prod/search');
+    expect(await run('import', file, 'prod$search')).toMatchObject({
+      code: EXIT.usage,
+      error: expect.stringContaining('name a table in it, such as prod$search$rows.'),
+    });
+    const inTable = await run('import', file, 'notes/t', '--parents');
+    expect(inTable.error).toContain('notes is a table;');
+    expect(inTable.error).not.toContain('--parents');
+    const undropped = await run('undrop', 'prod/search/usr');
+    expect(undropped.error).toContain('No dropped table prod/search/usr');
+    expect(undropped.error).not.toContain('Did you mean');
   });
 
   test.each([
@@ -131,6 +141,7 @@ describe('with --json', () => {
     [['query', 'notes', '-s', 'txt'], EXIT.usage, 'TableColumnNotFound'],
     [['head'], EXIT.usage, 'Usage'],
     [['lss'], EXIT.usage, 'Usage'],
+    [[], EXIT.usage, 'Usage'],
     [['ls', 'a b'], EXIT.usage, 'Usage'],
     [['ls', '--frob'], EXIT.usage, 'Usage'],
     [['head', 'notes', '--at', '9'], EXIT.notFound, 'TableVersionNotFound'],

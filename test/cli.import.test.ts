@@ -119,6 +119,17 @@ test('rows and lines of messages count from 1, and it is said which', async () =
   const ages = [...Array(9000).fill('{"age": 1}'), '{"age": "x"}'].join('\n');
   const { error } = await run('import', file('long.ndjson', ages), 't', '--types', 'age:int8');
   expect(error).toContain('Row 9001 on line 9001, column "age"');
+  const within = ages.replaceAll('"x"', '1').split('\n').with(8499, '\n{"age": "x"}').join('\n');
+  const middle = await run('import', file('mid.ndjson', within), 't', '--types', 'age:int8');
+  expect(middle.error).toContain('Row 8500 on line 8501, column "age"');
+});
+
+test('an import that fails takes back the namespaces that it made, and no others', async () => {
+  const { file, run } = fresh();
+  await run('create-namespace', 'there');
+  const wrong = file('x.ndjson', '{"a": 1}\n{"a": "b"}\n');
+  expect((await run('import', wrong, 'there/new/deep/t', '-p')).code).toBe(EXIT.failure);
+  expect((await run('ls', '-r')).out).toBe('there/\n');
 });
 
 test.each([

@@ -5,6 +5,9 @@ import { createWriteStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Command, Options } from '../src/cli/command.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { showAsTyped } from '../src/cli/ids.ts';
 import { showProgress } from '../src/cli/progress.ts';
 import { runCli } from '../src/cli/run.ts';
 import type { Env } from '../src/env.ts';
@@ -255,6 +258,50 @@ describe('progress', () => {
     expect(await closed).toEqual([0, null]);
     expect(said.error).toContain('Imported into new: version 1, 100,000 rows.\n');
     expect(child.exitCode).toBe(0);
+  });
+
+  test('errors that nobody reads do not end work that is under way', async () => {
+    const main = compiledModule('cli/main.js');
+    // As soon as the program listens to errors of the stream, there is one.
+    const source = `process.stderr.once('newListener', (name) => {
+      if (name !== 'error') return;
+      setImmediate(() => process.stderr.emit('error', Object.assign(new Error('x'), { code: 'EPIPE' })));
+    });
+    process.argv.splice(1, 0, 'dirspace');
+    await import(${JSON.stringify(main)});`;
+    const args = ['create-namespace', 'n', '--root', root];
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source, ...args], {
+      stdio: 'ignore',
+    });
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect((await callCli(['ls', '--root', root])).out).toBe('n/\nt\n');
+  });
+
+  test.each([
+    ['optimize', ['t'], {}, '2 of 2 rows rewritten'],
+    ['query', ['t'], {}, '2 rows'],
+    ['head', ['t'], { rows: '1' }, '1 row'],
+    ['ls', [], { long: true }, '1 of 1 tables'],
+    ['update', ['t'], { set: ['n=1'] }, 'writing'],
+  ])('%s says how far it is', async (name, given, options, expected) => {
+    const command = COMMANDS.find((known) => known.name === name) as Command;
+    const connection = await connect(root);
+    let state = (): string | undefined => undefined;
+    const answer = await command.run({
+      connection,
+      arguments: given,
+      options: new Options(options),
+      terminals: { input: false, output: false, error: false },
+      signal: new AbortController().signal,
+      show: showAsTyped(given),
+      confirm: async () => true,
+      progress: (told) => {
+        state = told;
+      },
+    });
+    if ('rows' in answer) for await (const _ of answer.rows);
+    await connection.close();
+    expect(state()).toBe(expected);
   });
 
   test('verify says how many tables and bytes it has read', async () => {

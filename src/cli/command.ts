@@ -24,6 +24,8 @@ export interface Command {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** Shown under the help. */
   readonly examples?: readonly string[];
+  /** Its ids are those of what was dropped: no name that is there now is suggested for them. */
+  readonly ofDropped?: true;
   /** It is given SQL and names of columns: input that is refused is a mistake in these. */
   readonly takesSql?: true;
   /** True for commands that change nothing: they open the catalog read-only. */

@@ -11,6 +11,8 @@ export interface TypedIds {
   /** As they were typed. */
   readonly ids: readonly string[];
   readonly show: ShowPath;
+  /** Whether they are of what was dropped. */
+  readonly areDropped: boolean;
 }
 
 /** Changes the message of an error of the catalog, and answers the error. */
@@ -55,10 +57,11 @@ function tryPath(id: string): string[] {
 
 async function hintFor(
   { code, details }: DirspaceError,
-  { ids, show }: TypedIds,
+  { ids, show, areDropped }: TypedIds,
   connection: Connection,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  if (areDropped) return undefined;
   if (code !== 'TableNotFound' && code !== 'NamespaceNotFound') return undefined;
   // A remote catalog does not tell which of several ids it is.
   const path = Array.isArray(details.id) ? details.id.map(String) : tryPath(ids[0] ?? '');

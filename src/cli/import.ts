@@ -147,11 +147,18 @@ async function create(
     const { connection, signal } = call;
     return await connection.createTable(name, data, namespace, { mode, signal });
   } catch (error) {
-    if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0) {
+    const isWithParents = call.options.flag('parents');
+    if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0 && !isWithParents) {
       error.message += ' --parents does it too.';
     }
     if (isDirspaceError(error, 'TableAlreadyExists')) {
-      const id = call.show([...namespace, name]);
+      const path = [...namespace, name];
+      const id = call.show(path);
+      if (await call.connection.namespaceExists(path, { signal: call.signal })) {
+        throw new UsageError(
+          `${id} is a namespace; name a table in it, such as ${id}${call.show(['', 'rows'])}.`,
+        );
+      }
       error.message = `There is a table ${id} already. Give --mode append to add the rows, or --mode overwrite to replace those it has.`;
     }
     throw error;

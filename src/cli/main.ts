@@ -5,14 +5,14 @@ import { runCli } from './run.ts';
 
 let outlivesReaders = false;
 
-/** A reader such as `head` that has seen enough is no failure. What is served goes on without logs. */
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (outlivesReaders) return;
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
-}
+/** A reader such as `head` that has seen enough is no failure. What is served goes on without one. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (outlivesReaders) return;
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+/** What cannot be told must not end work that is under way. */
+process.stderr.on('error', () => {});
 
 const code = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -22,6 +22,8 @@ export interface Streams {
 
 export interface ProgramFacts {
   readonly version: string;
+  /** Whether errors are JSON, and no text beside it. */
+  readonly asJson: boolean;
   readonly commands: readonly (Command | ServiceCommand)[];
 }
 
@@ -32,7 +34,8 @@ export async function readArguments(
   streams: Streams,
 ): Promise<Request | number> {
   let request: Request | undefined;
-  const program = configure(new Program('dirspace'), streams)
+  const errorStreams = facts.asJson ? { ...streams, error: () => {} } : streams;
+  const program = configure(new Program('dirspace'), errorStreams)
     .description('Look at and change a catalog of Arrow tables in a directory.')
     .version(facts.version)
     .option('--root <dir>', 'the directory of the catalog (default: $DIRSPACE_URI, or ".")')
@@ -40,7 +43,7 @@ export async function readArguments(
     .option('--json', 'print one JSON document')
     .addHelpText('after', HELP);
   for (const command of facts.commands) {
-    const sub = configure(program.command(command.name), streams).description(command.summary);
+    const sub = configure(program.command(command.name), errorStreams).description(command.summary);
     for (const [name, summary] of command.arguments) sub.argument(name, summary);
     for (const option of command.options ?? []) sub.addOption(optionOf(option));
     const examples = command.examples?.map((line) => `  ${line}`).join('\n');
@@ -57,7 +60,8 @@ export async function readArguments(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
     // Help that was not asked for is printed already.
-    if (error.code === 'commander.help') return 2;
+    if (error.code === 'commander.help' && !facts.asJson) return 2;
+    if (error.code === 'commander.help') throw new UsageError('No command is given.');
     throw new UsageError(said(error, facts.commands));
   }
   return request ?? 2;

@@ -21,7 +21,7 @@ import { errorText } from './report-error.ts';
 /** Data goes to `out`, everything else to `error`. Never throws. */
 export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {
   try {
-    const facts = { version: VERSION, commands: COMMANDS };
+    const facts = { version: VERSION, commands: COMMANDS, asJson: isJsonAsked(argv) };
     const request = await readArguments(argv, facts, around);
     if (typeof request === 'number') return request;
     return await run(request, around);
@@ -93,7 +93,7 @@ function typedIds(command: Command, given: Request['arguments']): TypedIds {
   const isId = (at: number): boolean =>
     /^[<[](id|path|new)\b/.test(command.arguments[at]?.[0] ?? '');
   const ids = given.filter((text, at): text is string => text !== undefined && isId(at));
-  return { ids, show: showAsTyped(ids) };
+  return { ids, show: showAsTyped(ids), areDropped: command.ofDropped === true };
 }
 
 async function confirm(

@@ -79,11 +79,11 @@ async function put(
   name: string,
   action: 'create' | 'move',
 ): Promise<Answer> {
+  // Tags are of the branch that the table was opened on.
   const tags = await table.tags();
   const [branch, version] = [table.currentBranch() ?? 'main', await table.version({ signal })];
-  const options = { branch, signal };
-  if (action === 'create') await tags.create(name, version, options);
-  else await tags.update(name, version, options);
+  if (action === 'create') await tags.create(name, version, { signal });
+  else await tags.update(name, version, { signal });
   return {
     json: { tag: name, version, branch },
     note: `The tag ${name} is on version ${version} of ${branch}.`,

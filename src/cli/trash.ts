@@ -25,6 +25,7 @@ export const trash: Command = {
     'dirspace trash restore prod/search/user',
     'dirspace trash empty --older-than 30',
   ],
+  ofDropped: true,
   reads: ([action]) => action === 'ls',
   async run(call: Call): Promise<Answer> {
     const [action, id] = call.arguments;
@@ -47,6 +48,7 @@ export const undrop: Command = {
   arguments: [['<id>', 'the table']],
   options: [{ flags: '--entry <trash-id>', summary: 'which of several, as trash ls shows it' }],
   examples: ['dirspace undrop prod/search/user'],
+  ofDropped: true,
   reads: false,
   run: (call) => restore(call, call.arguments[0]),
 };

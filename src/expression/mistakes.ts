@@ -12,7 +12,7 @@ const STATEMENT = /^\s*(select\b|where(?=\s+[\w"(]))/i;
 export function withMistake(error: unknown, sql: string): unknown {
   if (!isDirspaceError(error, 'InvalidInput', 'TableColumnNotFound')) return error;
   const hint = error.code === 'InvalidInput' ? statementHint(sql) : quoteHint(error.details, sql);
-  if (hint !== undefined && !error.message.endsWith(hint)) error.message += hint;
+  if (hint !== undefined) error.message += hint;
   return error;
 }
 
