@@ -166,6 +166,12 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./aliasing.ts')).aliasing,
   },
   {
+    row: 'T27 hostile requests beside describes',
+    seconds: 40,
+    alone: true,
+    load: async () => (await import('./hostile-soak.ts')).hostileSoak,
+  },
+  {
     row: 'REST server kills',
     seconds: 40,
     alone: true,
