@@ -10,6 +10,7 @@ import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } 
 import type { Engine } from './engine.ts';
 import { ScanCounters } from './scan-counters.ts';
 import type { Snapshot } from './snapshot.ts';
+import { Turn } from './turn.ts';
 
 export interface ScanRequest {
   /** All of them if absent. */
@@ -47,6 +48,8 @@ export interface ScanPlan {
   readonly counters: ScanCounters;
   readonly signal: AbortSignal | undefined;
   readonly memory: RequestMemory;
+  /** Of all batches whose expressions are evaluated in slices. */
+  readonly turn: Turn;
 }
 
 /** The memory of a request that begins now. */
@@ -59,6 +62,7 @@ export async function planScan(
   snapshot: Snapshot,
   request: ScanRequest,
 ): Promise<ScanPlan> {
+  const turn = new Turn(engine.env);
   const columns = await resolveColumns(snapshot, request.columns, request.withRowId ?? false);
   const predicate =
     request.filter === undefined
@@ -82,6 +86,7 @@ export async function planScan(
     counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
     memory: request.memory ?? requestMemory(engine),
+    turn,
   };
 }
 

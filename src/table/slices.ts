@@ -14,7 +14,6 @@ import { concatData } from '../format/concat.ts';
 import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import type { ScanPlan } from './scan-plan.ts';
-import { Turn } from './turn.ts';
 
 /** Rows times weight that are evaluated at once: a few milliseconds' work. */
 const SLICE_WORK = 1 << 22;
@@ -112,25 +111,26 @@ const unevenPace =
   };
 
 async function slices<Part>(
-  { engine, signal }: ScanPlan,
+  { engine, turn, signal }: ScanPlan,
   rows: number,
   size: number,
   pace: Pace,
   work: (from: number, count: number) => Part,
 ): Promise<Part[]> {
   const { env } = engine;
-  const turn = new Turn(env);
   const parts: Part[] = [];
   let count = pace(undefined, size);
   for (let from = 0; from < rows; ) {
+    // Before the first one as well: other batches of the plan may have taken the turn.
+    if (turn.isOver()) {
+      await turn.pass();
+      signal?.throwIfAborted();
+    }
     const began = env.now();
     const here = Math.min(count, rows - from);
     parts.push(work(from, here));
     from += here;
     count = pace(env.now() - began, count);
-    if (!turn.isOver()) continue;
-    await turn.pass();
-    signal?.throwIfAborted();
   }
   return parts;
 }
