@@ -176,6 +176,31 @@ describe('time', () => {
     expect(answer).toMatchObject({ status: 503, json: { code: 17 } });
     expect(gate.waiting()).toBe(0);
   });
+  test.each(['inject', 'socket'] as const)(
+    'the time that a LanceDB client gives a request ends its work: %s',
+    async (wire) => {
+      const gate = held(location);
+      const pair = await restPair(
+        { namespace: stubNamespace({ describeTable: gate.method, listTableTags: gate.method }) },
+        { wire },
+      );
+      const headers = { 'x-request-timeout-ms': '20' };
+      for (const path of ['describe/', 'tags/list/']) {
+        const answer = await ask(pair, 'POST', `/v1/table/a/${path}`, {}, headers);
+        expect(answer).toMatchObject({ status: 503, json: { code: 17 } });
+        expect(answer.json.error).toContain('longer than 20 ms');
+        expect(gate.waiting()).toBe(0);
+      }
+      // Neither no number nor the longest one ends it; nor does the header outside of the dialect.
+      const given = ['soon', '999999999'].map((text) =>
+        ask(pair, 'POST', '/v1/table/a/describe/', {}, { 'x-request-timeout-ms': text }),
+      );
+      const plain = ask(pair, 'POST', '/v1/table/a/describe', {}, headers);
+      await vi.waitFor(() => expect(gate.calls()).toBe(5));
+      gate.release();
+      for (const answer of [...given, plain]) expect((await answer).status).toBe(200);
+    },
+  );
   test('a write that takes too long may still be done, and says so', async () => {
     const gate = held({});
     const pair = await restPair({

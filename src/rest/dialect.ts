@@ -28,6 +28,8 @@ export interface Dialect {
   parts(operation: AnyOperation, parts: RequestParts, headers: RequestHeaders): RequestParts;
   /** The key under which a repeated write can be told, where the dialect has one. */
   idempotencyKey(operation: AnyOperation, headers: RequestHeaders): string | undefined;
+  /** Milliseconds that the caller gives the whole request, where it says so. */
+  timeoutMs(operation: AnyOperation, headers: RequestHeaders): number | undefined;
   /** Calls as the dialect means them. */
   caller(caller: Caller): Caller;
   /** JSON to send for a response, or undefined for the plain protocol's. */

@@ -17,6 +17,7 @@ export const lanceNamespaceDialect: Dialect = {
   route: ({ url }) => url,
   parts: (_, parts) => parts,
   idempotencyKey: () => undefined,
+  timeoutMs: () => undefined,
   caller: detailedCaller,
   answer: (operation, response) =>
     operation === 'DescribeTable'

@@ -28,6 +28,7 @@ export const lancedbDialect: Dialect = {
   route,
   parts,
   idempotencyKey,
+  timeoutMs,
   caller: lancedbCaller,
   answer,
   error: lancedbError,
@@ -83,12 +84,22 @@ function parts(
 }
 
 function mergeQuery({ query }: RequestParts, headers: RequestHeaders): RequestParts['query'] {
-  const timeout = headers['x-request-timeout-ms'];
+  const timeout = timeoutOf(headers);
   return {
     use_index: 'true',
     ...query,
-    ...(typeof timeout === 'string' && /^\d+$/.test(timeout) ? { timeout: `${timeout}ms` } : {}),
+    ...(timeout === undefined ? {} : { timeout: `${timeout}ms` }),
   };
+}
+
+function timeoutOf(headers: RequestHeaders): number | undefined {
+  const timeout = headers['x-request-timeout-ms'];
+  return typeof timeout === 'string' && /^\d{1,9}$/.test(timeout) ? Number(timeout) : undefined;
+}
+
+/** A merge has a member for it, and tells that nothing was changed. */
+function timeoutMs(operation: AnyOperation, headers: RequestHeaders): number | undefined {
+  return operation === 'MergeInsertIntoTable' ? undefined : timeoutOf(headers);
 }
 
 /** One server has no metrics of several nodes to add up or to leave apart. */

@@ -31,6 +31,9 @@ export interface WireRequest {
   holdOpen?(): () => void;
 }
 
+/** Milliseconds: the longest time that a timer of the runtime can wait. */
+const MAX_TIMER = 2 ** 31 - 1;
+
 export class RequestState {
   readonly id: string;
   readonly request: WireRequest;
@@ -76,6 +79,14 @@ export class RequestState {
   /** `release` is called once the request has been answered and all it started has ended. */
   onEnd(release: () => void): void {
     this.#releases.push(release);
+  }
+
+  /** Ends the request after so many milliseconds, whatever progress it makes. */
+  limit(millis: number): void {
+    // Longer ones are beyond what a timer takes.
+    const end = (): void => this.progress.abort(new RequestTimeout(millis));
+    const timer = setTimeout(end, Math.min(millis, MAX_TIMER)).unref();
+    this.onEnd(() => clearTimeout(timer));
   }
 
   /** Something that may outlast the answer, such as work that does not heed its signal. */

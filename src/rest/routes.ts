@@ -58,6 +58,8 @@ export async function answerOperation(
   const { state } = http;
   const row: OperationRow = EVERY_OPERATION[operation];
   state.operation = operation;
+  const own = state.dialect?.timeoutMs(operation, state.headers);
+  if (own !== undefined) state.limit(own);
 
   const asking = services.identification.identify(operation, state);
   const { principal, read } = asking instanceof Promise ? await asking : asking;
