@@ -18,10 +18,16 @@ export interface Requirements {
 /** Where it is more than one comparison. Text and patterns are gone through byte by byte. */
 const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
   call: 64,
-  like: 64,
+  like: 128,
+  case: 128,
+  coalesce: 64,
+  list: 32,
+  arithmetic: 16,
   cast: 16,
   rescale: 16,
+  member: 16,
   in: 8,
+  distinct: 4,
 };
 
 /** Of each state of a pattern's automaton, as finding out a successor takes each one once. */

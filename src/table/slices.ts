@@ -17,7 +17,7 @@ import type { ScanPlan } from './scan-plan.ts';
 
 /** Rows times weight that are evaluated at once: a few milliseconds' work. */
 const SLICE_WORK = 1 << 22;
-const LEAST_ROWS = 64;
+const LEAST_ROWS = 16;
 /** Slices are made smaller beyond the first, and larger up to the second. */
 const SLOW_MILLISECONDS = 20;
 const QUICK_MILLISECONDS = 10;
