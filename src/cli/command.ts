@@ -73,6 +73,8 @@ export interface Surroundings {
   readonly terminals?: Terminals;
   /** From now on readers of `out` and `error` that leave do not end the process. */
   outliveReaders?(): void;
+  /** Calls `listener` whenever the process is asked to read its configuration again. */
+  reloadAsked?(listener: () => void): void;
   /** Resolves when the user, or the system, asks the process to end after this call. */
   interrupted?(): Promise<Interruption | undefined>;
   /** The line that is typed for a question; undefined at the end of the input. */

@@ -23,6 +23,7 @@ const code = await runCli(process.argv.slice(2), {
     output: process.stdout.isTTY === true,
     error: process.stderr.isTTY === true,
   },
+  reloadAsked: (listener) => void process.on('SIGHUP', listener),
   outliveReaders: () => {
     outlivesReaders = true;
   },

@@ -11,6 +11,7 @@ import {
   UsageError,
 } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { Reloads } from './reloads.ts';
 
 export const serve: ServiceCommand = {
   name: 'serve',
@@ -30,18 +31,25 @@ export const serve: ServiceCommand = {
       import('../rest/config.ts'),
       import('../rest/server.ts'),
     ]);
-    const config = withOptions(
-      await loadConfig(options.text('config'), around.env),
-      options,
-      around.env.DIRSPACE_URI || '.',
-    );
+    const load = async (): Promise<ServerConfig> =>
+      withOptions(
+        await loadConfig(options.text('config'), around.env),
+        options,
+        around.env.DIRSPACE_URI || '.',
+      );
+    const config = await load();
     const { logLevel, ...settings } = config;
+    const logger = lineLogger(around, logLevel);
     around.outliveReaders?.();
     const stopped = around.interrupted?.();
-    const server = await startServer({ ...settings, logger: lineLogger(around, logLevel) });
+    const server = await startServer({ ...settings, logger });
+    const file = options.text('config') ?? (around.env.DIRSPACE_CONFIG || undefined);
+    const reloads = new Reloads({ server, logger, config, load, file });
+    around.reloadAsked?.(() => void reloads.reload());
     if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url })}\n`);
     else around.out(`Serving at ${server.url}\n`);
     await stopped;
+    reloads.end();
     await server.close();
     return EXIT.ok;
   },

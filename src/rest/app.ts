@@ -26,6 +26,8 @@ export interface AppOptions {
   readonly begin: (request: WireRequest) => { readonly url: string; readonly state: RequestState };
   /** Called before a route is asked; throws what refuses requests, but not those of `always` routes. */
   readonly admit: (state: RequestState, always: boolean) => void;
+  /** The answer to a browser that asks whether it may send a request. */
+  readonly preflight: (state: RequestState) => HttpAnswer | undefined;
   /** Adds what goes with every answer. */
   readonly decorate: (state: RequestState, answer: HttpAnswer) => HttpAnswer;
   readonly failed: (state: RequestState, failure: unknown) => HttpAnswer;
@@ -83,7 +85,7 @@ export function createApp(options: AppOptions): Handler {
 
 async function answerTo(
   router: Router<Route>,
-  { admit, decorate, failed }: AppOptions,
+  { admit, preflight, decorate, failed }: AppOptions,
   { method }: WireRequest,
   url: string,
   state: RequestState,
@@ -92,6 +94,8 @@ async function answerTo(
     const { path, query } = splitAddress(url);
     const found = router.find(method, path);
     admit(state, found?.route.always ?? false);
+    const asked = found === undefined ? preflight(state) : undefined;
+    if (asked !== undefined) return decorate(state, asked);
     if (found === undefined) throw new RouteNotFound(router.methods(path));
     const { route, parameters } = found;
     return decorate(state, await route.answer({ state, parameters, query }));

@@ -38,6 +38,8 @@ const MEMBERS = [
   'port',
   'readOnly',
   'allowedHosts',
+  'cors',
+  'tls',
   'trashRetention',
   'auth',
   'limits',
@@ -116,6 +118,16 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('port', port, portNumber),
     ...optional('readOnly', readOnly, flag),
     ...optional('allowedHosts', members.allowedHosts, texts),
+    ...optional('cors', members.cors, (value) => ({
+      origins: texts(object(value, 'cors', ['origins']).origins, 'cors.origins'),
+    })),
+    ...optional('tls', members.tls, (value) => {
+      const { certFile, keyFile } = object(value, 'tls', ['certFile', 'keyFile']);
+      return {
+        certFile: resolve(base, text(certFile, 'tls.certFile')),
+        keyFile: resolve(base, text(keyFile, 'tls.keyFile')),
+      };
+    }),
     ...optional('trashRetention', members.trashRetention, (value) =>
       parseRetention(value as number | string),
     ),

@@ -13,6 +13,8 @@ export interface HostRules {
   /** Names that select a database. */
   readonly routed: readonly string[];
   readonly authenticates: boolean;
+  /** Whether pages of that origin were let in by name. */
+  readonly allowsOrigin: (origin: string) => boolean;
 }
 
 /** Checks the host of a request. Throws InvalidInput, MisdirectedRequest and PermissionDenied. */
@@ -27,7 +29,9 @@ export function hostGuard(rules: HostRules): (state: RequestState) => void {
     if (checks && request.peer !== undefined && !isKnown(headers.host, names)) {
       throw misdirected(headers.host);
     }
-    if (!authenticates) refuseOtherSites(headers);
+    const { origin } = headers;
+    if (authenticates || origin === undefined || rules.allowsOrigin(origin)) return;
+    refuseOtherSites(headers);
   };
 }
 

@@ -9,12 +9,14 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { DirspaceError } from '../errors.ts';
 import type { Exchange, Handler } from './app.ts';
 import { hasBody } from './body.ts';
 import { finishAfterBody, isUnread } from './leftover.ts';
 import type { HttpAnswer, WireRequest } from './request-state.ts';
+import type { Certificate } from './tls.ts';
 
 export interface SocketOptions {
   /** The answer to bytes that are no request at all. */
@@ -23,6 +25,8 @@ export interface SocketOptions {
   readonly socketTimeoutMs: number;
   /** Headers that take longer are answered 408; 0 for any time. */
   readonly headersTimeoutMs: number;
+  /** Plain HTTP if undefined. */
+  readonly certificate: Certificate | undefined;
 }
 
 /** How long a connection is kept for the next request: longer than common proxies keep theirs. */
@@ -60,7 +64,13 @@ export class SocketServer {
     if (host === 'localhost') await this.#open('::1', address.port).catch(() => undefined);
     const named = address.address === '0.0.0.0' ? '127.0.0.1' : address.address;
     const shown = address.family === 'IPv6' ? `[${named}]` : named;
-    return `http://${shown}:${address.port}`;
+    const scheme = this.#options.certificate === undefined ? 'http' : 'https';
+    return `${scheme}://${shown}:${address.port}`;
+  }
+
+  /** New connections get this certificate; those that are open stay as they are. */
+  renew(certificate: Certificate): void {
+    for (const server of this.#servers) (server as TlsServer).setSecureContext(certificate);
   }
 
   #open(host: string, port: number): Promise<AddressInfo> {
@@ -80,15 +90,19 @@ export class SocketServer {
   }
 
   #create(): Server {
-    const { garbled, socketTimeoutMs, headersTimeoutMs } = this.#options;
-    const server = createServer({
+    const { garbled, socketTimeoutMs, headersTimeoutMs, certificate } = this.#options;
+    const settings = {
       requireHostHeader: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Bodies take as long as they move; a socket that stands still is closed below.
       requestTimeout: 0,
       headersTimeout: headersTimeoutMs,
       ...(headersTimeoutMs > 0 ? { connectionsCheckingInterval: headersTimeoutMs / 4 } : {}),
-    });
+    };
+    const server =
+      certificate === undefined
+        ? createServer(settings)
+        : createTlsServer({ ...settings, ...certificate });
     server.setTimeout(socketTimeoutMs);
     server.on('request', (raw, reply) => this.#serve(raw, reply, false));
     server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, true));

@@ -18,6 +18,8 @@ const TYPES: Names = {
   limits: 'object',
   databaseRouting: 'object',
   allowedHosts: 'object',
+  cors: 'object',
+  tls: 'object',
   readOnly: 'boolean',
   trashRetention: 'number or string',
   logger: 'object',

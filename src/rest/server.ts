@@ -10,16 +10,15 @@ import { ServerMemory } from '../request-memory.ts';
 import { failureAnswer, garbled } from './answer.ts';
 import { createApp, RouteNotFound } from './app.ts';
 import { appFetch } from './app-fetch.ts';
-import { type AuthOptions, authenticator } from './auth.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
 import { REQUEST_ID_HEADER, SUPPORTS_HEADER } from './header-names.ts';
-import { hostGuard, isLoopback, requireHost } from './host-guard.ts';
+import { requireHost } from './host-guard.ts';
 import { AnswerCache } from './idempotency.ts';
-import { Identification } from './identity.ts';
 import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 import { lancedbDialect } from './lancedb-dialect.ts';
 import { Admission, type Limits, resolveLimits } from './limits.ts';
+import { checkAddress, type ReloadableOptions, settled } from './live-settings.ts';
 import { type Logger, RequestLog } from './logging.ts';
 import { SocketServer } from './node-http.ts';
 import { EventLoopPressure } from './pressure.ts';
@@ -31,17 +30,9 @@ import type { Services } from './routes.ts';
 import { checkServerOptions } from './server-options.ts';
 
 /** What is served, to whom, and how much at once. */
-export interface ServerOptions extends DatabaseSource {
-  /** Who may do what; anybody everything if absent. */
-  readonly auth?: AuthOptions;
+export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly limits?: Limits;
   readonly databaseRouting?: DatabaseRouting;
-  /**
-   * Host names, without ports, that the server answers for beside those of this machine; `*.example`
-   * stands for any first part. Without `auth` others are refused with 421; with it, only where names
-   * are given here.
-   */
-  readonly allowedHosts?: readonly string[];
   /** Opens the roots read-only; what would change them is refused with 403. */
   readonly readOnly?: boolean;
   /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
@@ -69,6 +60,11 @@ export interface Server extends AsyncDisposable {
   /** Listens; answers the base address. */
   listen(options?: { readonly host?: string; readonly port?: number }): Promise<string>;
   /**
+   * Takes all of these in place of those it has; what is absent is off. Requests and connections that
+   * are open go on. Throws InvalidInput, and everything stays, where one of them cannot be used.
+   */
+  reload(options: ReloadableOptions): void;
+  /**
    * Lets `/ready` fail, after `drainDelayMs` takes no more requests, waits for those under way, closes
    * what the server opened.
    */
@@ -78,6 +74,8 @@ export interface Server extends AsyncDisposable {
 /** A server that listens at `url`. */
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
+  /** As `Server.reload`. */
+  reload(options: ReloadableOptions): void;
   /** As `Server.close`. */
   close(): Promise<void>;
 }
@@ -90,7 +88,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   try {
     const url = await server.listen(options);
     const close = (): Promise<void> => server.close();
-    return { url, close, [Symbol.asyncDispose]: close };
+    return { url, reload: server.reload, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await server.close();
     throw error;
@@ -109,14 +107,18 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const serverMemory = new ServerMemory(limits.serverMemory);
+  const databases = new Databases(
+    options,
+    options.databaseRouting ?? {},
+    opener(options, limits, serverMemory),
+    options.readOnly,
+  );
+  let live = settled(options, limits, databases);
   const services: Services = {
-    databases: new Databases(
-      options,
-      options.databaseRouting ?? {},
-      opener(options, limits, serverMemory),
-      options.readOnly,
-    ),
-    identification: new Identification(options.auth && authenticator(options.auth), limits),
+    databases,
+    get identification() {
+      return live.identification;
+    },
     admission: new Admission(limits),
     serverMemory,
     limits,
@@ -125,6 +127,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const underWay = new Set<RequestState>();
   let stopping: Promise<void> | undefined;
   let isClosed = false;
+  let listensAt: string | undefined;
 
   const begin = (request: WireRequest): { url: string; state: RequestState } => {
     const url = singleSlashes(request.url);
@@ -149,6 +152,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     headers: {
       ...answer.headers,
       ...state.dialect?.headers,
+      ...live.cors.headers(state),
       // Catalogs heed it, and the client of another server behind this one refuses what would not.
       [SUPPORTS_HEADER]: 'branch',
       [REQUEST_ID_HEADER]: state.id,
@@ -171,15 +175,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 
   const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
-  const checkHost = hostGuard({
-    allowed: options.allowedHosts ?? [],
-    routed: services.databases.hosts,
-    authenticates: options.auth !== undefined,
-  });
   const admit = (state: RequestState, always: boolean): void => {
     requireHost(state);
     if (always) return;
-    checkHost(state);
+    live.checkHost(state);
     if (isClosed) throw stoppingError();
     if (pressure.late) throw tooLate();
   };
@@ -201,6 +200,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ],
     begin,
     admit,
+    preflight: (state) => live.cors.preflight(state),
     decorate,
     failed,
     ended: (state, status) => logEnd(state, status, env),
@@ -209,6 +209,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     garbled,
     socketTimeoutMs: limits.requestTimeoutMs + 5_000,
     headersTimeoutMs: limits.headersTimeoutMs,
+    certificate: live.certificate,
   });
 
   const stop = async (): Promise<void> => {
@@ -230,14 +231,23 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     fetch: appFetch(handle),
     listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
-      if (options.auth === undefined && !isLoopback(host)) {
+      checkAddress(host, live);
+      if (stopping !== undefined) throw stoppingError();
+      const url = await sockets.listen(host, port);
+      listensAt = host;
+      return url;
+    },
+    reload: (next) => {
+      const renewed = settled(next, limits, databases);
+      if (listensAt !== undefined) checkAddress(listensAt, renewed);
+      if ((renewed.certificate === undefined) !== (live.certificate === undefined)) {
         throw new DirspaceError(
           'InvalidInput',
-          `The address ${host} can be reached from other machines; give "auth", or listen on 127.0.0.1.`,
+          'A server that runs cannot begin or end to use TLS; start it anew.',
         );
       }
-      if (stopping !== undefined) throw stoppingError();
-      return sockets.listen(host, port);
+      if (renewed.certificate !== undefined) sockets.renew(renewed.certificate);
+      live = renewed;
     },
     close,
     [Symbol.asyncDispose]: close,

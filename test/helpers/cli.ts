@@ -16,7 +16,9 @@ export interface CliResult {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Done while a command lasts that ends when it is asked to: from its first line on. */
-  readonly during?: (line: string) => Promise<void>;
+  readonly during?: (line: string, said: () => string) => Promise<void>;
+  /** Is given what asks a running command to read its configuration again. */
+  readonly reloadAsked?: (listener: () => void) => void;
 }
 
 export async function callCli(
@@ -33,7 +35,11 @@ export async function callCli(
     env: options.env ?? {},
     ...(during === undefined
       ? {}
-      : { interrupted: () => first.then(during).then(() => 'SIGINT' as const) }),
+      : {
+          interrupted: () =>
+            first.then((line) => during(line, () => error)).then(() => 'SIGINT' as const),
+        }),
+    ...(options.reloadAsked === undefined ? {} : { reloadAsked: options.reloadAsked }),
     out: (text) => {
       out += text;
       told(text);
