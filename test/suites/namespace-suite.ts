@@ -1,8 +1,11 @@
 /**
- * What every Namespace must do, whatever stands behind it. Uses nothing but its methods; parts that
- * an implementation cannot show are left out by name, with a reason.
+ * What every Namespace of this package must do, whatever stands behind it. What the protocol says of
+ * any catalog is the published conformance suite's, which comes first; the other parts hold what this
+ * package promises beyond it. Uses nothing but the methods of a Namespace; parts that an
+ * implementation cannot show are left out by name, with a reason.
  */
 import { describe } from 'vitest';
+import { conformancePart } from './namespace/conformance.ts';
 import type { SuiteOptions } from './namespace/context.ts';
 import { describePart } from './namespace/describe.ts';
 import { indexesPart } from './namespace/indexes.ts';
@@ -18,6 +21,7 @@ export type { CatalogFiles, Feature, Subject, SuiteOptions } from './namespace/c
 
 export function namespaceSuite(name: string, options: SuiteOptions): void {
   describe(`namespace: ${name}`, () => {
+    conformancePart(options);
     namespacesPart(options);
     tablesPart(options);
     locationsPart(options);

@@ -119,14 +119,6 @@ export function namespacesPart(options: SuiteOptions): void {
       expect((await ns().listNamespaces({})).namespaces).toEqual(['B', 'a', 'a-', 'b']);
     });
 
-    test('what is missing is not found', async () => {
-      await expectError(ns().describeNamespace({ id: ['a'] }), 'NamespaceNotFound');
-      await expectError(ns().namespaceExists({ id: ['a'] }), 'NamespaceNotFound');
-      await expectError(ns().listNamespaces({ id: ['a'] }), 'NamespaceNotFound');
-      await expectError(ns().listTables({ id: ['a'] }), 'NamespaceNotFound');
-      await expectError(ns().describeNamespace({ id: ['a', 'b'] }), 'NamespaceNotFound');
-    });
-
     test('pages have limit entries and a token while more follow', async () => {
       for (const name of ['a', 'b', 'c', 'd', 'e']) await ns().createNamespace({ id: [name] });
       const first = await ns().listNamespaces({ id: [], limit: 2 });
