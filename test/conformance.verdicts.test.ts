@@ -82,7 +82,7 @@ describe('a server with faults', () => {
       if (pathname.endsWith('/tags/version') && response.status === 404) {
         return json(404, { ...((await response.json()) as object), code: 4 });
       }
-      if (pathname.endsWith('/version/describe') && response.status === 404) {
+      if (/\/(version\/describe|stats)$/.test(pathname) && response.status === 404) {
         return json(404, { error: 'There is none.' });
       }
       return response;
@@ -97,6 +97,10 @@ describe('a server with faults', () => {
     expect(of(tag).got).toContain('code 4 with status 404');
     const version = 'DescribeTableVersion: describes a version; a missing one is not found';
     expect(of(version).got).toContain('no code with status 404');
+    // Even where the status alone says what is missing: the code decides.
+    const stats = of('GetTableStats: a missing table is not found');
+    expect(stats).toMatchObject({ verdict: 'failed' });
+    expect(stats.got).toContain('no code with status 404');
     // Nothing is known of namespaces then; the cases of tables are run all the same.
     expect(of('TableExists: tells what is there from what is not').verdict).toBe('passed');
     expect(of('ListTables: lists the names of the tables of a namespace').verdict).toBe(
@@ -199,6 +203,23 @@ describe('a partial catalog', () => {
     expect(create[0]?.verdict).toBe('not implemented');
     expect(totals.passed).toBeGreaterThan(60);
     expect((await inner.listAllTables({})).tables).toEqual(['mine']);
+  });
+
+  test('that never cascades and hides tables is left as it was too', async () => {
+    const inner = await openCatalog();
+    await using server = await createServer({ namespace: inner, limits });
+    const fetch = (url: string, init: RequestInit): Promise<Response> => {
+      if (url.includes('/table/list')) return Promise.resolve(json(200, { tables: [] }));
+      return server.fetch(
+        url,
+        String(init.body).includes('Cascade') ? { ...init, body: '{}' } : init,
+      );
+    };
+    const only = ['CreateTable', 'CreateNamespace', 'DropNamespace', 'DeclareTable'];
+    const { totals } = await runConformance({ uri: 'http://x', fetch }, { only });
+    expect(totals.passed).toBeGreaterThan(15);
+    expect((await inner.listAllTables({})).tables).toEqual([]);
+    expect((await inner.listNamespaces({ id: [] })).namespaces).toEqual([]);
   });
 
   test('that fails inside says so, and is not taken for one without the operation', async () => {
