@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { tableFromArrays, Utf8, vectorFromArray } from '../src/arrow.ts';
 import { systemEnv } from '../src/env.ts';
 import { connect } from '../src/index.ts';
+import type { Table } from '../src/sdk/table.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 
 const ROWS = 150_000;
@@ -110,4 +111,42 @@ test('rows beyond requestMemory are refused before anything is written', async (
   const few = came.slice(0, 100) as never;
   const merged = await target.mergeInsert('k').whenNotMatchedInsertAll().execute(few);
   expect(merged.numInsertedRows).toBeGreaterThan(0);
+});
+
+describe('a signal ends a change within one turn, and nothing of it is there', () => {
+  test.each<[string, (target: Table, signal: AbortSignal) => Promise<unknown>]>([
+    [
+      'a merge',
+      (target, signal) =>
+        target
+          .mergeInsert('k')
+          .whenNotMatchedInsertAll()
+          .execute(came as never, { signal }),
+    ],
+    [
+      'an update',
+      (target, signal) => target.update({ valuesSql: { s: 'upper(lower(s))' } }, { signal }),
+    ],
+    ['a delete', (target, signal) => target.delete("upper(lower(s)) <> 'x'", { signal })],
+  ])('%s', async (_, change) => {
+    const target = await made();
+    const controller = new AbortController();
+    const reason = new Error('the caller left');
+    let rounds = 0;
+    let since = 0;
+    let over = false;
+    const next = (): void => {
+      rounds += 1;
+      if (rounds === 4) controller.abort(reason);
+      if (rounds > 4) since += 1;
+      if (!over) setImmediate(next);
+    };
+    setImmediate(next);
+    await expect(change(target, controller.signal)).rejects.toBe(reason);
+    over = true;
+    expect(rounds).toBeGreaterThanOrEqual(4);
+    // Of batches under way each ends in a turn of its own; then files are removed.
+    expect(since).toBeLessThan(30);
+    expect(await target.version()).toBe(1);
+  });
 });
