@@ -38,7 +38,7 @@ await db.createNamespace(['prod']);
 await db.createTable('user', [{ id: 1, name: 'a' }], ['prod']);
 
 const REQUEST = Buffer.from(
-  'POST /v1/table/prod$user/describe?load_detailed_metadata=true HTTP/1.1\r\nhost: x\r\n' +
+  'POST /v1/table/prod$user/describe?load_detailed_metadata=true HTTP/1.1\r\nhost: localhost\r\n' +
     'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
 );
 
