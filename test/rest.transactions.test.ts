@@ -110,6 +110,29 @@ describe('a transaction is described to', () => {
     expect((await describeAs('reader', made.foreign ?? '')).status).toBe(403);
   });
 
+  test.each([{ kind: 'batch' }, { tables: '' }, undefined])(
+    'only who may read everything, where it does not tell its tables: %j',
+    async (properties) => {
+      const silent = await restPair({
+        namespace: stubNamespace({
+          describeTransaction: () => ({ status: 'Succeeded', ...(properties && { properties }) }),
+        }),
+        auth: { apiKeys },
+      });
+      const status = async (name: string): Promise<number> =>
+        (
+          await ask(
+            silent,
+            'POST',
+            '/v1/transaction/00000000/describe',
+            {},
+            { 'x-api-key': `${name}-key` },
+          )
+        ).status;
+      expect([await status('root'), await status('owner')]).toEqual([200, 403]);
+    },
+  );
+
   test('a caller without grants costs the catalog nothing', async () => {
     let asked = 0;
     const counting = await restPair({
