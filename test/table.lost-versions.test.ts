@@ -7,7 +7,7 @@ import {
 } from '../src/directory/directory-namespace.ts';
 import { encodeChecksummed } from '../src/format/json.ts';
 import { latestFile, versionFile } from '../src/format/paths.ts';
-import { connect } from '../src/index.ts';
+import { Connection, connect } from '../src/index.ts';
 import type { FileSystem } from '../src/store/file-system.ts';
 import { strictFileSystem } from '../src/store/strict-fs.ts';
 import { deleteVersions } from '../src/table/delete-versions.ts';
@@ -402,3 +402,62 @@ test('a tag of an older version does not take the hint back', async () => {
     /^0+10$/,
   );
 });
+
+describe('a version in the middle is lost', () => {
+  test.each(range(1, 22))(
+    'version %i of 22: the newest counts, also for who was there before',
+    async (lost) => {
+      for (const isOpen of [false, true]) {
+        const { one, branch, lose, fresh } = await versionsOf(22);
+        const reader = fresh();
+        if (isOpen) expect(await headOf(reader, branch)).toBe(22);
+        lose(lost, lost);
+        expect(await headOf(reader, branch)).toBe(22);
+        expect((await land(isOpen ? one : reader, branch)).snapshot.version).toBe(23);
+      }
+    },
+  );
+
+  test('a handle that has not looked since does not use its number again', async () => {
+    for (const lost of [9, 10, 11, 12, 13, 14]) {
+      const { one, branch, lose, fresh } = await versionsOf(8);
+      const older = fresh();
+      expect(await headOf(older, branch)).toBe(8);
+      for (let version = 9; version <= 15; version++) await land(one, branch, 'create');
+      lose(lost, lost);
+      expect((await land(older, branch)).snapshot.version, `${lost} lost`).toBe(16);
+    }
+  });
+});
+
+test.each(['a folder', 'a link'])(
+  '%s where the newest version should be is damage',
+  async (what) => {
+    const fs = memoryFs();
+    const catalog = await openDirectoryNamespace({ root: ROOT, fs: strictFileSystem(fs) });
+    const id = ['t'];
+    await catalog.createTable({ id }, people(1));
+    for (let at = 1; at < 5; at++) await catalog.insertIntoTable({ id }, people(1, at));
+    await catalog.createTableTag({ id, tag: 'kept', version: 3 });
+    await catalog.createTableBranch({ id, name: 'side', from_version: 2 });
+    const newest = filesOf(fs, ROOT)
+      .all()
+      .find((path) => path.endsWith('/00000000000000000005.json')) as string;
+    fs.renameSync(`${ROOT}/${newest}`, '/elsewhere');
+    if (what === 'a folder') fs.mkdirSync(`${ROOT}/${newest}`);
+    else fs.symlinkSync('/elsewhere', `${ROOT}/${newest}`);
+    const fresh = await openDirectoryNamespace({ root: ROOT, fs: strictFileSystem(fs) });
+    const connection = new Connection(fresh);
+    for (const [options, rows] of [
+      [{ version: 3 }, 3],
+      [{ tag: 'kept' }, 3],
+      [{ branch: 'side' }, 2],
+    ] as const) {
+      expect(await (await connection.openTable('t', [], options)).countRows()).toBe(rows);
+    }
+    expect(await outcomeOf(fresh.insertIntoTable({ id }, people(1)))).toMatchObject({
+      code: 'Corrupt',
+      details: { file: newest },
+    });
+  },
+);

@@ -11,7 +11,7 @@ import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { corrupt } from '../format/json.ts';
 import { versionFile } from '../format/paths.ts';
 import type { Engine } from './engine.ts';
-import { readHint } from './hint.ts';
+import { HINT_EVERY, readHint } from './hint.ts';
 import { incarnationAt, tableLeft } from './incarnation.ts';
 import { refuseLostTail } from './lost-versions.ts';
 import { Snapshot } from './snapshot.ts';
@@ -61,6 +61,13 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
       }
       if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
       if (await hasVersion(engine, branch, slot + 1)) continue;
+      if (await isBeforeGap(engine, branch, slot)) {
+        const newest = await highestListed(engine, branch);
+        if (newest !== undefined && newest > slot) {
+          slot = newest;
+          continue;
+        }
+      }
       if (slot < seen) {
         const newest = await refuseLostTail(engine, branch, remembered);
         seen = 0;
@@ -88,12 +95,14 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   }
 }
 
-/** Three looks at the disk. */
+/** Four looks at the disk. */
 async function isNewestStill(engine: Engine, branch: TableBranch, head: Head): Promise<boolean> {
   const { slot, snapshot } = head;
   if (snapshot.version !== slot) return false;
   // The successor first: a deleted run loses its first version before the versions after it.
   if (await hasVersion(engine, branch, slot + 1)) return false;
+  // The successor was lost, and its number must not be used again while there are others.
+  if (await hasVersion(engine, branch, slot + 2)) return false;
   if (!(await isStillThere(engine, snapshot))) return false;
   // Missed once more: the table may have been away before, with both, and come back.
   return !(await hasVersion(engine, branch, slot + 1));
@@ -175,8 +184,27 @@ export async function isBaseGone(
   return isMissing && !(await isStillThere(engine, base));
 }
 
-const hasVersion = async (engine: Engine, branch: TableBranch, version: number): Promise<boolean> =>
-  (await engine.store.head(versionFile(branch.folder, version))) !== undefined;
+async function hasVersion(engine: Engine, branch: TableBranch, version: number): Promise<boolean> {
+  const file = versionFile(branch.folder, version);
+  try {
+    return (await engine.store.head(file)) !== undefined;
+  } catch (error) {
+    // A link has the number as well; reading it says what is wrong.
+    if (isDirspaceError(error, 'InvalidInput') && error.details.path === file) return true;
+    throw error;
+  }
+}
+
+/**
+ * Whether a version between this one and others was lost. Those after it hold all that was in it, so
+ * that the newest of them counts. Looks as far as the hint may be behind.
+ */
+async function isBeforeGap(engine: Engine, branch: TableBranch, slot: number): Promise<boolean> {
+  for (let ahead = 2; ahead <= HINT_EVERY; ahead++) {
+    if (await hasVersion(engine, branch, slot + ahead)) return true;
+  }
+  return false;
+}
 
 async function lastContiguous(engine: Engine, branch: TableBranch, start: number): Promise<number> {
   const exists = (version: number): Promise<boolean> => hasVersion(engine, branch, version);

@@ -2,6 +2,7 @@
  * The version files of a branch, read one by one or listed: whatever is there, tombstones and versions
  * of open batches among it. Which one is the newest is for others to find.
  */
+import { isDirspaceError } from '../errors.ts';
 import { corrupt } from '../format/json.ts';
 import { decodeVersion, type Manifest, type VersionDocument } from '../format/manifest.ts';
 import { parseDeletedRun, parseVersionFile, versionFile } from '../format/paths.ts';
@@ -41,7 +42,7 @@ export async function readVersion(
 ): Promise<VersionDocument | undefined> {
   if (version < 1) return undefined;
   const file = versionFile(branch.folder, version);
-  const bytes = await engine.store.get(file);
+  const bytes = await bytesOf(engine, file);
   if (bytes === undefined) return undefined;
   const document = decodeVersion(bytes, file);
   if ('manifest' in document) {
@@ -58,6 +59,17 @@ export async function readVersion(
     }
   }
   return document;
+}
+
+/** A link or a folder where a version should be is damage like any other. @throws Corrupt */
+async function bytesOf(engine: Engine, file: string): Promise<Uint8Array | undefined> {
+  try {
+    return await engine.store.get(file);
+  } catch (error) {
+    // Not one in the chain of folders above, which leads out of the catalog.
+    const isOther = isDirspaceError(error, 'InvalidInput') && error.details.path === file;
+    throw isOther ? corrupt(file, error.message) : error;
+  }
 }
 
 /** Whether readers may see it: not while its batch is undecided, nor after it was aborted. */
