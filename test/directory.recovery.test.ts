@@ -267,7 +267,7 @@ test('every intent is looked at; one whose file vanished counts as old', async (
 
 describe('dropping', () => {
   const drop = (behavior: 'Restrict' | 'Cascade'): Promise<DropOutcome> =>
-    dropNamespaceFolder(one.catalog, ['prod', 'search'], behavior);
+    dropNamespaceFolder(one.catalog, ['prod', 'search'], behavior, 'n');
   const trashed = (): string[] =>
     (one.fs.readdirSync(`${ROOT}/.dirspace/trash`) as string[]).sort();
 

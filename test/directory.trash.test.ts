@@ -1,5 +1,6 @@
 /** The trash: what is brought back from it, what is removed for good, and what stays. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createNamespace, dropNamespace } from '../src/directory/namespaces.ts';
 import { parseRetention } from '../src/directory/retention.ts';
 import { sweepStaging } from '../src/directory/staging.ts';
 import { dropTable } from '../src/directory/tables.ts';
@@ -59,6 +60,10 @@ const record = (name: string, dropped: Partial<TrashRecord>): void =>
 const createdAt = (folder: string): unknown =>
   JSON.parse(one.fs.readFileSync(`${ROOT}/${folder}/.table.json`, 'utf8') as string).created_at;
 
+/** What is in the trash, records aside. */
+const left = (): string[] =>
+  (one.fs.readdirSync(`${ROOT}/${TRASH}`) as string[]).filter((name) => !name.endsWith('.json'));
+
 const undrop = (...id: string[]) => undropTable(one.catalog, { id });
 
 describe('what is dropped', () => {
@@ -87,6 +92,55 @@ describe('what is dropped', () => {
     record('0000dddd-of-an-older-release', {});
     expect(numbers).toEqual([1, 2, 3, 4, 5]);
     expect(await newTrashFolder(one.catalog)).toContain('/000000000006-');
+  });
+
+  test('has the number of the moment it went, also where it was made anew since the drop began', async () => {
+    const two = testEngine({ fs: one.fs, firstId: 1000 });
+    const made = (createdAt: number, id: string): void =>
+      write('data/t.table/.table.json', encodeTable({ id, createdAt, properties: {} }));
+    made(1, '11111111-0001');
+    one.calls.moveFolder = async (run, from, to) => {
+      one.calls.moveFolder = undefined;
+      await dropTable(two.catalog, { id: ['t'] });
+      made(2, '11111111-0002');
+      return run(from, to);
+    };
+    await dropTable(one.catalog, { id: ['t'] });
+    for (const expected of [2, 1]) {
+      await undrop('t');
+      expect(createdAt('data/t.table')).toBe(expected);
+      one.fs.rmSync(`${ROOT}/data/t.table`, { recursive: true });
+    }
+    expect(left()).toEqual([]);
+  });
+
+  test('of namespaces likewise', async () => {
+    const two = testEngine({ fs: one.fs, firstId: 1000 });
+    const id = ['n'];
+    const made = async ({ catalog }: TestEngine, createdAt: number): Promise<void> => {
+      await createNamespace(catalog, { id });
+      table('n/t.table', createdAt);
+    };
+    await made(two, 1);
+    one.calls.moveFolder = async (run, from, to) => {
+      one.calls.moveFolder = undefined;
+      await dropNamespace(two.catalog, { id, behavior: 'Cascade' });
+      await made(two, 2);
+      return run(from, to);
+    };
+    await dropNamespace(one.catalog, { id, behavior: 'Cascade' });
+    await createNamespace(one.catalog, { id });
+    await undrop('n', 't');
+    expect(createdAt('n/t.table')).toBe(2);
+  });
+
+  test('is moved also where no marks can be made', async () => {
+    write('.dirspace/drops', 'a file');
+    for (const expected of [1, 2]) {
+      table('data/t.table');
+      await dropTable(one.catalog, { id: ['t'] });
+      expect(left().at(-1)).toContain(`00000000000${expected}-`);
+    }
   });
 
   test('lists the trash once: the next drops of any process go by the last marks', async () => {
@@ -427,9 +481,6 @@ describe('retention', () => {
     record(name, dropped);
     aged(`${TRASH}/${name}.json`, age);
   };
-  const left = (): string[] =>
-    (one.fs.readdirSync(`${ROOT}/${TRASH}`) as string[]).filter((name) => !name.endsWith('.json'));
-
   test('removes what is older, by the file system and not by who dropped it', async () => {
     entry('0000000a', 8 * DAY, { droppedAt: 9e12 });
     entry('0000000b', 6 * DAY, { droppedAt: 1 });

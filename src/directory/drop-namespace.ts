@@ -1,5 +1,5 @@
 /** Dropping and replacing namespaces: one rename each, made safe against a crash by intents. */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import {
   joinPath,
   NAMESPACE_FILE,
@@ -8,12 +8,12 @@ import {
   STAGING_FOLDER,
   WITHDRAWN_NAMESPACE_FILE,
 } from '../format/paths.ts';
-import { encodeNamespace } from '../format/records.ts';
+import { decodeNamespace, encodeNamespace } from '../format/records.ts';
 import type { ObjectPath } from '../protocol/ident.ts';
 import type { DropBehavior } from '../protocol/modes.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
-import { emptyTrash, prepareTrash, recordTrash, settleDrop } from './trash.ts';
+import { emptyTrash, numberedAnew, prepareTrash, recordTrash, settleDrop } from './trash.ts';
 import { newTrashFolder } from './trash-entries.ts';
 
 /** How long an intent whose first step was not taken is left to its process, in milliseconds. */
@@ -26,10 +26,12 @@ export async function isNamespaceEmpty(catalog: Catalog, id: ObjectPath): Promis
   return isFolderEmpty(catalog, catalog.engine.names.namespaceFolder(id));
 }
 
+/** @param found the id of the namespace that was there before its number in the trash was taken */
 export async function dropNamespaceFolder(
   catalog: Catalog,
   id: ObjectPath,
   behavior: DropBehavior,
+  found: string,
 ): Promise<DropOutcome> {
   const place = catalog.engine.names.namespaceFolder(id);
   if (behavior === 'Restrict') {
@@ -51,11 +53,24 @@ export async function dropNamespaceFolder(
   }
   const trash = await prepareTrash(catalog, 'namespace', id);
   if ((await catalog.store.moveFolder(place, trash)) === 'moved') {
-    await settleDrop(catalog, trash);
+    const moved = await namespaceIn(catalog, trash);
+    await settleDrop(catalog, await numberedAnew(catalog, trash, found, moved, 'namespace', id));
     return 'dropped';
   }
   await emptyTrash(catalog, trash);
   return 'missing';
+}
+
+/** The id of the namespace in a folder; undefined where its record cannot be read. */
+async function namespaceIn(catalog: Catalog, folder: string): Promise<string | undefined> {
+  const file = joinPath(folder, NAMESPACE_FILE);
+  try {
+    const bytes = await catalog.store.get(file);
+    return bytes && decodeNamespace(bytes, file).id;
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat', 'InvalidInput')) return undefined;
+    throw error;
+  }
 }
 
 export interface Replacement {

@@ -167,7 +167,7 @@ export async function dropNamespace(
     missingNamespace(id);
   }
   if (behavior === 'Restrict' && !(await isNamespaceEmpty(catalog, id))) throw notEmpty(id);
-  const outcome = await dropNamespaceFolder(catalog, id, behavior);
+  const outcome = await dropNamespaceFolder(catalog, id, behavior, existing.id);
   if (outcome === 'not empty') throw notEmpty(id);
   if (outcome === 'missing' && mode === 'Fail') missingNamespace(id);
   return { properties: { ...existing.properties } };

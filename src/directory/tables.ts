@@ -1,5 +1,5 @@
 /** Tables as catalog entries: dropped, renamed, moved, taken out and put back, each by one rename. */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { DETACHED_FOLDER, joinPath } from '../format/paths.ts';
 import { encodeTable } from '../format/records.ts';
 import { formatId, type ObjectPath } from '../protocol/ident.ts';
@@ -48,7 +48,7 @@ import {
   tableExists,
   tablePlaceTaken,
 } from './taken-names.ts';
-import { prepareTrash, settleDrop } from './trash.ts';
+import { numberedAnew, prepareTrash, settleDrop } from './trash.ts';
 import { tableToRead } from './unchanged-table.ts';
 import { isOnlyDeclared } from './without-version.ts';
 
@@ -101,8 +101,10 @@ export async function dropTable(
   await beginWrite(catalog);
   const table = await requireTable(catalog, request);
   const properties = await readableProperties(catalog, table);
-  const trash = await prepareTrash(catalog, 'table', table.id);
-  await moveAway(catalog, table, trash);
+  const first = await prepareTrash(catalog, 'table', table.id);
+  await moveAway(catalog, table, first);
+  const moved = await incarnationIn(catalog, first);
+  const trash = await numberedAnew(catalog, first, table.record.id, moved, 'table', table.id);
   await settleDrop(catalog, trash);
   return entryAnswer(catalog, table, table.folder, properties);
 }
@@ -216,6 +218,16 @@ async function moveAway(catalog: Catalog, table: Table, place: string): Promise<
     `The table ${showId(table.id)} was moved or dropped by somebody else.`,
     { details: { id: table.id } },
   );
+}
+
+/** Undefined where the record cannot be read. */
+async function incarnationIn(catalog: Catalog, folder: string): Promise<string | undefined> {
+  try {
+    return (await readTableRecord(catalog, folder))?.id;
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat', 'InvalidInput')) return undefined;
+    throw error;
+  }
 }
 
 const entryAnswer = (

@@ -50,9 +50,14 @@ export async function newTrashFolder(catalog: Catalog): Promise<string> {
   const number =
     1 + [...marks, ...listed].reduce((most, { sequence }) => Math.max(most, sequence), 0);
   const name = `${String(number).padStart(DIGITS, '0')}-${env.uuid()}`;
-  // The first drop makes the folder.
-  if (marks.length === 0) await store.createFolder(DROPS_FOLDER);
-  await store.mark(joinPath(DROPS_FOLDER, name));
+  try {
+    // The first drop makes the folder.
+    if (marks.length === 0) await store.createFolder(DROPS_FOLDER);
+    await store.mark(joinPath(DROPS_FOLDER, name));
+  } catch (error) {
+    // Something else stands there: without marks every drop lists the trash.
+    if (!isDirspaceError(error, 'InvalidInput', 'InvalidTableState')) throw error;
+  }
   engine.heads.set(LISTED, true, LISTED_BYTES);
   for (const mark of marks) {
     if (mark.sequence < number - MARKS_KEPT) await store.delete(joinPath(DROPS_FOLDER, mark.name));

@@ -57,6 +57,25 @@ export async function prepareTrash(
   return folder;
 }
 
+/**
+ * What was found and what was moved are not the same where others dropped and made it anew after the
+ * number was taken: theirs came to the trash since, and has a higher one. It gets the next.
+ */
+export async function numberedAnew(
+  catalog: Catalog,
+  folder: string,
+  found: string,
+  moved: string | undefined,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<string> {
+  if (moved === undefined || moved === found) return folder;
+  const later = await prepareTrash(catalog, kind, id);
+  const outcome = await catalog.store.moveFolder(folder, later);
+  await catalog.store.delete(trashRecordFile(outcome === 'moved' ? folder : later));
+  return outcome === 'moved' ? later : folder;
+}
+
 export async function recordTrash(
   catalog: Catalog,
   folder: string,

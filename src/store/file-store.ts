@@ -168,7 +168,8 @@ export class FileStore implements Store {
     if (!enterFolder(this.#disk, folder)) return undefined;
     const stat = lookAt(this.#disk, folder);
     if (!stat?.isDirectory()) return undefined;
-    return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino };
+    // Programs set the time of modification as they like, copies for instance, and not this one.
+    return { size: stat.size, modified: stat.ctimeMs, inode: stat.ino };
   }
 
   open(path: string): ObjectReader | undefined {

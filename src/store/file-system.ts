@@ -9,6 +9,7 @@ import { DirspaceError } from '../errors.ts';
 export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
+  readonly ctimeMs: number;
   readonly ino: number;
   readonly dev: number;
   readonly nlink: number;

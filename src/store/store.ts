@@ -95,8 +95,9 @@ export interface FolderStore {
   /** False when the folder is missing; throws InvalidInput when a link stands in its chain. */
   enter(folder: string): Awaitable<boolean>;
   /**
-   * Of the folder itself: its time changes with every entry that comes or goes. Undefined when it is
-   * missing; throws what `enter` throws. Its size means nothing.
+   * Of the folder itself: its time is that of its last change, which no program can set, and changes
+   * with every entry that comes or goes. Undefined when it is missing; throws what `enter` throws.
+   * Its size means nothing.
    */
   folderFacts(folder: string): Awaitable<ObjectFacts | undefined>;
   /**

@@ -68,8 +68,9 @@ function wrap(fs: FileSystem): FileSystem {
     checkName('rename', to);
     checkParent('rename', from);
     checkParent('rename', to);
-    const source = look(from);
+    // The target first: where the source is gone by then, nothing is unlinked for it.
     const target = look(to);
+    const source = look(from);
     if (source !== undefined) {
       if (target !== undefined && source.ino === target.ino && source.dev === target.dev) return;
       if (from.startsWith(`${to}/`)) throw systemError('ENOTEMPTY', 'rename', to);
