@@ -47,6 +47,15 @@ import { propertiesAt } from './table-properties.ts';
 import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
 import { isOnlyDeclared, refuseStorage } from './without-version.ts';
 
+/** Rows can be read once. */
+interface GivenRows {
+  readonly data: ArrowBody;
+  areTaken: boolean;
+}
+
+/** How often others may take the name and leave it again before a creator gives up. */
+const MOST_ATTEMPTS = 64;
+
 /** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
 export async function createTable(
   catalog: Catalog,
@@ -60,26 +69,41 @@ export async function createTable(
   const mode = parseMode(request.mode, CREATE_MODES);
   await refuseNamespaceOfThatName(catalog, id);
   await requireNamespace(catalog, id.slice(0, -1));
-  const existing = await findIfThere(catalog, id);
-  if (existing !== undefined)
-    return fillTable(catalog, existing, mode, request.properties, data, options);
+  const given: GivenRows = { data, areTaken: false };
+  for (let attempt = 1; ; attempt++) {
+    const existing = await findIfThere(catalog, id);
+    if (existing === undefined) break;
+    try {
+      return await fillTable(catalog, existing, mode, request.properties, given, options);
+    } catch (error) {
+      // Dropped since it was found: the name is free again, and no row was asked for yet.
+      const isFree = isDirspaceError(error, 'TableNotFound') && !given.areTaken;
+      if (!isFree || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
   requireRoom(catalog, id, catalog.engine.names.tableFolder(id));
 
   const staged = await withRows(catalog, data, (stream) =>
     stageTable(catalog, request.properties ?? {}, stream, options),
   );
-  const outcome = await placeTable(catalog, id, staged.folder, 1);
-  if (outcome === 'placed') return createdAnswer(catalog, id, staged);
-  // Somebody else was faster; the data is in staging, so it can still be used.
-  const winner = await findTable(catalog, id);
+  let winner: Table | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await placeTable(catalog, id, staged.folder, 1);
+    if (outcome === 'placed') return createdAnswer(catalog, id, staged);
+    // Somebody else was faster; the data is in staging, so it can still be used.
+    winner = await findTable(catalog, id);
+    const isFree =
+      winner === undefined && !(await catalog.store.enter(catalog.engine.names.tableFolder(id)));
+    if (!isFree || attempt === MOST_ATTEMPTS) break;
+  }
   if (mode === 'Create' || winner === undefined) {
     await catalog.store.deleteFolder(staged.folder);
     throw await tablePlaceTaken(catalog, id, tableExists(id));
   }
   try {
     if (mode === 'ExistOk') return await existingAnswer(catalog, winner);
-    const again = await stagedRows(catalog, staged);
-    return await fillTable(catalog, winner, mode, request.properties, again, options);
+    const rows: GivenRows = { data: await stagedRows(catalog, staged), areTaken: false };
+    return await fillTable(catalog, winner, mode, request.properties, rows, options);
   } finally {
     await catalog.store.deleteFolder(staged.folder);
   }
@@ -203,7 +227,7 @@ async function fillTable(
   table: Table,
   mode: CreateMode,
   properties: Properties | undefined,
-  data: ArrowBody,
+  given: GivenRows,
   options: CallOptions,
 ): Promise<CreateTableResponse> {
   const branch = mainBranch(table.folder, table.record.id);
@@ -218,7 +242,8 @@ async function fillTable(
   if (head === undefined) await requireVersionsFolder(catalog, table);
   let committed: Committed;
   try {
-    committed = await withRows(catalog, data, (stream) =>
+    given.areTaken = true;
+    committed = await withRows(catalog, given.data, (stream) =>
       overwrite(catalog.engine, branch, head?.snapshot, stream, {
         signal: options.signal,
         // Once more, right before the version is published: another program may write there as well.

@@ -10,6 +10,7 @@ import type { CatalogExtensions } from '../protocol/extensions.ts';
 import { throwIfAborted } from '../protocol/late-signal.ts';
 import { type CallOptions, type Namespace, unsupportedOperations } from '../protocol/namespace.ts';
 import type { FileStore } from '../store/file-store.ts';
+import { nextTurn } from '../table/turn.ts';
 import type { AutoCompaction } from './auto-compact.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
@@ -33,6 +34,9 @@ export async function openDirectoryNamespace(
 /** The methods are made from the table of handlers; the class adds the life of the object. */
 const Operations = unsupportedOperations(MISSING) as new () => CatalogOperations;
 
+/** How long a program may go on asking before everything else has its turn, in milliseconds. */
+const TURN_MILLIS = 20;
+
 type AnyHandler = (catalog: Catalog, request: object, ...rest: unknown[]) => Promise<unknown>;
 
 export class DirectoryNamespace
@@ -45,6 +49,7 @@ export class DirectoryNamespace
   readonly #closing = new AbortController();
   readonly #presence: RootPresence | undefined;
   #sweeping: Promise<void> | undefined;
+  #lastTurn = Number.NEGATIVE_INFINITY;
 
   static {
     for (const [name, handler] of Object.entries(HANDLERS)) {
@@ -59,7 +64,8 @@ export class DirectoryNamespace
             );
             const input = checked(operation, request);
             const work = (handler as AnyHandler)(catalog, input, ...rest);
-            return this.#presence?.checked(operation, work) ?? work;
+            const checkedWork = this.#presence?.checked(operation, work) ?? work;
+            return this.#inTurn(catalog, checkedWork);
           } catch (error) {
             return Promise.reject(error);
           }
@@ -68,6 +74,17 @@ export class DirectoryNamespace
         configurable: true,
       });
     }
+  }
+
+  /**
+   * Small answers come without waiting for anything, so a program that asks in a loop would never
+   * get to its timers, nor to the change that it waits for: now and then an answer takes a turn.
+   */
+  #inTurn<Answer>({ env }: Catalog, work: Promise<Answer>): Promise<Answer> {
+    const now = env.now();
+    if (now >= this.#lastTurn && now - this.#lastTurn < TURN_MILLIS) return work;
+    this.#lastTurn = now;
+    return Promise.all([work, nextTurn()]).then(([answer]) => answer);
   }
 
   constructor(

@@ -6,6 +6,8 @@ import { type Catalog, findTable, showId } from './catalog.ts';
 
 /** @throws TableAlreadyExists where a namespace has the name of a table to be */
 export async function refuseNamespaceOfThatName(catalog: Catalog, id: ObjectPath): Promise<void> {
+  // A name too long for a table is called that, not too long for a namespace.
+  catalog.engine.names.tableFolder(id);
   const marker = joinPath(catalog.engine.names.namespaceFolder(id), NAMESPACE_FILE);
   if ((await catalog.store.head(marker)) !== undefined) throw namespaceInTheWay(id);
 }
