@@ -79,6 +79,12 @@ const STORAGE: Readonly<Record<string, readonly [path: string, kind: string]>> =
   'data of Lance': ['data/00001111.lance', 'lance'],
   'a fragment of ours': [`data/${OBJECT}.arrow`, 'fragments'],
   'a fragment of a writer that is not announced': [`data/${WRITER}-0.arrow`, 'fragments'],
+  'a deletion file': [`deletions/${OBJECT}.arrow`, 'fragments'],
+  'a chunk of a manifest': [`chunks/${OBJECT}.json`, 'fragments'],
+  'a version of a branch': [
+    'branches/b/versions-99999999-0000/00000000000000000001.json',
+    'versions',
+  ],
   'a file of somebody': ['data/notes.txt', 'files'],
   'a file in a folder of data': ['data/part=1/x.parquet', 'files'],
   'a version of another incarnation': [
@@ -96,7 +102,9 @@ const HARMLESS: Readonly<Record<string, readonly string[]>> = {
     `.tmp-writer-${WRITER}-00000000-1-1`,
     `data/${WRITER}-0.arrow`,
     `data/${WRITER}-1f.arrow`,
+    `chunks/${OBJECT}.json`,
   ],
+  'empty folders of our own': ['branches/', 'deletions/', 'chunks/'],
 };
 
 describe.each(Object.entries(HARMLESS))('a declared table with %s', (_, paths) => {

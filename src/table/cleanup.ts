@@ -28,7 +28,7 @@ import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { incarnationAt, tableLeft } from './incarnation.ts';
 import { readChunk } from './snapshot.ts';
-import { pendingFragments } from './storage.ts';
+import { hasAnnouncement, pendingFragments } from './storage.ts';
 import {
   isVisible,
   listedVersions,
@@ -139,8 +139,8 @@ async function cleanUp(
 }
 
 /**
- * For a table that has no version any more, tells its fragments: that nothing refers to them says
- * nothing, and they may be all that is left of it. Repair moves them into quarantine.
+ * For a table that has no version any more, tells its files: that nothing refers to them says
+ * nothing, and they may be all that is left of it. Repair moves fragments into quarantine.
  */
 async function lostFragments(
   engine: Engine,
@@ -148,8 +148,9 @@ async function lostFragments(
 ): Promise<((file: string) => boolean) | undefined> {
   if ((await listedVersions(engine, main)).length > 0) return undefined;
   const isPending = await pendingFragments(engine, main);
+  const isWritten = await hasAnnouncement(engine, main);
   const data = `${main.tableFolder}/data/`;
-  return (file) => file.startsWith(data) && !isPending(file.slice(data.length));
+  return (file) => (file.startsWith(data) ? !isPending(file.slice(data.length)) : !isWritten);
 }
 
 async function allBranches(

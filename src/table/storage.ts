@@ -55,6 +55,17 @@ export async function findStorage(
     }
     if (!pending(name)) return { kind: 'fragments', path };
   }
+  const branches = joinPath(tableFolder, 'branches');
+  if (kindOf.has('branches') && (await isFilled(branches)))
+    return { kind: 'versions', path: branches };
+  // A writer of the first version may have made these; otherwise versions that are lost did.
+  const isWritten = await hasAnnouncement(engine, branch);
+  for (const folder of isWritten ? [] : (['deletions', 'chunks'] as const)) {
+    const path = joinPath(tableFolder, folder);
+    const found = kindOf.has(folder) ? ((await store.list(path)) ?? []) : [];
+    const file = found.find(({ kind, name }) => kind === 'file' && isObject(folder, name));
+    if (file !== undefined) return { kind: 'fragments', path: joinPath(path, file.name) };
+  }
   for (const { name } of entries) {
     const path = joinPath(tableFolder, name);
     if (!name.startsWith('versions-') || path === branch.folder) continue;
@@ -63,6 +74,12 @@ export async function findStorage(
       return { kind: 'versions', path };
   }
   return undefined;
+}
+
+/** Whether any writer of the table announced itself and did not take it back. */
+export async function hasAnnouncement(engine: Engine, branch: TableBranch): Promise<boolean> {
+  const entries = (await engine.store.list(branch.tableFolder)) ?? [];
+  return entries.some(({ name }) => parseWriter(name) !== undefined);
 }
 
 /**
