@@ -1,5 +1,5 @@
 /** What the command line says of mistakes, and of what it should ask before. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Surroundings } from '../src/cli/command.ts';
@@ -229,5 +229,42 @@ describe('drop --cascade', () => {
     };
     expect(await runCli(['drop', 'prod', '--cascade', '--root', own], around)).toBe(130);
     expect((await callCli(['ls', '--root', own])).out).toBe('prod/\nnotes\n');
+  });
+});
+
+describe('a folder that does not exist', () => {
+  const commands: string[][] = [
+    ...[['ls'], ['verify'], ['repair'], ['repair', '--apply'], ['trash', 'empty'], ['undrop', 't']],
+    ...[
+      ['optimize', 't'],
+      ['drop', 't'],
+      ['rename', 't', 'u'],
+      ['delete', 't', 'a = 1'],
+    ],
+    ...[
+      ['update', 't', '--set', 'a=1'],
+      ['restore', 't', '1'],
+      ['tag', 'create', 't', 'x'],
+    ],
+  ];
+  test.each(commands.map((command) => [command.join(' '), command]))(
+    '%s: no catalog is made',
+    async (_, command) => {
+      const missing = join(temporaryFolder(), 'misspelt');
+      const { code, error } = await callCli([...command, '--root', missing]);
+      expect([code, error.includes('There is no catalog at')], error).toEqual([
+        EXIT.notFound,
+        true,
+      ]);
+      expect(existsSync(missing)).toBe(false);
+    },
+  );
+
+  test('is made by import and create-namespace', async () => {
+    const missing = join(temporaryFolder(), 'new');
+    expect(await callCli(['create-namespace', 'n', '--root', missing])).toMatchObject({
+      code: EXIT.ok,
+    });
+    expect(existsSync(join(missing, 'n'))).toBe(true);
   });
 });

@@ -30,6 +30,8 @@ export interface Command {
   readonly takesSql?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
+  /** Whether it makes a catalog where none is. Others exit with 3. */
+  readonly makesCatalog?: true;
   run(call: Call): Promise<Answer | RowsAnswer>;
 }
 

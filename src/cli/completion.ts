@@ -89,7 +89,7 @@ async function complete(
   const choices = command.choices?.[name];
   if (choices !== undefined) return fitting(choices);
   if (!/^(id|path|new)$/.test(name)) return [];
-  const connection = await openConnection(new Options(places), around, true);
+  const connection = await openConnection(new Options(places), around, { readOnly: true });
   try {
     return await ids(connection, current);
   } finally {

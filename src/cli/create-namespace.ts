@@ -16,6 +16,7 @@ export const createNamespace: Command = {
   ],
   examples: ['dirspace create-namespace -p prod/search --property owner=search-team'],
   reads: false,
+  makesCatalog: true,
   async run(call: Call): Promise<Answer> {
     const path = parsePath(argument(call, 0));
     if (path.length === 0) throw new UsageError('The root is always there.');

@@ -38,6 +38,7 @@ export const importFile: Command = {
     'dirspace import new.ndjson user2 --types "id:int64,tags:list<utf8>"',
   ],
   reads: false,
+  makesCatalog: true,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);

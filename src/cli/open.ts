@@ -7,11 +7,17 @@ import { type Options, type Surroundings, UsageError } from './command.ts';
 
 const SERVER = /^https?:\/\//i;
 
+export interface Purpose {
+  readonly readOnly: boolean;
+  /** Whether the command may make a catalog where there is none. */
+  readonly makesCatalog?: boolean;
+}
+
 /** A directory, or a server where the place is its address. */
 export async function openConnection(
   options: Options,
   { env }: Surroundings,
-  readOnly: boolean,
+  { readOnly, makesCatalog = false }: Purpose,
   signal?: AbortSignal,
 ): Promise<Connection> {
   const given = [options.text('root'), options.text('uri')].filter((place) => place !== undefined);
@@ -25,7 +31,7 @@ export async function openConnection(
         `--uri is ${JSON.stringify(place)}; an address begins with http:// or https://. Give --root for a directory.`,
       );
     }
-    if (readOnly) requireFolder(place);
+    if (!makesCatalog) requireFolder(place);
     return connect(place, defined({ readOnly, signal }));
   }
   const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
@@ -38,7 +44,7 @@ export async function openConnection(
   return connectNamespace('rest', properties, defined({ readOnly, signal }));
 }
 
-/** Reading what is not there would show an empty catalog where a path was misspelt. */
+/** A path that was misspelt would show an empty catalog, or make one. */
 function requireFolder(place: string): void {
   if (/^[a-z][a-z0-9+.-]+:/i.test(place) || existsSync(place)) return;
   throw new DirspaceError(

@@ -44,6 +44,7 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   if ('service' in command) return command.run({ arguments: given, options, around });
   const { reads } = command;
   const readOnly = typeof reads === 'function' ? reads(given) : reads;
+  const purpose = { readOnly, makesCatalog: command.makesCatalog === true };
   const { terminals = NO_TERMINALS } = around;
   const asJson = options.flag('json');
   const signal = untilInterrupted(around);
@@ -65,7 +66,7 @@ async function run(request: Request, around: Surroundings): Promise<number> {
     },
   });
   const work = async (): Promise<number> => {
-    const connection = await openConnection(options, around, readOnly, signal);
+    const connection = await openConnection(options, around, purpose, signal);
     try {
       const answer = await command.run(callOn(connection));
       await printAnswer(answer, asJson, { ...around, error });
