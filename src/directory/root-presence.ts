@@ -46,7 +46,8 @@ export class RootPresence {
     try {
       answer = await work;
     } catch (error) {
-      if (tellsWhatIsThere(error) || (await this.#isThere(operation))) throw error;
+      const isAnswer = isDirspaceError(error) && error.code !== 'CommitStateUnknown';
+      if (!isAnswer || tellsWhatIsThere(error) || (await this.#isThere(operation))) throw error;
       throw rootGone(error);
     }
     if (ANSWER_WITHOUT_CONTENT.has(operation) && !(await this.#isThere(operation))) {
