@@ -371,7 +371,7 @@ describe('on the command line', () => {
       '--root cat import misfit.ndjson user --mode append',
       'failure',
       'misfit.ndjson',
-      'Row 0',
+      'Row 1 on line 1',
       'age',
     ],
     ['--root cat import fake.arrow x', 'failure', 'fake.arrow', 'does not begin as an Arrow'],
@@ -379,7 +379,7 @@ describe('on the command line', () => {
     ['--root cat import rows.json x', 'usage', 'rows.json', 'is a folder'],
     ['--root cat import nofile.arrow x', 'usage', 'nofile.arrow'],
     ['--root cat rename user user', 'alreadyExists', 'Choose another name'],
-    ['--root cat query user agee>40', 'failure', 'agee', 'did you mean age?'],
+    ['--root cat query user agee>40', 'usage', 'agee', 'did you mean age?'],
     ['--root cat drop nope', 'notFound', 'There is no table nope'],
   ];
 

@@ -84,7 +84,8 @@ export class DirectoryNamespace
     const now = env.now();
     if (now >= this.#lastTurn && now - this.#lastTurn < TURN_MILLIS) return work;
     this.#lastTurn = now;
-    return Promise.all([work, nextTurn()]).then(([answer]) => answer);
+    // Also before an error: what is waited for may not be there yet.
+    return Promise.allSettled([work, nextTurn()]).then(() => work);
   }
 
   constructor(
