@@ -16,7 +16,7 @@ const cli =
 
 const folders = [];
 
-function folder() {
+export function folder() {
   folders.push(mkdtempSync(join(tmpdir(), 'dirspace-interop-')));
   return folders.at(-1);
 }

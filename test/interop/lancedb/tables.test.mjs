@@ -1,8 +1,20 @@
 /** Creating, opening, listing and dropping tables through LanceDB's remote client. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
 import { connect } from '@lancedb/lancedb';
 import * as arrow from 'apache-arrow';
-import { compare, connectRemote, DATA, failure, objects, remoteOnly } from './harness.mjs';
+import {
+  compare,
+  connectRemote,
+  DATA,
+  failure,
+  folder,
+  objects,
+  remoteOnly,
+  startServe,
+} from './harness.mjs';
 
 compare('createTable, and the table it answers', async (db) => {
   const table = await db.createTable('t', DATA);
@@ -146,11 +158,15 @@ remoteOnly(
   },
 );
 
-remoteOnly('the region "local" names the database in the host', async (_, server) => {
-  const db = await connect('db://interop', {
-    apiKey: 'key',
-    region: 'local',
-    hostOverride: server.url,
-  });
-  assert.deepEqual(await db.tableNames(), []);
+test('the region "local" names the database in the host, which the server has to allow', async () => {
+  const config = join(folder(), 'server.json');
+  writeFileSync(config, JSON.stringify({ allowedHosts: ['*.local.api.lancedb.com'] }));
+  const server = await startServe('--config', config);
+  try {
+    const options = { apiKey: 'key', region: 'local', hostOverride: server.url };
+    const db = await connect('db://interop', options);
+    assert.deepEqual(await db.tableNames(), []);
+  } finally {
+    await server.stop();
+  }
 });
