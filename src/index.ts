@@ -26,6 +26,7 @@ export {
   type NamespaceOperations,
   type RequestOf,
   type ResponseOf,
+  type TraceContext,
   unsupported,
   unsupportedOperations,
 } from './protocol/namespace.ts';

@@ -14,6 +14,7 @@ export type { JwtOptions } from './rest/jwt.ts';
 export type { Limits } from './rest/limits.ts';
 export type { ReloadableOptions } from './rest/live-settings.ts';
 export type { LogFields, Logger } from './rest/logging.ts';
+export type { MetricsOptions } from './rest/metrics-options.ts';
 export type { Principal } from './rest/permissions.ts';
 export {
   createServer,

@@ -104,7 +104,7 @@ describe('the document', () => {
 
   test('it has every route once, and no other', () => {
     const rows = EVERY_OPERATION_NAMES.map((name) => EVERY_OPERATION[name]);
-    const own = ['GET /health', 'GET /ready', 'GET /openapi.json'];
+    const own = ['GET /health', 'GET /ready', 'GET /metrics', 'GET /openapi.json'];
     const routes = [...rows, ...ALIAS_ROUTES].map(({ method, path }) => `${method} ${path}`);
     expect(items.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
       [...routes, ...own].sort(),

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ByteCache } from '../src/table/cache.ts';
+import { CacheCounts } from '../src/table/counters.ts';
 
 const LIMIT = 100;
 
@@ -40,4 +41,14 @@ test('what was used longest ago makes room, whatever is asked of it before', () 
     }),
     { numRuns: 300 },
   );
+});
+
+test('look-ups are counted, by whether they found something', () => {
+  const counts = new CacheCounts();
+  const cache = new ByteCache(LIMIT, counts);
+  const other = new ByteCache(LIMIT, counts);
+  cache.set('a', 1, 10);
+  for (const key of ['a', 'b', 'a']) cache.get(key);
+  other.get('a');
+  expect(counts).toEqual({ hits: 2, misses: 2 });
 });

@@ -248,6 +248,8 @@ test('somebody was faster: built again on what is there now', async () => {
   });
   const { snapshot } = await commit(one.engine, branch, { build });
   expect(bases).toEqual([1, 2, 3]);
+  expect(one.engine.counters).toMatchObject({ commits: 2, conflicts: 2 });
+  expect(two.engine.counters).toMatchObject({ commits: 2, conflicts: 0 });
   expect(snapshot.manifest).toMatchObject({
     version: 4,
     operation: { kind: 'append' },

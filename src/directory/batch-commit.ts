@@ -103,6 +103,7 @@ export async function batchCommitTables(
     if (!(deciding && isFailedFlush(error))) await abandon(catalog, journal);
     throw error;
   }
+  catalog.engine.counters.commits += published.length;
   for (const snapshot of published) {
     rememberHead(catalog.engine, snapshot.branch, { slot: snapshot.version, snapshot });
     await writeHint(catalog.engine, snapshot.branch, snapshot.version);

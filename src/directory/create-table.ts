@@ -89,7 +89,10 @@ export async function createTable(
   let winner: Table | undefined;
   for (let attempt = 1; ; attempt++) {
     const outcome = await placeTable(catalog, id, staged.folder, 1);
-    if (outcome === 'placed') return createdAnswer(catalog, id, staged);
+    if (outcome === 'placed') {
+      catalog.engine.counters.commits++;
+      return createdAnswer(catalog, id, staged);
+    }
     // Somebody else was faster; the data is in staging, so it can still be used.
     winner = await findTable(catalog, id);
     const isFree =

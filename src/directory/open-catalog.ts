@@ -10,6 +10,7 @@ import type { FileSystem } from '../store/file-system.ts';
 import { withLock } from '../store/lock.ts';
 import { type Processes, systemProcesses } from '../store/processes.ts';
 import { ByteCache } from '../table/cache.ts';
+import { Counters } from '../table/counters.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { Queue } from '../table/queue.ts';
@@ -46,6 +47,8 @@ export interface OpenOptions {
   /** Counts what the requests to this and other catalogs take together. */
   readonly serverMemory?: ServerMemory | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** Counts what this and other catalogs do. */
+  readonly counters?: Counters | undefined;
   /** How long the trash keeps what was dropped: milliseconds, or text such as `7d`; 7 days if absent. */
   readonly trashRetention?: number | string | undefined;
   /** Tells which writers still live; those of this machine if absent. */
@@ -83,13 +86,14 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
   const publishPlain = publishDirectly(store);
   const publish: PublishVersion = (...version) =>
     root.managed ? publishManaged(catalog, ...version) : publishPlain(...version);
+  const counters = options.counters ?? new Counters();
   const engine: Engine = {
     store,
     env,
     names: root.names,
-    cache: new ByteCache(cacheBytes / 2),
-    heads: new ByteCache(cacheBytes / 2),
-    buffers: new ByteCache(options.bufferBytes ?? DEFAULT_BUFFER_BYTES),
+    cache: new ByteCache(cacheBytes / 2, counters.metadata),
+    heads: new ByteCache(cacheBytes / 2, counters.heads),
+    buffers: new ByteCache(options.bufferBytes ?? DEFAULT_BUFFER_BYTES, counters.buffers),
     scratch: new Scratch(),
     queue: new Queue(),
     publish,
@@ -104,6 +108,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
       ...(options.requestMemory === undefined ? {} : { requestMemory: options.requestMemory }),
       ...options.limits,
     },
+    counters,
     serverMemory: options.serverMemory,
   };
   const catalog: Catalog = {

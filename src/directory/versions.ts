@@ -74,6 +74,7 @@ export async function createTableVersion(
   const branch = await requireBranch(catalog, table, request.branch);
   const staged = await readOfferedVersion(catalog, branch, request);
   const snapshot = await publishStaged(catalog, branch, staged, undefined);
+  catalog.engine.counters.commits++;
   return { transaction_id: staged.manifest.transaction, version: versionRecord(catalog, snapshot) };
 }
 

@@ -122,7 +122,10 @@ export class ForeignBatches {
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     this.#contentBytes += bytes;
     if (this.#contentBytes > maxContentBytes) {
-      throw tooLarge(`its messages hold more than the ${maxContentBytes} bytes allowed for all`);
+      throw tooLarge(
+        `its messages hold more than the ${maxContentBytes} bytes allowed for all`,
+        'maxContentBytes',
+      );
     }
     const budget = new MessageBudget(this.#budget, body.length, bytes, maxDecompressedBytes, make);
     const columns = readColumns(header, buffers, types, this.#dictionaries, budget, refuse);

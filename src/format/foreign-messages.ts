@@ -50,8 +50,13 @@ export const invalid = (what: string, problem: string): DirspaceError =>
     details: { part: what },
   });
 
-export const tooLarge = (problem: string): DirspaceError =>
-  new DirspaceError('PayloadTooLarge', `The Arrow data is too large: ${problem}.`);
+/** @param limit the name of the bound */
+export const tooLarge = (problem: string, limit?: string): DirspaceError =>
+  new DirspaceError(
+    'PayloadTooLarge',
+    `The Arrow data is too large: ${problem}.`,
+    limit === undefined ? {} : { details: { limit } },
+  );
 
 export const refuser =
   (what: string): Refuse =>

@@ -2,7 +2,7 @@
  * The signal of a call that is made when somebody asks for it. Making one takes the engine longer
  * than many a call does, and its garbage outlives the call.
  */
-import type { CallOptions, IdempotencyStamp } from './namespace.ts';
+import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 
 /** Whoever may end a call. */
 export interface Abortable {
@@ -20,6 +20,7 @@ export function lateOptions(
   source: Abortable,
   idempotencyKey?: string,
   idempotencyStamp?: IdempotencyStamp,
+  traceContext?: TraceContext,
 ): CallOptions {
   const options = {
     get signal() {
@@ -27,6 +28,7 @@ export function lateOptions(
     },
     [SOURCE]: source,
   };
+  if (traceContext !== undefined) Object.assign(options, { traceContext });
   if (idempotencyKey === undefined) return options;
   const stamped = idempotencyStamp === undefined ? {} : { idempotencyStamp };
   return Object.assign(options, { idempotencyKey }, stamped);

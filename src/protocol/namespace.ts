@@ -22,6 +22,12 @@ export interface IdempotencyStamp {
   check(stamp: string): Promise<void>;
 }
 
+/** The headers of W3C Trace Context that a request to a remote catalog carries. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
 /** What every operation takes after its request. */
 export interface CallOptions {
   /** Ends the call early; it then rejects with the signal's reason. */
@@ -30,6 +36,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** What the key stands for, where the caller can tell: kept with the write by catalogs that can. */
   readonly idempotencyStamp?: IdempotencyStamp;
+  /** The trace that the call is a part of; a catalog in process needs none. */
+  readonly traceContext?: TraceContext;
   /**
    * Called once when an answer of a remote catalog begins, also where it is rows, nothing but a
    * status, or a failure: `header.<name>` for every header of it. JSON answers have the same in

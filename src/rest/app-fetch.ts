@@ -81,6 +81,7 @@ class Call {
   respond({ status, headers, body }: HttpAnswer): Response {
     const bare = status === 204 || status === 304 || this.#request.method === 'HEAD';
     if (typeof body === 'string') {
+      if (!bare) this.#exchange.state.sent += Buffer.byteLength(body);
       this.#end(status);
       return new Response(bare ? null : body, { status, headers });
     }
@@ -110,7 +111,10 @@ class Call {
       try {
         const { done, value } = await progress.race(source.next());
         progress.moved();
-        if (done !== true) return { done: false, value: new Uint8Array(value) };
+        if (done !== true) {
+          this.#exchange.state.sent += value.byteLength;
+          return { done: false, value: new Uint8Array(value) };
+        }
         finish(true);
         return { done: true, value: undefined };
       } catch (error) {

@@ -13,10 +13,14 @@ import { Router, splitAddress } from './router.ts';
 
 export interface Route {
   readonly method: 'GET' | 'HEAD' | 'POST';
+  /** Stands in metrics: of an operation, its name. */
+  readonly name: string;
   /** Parameters stand in braces. */
   readonly path: string;
   /** Answered under load, while stopping, and for every host. */
   readonly always?: true;
+  /** Answered under load, but not to every host. */
+  readonly underLoad?: true;
   readonly answer: (http: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 }
 
@@ -24,8 +28,8 @@ export interface AppOptions {
   readonly routes: readonly Route[];
   /** Called before a request is routed; answers the address to route and what is kept of it. */
   readonly begin: (request: WireRequest) => { readonly url: string; readonly state: RequestState };
-  /** Called before a route is asked; throws what refuses requests, but not those of `always` routes. */
-  readonly admit: (state: RequestState, always: boolean) => void;
+  /** Called before a route is asked; throws what refuses the request. */
+  readonly admit: (state: RequestState, route: Route | undefined) => void;
   /** The answer to a browser that asks whether it may send a request. */
   readonly preflight: (state: RequestState) => HttpAnswer | undefined;
   /** Adds what goes with every answer. */
@@ -93,7 +97,8 @@ async function answerTo(
   try {
     const { path, query } = splitAddress(url);
     const found = router.find(method, path);
-    admit(state, found?.route.always ?? false);
+    state.route = found?.route.name;
+    admit(state, found?.route);
     const asked = found === undefined ? preflight(state) : undefined;
     if (asked !== undefined) return decorate(state, asked);
     if (found === undefined) throw new RouteNotFound(router.methods(path));

@@ -8,7 +8,7 @@ import { DirspaceError } from '../errors.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from './header-names.ts';
 import { JsonBounds } from './json-bounds.ts';
 import type { Progress } from './progress.ts';
-import type { WireRequest } from './request-state.ts';
+import type { RequestState, WireRequest } from './request-state.ts';
 
 /** Whether a request says that it has a body. */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
@@ -16,14 +16,16 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function checkLength({ headers }: WireRequest, limit: number): void {
+type BodyLimit = 'maxJsonBytes' | 'maxArrowBytes';
+
+function checkLength({ headers }: WireRequest, bytes: number, limit: BodyLimit): void {
   const length = Number(headers['content-length'] ?? 0);
-  if (length > limit) throw tooLarge(limit);
+  if (length > bytes) throw tooLarge(bytes, limit);
 }
 
-const tooLarge = (limit: number): DirspaceError =>
-  new DirspaceError('PayloadTooLarge', `The body is larger than ${limit} bytes.`, {
-    details: { limit },
+const tooLarge = (bytes: number, limit: BodyLimit): DirspaceError =>
+  new DirspaceError('PayloadTooLarge', `The body is larger than ${bytes} bytes.`, {
+    details: { limit, [limit]: bytes },
   });
 
 function unsupportedType(request: WireRequest, expected: string): DirspaceError {
@@ -50,11 +52,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * is told of the bytes so far, and may refuse more. Throws InvalidInput and its like.
  */
 export async function readJson(
-  request: WireRequest,
+  state: RequestState,
   limit: number,
   progress: Progress,
   count: (bytes: number) => void = () => {},
 ): Promise<unknown> {
+  const { request } = state;
   const { body } = request;
   if (body === undefined) return undefined;
   checkEncoding(request);
@@ -62,9 +65,13 @@ export async function readJson(
   if (type !== '' && type !== JSON_TYPE && !type.endsWith('+json')) {
     throw unsupportedType(request, JSON_TYPE);
   }
-  checkLength(request, limit);
+  checkLength(request, limit, 'maxJsonBytes');
   request.acceptBody?.();
-  const bytes = await readWhole(body, limit, progress, count);
+  const bytes = await readWhole(body, progress, (length, more) => {
+    state.received += more;
+    if (length > limit) throw tooLarge(limit, 'maxJsonBytes');
+    count(length);
+  });
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -74,11 +81,11 @@ export async function readJson(
   }
 }
 
+/** `count` is told of the bytes so far and of those of the last piece. */
 function readWhole(
   body: Readable,
-  limit: number,
   progress: Progress,
-  count: (bytes: number) => void,
+  count: (bytes: number, more: number) => void,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -96,8 +103,7 @@ function readWhole(
       bytes += piece.byteLength;
       pieces.push(piece);
       try {
-        if (bytes > limit) throw tooLarge(limit);
-        count(bytes);
+        count(bytes, piece.byteLength);
         bounds.take(piece);
       } catch (error) {
         fail(error);
@@ -128,15 +134,12 @@ export function checkArrowBody(request: WireRequest, limit: number): void {
   if (type !== ARROW_STREAM_TYPE && type !== ARROW_FILE_TYPE) {
     throw unsupportedType(request, ARROW_STREAM_TYPE);
   }
-  checkLength(request, limit);
+  checkLength(request, limit, 'maxArrowBytes');
 }
 
 /** The pieces of a body as they are pulled: what is not asked for stays in the connection. */
-export async function* arrowPieces(
-  request: WireRequest,
-  limit: number,
-  progress: Progress,
-): AsyncGenerator<Uint8Array> {
+export async function* arrowPieces(state: RequestState, limit: number): AsyncGenerator<Uint8Array> {
+  const { request, progress } = state;
   const { body } = request;
   if (body === undefined) return;
   request.acceptBody?.();
@@ -152,7 +155,8 @@ export async function* arrowPieces(
     if (next.done) return;
     progress.moved();
     bytes += next.value.byteLength;
-    if (bytes > limit) throw tooLarge(limit);
+    state.received += next.value.byteLength;
+    if (bytes > limit) throw tooLarge(limit, 'maxArrowBytes');
     yield next.value;
   }
 }

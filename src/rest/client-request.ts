@@ -42,7 +42,7 @@ export function callHeaders<Request extends Envelope>(
   row: OperationRow,
   request: Request,
   connection: readonly (readonly [string, string])[],
-  { idempotencyKey }: CallOptions,
+  { idempotencyKey, traceContext }: CallOptions,
 ): SplitEnvelope<Request> {
   const { identity, context = {}, ...members } = request;
   const credentials = credentialHeaders(identity);
@@ -52,6 +52,13 @@ export function callHeaders<Request extends Envelope>(
   headers['user-agent'] = 'dirspace';
   for (const [name, value] of connection) {
     if (credentials.size === 0 || !isCredential(name, value)) headers[name] = value;
+  }
+  // Both, or neither: a state of the connection would belong to another trace.
+  if (traceContext !== undefined) {
+    delete headers.tracestate;
+    for (const [name, value] of Object.entries(traceContext)) {
+      if (value !== undefined) headers[name] = checkHeader(name, value)[1];
+    }
   }
   const named = new Map(credentials);
   for (const [key, value] of Object.entries(context)) {

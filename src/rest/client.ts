@@ -133,14 +133,17 @@ export class RestNamespace extends Operations implements Namespace {
   async #askBranch(
     table: object,
     { identity, context }: AnyRequest,
-    { signal }: CallOptions,
+    { signal, traceContext }: CallOptions,
   ): Promise<boolean | undefined> {
     const envelope = {
       ...(identity === undefined ? {} : { identity }),
       ...(context === undefined ? {} : { context }),
     };
     try {
-      const options = signal === undefined ? {} : { signal };
+      const options = {
+        ...(signal === undefined ? {} : { signal }),
+        ...(traceContext === undefined ? {} : { traceContext }),
+      };
       await this.#call('DescribeTable', { ...table, ...envelope }, undefined, options);
     } catch (error) {
       if (this.#honoursBranch === undefined) throw error;

@@ -21,6 +21,7 @@ import {
 import type { DatabaseRouting } from './databases.ts';
 import { type Limits, resolveLimits } from './limits.ts';
 import type { LogLevel } from './logging.ts';
+import { metricsOf } from './metrics-options.ts';
 import type { StartOptions } from './server.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,6 +44,7 @@ const MEMBERS = [
   'trashRetention',
   'auth',
   'limits',
+  'metrics',
   'databaseRouting',
   'logLevel',
 ];
@@ -132,6 +134,7 @@ export function configOf(members: Members, base: string, env: Environment): Serv
       parseRetention(value as number | string),
     ),
     ...optional('limits', limits, (value) => resolveLimits(object(value, 'limits') as Limits)),
+    ...optional('metrics', members.metrics, metricsOf),
     ...optional('databaseRouting', members.databaseRouting, routingOf),
     ...authOf(auth, base, env),
     logLevel: level(logLevel ?? 'info'),

@@ -5,6 +5,7 @@
 import { invalid, object, texts } from './config-values.ts';
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from './header-names.ts';
 import type { HttpAnswer, RequestState } from './request-state.ts';
+import { TRACE_HEADERS } from './trace-context.ts';
 
 /** The pages that a browser may let use a server. */
 export interface CorsOptions {
@@ -24,7 +25,7 @@ export class Cors {
     const { origins } = object(options ?? { origins: [] }, 'cors', ['origins']);
     this.#origins = new Set(texts(origins, 'cors.origins').map(originOf));
     const known = ['authorization', 'content-type', API_KEY_HEADER, IDEMPOTENCY_HEADER];
-    this.#requestHeaders = [...known, REQUEST_ID_HEADER, ...headers].join(', ');
+    this.#requestHeaders = [...known, REQUEST_ID_HEADER, ...TRACE_HEADERS, ...headers].join(', ');
   }
 
   allows(origin: string | undefined): boolean {

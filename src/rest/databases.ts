@@ -109,6 +109,14 @@ export class Databases {
     return { headers: this.single ? [] : this.#headers, prefixHeaders: this.#prefixHeaders };
   }
 
+  /** Whether any catalog is opened here; else all were given open. */
+  get opens(): boolean {
+    const { namespace, databases = {} } = this.#source;
+    if (namespace !== undefined) return false;
+    const given = Object.values(databases);
+    return given.length === 0 || given.some((value) => typeof value === 'string');
+  }
+
   /** Names of hosts that select a database. */
   get hosts(): readonly string[] {
     return [...this.#hosts.keys()];

@@ -15,7 +15,7 @@ import {
 } from './auth.ts';
 import { readJson } from './body.ts';
 import { API_KEY_HEADER } from './header-names.ts';
-import { Gate, type Limits } from './limits.ts';
+import { Gate, type Limits, type QueueCount } from './limits.ts';
 import { ANYBODY, type Principal } from './permissions.ts';
 import { Progress } from './progress.ts';
 import type { RequestState } from './request-state.ts';
@@ -39,10 +39,20 @@ export class Identification {
   readonly #timeoutMs: number;
 
   /** Everybody is anybody where `authenticate` is absent. */
-  constructor(authenticate: Authenticator | undefined, limits: Required<Limits>) {
+  constructor(
+    authenticate: Authenticator | undefined,
+    limits: Required<Limits>,
+    count: QueueCount,
+  ) {
     this.#authenticate = authenticate;
     const { maxUnauthenticated, queueTimeoutMs } = limits;
-    this.#unknown = new Gate(maxUnauthenticated, LINE * maxUnauthenticated, queueTimeoutMs);
+    this.#unknown = new Gate(
+      maxUnauthenticated,
+      LINE * maxUnauthenticated,
+      queueTimeoutMs,
+      'maxUnauthenticated',
+      count,
+    );
     this.#timeoutMs = queueTimeoutMs;
   }
 
@@ -61,6 +71,13 @@ export class Identification {
       return authenticate(credentials, state.headers).then((principal) => ({ principal }));
     }
     return this.#byRest(authenticate, state);
+  }
+
+  /** Who a request without a body is from. Throws Unauthenticated. */
+  byHeaders(state: RequestState): Principal | Promise<Principal> {
+    const credentials = headerCredentials(state.headers);
+    hideCredentials(state, credentials);
+    return this.#authenticate?.(credentials, state.headers) ?? ANYBODY;
   }
 
   /** A function of the server's owner may know callers by other headers, which need no body either. */
@@ -82,7 +99,7 @@ export class Identification {
     const forget = state.progress.onAbort((reason) => progress.abort(reason));
     let body: unknown;
     try {
-      body = await readJson(state.request, MAX_IDENTITY_BYTES, progress);
+      body = await readJson(state, MAX_IDENTITY_BYTES, progress);
     } catch (error) {
       throw isDirspaceError(error, 'PayloadTooLarge') ? tooLarge() : error;
     } finally {

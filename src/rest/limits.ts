@@ -98,6 +98,11 @@ const invalid = (message: string): DirspaceError => new DirspaceError('InvalidIn
 /** Gives a place back; calling it again does nothing. */
 export type Release = () => void;
 
+/** Requests that wait in all lines of a server. */
+export class QueueCount {
+  waiting = 0;
+}
+
 /** Whoever wants a place; the signal, which ends the waiting, is asked for by those that wait. */
 export interface Waiter {
   readonly signal: AbortSignal;
@@ -112,13 +117,24 @@ export class Gate {
   readonly #places: number;
   readonly #line: number;
   readonly #timeoutMs: number;
+  readonly #lineName: keyof Limits;
+  readonly #count: QueueCount;
   readonly #queue = new Set<Waiting>();
   #taken = 0;
 
-  constructor(places: number, line: number, timeoutMs: number) {
+  /** @param lineName the limit that bounds the line */
+  constructor(
+    places: number,
+    line: number,
+    timeoutMs: number,
+    lineName: keyof Limits,
+    count: QueueCount,
+  ) {
     this.#places = places;
     this.#line = line;
     this.#timeoutMs = timeoutMs;
+    this.#lineName = lineName;
+    this.#count = count;
   }
 
   get idle(): boolean {
@@ -133,7 +149,9 @@ export class Gate {
   enter(subject: string, caller: Waiter, waited: number = 0): Release | Promise<Release> {
     if (this.#taken < this.#places) return this.#take();
     if (this.#queue.size >= this.#line) {
-      throw new DirspaceError('Throttling', `Too many requests to ${subject}; try again later.`);
+      throw new DirspaceError('Throttling', `Too many requests to ${subject}; try again later.`, {
+        details: { limit: this.#lineName },
+      });
     }
     const { signal } = caller;
     return new Promise((resolve, reject) => {
@@ -145,6 +163,7 @@ export class Gate {
         clearTimeout(timer);
         signal.removeEventListener('abort', leave);
         this.#queue.delete(waiting);
+        this.#count.waiting--;
       };
       const leave = (): void => {
         end();
@@ -163,6 +182,7 @@ export class Gate {
       const timer = setTimeout(giveUp, Math.max(0, this.#timeoutMs - waited)).unref();
       signal.addEventListener('abort', leave, { once: true });
       this.#queue.add(waiting);
+      this.#count.waiting++;
     });
   }
 
@@ -190,12 +210,15 @@ const waitedTooLong = (subject: string, timeoutMs: number): DirspaceError =>
 /** The gates of a server: one for all, one for each table that is in use. */
 export class Admission {
   readonly #limits: Required<Limits>;
+  readonly #count: QueueCount;
   readonly #all: Gate;
   readonly #tables = new Map<string, Gate>();
 
-  constructor(limits: Required<Limits>) {
+  constructor(limits: Required<Limits>, count: QueueCount = new QueueCount()) {
     this.#limits = limits;
-    this.#all = new Gate(limits.maxInFlight, limits.maxQueue, limits.queueTimeoutMs);
+    this.#count = count;
+    const { maxInFlight, maxQueue, queueTimeoutMs } = limits;
+    this.#all = new Gate(maxInFlight, maxQueue, queueTimeoutMs, 'maxQueue', count);
   }
 
   /** Places for a request about `table`, or about none. Answers at once where nobody waits. */
@@ -246,7 +269,13 @@ export class Admission {
     let gate = this.#tables.get(table);
     if (gate === undefined) {
       const { maxInFlightPerTable, maxQueuePerTable, queueTimeoutMs } = this.#limits;
-      gate = new Gate(maxInFlightPerTable, maxQueuePerTable, queueTimeoutMs);
+      gate = new Gate(
+        maxInFlightPerTable,
+        maxQueuePerTable,
+        queueTimeoutMs,
+        'maxQueuePerTable',
+        this.#count,
+      );
       this.#tables.set(table, gate);
     }
     return gate;

@@ -19,7 +19,7 @@ import type { HttpAnswer, WireRequest } from './request-state.ts';
 import type { Certificate } from './tls.ts';
 
 export interface SocketOptions {
-  /** The answer to bytes that are no request at all. */
+  /** The answer to bytes that are no request at all; asked for where it is sent. */
   readonly garbled: (status: 400 | 408 | 431) => HttpAnswer;
   /** A socket without any traffic is closed after this. */
   readonly socketTimeoutMs: number;
@@ -108,18 +108,19 @@ export class SocketServer {
     server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, true));
     // What Node would answer by itself, without a body.
     server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, false));
-    server.on('connect', (_, socket: Socket) => this.#refuse(socket, garbled(400)));
+    server.on('connect', (_, socket: Socket) => this.#refuse(socket, () => garbled(400)));
     server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) =>
-      this.#refuse(socket as Socket, garbled(CLIENT_ERRORS[code] ?? 400)),
+      this.#refuse(socket as Socket, () => garbled(CLIENT_ERRORS[code] ?? 400)),
     );
     return server;
   }
 
-  #refuse(socket: Socket, answer: HttpAnswer): void {
+  #refuse(socket: Socket, answer: () => HttpAnswer): void {
     // A part of an answer may be on its way already.
     const reply = this.#underWay.get(socket);
-    if (reply?.headersSent === true && !reply.writableFinished) socket.destroy();
-    else refuseGarbled(socket, answer);
+    const isPartial = reply?.headersSent === true && !reply.writableFinished;
+    if (isPartial || !socket.writable) socket.destroy();
+    else refuseGarbled(socket, answer());
   }
 
   #serve(raw: IncomingMessage, reply: ServerResponse, awaitsContinue: boolean): void {
@@ -141,6 +142,9 @@ export class SocketServer {
   async #send(raw: IncomingMessage, reply: ServerResponse, exchange: Exchange): Promise<void> {
     const { status, headers: own, body } = await exchange.answer;
     const headers = this.#stopping ? { ...own, connection: 'close' } : own;
+    if (typeof body === 'string' && raw.method !== 'HEAD') {
+      exchange.state.sent += Buffer.byteLength(body);
+    }
     if (isUnread(raw)) {
       await finishAfterBody(raw, reply, { status, headers, body });
     } else if (typeof body === 'string') {
@@ -232,6 +236,7 @@ async function pump(
   for await (const piece of body) {
     if (reply.destroyed) return;
     exchange.state.progress.moved();
+    exchange.state.sent += piece.byteLength;
     if (!reply.write(piece)) await drained(reply);
   }
   reply.end();
@@ -252,7 +257,7 @@ function drained(reply: ServerResponse): Promise<void> {
 }
 
 function refuseGarbled(socket: Socket, { status, headers, body }: HttpAnswer): void {
-  if (!socket.writable || typeof body !== 'string') {
+  if (typeof body !== 'string') {
     socket.destroy();
     return;
   }

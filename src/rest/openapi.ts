@@ -54,6 +54,7 @@ export function openApiDocument(
   }
   add('/health', 'GET', ownItem('health', 'Say that the server is alive'));
   add('/ready', 'GET', readyItem());
+  add('/metrics', 'GET', metricsItem());
   add('/openapi.json', 'GET', ownItem('openapi', 'This document'));
   return {
     openapi: '3.1.0',
@@ -227,6 +228,18 @@ function readyItem(): Json {
   const content = { [JSON_TYPE]: { schema: { type: 'object' } } };
   const refused = { description: 'It cannot; the reasons are listed.', content };
   return { ...item, responses: { ...(item.responses as Json), 503: refused } };
+}
+
+/** Needs credentials where operations do. */
+function metricsItem(): Json {
+  const { security: _, ...item } = ownItem(
+    'metrics',
+    'Measurements in the text format of Prometheus',
+  );
+  const content = { 'text/plain': { schema: { type: 'string' } } };
+  const refused = [401, 403].map((status) => [status, reference('responses', `Error${status}`)]);
+  const answered = { 200: { description: 'Measurements.', content } };
+  return { ...item, responses: { ...answered, ...Object.fromEntries(refused) } };
 }
 
 function ownItem(operationId: string, summary: string): Json {

@@ -45,6 +45,16 @@ export function mayUseDatabase({ grants }: Principal, database: string): boolean
   return grants.some((grant) => grant.database === undefined || grant.database === database);
 }
 
+/** Whoever may read all that a server has may see how much it does. @throws PermissionDenied */
+export function checkMayReadMetrics({ grants }: Principal): void {
+  const everywhere = grants.filter(({ database }) => database === undefined);
+  if (allows(everywhere, [], 'read')) return;
+  throw new DirspaceError(
+    'PermissionDenied',
+    'The credentials of the request do not allow /metrics, which needs "read:$" on every database.',
+  );
+}
+
 /** `caller` for one principal: refuses with PermissionDenied, and shows of lists what may be read. */
 export function permittedCaller(caller: Caller, principal: Principal, database: string): Caller {
   const grants = principal.grants.filter(

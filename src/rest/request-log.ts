@@ -13,6 +13,8 @@ export function logEnd(state: RequestState, status: number, env: Env): void {
   const fields = {
     time: new Date(now).toISOString(),
     requestId: state.id,
+    traceId: state.trace?.traceId,
+    spanId: state.trace?.spanId,
     peer: state.request.peer,
     method: state.request.method,
     path: state.path,

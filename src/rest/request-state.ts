@@ -10,6 +10,7 @@ import type { QueryValues } from '../protocol/exchange.ts';
 import type { Dialect } from './dialect.ts';
 import type { RequestLog } from './logging.ts';
 import { Progress } from './progress.ts';
+import type { Trace } from './trace-context.ts';
 
 /** A request as it came, over a socket or from `fetch`. */
 export interface WireRequest {
@@ -44,6 +45,11 @@ export class RequestState {
   readonly started: number;
   /** The path as it was sent, without its query, which may hold secrets. */
   readonly path: string;
+  readonly trace: Trace | undefined;
+  /** Of the clock that only goes forward, in milliseconds. */
+  readonly begun: number = performance.now();
+  /** The name of the route, where there is one. */
+  route: string | undefined;
   operation: AnyOperation | undefined;
   principal: string | undefined;
   database: string | undefined;
@@ -51,6 +57,9 @@ export class RequestState {
   failure: unknown;
   /** Why an answer ended before its body did. */
   brokenOff: unknown;
+  /** Bytes of the bodies of request and answer. */
+  received = 0;
+  sent = 0;
   #holds = 1;
   readonly #releases: (() => void)[] = [];
 
@@ -62,6 +71,7 @@ export class RequestState {
     readonly log: RequestLog;
     readonly started: number;
     readonly timeoutMs: number;
+    readonly trace: Trace | undefined;
   }) {
     this.id = facts.id;
     this.request = facts.request;
@@ -69,7 +79,9 @@ export class RequestState {
     this.log = facts.log;
     this.started = facts.started;
     this.path = facts.url.split('?', 1)[0] ?? '';
-    this.progress = new Progress(facts.timeoutMs, () => new RequestTimeout(facts.timeoutMs));
+    this.trace = facts.trace;
+    const late = (): unknown => new RequestTimeout(facts.timeoutMs, 'requestTimeoutMs');
+    this.progress = new Progress(facts.timeoutMs, late);
   }
 
   get headers(): IncomingHttpHeaders {
@@ -120,10 +132,13 @@ export class RequestState {
 /** The reason of a signal that the clock aborted. */
 export class RequestTimeout extends Error {
   readonly timeoutMs: number;
+  /** The limit of the server that it is; undefined where the caller gave the time. */
+  readonly limit: 'requestTimeoutMs' | undefined;
 
-  constructor(timeoutMs: number) {
+  constructor(timeoutMs: number, limit?: 'requestTimeoutMs') {
     super(`The request took longer than ${timeoutMs} ms.`);
     this.timeoutMs = timeoutMs;
+    this.limit = limit;
   }
 }
 

@@ -4,20 +4,23 @@ import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/every-operat
 import { ALIAS_ROUTES } from '../protocol/operations.ts';
 import { jsonAnswer } from './answer.ts';
 import type { Route } from './app.ts';
-import type { Databases } from './databases.ts';
+import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
+import { checkMayReadMetrics } from './permissions.ts';
 import type { Readiness } from './readiness.ts';
 import type { HttpRequest, RequestState } from './request-state.ts';
 import { answerOperation, type Services } from './routes.ts';
 
 export function operationRoutes(services: Services): Route[] {
   const own = EVERY_OPERATION_NAMES.map((operation) => ({
+    name: operation,
     method: EVERY_OPERATION[operation].method,
     path: EVERY_OPERATION[operation].path,
     answer: (http: Parameters<Route['answer']>[0]) =>
       answerOperation(services, operation, undefined, http),
   }));
   const aliases = ALIAS_ROUTES.map((alias) => ({
+    name: alias.operation,
     method: alias.method,
     path: alias.path,
     answer: (http: Parameters<Route['answer']>[0]) =>
@@ -28,16 +31,26 @@ export function operationRoutes(services: Services): Route[] {
 
 /** What the routes of a server about itself need. */
 export interface OwnFacts {
-  readonly databases: Databases;
+  readonly services: Pick<Services, 'databases' | 'identification'>;
+  readonly metrics: Metrics;
+  /** Whether `/metrics` needs no credentials. */
+  readonly metricsArePublic: boolean;
   readonly readiness: Readiness;
   readonly retryAfterSeconds: number;
 }
 
-/** Need no credentials: they say nothing of what is stored. */
-export function ownRoutes({ databases, readiness, retryAfterSeconds }: OwnFacts): Route[] {
+/** All but `/metrics` need no credentials: they say nothing of what is stored. */
+export function ownRoutes(facts: OwnFacts): Route[] {
+  const { services, metrics, metricsArePublic, readiness, retryAfterSeconds } = facts;
   let document: string | undefined;
-  const health = { path: '/health', always: true, answer: () => jsonAnswer(200, HEALTHY) } as const;
+  const health = {
+    name: 'health',
+    path: '/health',
+    always: true,
+    answer: () => jsonAnswer(200, HEALTHY),
+  } as const;
   const ready = {
+    name: 'ready',
     path: '/ready',
     always: true,
     answer: async ({ state }: HttpRequest) => {
@@ -54,10 +67,21 @@ export function ownRoutes({ databases, readiness, retryAfterSeconds }: OwnFacts)
     { method: 'GET', ...ready },
     { method: 'HEAD', ...ready },
     {
+      name: 'metrics',
+      method: 'GET',
+      path: '/metrics',
+      underLoad: true,
+      answer: async ({ state }) => {
+        if (!metricsArePublic) checkMayReadMetrics(await services.identification.byHeaders(state));
+        return metrics.answer();
+      },
+    },
+    {
+      name: 'openapi',
       method: 'GET',
       path: '/openapi.json',
       answer: () => {
-        document ??= JSON.stringify(openApiDocument(databases.routingHeaders));
+        document ??= JSON.stringify(openApiDocument(services.databases.routingHeaders));
         return { status: 200, headers: { 'content-type': 'application/json' }, body: document };
       },
     },

@@ -79,7 +79,7 @@ export async function answerOperation(
       ? undefined
       : read === undefined
         ? await readJson(
-            state.request,
+            state,
             services.limits.maxJsonBytes,
             state.progress,
             countedBody(services, state),
@@ -92,9 +92,7 @@ export async function answerOperation(
   const catalog = found instanceof Promise ? await state.progress.race(found) : found;
   const dialected = callerFor(catalog, principal, database, target.prefix, state);
   const caller = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
-  const pieces = takesData
-    ? arrowPieces(state.request, services.limits.maxArrowBytes, state.progress)
-    : undefined;
+  const pieces = takesData ? arrowPieces(state, services.limits.maxArrowBytes) : undefined;
   const call = (
     key: string | undefined,
     data: ArrowBody | undefined,
@@ -104,7 +102,7 @@ export async function answerOperation(
       operation,
       request,
       ...(data === undefined ? {} : { data }),
-      options: lateOptions(state.progress, key, stamp),
+      options: lateOptions(state.progress, key, stamp, state.trace?.context),
     } as Call);
     state.hold(work);
     const wanted = (): Promise<unknown> => state.progress.race(work);

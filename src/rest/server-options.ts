@@ -16,6 +16,7 @@ const TYPES: Names = {
   databasesRoot: 'string',
   auth: 'object',
   limits: 'object',
+  metrics: 'object',
   databaseRouting: 'object',
   allowedHosts: 'object',
   cors: 'object',

@@ -7,8 +7,9 @@ import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Namespace } from '../protocol/namespace.ts';
 import { ServerMemory } from '../request-memory.ts';
+import { Counters } from '../table/counters.ts';
 import { failureAnswer, garbled } from './answer.ts';
-import { createApp, RouteNotFound } from './app.ts';
+import { createApp, type Route, RouteNotFound } from './app.ts';
 import { appFetch } from './app-fetch.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
@@ -17,9 +18,11 @@ import { requireHost } from './host-guard.ts';
 import { AnswerCache } from './idempotency.ts';
 import { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 import { lancedbDialect } from './lancedb-dialect.ts';
-import { Admission, type Limits, resolveLimits } from './limits.ts';
+import { Admission, type Limits, QueueCount, resolveLimits } from './limits.ts';
 import { checkAddress, type ReloadableOptions, settled } from './live-settings.ts';
 import { type Logger, RequestLog } from './logging.ts';
+import { Metrics } from './metrics.ts';
+import { type MetricsOptions, metricsOf } from './metrics-options.ts';
 import { SocketServer } from './node-http.ts';
 import { EventLoopPressure } from './pressure.ts';
 import { Readiness } from './readiness.ts';
@@ -28,10 +31,13 @@ import { type HttpAnswer, RequestState, stoppingError, type WireRequest } from '
 import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
 import type { Services } from './routes.ts';
 import { checkServerOptions } from './server-options.ts';
+import { traceOf } from './trace-context.ts';
 
 /** What is served, to whom, and how much at once. */
 export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly limits?: Limits;
+  /** Who may read `/metrics`; who may read everything if absent. */
+  readonly metrics?: MetricsOptions;
   readonly databaseRouting?: DatabaseRouting;
   /** Opens the roots read-only; what would change them is refused with 403. */
   readonly readOnly?: boolean;
@@ -106,20 +112,23 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
+  const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
   const serverMemory = new ServerMemory(limits.serverMemory);
+  const counters = new Counters();
+  const queue = new QueueCount();
   const databases = new Databases(
     options,
     options.databaseRouting ?? {},
-    opener(options, limits, serverMemory),
+    opener(options, limits, serverMemory, counters),
     options.readOnly,
   );
-  let live = settled(options, limits, databases);
+  let live = settled(options, limits, databases, queue);
   const services: Services = {
     databases,
     get identification() {
       return live.identification;
     },
-    admission: new Admission(limits),
+    admission: new Admission(limits, queue),
     serverMemory,
     limits,
     answers: new AnswerCache(),
@@ -141,6 +150,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       log: new RequestLog(logger),
       started: env.now(),
       timeoutMs: limits.requestTimeoutMs,
+      trace: traceOf(request.headers, () => env.uuid()),
     });
     underWay.add(state);
     state.onEnd(() => underWay.delete(state));
@@ -175,12 +185,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 
   const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
-  const admit = (state: RequestState, always: boolean): void => {
+  const admit = (state: RequestState, route: Route | undefined): void => {
     requireHost(state);
-    if (always) return;
+    if (route?.always === true) return;
     live.checkHost(state);
     if (isClosed) throw stoppingError();
-    if (pressure.late) throw tooLate();
+    if (route?.underLoad !== true && pressure.late) throw tooLate();
   };
   const readiness = new Readiness({
     databases: services.databases,
@@ -189,11 +199,21 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     isStopping: () => stopping !== undefined,
   });
 
+  const metrics = new Metrics({
+    inFlight: () => underWay.size,
+    queue,
+    pressure,
+    serverMemory,
+    counters: databases.opens ? counters : undefined,
+  });
+
   const handle = createApp({
     routes: [
       ...operationRoutes(services),
       ...ownRoutes({
-        databases: services.databases,
+        services,
+        metrics,
+        metricsArePublic,
         readiness,
         retryAfterSeconds: limits.retryAfterSeconds,
       }),
@@ -203,10 +223,16 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     preflight: (state) => live.cors.preflight(state),
     decorate,
     failed,
-    ended: (state, status) => logEnd(state, status, env),
+    ended: (state, status) => {
+      metrics.ended(state, status);
+      logEnd(state, status, env);
+    },
   });
   const sockets = new SocketServer(handle, {
-    garbled,
+    garbled: (status) => {
+      metrics.malformed(status);
+      return garbled(status);
+    },
     socketTimeoutMs: limits.requestTimeoutMs + 5_000,
     headersTimeoutMs: limits.headersTimeoutMs,
     certificate: live.certificate,
@@ -238,7 +264,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       return url;
     },
     reload: (next) => {
-      const renewed = settled(next, limits, databases);
+      const renewed = settled(next, limits, databases, queue);
       if (listensAt !== undefined) checkAddress(listensAt, renewed);
       if ((renewed.certificate === undefined) !== (live.certificate === undefined)) {
         throw new DirspaceError(
@@ -258,6 +284,7 @@ const tooLate = (): DirspaceError =>
   new DirspaceError(
     'ServiceUnavailable',
     'The server is too busy now: its event loop is later than limits.maxEventLoopDelayMs. Send the request again.',
+    { details: { limit: 'maxEventLoopDelayMs' } },
   );
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
@@ -265,6 +292,7 @@ function opener(
   { readOnly, trashRetention, env }: ServerOptions,
   { requestMemory, maxArrowBytes }: Required<Limits>,
   serverMemory: ServerMemory,
+  counters: Counters,
 ): (root: string) => Promise<Namespace> {
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
@@ -272,6 +300,7 @@ function opener(
       root,
       requestMemory,
       serverMemory,
+      counters,
       limits: { bodyBytes: maxArrowBytes },
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(trashRetention === undefined ? {} : { trashRetention }),

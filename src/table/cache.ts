@@ -1,3 +1,5 @@
+import { CacheCounts } from './counters.ts';
+
 /** Keys remembered of things that were read once and not kept. */
 const SEEN = 16_384;
 
@@ -15,14 +17,17 @@ interface Entry {
  */
 export class ByteCache {
   readonly #limit: number;
+  readonly #counts: CacheCounts;
   readonly #entries = new Map<string, Entry>();
   readonly #seen = new Set<string>();
   #oldest: Entry | undefined;
   #newest: Entry | undefined;
   #used = 0;
 
-  constructor(limit: number) {
+  /** @param counts is told of every look-up */
+  constructor(limit: number, counts: CacheCounts = new CacheCounts()) {
     this.#limit = limit;
+    this.#counts = counts;
   }
 
   /** Most bytes held. */
@@ -32,7 +37,11 @@ export class ByteCache {
 
   get<Value>(key: string): Value | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
+    if (entry === undefined) {
+      this.#counts.misses++;
+      return undefined;
+    }
+    this.#counts.hits++;
     if (entry !== this.#newest) {
       this.#unlink(entry);
       this.#append(entry);

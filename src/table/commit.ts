@@ -116,7 +116,11 @@ async function attempt(
   const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
   const encoded = encodeManifest(manifest);
   const after = draft.after ?? request.after;
-  if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) return undefined;
+  if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) {
+    engine.counters.conflicts++;
+    return undefined;
+  }
+  engine.counters.commits++;
   const snapshot = new Snapshot(engine, branch, manifest, encoded.checksum, encoded.bytes.length);
   rememberHead(engine, branch, { slot: manifest.version, snapshot });
   await writeHint(engine, branch, manifest.version);

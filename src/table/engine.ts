@@ -5,6 +5,7 @@ import { DEFAULT_REQUEST_MEMORY, type ServerMemory } from '../request-memory.ts'
 import type { Processes } from '../store/processes.ts';
 import type { Awaitable, Store } from '../store/store.ts';
 import type { ByteCache } from './cache.ts';
+import type { Counters } from './counters.ts';
 import type { TableBranch } from './head.ts';
 import type { Queue } from './queue.ts';
 import type { Scratch } from './scratch.ts';
@@ -45,6 +46,7 @@ export interface Engine {
   /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
   withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   readonly limits: Limits;
+  readonly counters: Counters;
   /** That of the server which opened the catalog. */
   readonly serverMemory?: ServerMemory | undefined;
 }

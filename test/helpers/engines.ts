@@ -14,6 +14,7 @@ import type { Store } from '../../src/store/store.ts';
 import { mainBranch } from '../../src/table/branches.ts';
 import { ByteCache } from '../../src/table/cache.ts';
 import { type CommitRequest, type Committed, commit, type Draft } from '../../src/table/commit.ts';
+import { Counters } from '../../src/table/counters.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits } from '../../src/table/engine.ts';
 import { EMPTY_FRAGMENTS } from '../../src/table/fragment-list.ts';
 import type { TableBranch } from '../../src/table/head.ts';
@@ -122,6 +123,7 @@ export function testEngine(
       return work();
     },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    counters: new Counters(),
   };
   const catalog: Catalog = {
     engine,
