@@ -293,3 +293,10 @@ describe('its engine', () => {
     expect(await outcomeOf(full)).toMatchObject({ code: 'ResourceExhausted' });
   });
 });
+
+test('requestMemory is a limit of the catalog', async () => {
+  const plain = await openCatalog({ root: ROOT, fs });
+  const given = await openCatalog({ root: ROOT, fs, requestMemory: 5_000_000 });
+  expect(given.catalog.engine.limits.requestMemory).toBe(5_000_000);
+  expect(plain.catalog.engine.limits.requestMemory).toBeGreaterThan(5_000_000);
+});

@@ -134,6 +134,56 @@ describe('what is dropped', () => {
     expect(createdAt('n/t.table')).toBe(2);
   });
 
+  test('keeps its first number where it was brought back meanwhile', async () => {
+    const two = testEngine({ fs: one.fs, firstId: 1000 });
+    write(
+      'data/t.table/.table.json',
+      encodeTable({ id: '11111111-0001', createdAt: 1, properties: {} }),
+    );
+    one.calls.moveFolder = async (run, from, to) => {
+      const isDrop = from === 'data/t.table';
+      if (isDrop)
+        write(
+          'data/t.table/.table.json',
+          encodeTable({ id: '11111111-0002', createdAt: 2, properties: {} }),
+        );
+      else await undropTable(two.catalog, { id: ['t'] });
+      return run(from, to);
+    };
+    await dropTable(one.catalog, { id: ['t'] });
+    one.calls.moveFolder = undefined;
+    expect(createdAt('data/t.table')).toBe(2);
+    expect(tree()).toEqual(['data/t.table/.table.json']);
+  });
+
+  test.each(['damaged', undefined])(
+    'of a namespace whose record is %s goes to the trash',
+    async (content) => {
+      const id = ['n'];
+      await createNamespace(one.catalog, { id });
+      one.calls.moveFolder = async (run, from, to) => {
+        one.calls.moveFolder = undefined;
+        if (content === undefined) one.fs.unlinkSync(`${ROOT}/n/.namespace.json`);
+        else write('n/.namespace.json', content);
+        return run(from, to);
+      };
+      await dropNamespace(one.catalog, { id, behavior: 'Cascade' });
+      expect(left()).toHaveLength(1);
+      expect(exists('n')).toBe(false);
+    },
+  );
+
+  test('of a table that was damaged meanwhile goes to the trash', async () => {
+    table('data/t.table');
+    one.calls.moveFolder = async (run, from, to) => {
+      one.calls.moveFolder = undefined;
+      write('data/t.table/.table.json', 'damaged');
+      return run(from, to);
+    };
+    await dropTable(one.catalog, { id: ['t'] });
+    expect(left()).toHaveLength(1);
+  });
+
   test('is moved also where no marks can be made', async () => {
     write('.dirspace/drops', 'a file');
     for (const expected of [1, 2]) {

@@ -1,7 +1,7 @@
 /** The decision about a batch: made once, by whoever is first, and read back as it was made. */
 import { expect, test } from 'vitest';
 import { encodeChecksummed } from '../src/format/json.ts';
-import { batchDecision, decideBatch, isBatchCommitted } from '../src/table/batch.ts';
+import { batchDecision, batchTables, decideBatch, isBatchCommitted } from '../src/table/batch.ts';
 import { ROOT, testEngine } from './helpers/engines.ts';
 
 const batch = '0000abcd-0000';
@@ -105,4 +105,23 @@ test.each([
   await expect(batchDecision(one.engine, batch)).rejects.toEqual(failure);
   await expect(batchDecision(one.engine, batch)).rejects.toEqual(failure);
   await expect(decideBatch(one.engine, batch, 'aborted')).rejects.toThrow(file);
+});
+
+test('the tables of a batch are those that its decision names', async () => {
+  const { one } = await engines();
+  expect(await batchTables(one.engine, batch)).toEqual([]);
+  await decideBatch(one.engine, batch, 'committed', ['a', 'n$b']);
+  expect(await batchTables(one.engine, batch)).toEqual(['a', 'n$b']);
+  const put = (document: object) =>
+    one.engine.store.put(
+      file,
+      encodeChecksummed({ format: 1, outcome: 'committed', ...document }).bytes,
+    );
+  // By a release before they were noted.
+  await put({});
+  expect(await batchTables(one.engine, batch)).toEqual([]);
+  for (const tables of ['a', [1]]) {
+    await put({ tables });
+    await expect(batchTables(one.engine, batch)).rejects.toMatchObject({ code: 'Corrupt' });
+  }
 });

@@ -563,6 +563,17 @@ describe('what cannot be read', () => {
     expect(await run({ olderThan: DAY })).toMatchObject({ versions: 1 });
   });
 
+  test('a table that leaves meanwhile is not found', async () => {
+    await landWith(main, [entry(1)]);
+    await orphan();
+    one.calls.list = (list, folder) => {
+      if (folder !== TABLE) return list(folder);
+      one.fs.rmSync(`${ROOT}/${TABLE}`, { recursive: true, force: true });
+      return undefined;
+    };
+    await expect(run()).rejects.toMatchObject({ code: 'TableNotFound' });
+  });
+
   test('a table whose folder cannot be listed is cleaned up another time', async () => {
     await landWith(main, [entry(1)]);
     const file = await orphan();

@@ -828,3 +828,21 @@ test('a batch that takes the number while we build is settled too', async () => 
   expect(one.clock.sleeps.filter((ms) => ms === 15)).toHaveLength(134);
   expect(one.clock.sleeps.filter((ms) => ms !== 15)).toEqual([1]);
 });
+
+test.each([
+  ['a text', `${INCARNATION}.given`],
+  ['a function, asked once it is known what is written', () => `${INCARNATION}.given`],
+])('the id of a transaction may be given as %s', async (_, transaction) => {
+  const { one, branch } = await both();
+  const committed = await land(one, branch, 'append', { transaction });
+  expect(committed.transaction).toBe(`${INCARNATION}.given`);
+  expect((await land(one, branch)).transaction).not.toBe(`${INCARNATION}.given`);
+});
+
+test('what fails while a version is built is thrown, unless its base is gone', async () => {
+  const { one, branch } = await both();
+  await land(one, branch, 'create');
+  const failed = new Error('no');
+  const build = (): Promise<Draft> => Promise.reject(failed);
+  expect(await land(one, branch, 'append', { build }).catch((error) => error)).toBe(failed);
+});
