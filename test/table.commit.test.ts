@@ -3,6 +3,7 @@
  * of calls that fail or lie, and how it gets past batches that nobody decided.
  */
 import { expect, test, vi } from 'vitest';
+import { DirspaceError } from '../src/errors.ts';
 import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/manifest.ts';
 import { deletedRunFile, versionFile } from '../src/format/paths.ts';
 import { batchDecision, decideBatch } from '../src/table/batch.ts';
@@ -840,9 +841,21 @@ test.each([
 });
 
 test('what fails while a version is built is thrown, unless its base is gone', async () => {
-  const { one, branch } = await both();
+  const { one, two, branch } = await both();
   await land(one, branch, 'create');
-  const failed = new Error('no');
-  const build = (): Promise<Draft> => Promise.reject(failed);
-  expect(await land(one, branch, 'append', { build }).catch((error) => error)).toBe(failed);
+  const failed = new DirspaceError('TableVersionNotFound', 'removed while it was read');
+  const failing = (): Promise<Draft> => Promise.reject(failed);
+  expect(await land(one, branch, 'append', { build: failing }).catch((error) => error)).toBe(
+    failed,
+  );
+  const bases: (number | undefined)[] = [];
+  const build = async (base: Snapshot | undefined): Promise<Draft> => {
+    bases.push(base?.version);
+    if (bases.length > 1) return draftOf('append');
+    await land(two, branch);
+    await deleteVersions(two.engine, branch, [1]);
+    throw failed;
+  };
+  expect((await land(one, branch, 'append', { build })).snapshot.version).toBe(3);
+  expect(bases).toEqual([1, 2]);
 });
