@@ -1,5 +1,6 @@
 /** `/metrics`: its form, its numbers against the requests that were made, and who may read it. */
 import nodeFs from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { configOf } from '../src/rest/config.ts';
@@ -310,6 +311,18 @@ describe('refused, by the name of the limit', () => {
     expect(streamed.status).toBe(413);
     expect(await refusals(pair, 'maxJsonBytes')).toBe(1);
     expect(await refusals(pair, 'maxArrowBytes')).toBe(2);
+  });
+
+  test.each([
+    ['maxArrowBytes', { maxArrowBytes: 100 * 2 ** 20 }],
+    ['requestMemory', { requestMemory: 16 * 2 ** 20 }],
+    ['serverMemory', { serverMemory: 16 * 2 ** 20 }],
+  ])('what a compressed body takes once it is decompressed: %s', async (limit, limits) => {
+    // Written by pyarrow: four batches of 32 MiB in 12 KB.
+    const fixture = join(import.meta.dirname, '..', 'fixtures', 'ipc', 'constant-zstd.arrows');
+    const pair = await restPair({ root: temporaryFolder(), limits });
+    await ask(pair, 'POST', '/v1/table/t/create', nodeFs.readFileSync(fixture), ARROW);
+    expect(await refusals(pair, limit)).toBe(1);
   });
 
   test('names that are no limits of this server are not counted', async () => {

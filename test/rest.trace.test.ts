@@ -105,6 +105,10 @@ describe.each(['inject', 'socket'] as const)('a server before another one: %s', 
             behind.push(['context', traceContext]);
             return { location: '/x' };
           },
+          deleteFromTable: (_: unknown, { traceContext }: { traceContext?: unknown }) => {
+            behind.push(['context', traceContext]);
+            return { version: 1 };
+          },
         }),
         logger: { info: (fields) => void behind.push([fields.traceId, fields.spanId]) },
       },
@@ -116,7 +120,7 @@ describe.each(['inject', 'socket'] as const)('a server before another one: %s', 
     );
     const describe = (sent: Record<string, string>) =>
       ask(front, 'POST', '/v1/table/t/describe', { branch: 'b' }, sent);
-    return { describe, lines, behind };
+    return { front, describe, lines, behind };
   }
 
   test('both are parts of one trace, each with a parent of its own', async () => {
@@ -127,7 +131,6 @@ describe.each(['inject', 'socket'] as const)('a server before another one: %s', 
     expect(traceId).toBe(TRACE);
     expect(spanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/);
     expect(spanId).not.toBe(PARENT);
-    // The first request asks whether branches are honoured; it is a part of the trace too.
     const spans = behind.filter(([kind]) => kind !== 'context');
     expect(spans.length).toBeGreaterThan(0);
     for (const [id, span] of spans) {
@@ -146,6 +149,16 @@ describe.each(['inject', 'socket'] as const)('a server before another one: %s', 
     expect(last).toEqual({ traceparent: expect.stringMatching(/-00$/) });
     expect(lines.map((line) => line.spanId)).not.toContain(PARENT);
     expect(new Set(lines.map((line) => line.spanId)).size).toBe(2);
+  });
+
+  test('the question whether a branch is honoured is a part of it', async () => {
+    const { front, behind } = await chain();
+    const sent = { traceparent: `00-${TRACE}-${PARENT}-01` };
+    const body = { predicate: 'true', branch: 'b' };
+    expect((await ask(front, 'POST', '/v1/table/t/delete', body, sent)).status).toBe(200);
+    const contexts = behind.filter(([kind]) => kind === 'context').map(([, value]) => value);
+    const traceparent = expect.stringContaining(TRACE);
+    expect(contexts).toEqual([{ traceparent }, { traceparent }]);
   });
 
   test('none, and a malformed one, begin no trace', async () => {
