@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { EXIT } from '../src/cli/exit-codes.ts';
 import { runCli } from '../src/cli/run.ts';
 import {
   type CaseResult,
@@ -112,10 +113,11 @@ test('the README shows how a test runner takes the cases', { timeout: 180_000 },
 });
 
 describe('the command', () => {
+  let env: Record<string, string> = {};
   const run = async (...argv: string[]): Promise<{ code: number; out: string; error: string }> => {
     let [out, error] = ['', ''];
     const around = {
-      env: {},
+      env,
       out: (text: string): void => {
         out += text;
       },
@@ -157,7 +159,27 @@ describe('the command', () => {
     [['--skip', '/nowhere/at/all'], 'cannot be read'],
   ])('%j is refused', async (args, message) => {
     const { code, error, out } = await run('http://127.0.0.1:1', ...args);
-    expect([code === 0, out]).toEqual([false, '']);
+    expect([code, out]).toEqual([EXIT.usage, '']);
     expect(error).toContain(message);
+  });
+
+  test('an address that is none is refused', async () => {
+    for (const address of ['127.0.0.1:2333', 'ftp://127.0.0.1', './cat'])
+      expect(await run(address)).toMatchObject({ code: EXIT.usage, out: '' });
+  });
+
+  test('sends the key of the environment, and a header given in its place', async () => {
+    const auth = {
+      apiKeys: [{ name: 'k', key: 'a-key-of-sixteen', grants: ['admin:$'] as const }],
+    };
+    await using server = await startServer({ namespace: await openCatalog(), limits, auth });
+    const asked = [server.url, '--json', '--only', 'TableExists'];
+    env = { DIRSPACE_API_KEY: 'a-key-of-sixteen' };
+    const passed = async (...more: string[]): Promise<number> =>
+      JSON.parse((await run(...asked, ...more)).out).totals.passed;
+    expect(await passed()).toBeGreaterThan(0);
+    expect(await passed('-H', 'x-api-key: another')).toBe(0);
+    env = {};
+    expect(await passed()).toBe(0);
   });
 });

@@ -485,6 +485,14 @@ describe('idempotency keys', () => {
         detail: expect.stringMatching(/was [0-9a-f]{12}, and that of this one is [0-9a-f]{12}\./),
       },
     });
+    // Nor for another operation, or another table.
+    for (const [path, body] of [
+      ['/v1/table/t/drop', {}],
+      ['/v1/table/other/restore', { version: 1 }],
+    ] as const) {
+      const headers = { 'x-api-key': 'one-key', 'idempotency-key': 'k' };
+      expect((await ask(pair, 'POST', path, body, headers)).status).toBe(422);
+    }
     expect((await restore('two-key', 2)).status).toBe(200);
     expect(new Set(keys).size).toBe(2);
   });

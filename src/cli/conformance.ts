@@ -1,8 +1,10 @@
 /** `dirspace conformance`: what a server of the protocol does as it should, and what it does not. */
 import { readFile } from 'node:fs/promises';
 import { REPORT_FORMATS, type ReportFormat } from '../conformance/report.ts';
+import { isDirspaceError } from '../errors.ts';
 import { type ServiceCall, type ServiceCommand, UsageError } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { serverHeaders } from './open.ts';
 
 export const conformance: ServiceCommand = {
   name: 'conformance',
@@ -33,12 +35,16 @@ export const conformance: ServiceCommand = {
     const { runConformance } = await import('../conformance/suite.ts');
     const { formatReport } = await import('../conformance/report.ts');
     const skip = await readSkips(options.text('skip'));
-    const headers = Object.fromEntries(options.texts('header').map(parseHeader));
+    const given = Object.fromEntries(options.texts('header').map(parseHeader));
+    const headers = { ...serverHeaders(around.env), ...given };
     const only = options.texts('only');
-    const report = await runConformance(
-      { uri: url, headers },
-      { skip, ...(only.length === 0 ? {} : { only }) },
-    );
+    const selection = { skip, ...(only.length === 0 ? {} : { only }) };
+    const report = await runConformance({ uri: url, headers }, selection).catch((error) => {
+      // An address or a case that is none.
+      throw isDirspaceError(error, 'InvalidInput')
+        ? new UsageError(error.message, { cause: error })
+        : error;
+    });
     around.out(formatReport(report, format));
     return report.totals.failed === 0 ? EXIT.ok : EXIT.failure;
   },

@@ -7,6 +7,16 @@ import { type Options, type Surroundings, UsageError } from './command.ts';
 
 const SERVER = /^https?:\/\//i;
 
+/** What the environment gives for servers: key, token and database. */
+export function serverHeaders(env: Surroundings['env']): Record<string, string> {
+  const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
+  return {
+    ...(key ? { 'x-api-key': key } : {}),
+    ...(token ? { authorization: `Bearer ${token}` } : {}),
+    ...(database ? { 'x-service-database': database } : {}),
+  };
+}
+
 export interface Purpose {
   readonly readOnly: boolean;
   /** Whether the command may make a catalog where there is none. */
@@ -34,12 +44,10 @@ export async function openConnection(
     if (!makesCatalog) requireFolder(place);
     return connect(place, defined({ readOnly, signal }));
   }
-  const { DIRSPACE_API_KEY: key, DIRSPACE_TOKEN: token, DIRSPACE_DATABASE: database } = env;
+  const headers = Object.entries(serverHeaders(env));
   const properties = {
     uri: place,
-    ...(key ? { 'headers.x-api-key': key } : {}),
-    ...(token ? { 'headers.authorization': `Bearer ${token}` } : {}),
-    ...(database ? { 'headers.x-service-database': database } : {}),
+    ...Object.fromEntries(headers.map(([name, value]) => [`headers.${name}`, value])),
   };
   return connectNamespace('rest', properties, defined({ readOnly, signal }));
 }

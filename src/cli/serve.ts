@@ -86,7 +86,9 @@ function lineLogger(around: Surroundings, least: (typeof LEVELS)[number]): Logge
   const logger: Logger = {};
   for (const level of LEVELS.slice(LEVELS.indexOf(least), -1) as LogLevel[]) {
     logger[level] = (fields, message) =>
-      around.error(`${JSON.stringify({ level, message, ...fields })}\n`);
+      around.error(
+        `${JSON.stringify({ level, message, time: new Date().toISOString(), ...fields })}\n`,
+      );
   }
   return logger;
 }

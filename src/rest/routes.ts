@@ -67,6 +67,8 @@ export async function answerOperation(
   const located = services.databases.target(state.headers);
   const target = located instanceof Promise ? await located : located;
   state.database = target.database;
+  // Before a place is taken: who may do nothing here must not hold one from others.
+  const database = permittedDatabase(services, principal, target);
   const id = http.parameters[alias?.idParameter ?? 'id'];
   const table = id === undefined ? undefined : `${target.database}\0${id}`;
   const entered = services.admission.enter(table, state.progress);
@@ -87,7 +89,6 @@ export async function answerOperation(
         : read.body;
 
   const request = requestOf(operation, alias, http, body, services.identification.required);
-  const database = permittedDatabase(services, principal, target);
   const found = services.databases.catalog(database);
   const catalog = found instanceof Promise ? await state.progress.race(found) : found;
   const dialected = callerFor(catalog, principal, database, target.prefix, state);
@@ -113,15 +114,10 @@ export async function answerOperation(
   if (key === undefined) {
     return formAnswer(operation, await call(undefined, pieces), http, request);
   }
-  const scope = digest(
-    principal.name,
-    database,
-    operation,
-    id ?? '',
-    key,
-    state.dialect?.name ?? '',
-  );
-  const fingerprint = digest(jsonText(withoutIdentity(request)), target.prefix.join('$'));
+  // One request of one principal, whatever it asks of which object.
+  const scope = digest(principal.name, key, state.dialect?.name ?? '');
+  const asked = jsonText(withoutIdentity(request));
+  const fingerprint = digest(operation, database, id ?? '', asked, target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const data = pieces && new SummedData(pieces);
     const stamp = stampOf(fingerprint, data);
