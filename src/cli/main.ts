@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process of the CLI. */
 import { createInterface } from 'node:readline/promises';
+import { EXIT } from './exit-codes.ts';
 import { runCli } from './run.ts';
 
 let outlivesReaders = false;
@@ -8,8 +9,9 @@ let outlivesReaders = false;
 /** A reader such as `head` that has seen enough is no failure. What is served goes on without one. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (outlivesReaders) return;
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  if (error.code === 'EPIPE') process.exit();
+  process.stderr.write(`dirspace: cannot write the output: ${error.code ?? error.message}\n`);
+  process.exit(EXIT.failure);
 });
 /** What cannot be told must not end work that is under way. */
 process.stderr.on('error', () => {});

@@ -1,6 +1,8 @@
 /** `dirspace serve`: the catalog of a directory over HTTP, until the process is asked to end. */
+
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { systemEnv } from '../env.ts';
 import type { ServerConfig } from '../rest/config.ts';
 import type { Logger, LogLevel } from '../rest/logging.ts';
 import {
@@ -87,7 +89,7 @@ function lineLogger(around: Surroundings, least: (typeof LEVELS)[number]): Logge
   for (const level of LEVELS.slice(LEVELS.indexOf(least), -1) as LogLevel[]) {
     logger[level] = (fields, message) =>
       around.error(
-        `${JSON.stringify({ level, message, time: new Date().toISOString(), ...fields })}\n`,
+        `${JSON.stringify({ level, message, time: new Date(systemEnv.now()).toISOString(), ...fields })}\n`,
       );
   }
   return logger;

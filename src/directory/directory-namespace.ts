@@ -2,6 +2,7 @@
  * DirectoryNamespace: the catalog of nested directories behind the Namespace interface. Owns the
  * life of the catalog and nothing else: every operation is a function in a file of its own.
  */
+import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from '../protocol/checked-request.ts';
 import type { CatalogWatch, WatchRequest } from '../protocol/events.ts';
@@ -81,11 +82,22 @@ export class DirectoryNamespace
    * get to its timers, nor to the change that it waits for: now and then an answer takes a turn.
    */
   #inTurn<Answer>({ env }: Catalog, work: Promise<Answer>): Promise<Answer> {
-    const now = env.now();
-    if (now >= this.#lastTurn && now - this.#lastTurn < TURN_MILLIS) return work;
-    this.#lastTurn = now;
+    if (!this.#isTurnDue(env)) return work;
     // Also before an error: what is waited for may not be there yet.
     return Promise.allSettled([work, nextTurn()]).then(() => work);
+  }
+
+  #isTurnDue(env: Env): boolean {
+    let now: number;
+    try {
+      now = env.now();
+    } catch {
+      // A clock that tells no time is refused by what needs it.
+      return false;
+    }
+    if (now >= this.#lastTurn && now - this.#lastTurn < TURN_MILLIS) return false;
+    this.#lastTurn = now;
+    return true;
   }
 
   constructor(
