@@ -59,12 +59,13 @@ await remote.createTable('r', [{ id: 1 }]);
 const rows = await (await remote.openTable('r')).query().toArray();
 await seen;
 const version = await table.version();
-// What was under way ends within some turns, also a commit that lost to another and waits for a few
-// milliseconds to try again; what is left then would hold the process.
+// What was under way ends at last: a commit that lost to another waits some milliseconds before it
+// tries again, and the library that watches folders a second after the last change. What is left
+// after all these turns holds the process.
 // Of the process itself; anything else that is listed keeps it alive.
 const OWN = ['PipeWrap', 'TTYWrap', 'FSReqCallback'];
 let held = [];
-for (let turn = 0; turn < 100_000; turn++) {
+for (let turn = 0; turn < 2_000_000; turn++) {
   await new Promise((resolve) => setImmediate(resolve));
   held = process.getActiveResourcesInfo().filter((kind) => !OWN.includes(kind));
   if (turn >= 20 && held.length === 0) break;
