@@ -95,7 +95,11 @@ export async function race(seed: number): Promise<{
         const attempt = next(writer);
         const outcome = await writer.attempt(attempt);
         first.outcomes.set(outcome, (first.outcomes.get(outcome) ?? 0) + 1);
-        if (!EXPECTED.has(outcome)) wrong.push(`${attempt.what} ends with ${outcome}`);
+        // One that was made as its table left may be there, and its maker is told so.
+        const isReference = /^(branch|tag|update the tag) /.test(attempt.what);
+        const isUnknown = outcome === 'CommitStateUnknown' && isReference;
+        if (!EXPECTED.has(outcome) && !isUnknown)
+          wrong.push(`${attempt.what} ends with ${outcome}`);
       }
     };
   };
