@@ -281,7 +281,7 @@ test('a file is damage only where it is missing after its version was found', as
   const one = testEngine();
   const { snapshot } = await land(one, await declared(one), 'create');
   const file = 'data/t.table/data/0000abcd.arrow';
-  const asked = (): Promise<unknown> => missingFile(one.engine, snapshot, file);
+  const asked = (): Promise<unknown> => missingFile(one.engine, snapshot, file, 1);
   expect(await asked()).toMatchObject({ code: 'Corrupt' });
   // Its table was away when it was looked for first.
   await one.engine.store.createFolder('data/t.table/data');
@@ -328,4 +328,28 @@ test('a scan goes on where its table was dropped and brought back while it looke
     expect(rows).toBe(3);
   }
   expect(moves).toBeGreaterThan(0);
+});
+
+test('a file that is there and never found to be read is damage, and hangs nobody', async () => {
+  const one = testEngine();
+  await one.catalog.prepareRoot();
+  one.fs.mkdirSync(`${ROOT}/data`, { recursive: true });
+  await createTable(one.catalog, { id: t }, people(3));
+  const { record } = (await findTable(one.catalog, t)) as Table;
+  const reader = testEngine({ fs: one.fs, firstId: 1000 });
+  const head = await resolveHead(reader.engine, mainBranch('data/t.table', record.id));
+  let denied = 0;
+  const deny = (run: (...args: unknown[]) => unknown, ...args: unknown[]): unknown => {
+    if (!String(args[0]).includes('/data/')) return run(...args);
+    denied++;
+    return undefined;
+  };
+  reader.calls.open = deny as never;
+  reader.calls.get = deny as never;
+  const stream = await scan(reader.engine, (head as Head).snapshot, {});
+  const read = async (): Promise<void> => {
+    for await (const _ of stream);
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'Corrupt' });
+  expect(denied).toBe(8);
 });

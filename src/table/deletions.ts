@@ -102,13 +102,14 @@ async function readDeleted(
   snapshot: Snapshot,
   entry: FragmentEntry,
   deletion: DeletionEntry,
+  tries = 1,
 ): Promise<DeletedRows> {
   const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
   const bytes = await engine.store.get(file);
   if (bytes === undefined) {
-    const error = await missingFile(engine, snapshot, file);
+    const error = await missingFile(engine, snapshot, file, tries);
     if (error !== undefined) throw error;
-    return readDeleted(engine, snapshot, entry, deletion);
+    return readDeleted(engine, snapshot, entry, deletion, tries + 1);
   }
   if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
     throw corrupt(file, 'its bytes do not match its checksum');

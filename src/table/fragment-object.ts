@@ -10,16 +10,22 @@ import { incarnationAt, tableLeft } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Turn } from './turn.ts';
 
+/** How often a table may leave and come back while one of its files is looked for. */
+const MOST_TRIES = 8;
+
 /** @throws TableVersionNotFound, Corrupt */
 export function openObject(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
+  tries = 1,
 ): Awaitable<ObjectReader> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
   return andThen(engine.store.open(file), (object): Awaitable<ObjectReader> => {
     if (object === undefined)
-      return missing(engine, snapshot, file, () => openObject(engine, snapshot, entry));
+      return missing(engine, snapshot, file, tries, () =>
+        openObject(engine, snapshot, entry, tries + 1),
+      );
     if (object.size === entry.bytes) return object;
     object.close();
     throw otherSize(file, object.size, entry);
@@ -32,13 +38,16 @@ export function readObject(
   snapshot: Snapshot,
   entry: FragmentEntry,
   turn: Turn | undefined,
+  tries = 1,
 ): Awaitable<Uint8Array> {
   const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
   const found = engine.store.get(file, turn?.entered, entry.bytes);
   if (turn !== undefined) turn.entered = found instanceof Uint8Array;
   return andThen(found, (bytes): Awaitable<Uint8Array> => {
     if (bytes === undefined)
-      return missing(engine, snapshot, file, () => readObject(engine, snapshot, entry, turn));
+      return missing(engine, snapshot, file, tries, () =>
+        readObject(engine, snapshot, entry, turn, tries + 1),
+      );
     if (bytes.length === entry.bytes) return bytes;
     throw otherSize(file, bytes.length, entry);
   });
@@ -51,9 +60,10 @@ async function missing<Found>(
   engine: Engine,
   snapshot: Snapshot,
   file: string,
+  tries: number,
   again: () => Awaitable<Found>,
 ): Promise<Found> {
-  const error = await missingFile(engine, snapshot, file);
+  const error = await missingFile(engine, snapshot, file, tries);
   if (error !== undefined) throw error;
   return again();
 }
@@ -77,12 +87,14 @@ export function closedOnFailure<Result>(
 
 /**
  * A file that a version refers to was not found: its version or its table is gone, or it is damage.
- * Undefined where all of them are there: the table was away for a moment, dropped and brought back.
+ * Undefined where all of them are there, to look for it again: the table was away for a moment,
+ * dropped and brought back. `tries` is how often that was done.
  */
 export async function missingFile(
   engine: Engine,
   snapshot: Snapshot,
   file: string,
+  tries: number,
 ): Promise<DirspaceError | undefined> {
   // The mark of a deleted run has the name of its first version, and another size.
   const isThere = async (): Promise<boolean> =>
@@ -91,7 +103,10 @@ export async function missingFile(
   // What is missed once may have left between two looks, with its table.
   for (let isAgain = false; ; isAgain = true) {
     if (await isThere()) {
-      if ((await engine.store.head(file)) !== undefined) return undefined;
+      if ((await engine.store.head(file)) !== undefined) {
+        if (tries < MOST_TRIES) return undefined;
+        return corrupt(file, `it is there, and ${tries} times it could not be found to be read`);
+      }
       if (isAgain)
         return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
       continue;

@@ -96,6 +96,7 @@ export async function readChunk(
   tableFolder: string,
   entry: Manifest['chunks'][number],
   snapshot?: Snapshot,
+  tries = 1,
 ): Promise<readonly FragmentEntry[]> {
   const key = `chunk ${entry.file}`;
   const known = engine.cache.get<readonly FragmentEntry[]>(key);
@@ -106,9 +107,9 @@ export async function readChunk(
     const error =
       snapshot === undefined
         ? corrupt(file, 'it is missing, and a version refers to it')
-        : await missingFile(engine, snapshot, file);
+        : await missingFile(engine, snapshot, file, tries);
     if (error !== undefined) throw error;
-    return readChunk(engine, tableFolder, entry, snapshot);
+    return readChunk(engine, tableFolder, entry, snapshot, tries + 1);
   }
   const fragments = decodeChunk(bytes, entry, file);
   engine.cache.set(key, fragments, bytes.length * 3);
