@@ -2,6 +2,8 @@
  * DirectoryNamespace: the catalog of nested directories behind the Namespace interface. Owns the
  * life of the catalog and nothing else: every operation is a function in a file of its own.
  */
+
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from '../protocol/checked-request.ts';
@@ -11,7 +13,6 @@ import type { CatalogExtensions } from '../protocol/extensions.ts';
 import { throwIfAborted } from '../protocol/late-signal.ts';
 import { type CallOptions, type Namespace, unsupportedOperations } from '../protocol/namespace.ts';
 import type { FileStore } from '../store/file-store.ts';
-import { nextTurn } from '../table/turn.ts';
 import type { AutoCompaction } from './auto-compact.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
@@ -83,8 +84,8 @@ export class DirectoryNamespace
    */
   #inTurn<Answer>({ env }: Catalog, work: Promise<Answer>): Promise<Answer> {
     if (!this.#isTurnDue(env)) return work;
-    // Also before an error: what is waited for may not be there yet.
-    return Promise.allSettled([work, nextTurn()]).then(() => work);
+    // Also before an error: what is waited for may not be there yet. Not in the queue of long work.
+    return Promise.allSettled([work, nextRound()]).then(() => work);
   }
 
   #isTurnDue(env: Env): boolean {
