@@ -32,6 +32,8 @@ describe('the file', () => {
       port: 8080,
       readOnly: true,
       limits: { maxInFlight: 3 },
+      cacheBytes: 1024,
+      bufferBytes: 0,
       databaseRouting: {
         headers: ['x-db'],
         prefixHeaders: ['x-prefix'],
@@ -62,6 +64,8 @@ describe('the file', () => {
       port: 8080,
       readOnly: true,
       limits: expect.objectContaining({ maxInFlight: 3 }),
+      cacheBytes: 1024,
+      bufferBytes: 0,
       databaseRouting: {
         headers: ['x-db'],
         prefixHeaders: ['x-prefix'],
@@ -195,6 +199,8 @@ describe('errors', () => {
     ['port', { port: 1.5 }],
     ['port', { port: '80' }],
     ['readOnly', { readOnly: 'true' }],
+    ['cacheBytes', { cacheBytes: -1 }],
+    ['bufferBytes', { bufferBytes: '1 MiB' }],
     ['limits', { limits: 1 }],
     ['maxInflight', { limits: { maxInflight: 1 } }],
     ['maxInFlight', { limits: { maxInFlight: 0 } }],

@@ -1,7 +1,7 @@
 /** The cache against a plain list of its keys, the least recently used first. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteCache } from '../src/table/cache.ts';
+import { ByteCache, CacheBudget } from '../src/table/cache.ts';
 import { CacheCounts } from '../src/table/counters.ts';
 
 const LIMIT = 100;
@@ -51,4 +51,22 @@ test('look-ups are counted, by whether they found something', () => {
   for (const key of ['a', 'b', 'a']) cache.get(key);
   other.get('a');
   expect(counts).toEqual({ hits: 2, misses: 2 });
+});
+
+test('caches of one budget hold no more together; the largest of them makes room', () => {
+  const budget = new CacheBudget(LIMIT);
+  const [one, two] = [new ByteCache(budget), new ByteCache(budget)];
+  for (let at = 0; at < 9; at++) one.set(`one ${at}`, at, 10);
+  for (let at = 0; at < 5; at++) two.set(`two ${at}`, at, 10);
+  expect([budget.used, one.used, two.used]).toEqual([100, 50, 50]);
+  expect(one.get('one 3')).toBeUndefined();
+  expect(one.get('one 4')).toBe(4);
+  expect(two.get('two 0')).toBe(0);
+  two.delete('two 0');
+  expect([budget.used, two.used]).toEqual([90, 40]);
+  one.set('large', 1, LIMIT);
+  expect([budget.used, one.used, two.used]).toEqual([100, 100, 0]);
+  one.set('larger', 1, LIMIT + 1);
+  expect(one.get('larger')).toBeUndefined();
+  expect(budget.used).toBe(100);
 });

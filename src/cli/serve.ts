@@ -22,6 +22,8 @@ export const serve: ServiceCommand = {
   options: [
     { flags: '--host <address>', summary: 'the address to listen on (default: 127.0.0.1)' },
     { flags: '--port <number>', summary: 'the port to listen on (default: 2333; 0 for any)' },
+    { flags: '--cache-bytes <bytes>', summary: 'memory for metadata (default: 64 MiB)' },
+    { flags: '--buffer-bytes <bytes>', summary: 'memory for table data (default: 128 MiB)' },
     { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
   ],
   examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
@@ -69,7 +71,18 @@ function withOptions(config: ServerConfig, options: Options, place: string): Ser
     ...(given === undefined && isConfigured ? config : { ...rest, root: folderOf(given ?? place) }),
     ...(host === undefined ? {} : { host }),
     port: options.count('port', config.port ?? DEFAULT_PORT, 65_535),
+    ...bytesOf(options, config),
   };
+}
+
+/** Of the caches, where the command line names them. */
+function bytesOf(
+  options: Options,
+  config: ServerConfig,
+): Pick<ServerConfig, 'cacheBytes' | 'bufferBytes'> {
+  const given = (name: 'cacheBytes' | 'bufferBytes'): object =>
+    options.text(name) === undefined ? {} : { [name]: options.count(name, config[name] ?? 0) };
+  return { ...given('cacheBytes'), ...given('bufferBytes') };
 }
 
 function folderOf(place: string): string {

@@ -14,12 +14,12 @@ import { Counters } from '../table/counters.ts';
 import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
 import { tableGone } from '../table/incarnation.ts';
 import { Queue } from '../table/queue.ts';
-import { Scratch } from '../table/scratch.ts';
 import { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 import type { Catalog, CredentialVendor } from './catalog.ts';
 import { CatalogRoot } from './catalog-root.ts';
 import { finishIntents } from './drop-namespace.ts';
 import { finishJournals } from './journal.ts';
+import { type KeptMemory, keptMemory } from './kept-memory.ts';
 import { publishManaged } from './managed-commit.ts';
 import { DEFAULT_TRASH_RETENTION, parseRetention } from './retention.ts';
 import { RootPresence } from './root-presence.ts';
@@ -38,10 +38,12 @@ export interface OpenOptions {
   readonly credentialVendor?: CredentialVendor | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly env?: Env | undefined;
-  /** Bytes of metadata kept in memory. */
+  /** Bytes of metadata kept in memory; 64 MiB if absent. */
   readonly cacheBytes?: number | undefined;
-  /** Bytes of table data kept in memory once read and verified. */
+  /** Bytes of table data kept in memory once read and verified; 128 MiB if absent. */
   readonly bufferBytes?: number | undefined;
+  /** What several catalogs keep in memory together, in place of `cacheBytes` and `bufferBytes`. */
+  readonly kept?: KeptMemory | undefined;
   /** Bytes that one request may have at once for what is made while it is answered; 1 GiB if absent. */
   readonly requestMemory?: number | undefined;
   /** Counts what the requests to this and other catalogs take together. */
@@ -56,9 +58,6 @@ export interface OpenOptions {
   /** Joins small fragments in the background; never if absent. */
   readonly autoCompact?: AutoCompactOptions | undefined;
 }
-
-const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
-const DEFAULT_BUFFER_BYTES = 128 * 1024 * 1024;
 
 export interface OpenedCatalog {
   readonly catalog: Catalog;
@@ -82,7 +81,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     ...(options.fs === undefined ? {} : { fs: options.fs }),
   });
   const root = await CatalogRoot.open(store, options.managedVersioning);
-  const cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
+  const kept = options.kept ?? keptMemory(options.cacheBytes, options.bufferBytes);
   const publishPlain = publishDirectly(store);
   const publish: PublishVersion = (...version) =>
     root.managed ? publishManaged(catalog, ...version) : publishPlain(...version);
@@ -91,10 +90,10 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     store,
     env,
     names: root.names,
-    cache: new ByteCache(cacheBytes / 2, counters.metadata),
-    heads: new ByteCache(cacheBytes / 2, counters.heads),
-    buffers: new ByteCache(options.bufferBytes ?? DEFAULT_BUFFER_BYTES, counters.buffers),
-    scratch: new Scratch(),
+    cache: new ByteCache(kept.cache, counters.metadata),
+    heads: new ByteCache(kept.heads, counters.heads),
+    buffers: new ByteCache(kept.buffers, counters.buffers),
+    scratch: kept.scratch,
     queue: new Queue(),
     publish,
     committed: (snapshot) => autoCompaction?.notice(engine, snapshot),

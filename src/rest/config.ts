@@ -8,6 +8,7 @@ import { parseRetention } from '../directory/retention.ts';
 import { directoryOf } from '../store/root-path.ts';
 import { authOf } from './config-auth.ts';
 import {
+  count,
   flag,
   invalid,
   type Members,
@@ -42,6 +43,8 @@ const MEMBERS = [
   'cors',
   'tls',
   'trashRetention',
+  'cacheBytes',
+  'bufferBytes',
   'auth',
   'limits',
   'metrics',
@@ -133,6 +136,8 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('trashRetention', members.trashRetention, (value) =>
       parseRetention(value as number | string),
     ),
+    ...optional('cacheBytes', members.cacheBytes, count),
+    ...optional('bufferBytes', members.bufferBytes, count),
     ...optional('limits', limits, (value) => resolveLimits(object(value, 'limits') as Limits)),
     ...optional('metrics', members.metrics, metricsOf),
     ...optional('databaseRouting', members.databaseRouting, routingOf),

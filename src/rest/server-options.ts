@@ -23,6 +23,8 @@ const TYPES: Names = {
   tls: 'object',
   readOnly: 'boolean',
   trashRetention: 'number or string',
+  cacheBytes: 'number',
+  bufferBytes: 'number',
   logger: 'object',
   dialects: 'object',
   env: 'object',
@@ -56,6 +58,12 @@ export function checkServerOptions(options: object, listens: boolean): void {
     const found = value === null ? 'null' : typeof value;
     if (value !== undefined && !expected.split(' or ').includes(found)) {
       throw invalid(`The option ${name} is of type ${found}; it is of type ${expected}.`);
+    }
+  }
+  const { cacheBytes, bufferBytes } = options as Partial<StartOptions>;
+  for (const [name, bytes] of Object.entries({ cacheBytes, bufferBytes })) {
+    if (bytes !== undefined && !(bytes >= 0)) {
+      throw invalid(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);
     }
   }
 }

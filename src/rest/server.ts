@@ -2,6 +2,8 @@
  * The server of the protocol: puts its parts together and owns their life. It reaches catalogs as
  * `Namespace` only, and works with a socket or without.
  */
+
+import type { KeptMemory } from '../directory/kept-memory.ts';
 import { parseRetention } from '../directory/retention.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
@@ -43,6 +45,10 @@ export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly readOnly?: boolean;
   /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
   readonly trashRetention?: number | string;
+  /** Bytes of metadata that all roots which the server opens keep in memory together; 64 MiB if absent. */
+  readonly cacheBytes?: number;
+  /** Bytes of table data that they keep, once read and verified; 128 MiB if absent. */
+  readonly bufferBytes?: number;
   /** Takes the lines about requests; there is none if absent. */
   readonly logger?: Logger;
   /** Other spellings of the protocol that are understood; those of LanceDB's clients if absent. */
@@ -122,6 +128,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     opener(options, limits, serverMemory, counters),
     options.readOnly,
   );
+  const { cacheBytes, bufferBytes } = options;
+  if (!databases.opens && (cacheBytes ?? bufferBytes) !== undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'cacheBytes and bufferBytes are of roots that the server opens; give them to the catalogs that it is given open.',
+    );
+  }
   let live = settled(options, limits, databases, queue);
   const services: Services = {
     databases,
@@ -289,17 +302,21 @@ const tooLate = (): DirspaceError =>
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
-  { readOnly, trashRetention, env }: ServerOptions,
+  { readOnly, trashRetention, env, cacheBytes, bufferBytes }: ServerOptions,
   { requestMemory, maxArrowBytes }: Required<Limits>,
   serverMemory: ServerMemory,
   counters: Counters,
 ): (root: string) => Promise<Namespace> {
+  let kept: KeptMemory | undefined;
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/directory-namespace.ts');
+    const { keptMemory } = await import('../directory/kept-memory.ts');
+    kept ??= keptMemory(cacheBytes, bufferBytes);
     return openDirectoryNamespace({
       root,
       requestMemory,
       serverMemory,
+      kept,
       counters,
       limits: { bodyBytes: maxArrowBytes },
       ...(readOnly === undefined ? {} : { readOnly }),

@@ -12,11 +12,52 @@ interface Entry {
 }
 
 /**
- * A least-recently-used cache bounded by bytes. The order of use is a list of its own: taking an
+ * The bytes that several caches may hold together, such as those of all catalogs that a server has open.
+ * Beyond them the cache that holds most gives up what it used least lately.
+ */
+export class CacheBudget {
+  readonly limit: number;
+  readonly #caches = new Set<ByteCache>();
+  #used = 0;
+
+  /** @param limit in bytes */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Bytes that the caches hold. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** A cache of the budget holds so many bytes more, or less where it is negative. */
+  add(cache: ByteCache, bytes: number): void {
+    this.#used += bytes;
+    if (cache.used > 0) this.#caches.add(cache);
+    else this.#caches.delete(cache);
+  }
+
+  /** Makes room until what is held fits; the newest entry of `last`, of so many bytes, stays. */
+  shrink(last: ByteCache, bytes: number): void {
+    while (this.#used > this.limit) {
+      let largest = last;
+      let most = last.used - bytes;
+      for (const cache of this.#caches) {
+        if (cache === last || cache.used <= most) continue;
+        largest = cache;
+        most = cache.used;
+      }
+      largest.dropOldest();
+    }
+  }
+}
+
+/**
+ * A least-recently-used cache bounded by bytes, its own or those of a budget that it shares. The order of use is a list of its own: taking an
  * entry out of the map and putting it back would cost more than all else a look-up does.
  */
 export class ByteCache {
-  readonly #limit: number;
+  readonly #budget: CacheBudget;
   readonly #counts: CacheCounts;
   readonly #entries = new Map<string, Entry>();
   readonly #seen = new Set<string>();
@@ -24,15 +65,23 @@ export class ByteCache {
   #newest: Entry | undefined;
   #used = 0;
 
-  /** @param counts is told of every look-up */
-  constructor(limit: number, counts: CacheCounts = new CacheCounts()) {
-    this.#limit = limit;
+  /**
+   * @param limit in bytes, or the budget of this and other caches
+   * @param counts is told of every look-up
+   */
+  constructor(limit: number | CacheBudget, counts: CacheCounts = new CacheCounts()) {
+    this.#budget = typeof limit === 'number' ? new CacheBudget(limit) : limit;
     this.#counts = counts;
   }
 
   /** Most bytes held. */
   get limit(): number {
-    return this.#limit;
+    return this.#budget.limit;
+  }
+
+  /** Bytes held. */
+  get used(): number {
+    return this.#used;
   }
 
   get<Value>(key: string): Value | undefined {
@@ -50,13 +99,14 @@ export class ByteCache {
   }
 
   set(key: string, value: unknown, bytes: number): void {
-    if (bytes > this.#limit) return;
+    if (bytes > this.limit) return;
     this.delete(key);
     const entry: Entry = { key, value, bytes, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#append(entry);
     this.#used += bytes;
-    while (this.#used > this.#limit && this.#oldest !== undefined) this.delete(this.#oldest.key);
+    this.#budget.add(this, bytes);
+    this.#budget.shrink(this, bytes);
   }
 
   /** Whether the key was noted before, lately. Notes it: what is asked for twice is worth keeping. */
@@ -76,6 +126,12 @@ export class ByteCache {
     this.#entries.delete(key);
     this.#unlink(entry);
     this.#used -= entry.bytes;
+    this.#budget.add(this, -entry.bytes);
+  }
+
+  /** Gives up what was used least lately. */
+  dropOldest(): void {
+    if (this.#oldest !== undefined) this.delete(this.#oldest.key);
   }
 
   #append(entry: Entry): void {

@@ -1,0 +1,30 @@
+/**
+ * The memory that several open catalogs share: budgets of their caches, and the buffers that reads use
+ * again. A server makes one for all roots that it opens, so that their number does not multiply it.
+ */
+import { CacheBudget } from '../table/cache.ts';
+import { Scratch } from '../table/scratch.ts';
+
+export interface KeptMemory {
+  readonly cache: CacheBudget;
+  readonly heads: CacheBudget;
+  readonly buffers: CacheBudget;
+  readonly scratch: Scratch;
+}
+
+export const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
+export const DEFAULT_BUFFER_BYTES: number = 128 * 1024 * 1024;
+
+/**
+ * @param cacheBytes of metadata
+ * @param bufferBytes of table data
+ */
+export const keptMemory = (
+  cacheBytes: number = DEFAULT_CACHE_BYTES,
+  bufferBytes: number = DEFAULT_BUFFER_BYTES,
+): KeptMemory => ({
+  cache: new CacheBudget(cacheBytes / 2),
+  heads: new CacheBudget(cacheBytes / 2),
+  buffers: new CacheBudget(bufferBytes),
+  scratch: new Scratch(),
+});
