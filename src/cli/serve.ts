@@ -31,10 +31,8 @@ export const serve: ServiceCommand = {
   async run({ options, around }: ServiceCall): Promise<number> {
     options.refuse(['uri'], 'give --root for the directory to serve.');
     // The other commands start faster without the server.
-    const [{ loadConfig }, { startServer }] = await Promise.all([
-      import('../rest/config.ts'),
-      import('../rest/server.ts'),
-    ]);
+    const { loadConfig } = await import('../rest/config.ts');
+    const { startServer } = await import('../rest/server.ts');
     const load = async (): Promise<ServerConfig> =>
       withOptions(
         await loadConfig(options.text('config'), around.env),

@@ -3,7 +3,7 @@
  * member by member; the schema inside stays JSON until somebody needs it as Arrow.
  */
 import { DirspaceError } from '../errors.ts';
-import type { JsonArrowSchema } from '../protocol/schema.ts';
+import type { JsonArrowSchema } from '../protocol/models.ts';
 import { type ChunkEntry, decodeChunkEntry, encodeChunkEntry } from './chunk.ts';
 import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
 import {

@@ -6,28 +6,9 @@
 import { DataType, type Dictionary, Field, Schema } from '../arrow.ts';
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { lanceTypeName } from './lance-names.ts';
+import type { JsonArrowDataType, JsonArrowField, JsonArrowSchema } from './models.ts';
 import { typeName } from './type-names.ts';
 import { typeOfName } from './type-parser.ts';
-
-export interface JsonArrowSchema {
-  fields: JsonArrowField[];
-  metadata?: Record<string, string>;
-}
-
-export interface JsonArrowField {
-  name: string;
-  nullable: boolean;
-  type: JsonArrowDataType;
-  metadata?: Record<string, string>;
-}
-
-export interface JsonArrowDataType {
-  /** Arrow's name of the type; parameters without a member follow it after colons. */
-  type: string;
-  /** Bytes of a `fixed_size_binary`, values of a `fixed_size_list`. */
-  length?: number;
-  fields?: JsonArrowField[];
-}
 
 /** How deep types may nest, and how many fields a schema may have, nested ones counted. */
 export const MAX_SCHEMA_DEPTH = 64;

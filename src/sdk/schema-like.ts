@@ -4,7 +4,8 @@
  */
 import type { Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { type JsonArrowSchema, schemaFromJson } from '../protocol/schema.ts';
+import type { JsonArrowSchema } from '../protocol/models.ts';
+import { schemaFromJson } from '../protocol/schema.ts';
 import {
   isSchemaLike,
   rebuildSchema,

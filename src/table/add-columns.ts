@@ -12,7 +12,7 @@ import { checkName, refuseTwins } from './column-names.ts';
 import { type Committed, commit, type Draft } from './commit.ts';
 import type { Engine } from './engine.ts';
 import { assignFieldIds, type IdentifiedField } from './field-ids.ts';
-import { changeNode, findField, leafOf, withChildren } from './field-paths.ts';
+import { changeNode, findField, leafOf, nodeWithChildren } from './field-paths.ts';
 import { editFragments, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
 import { FragmentRewriter } from './rewrite-fragments.ts';
@@ -95,7 +95,7 @@ async function build(
       parent === undefined
         ? [...tree, ...made.tree]
         : changeNode(tree, parent.id, (node) =>
-            withChildren(node, [...node.children, ...made.tree]),
+            nodeWithChildren(node, [...node.children, ...made.tree]),
           );
     if (expression !== undefined) computed.push({ path: column.path, expression });
   }

@@ -15,8 +15,8 @@ import {
   type FieldPlace,
   findField,
   leafOf,
+  nodeWithChildren,
   requireOpen,
-  withChildren,
 } from './field-paths.ts';
 import { editFragments, type FragmentList, fragmentListOf } from './fragment-list.ts';
 import type { TableBranch } from './head.ts';
@@ -184,8 +184,8 @@ function retyped(node: IdentifiedField, type: DataType, path: string): Identifie
       )
     : node.children;
   const { name, nullable, metadata } = node.field;
-  if (DataType.isStruct(from)) return withChildren(node, children);
-  return withChildren({ ...node, field: new Field(name, type, nullable, metadata) }, children);
+  if (DataType.isStruct(from)) return nodeWithChildren(node, children);
+  return nodeWithChildren({ ...node, field: new Field(name, type, nullable, metadata) }, children);
 }
 
 /** Statistics of columns whose type changed are in the old type's terms. */

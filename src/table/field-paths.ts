@@ -80,13 +80,13 @@ export function changeNode(
     const children = changeNode(node.children, id, change);
     if (children === node.children) return [node];
     touched = true;
-    return [withChildren(node, children)];
+    return [nodeWithChildren(node, children)];
   });
   return touched ? changed : fields;
 }
 
 /** A node over other children; only a struct may get more of them or fewer. */
-export function withChildren(
+export function nodeWithChildren(
   node: IdentifiedField,
   children: readonly IdentifiedField[],
 ): IdentifiedField {

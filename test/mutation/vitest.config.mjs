@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     include: parts.flatMap(({ tests }) => tests),
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     maxWorkers: 2,
     coverage: {
       provider: 'v8',

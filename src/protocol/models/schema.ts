@@ -2,10 +2,11 @@
 import { array, boolean, count, map, object, ref, string, type TUnsafe } from '../typebox.ts';
 
 export interface JsonArrowDataType {
+  /** Arrow's name of the type; parameters without a member follow it after colons. */
   type: string;
   /** Children of a nested type. */
   fields?: JsonArrowField[];
-  /** Of fixed-size types. */
+  /** Bytes of a `fixed_size_binary`, values of a `fixed_size_list`. */
   length?: number;
 }
 
