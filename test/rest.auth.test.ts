@@ -66,6 +66,36 @@ describe('credentials', () => {
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     }
   });
+  test('two keys of the same value are refused, whichever way they are given', async () => {
+    const digest = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae';
+    const one = { name: 'one', grants: [grant('read')] };
+    const two = { name: 'two', grants: [grant('admin')] };
+    const namespace = stubNamespace();
+    for (const keys of [
+      [
+        { ...one, key: 'foo' },
+        { ...two, key: 'foo' },
+      ],
+      [
+        { ...one, key: 'foo' },
+        { ...two, sha256: digest },
+      ],
+      [
+        { ...one, sha256: digest },
+        { ...two, sha256: digest.toUpperCase() },
+      ],
+    ]) {
+      await expect(createServer({ namespace, auth: { apiKeys: keys } })).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringMatching(/"one" and "two" have the same value/),
+      });
+    }
+    const different = [
+      { ...one, key: 'foo' },
+      { ...one, key: 'bar' },
+    ];
+    await (await createServer({ namespace, auth: { apiKeys: different } })).close();
+  });
   test('a key may be configured by its digest', async () => {
     const headers = { 'x-api-key': 'foo' };
     expect((await ask(pair, 'GET', '/v1/table', undefined, headers)).status).toBe(200);

@@ -53,6 +53,37 @@ describe('a method that a route does not take', () => {
     expect(unknown.status).toBe(404);
     expect(unknown.headers.get('allow')).toBeNull();
   });
+  test('of HTTP or of nobody at all is one too, over a socket', async () => {
+    const { base } = await restPair({ namespace: stubNamespace() }, { wire: 'socket' });
+    const all = 'GET, HEAD, POST';
+    for (const [line, allow] of [
+      ['FOO /v1/table/t/describe?a=b', 'POST'],
+      ['FOO /v1//table/t/describe', 'POST'],
+      ['M-SEARCH /health', 'GET, HEAD'],
+      ['X!~ /v1/table/%zz/describe', all],
+      ['FOO /nowhere', all],
+      ['FOO *', all],
+      ['TRACE /v1/table/t/describe', 'POST'],
+      ['PATCH http://localhost/health', 'GET, HEAD'],
+      ['CONNECT localhost:80', all],
+    ] as const) {
+      const text = await rawAnswer(
+        base,
+        `${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+      );
+      expect(text, line).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+      expect(/\r\nallow: (.*)\r\n/i.exec(text)?.[1], line).toBe(allow);
+      expect(text, line).toContain('/errors/method-not-allowed');
+    }
+    for (const line of [
+      'F(O /health HTTP/1.1',
+      'FOO  HTTP/1.1',
+      'FOO /health',
+      `${'F'.repeat(33)} / HTTP/1.1`,
+    ]) {
+      expect(await rawAnswer(base, `${line}\r\n\r\n`), line).toMatch(/^HTTP\/1\.1 400 /);
+    }
+  });
   test.each(WIRES)('HEAD is GET without the body: %s', async (wire) => {
     const pair = await restPair(
       { namespace: stubNamespace({ listTables: () => ({ tables: [] }) }) },

@@ -218,6 +218,24 @@ describe('reload', () => {
     });
   });
 
+  test('auth is not taken away from a server that has it', async () => {
+    await serving({ auth: authOf('k') }, async (server) => {
+      expect(() => server.reload({ allowedHosts: ['x.example'] })).toThrow(
+        expect.objectContaining({
+          code: 'InvalidInput',
+          message: expect.stringMatching(/have no "auth".*start the server anew/),
+        }),
+      );
+      expect(await statusFor(server.url, 'none')).toBe(401);
+      expect(await statusFor(server.url, 'k')).toBe(200);
+    });
+    await serving({}, async (server) => {
+      server.reload({});
+      server.reload({ auth: authOf('k') });
+      expect(await statusFor(server.url, 'none')).toBe(401);
+    });
+  });
+
   test('auth is not taken away at an address that others can reach', async () => {
     await serving({ auth: authOf('k'), host: '0.0.0.0' }, async (server) => {
       expect(() => server.reload({})).toThrow(/can be reached from other machines/);

@@ -88,14 +88,17 @@ function prefersStream(accept: string): boolean {
 
 const GARBLED = {
   400: 'The request is not valid HTTP.',
+  405: 'The method of the request is none that is taken here; the header Allow lists those that are.',
   408: 'The headers of the request did not arrive in time.',
   431: 'The headers of the request are too large.',
 } as const;
 
 /** The answer to bytes that are no request: there is no route, no id and no dialect to speak of. */
-export function garbled(status: keyof typeof GARBLED): HttpAnswer {
-  const error = new DirspaceError('InvalidInput', GARBLED[status]);
-  return jsonAnswer(status, formatErrorBody(error, { instance: '', status }));
+export function garbled(status: keyof typeof GARBLED, allowed: readonly string[] = []): HttpAnswer {
+  const error = new DirspaceError(status === 405 ? 'Unsupported' : 'InvalidInput', GARBLED[status]);
+  const answer = jsonAnswer(status, formatErrorBody(error, { instance: '', status }));
+  if (allowed.length === 0) return answer;
+  return { ...answer, headers: { ...answer.headers, allow: allowed.join(', ') } };
 }
 
 export interface FailureOptions {

@@ -9,7 +9,7 @@ import {
   type RequestState,
   type WireRequest,
 } from './request-state.ts';
-import { Router, splitAddress } from './router.ts';
+import { type Router, splitAddress } from './router.ts';
 
 export interface Route {
   readonly method: 'GET' | 'HEAD' | 'POST';
@@ -25,7 +25,7 @@ export interface Route {
 }
 
 export interface AppOptions {
-  readonly routes: readonly Route[];
+  readonly router: Router<Route>;
   /** Called before a request is routed; answers the address to route and what is kept of it. */
   readonly begin: (request: WireRequest) => { readonly url: string; readonly state: RequestState };
   /** Called before a route is asked; throws what refuses the request. */
@@ -67,7 +67,7 @@ export class RouteNotFound extends Error {
 }
 
 export function createApp(options: AppOptions): Handler {
-  const router = new Router(options.routes);
+  const { router } = options;
   return (request) => {
     const { url, state } = options.begin(request);
     return {

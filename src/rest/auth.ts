@@ -138,6 +138,7 @@ function ownCheck(authenticate: Authenticate): Way {
 
 function apiKeyCheck(keys: readonly ApiKey[]): Way {
   const known = keys.map((entry) => ({ digest: digestOf(entry), principal: principalOf(entry) }));
+  checkDistinct(known);
   return ({ apiKey }) => {
     if (apiKey === undefined) return undefined;
     const digest = sha256(apiKey);
@@ -148,6 +149,23 @@ function apiKeyCheck(keys: readonly ApiKey[]): Way {
     }
     return found;
   };
+}
+
+/** One of two principals with the same key would never be found. */
+function checkDistinct(known: readonly { digest: Buffer; principal: Principal }[]): void {
+  const names = new Map<string, string>();
+  for (const { digest, principal } of known) {
+    const hex = digest.toString('hex');
+    const name = principal.name.slice('key:'.length);
+    const first = names.get(hex);
+    if (first !== undefined) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The API keys of ${JSON.stringify(first)} and ${JSON.stringify(name)} have the same value; give each a key of its own, or one of them the grants of both.`,
+      );
+    }
+    names.set(hex, name);
+  }
 }
 
 function digestOf({ key, sha256: hex, name }: ApiKey): Buffer {

@@ -19,8 +19,11 @@ import type { HttpAnswer, WireRequest } from './request-state.ts';
 import type { Certificate } from './tls.ts';
 
 export interface SocketOptions {
-  /** The answer to bytes that are no request at all; asked for where it is sent. */
-  readonly garbled: (status: 400 | 408 | 431) => HttpAnswer;
+  /**
+   * The answer to bytes that are no request at all, or to a method that Node does not hand on, with the
+   * target of the request; asked for where it is sent.
+   */
+  readonly garbled: (status: 400 | 405 | 408 | 431, target?: string) => HttpAnswer;
   /** A socket without any traffic is closed after this. */
   readonly socketTimeoutMs: number;
   /** Headers that take longer are answered 408; 0 for any time. */
@@ -37,6 +40,20 @@ const CLIENT_ERRORS: Readonly<Record<string, 408 | 431>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
 };
+
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+/** Longer targets are not looked for in the bytes. */
+const MAX_REQUEST_LINE = 4_096;
+
+/** Node's parser takes a method that it does not know for garbage; the line says otherwise. */
+function unknownMethodTarget({ code, rawPacket }: ParserError): string | undefined {
+  if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return undefined;
+  const line = rawPacket.toString('latin1', 0, MAX_REQUEST_LINE);
+  return /^[!#$%&'*+.^_`|~\w-]{1,32} ([!-~]+) HTTP\/1\.[01]\r?\n/.exec(line)?.[1];
+}
 
 export class SocketServer {
   readonly #handle: Handler;
@@ -108,9 +125,15 @@ export class SocketServer {
     server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, true));
     // What Node would answer by itself, without a body.
     server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, false));
-    server.on('connect', (_, socket: Socket) => this.#refuse(socket, () => garbled(400)));
-    server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) =>
-      this.#refuse(socket as Socket, () => garbled(CLIENT_ERRORS[code] ?? 400)),
+    server.on('connect', ({ url }, socket: Socket) =>
+      this.#refuse(socket, () => garbled(405, url)),
+    );
+    server.on('clientError', (error: ParserError, socket) =>
+      this.#refuse(socket as Socket, () => {
+        const target = unknownMethodTarget(error);
+        if (target !== undefined) return garbled(405, target);
+        return garbled(CLIENT_ERRORS[error.code ?? ''] ?? 400);
+      }),
     );
     return server;
   }

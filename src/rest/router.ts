@@ -35,6 +35,7 @@ const branch = <T>(): Branch<T> => ({ words: new Map(), parameter: undefined, le
 
 export class Router<T extends RoutePattern> {
   readonly #root: Branch<T> = branch();
+  readonly #all = new Set<string>();
 
   /** Throws where two routes have the same method and path. */
   constructor(routes: readonly T[]) {
@@ -58,6 +59,8 @@ export class Router<T extends RoutePattern> {
     }
     if (at.leaves.has(route.method)) throw new Error(`two routes ${route.method} ${route.path}`);
     at.leaves.set(route.method, { route, names });
+    this.#all.add(route.method);
+    if (route.method === 'GET') this.#all.add('HEAD');
   }
 
   /**
@@ -73,6 +76,20 @@ export class Router<T extends RoutePattern> {
     const parameters: Record<string, string> = {};
     for (const [at, name] of leaf.names.entries()) parameters[name] = values[at] as string;
     return { route: leaf.route, parameters };
+  }
+
+  /**
+   * The methods that the target of a request takes, sorted: a whole address, or what a method that no
+   * route has may name in place of one. Those of all routes where it has none.
+   */
+  methodsAt(target: string): string[] {
+    try {
+      const found = this.methods(splitAddress(target).path);
+      if (found.length > 0) return found;
+    } catch {
+      // No path that could be decoded.
+    }
+    return [...this.#all].sort();
   }
 
   /** The methods that a path takes, sorted; none where it has no route. */

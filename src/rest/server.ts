@@ -31,6 +31,7 @@ import { Readiness } from './readiness.ts';
 import { logEnd } from './request-log.ts';
 import { type HttpAnswer, RequestState, stoppingError, type WireRequest } from './request-state.ts';
 import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
+import { Router } from './router.ts';
 import type { Services } from './routes.ts';
 import { checkServerOptions } from './server-options.ts';
 import { traceOf } from './trace-context.ts';
@@ -220,17 +221,18 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     counters: databases.opens ? counters : undefined,
   });
 
+  const router = new Router([
+    ...operationRoutes(services),
+    ...ownRoutes({
+      services,
+      metrics,
+      metricsArePublic,
+      readiness,
+      retryAfterSeconds: limits.retryAfterSeconds,
+    }),
+  ]);
   const handle = createApp({
-    routes: [
-      ...operationRoutes(services),
-      ...ownRoutes({
-        services,
-        metrics,
-        metricsArePublic,
-        readiness,
-        retryAfterSeconds: limits.retryAfterSeconds,
-      }),
-    ],
+    router,
     begin,
     admit,
     preflight: (state) => live.cors.preflight(state),
@@ -242,9 +244,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
   });
   const sockets = new SocketServer(handle, {
-    garbled: (status) => {
+    garbled: (status, target) => {
       metrics.malformed(status);
-      return garbled(status);
+      return garbled(status, target === undefined ? [] : router.methodsAt(singleSlashes(target)));
     },
     socketTimeoutMs: limits.requestTimeoutMs + 5_000,
     headersTimeoutMs: limits.headersTimeoutMs,
@@ -279,6 +281,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     reload: (next) => {
       const renewed = settled(next, limits, databases, queue);
       if (listensAt !== undefined) checkAddress(listensAt, renewed);
+      if (live.authenticates && !renewed.authenticates) {
+        throw new DirspaceError(
+          'InvalidInput',
+          'The new options have no "auth", and the server that runs has: it would let everybody do everything. Give "auth", or start the server anew without it.',
+        );
+      }
       if ((renewed.certificate === undefined) !== (live.certificate === undefined)) {
         throw new DirspaceError(
           'InvalidInput',
