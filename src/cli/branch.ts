@@ -1,6 +1,6 @@
 /** `dirspace branch`: lines of versions beside the main one. */
 import type { Table } from '../sdk/table.ts';
-import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
+import { type Answer, action, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { columns } from './output.ts';
 import { versionOf } from './selection.ts';
@@ -28,29 +28,26 @@ export const branch: Command = {
     'dirspace branch create prod/search/user old --at 1',
     'dirspace branch delete prod/search/user draft',
   ],
-  reads: ([action]) => action === 'ls',
+  takesSql: true,
+  reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
-    const [action, id = '', name] = call.arguments;
+    const asked = action(call, 'branch', ACTIONS);
+    const [, id = '', name] = call.arguments;
     const { options, connection, signal } = call;
-    if (action !== 'create') options.refuse(['at', 'branch'], 'it is for create.');
-    if (action !== 'ls' && action !== 'create' && action !== 'delete') {
-      throw new UsageError(
-        `There is no action ${JSON.stringify(action)} of branch; there is ${ACTIONS.join(', ')}.`,
-      );
-    }
-    if (action === 'ls' && name !== undefined) {
+    if (asked !== 'create') options.refuse(['at', 'branch'], 'it is for create.');
+    if (asked === 'ls' && name !== undefined) {
       throw new UsageError('ls takes no branch; it lists them all.');
     }
-    if (action !== 'ls' && name === undefined) {
-      throw new UsageError(`Name the branch to ${action}, such as draft.`);
+    if (asked !== 'ls' && name === undefined) {
+      throw new UsageError(`Name the branch to ${asked}, such as draft.`);
     }
     const object = parseObject(id);
     const table = await connection.openTable(object.name, object.namespace, {
       ...versionOf(options),
       signal,
     });
-    if (action === 'ls') return list(call, table);
-    return action === 'create' ? create(call, table, name ?? '') : remove(call, table, name ?? '');
+    if (asked === 'ls') return list(call, table);
+    return asked === 'create' ? create(call, table, name ?? '') : remove(call, table, name ?? '');
   },
 };
 

@@ -5,12 +5,21 @@
 import { readFileSync } from 'node:fs';
 import type { DataType, Schema } from '../arrow.ts';
 import { isDirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 import type { JsonArrowDataType, JsonArrowField } from '../protocol/models.ts';
 import { schemaFromJson } from '../protocol/schema.ts';
 import { type SchemaInput, toSchema } from '../sdk/schema-like.ts';
 import { UsageError } from './command.ts';
 
 const EXAMPLE = 'such as id:int64,tags:list<utf8>,vector:fixed_size_list<float32>[4]';
+
+/** Compared with words that are no types. */
+const TYPE_WORDS = [
+  ...['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'],
+  ...['float16', 'float32', 'float64', 'utf8', 'large_utf8', 'binary', 'large_binary', 'bool'],
+  ...['date32', 'date64', 'timestamp', 'time32', 'time64', 'duration', 'decimal128'],
+  ...['list', 'large_list', 'fixed_size_list', 'struct', 'map', 'dictionary', 'null'],
+];
 
 /** Reads `name:type,...`. Throws UsageError. */
 export function parseTypes(text: string): Map<string, DataType> {
@@ -26,7 +35,10 @@ export function parseTypes(text: string): Map<string, DataType> {
       types.set(field.name, schemaFromJson({ fields: [field] }).fields[0]?.type as DataType);
     } catch (error) {
       if (!isDirspaceError(error)) throw error;
-      throw new UsageError(`--types, column ${JSON.stringify(field.name)}: ${error.message}`);
+      const what = error.message.replace(/^schema: fields\[0\]\S*: /, '');
+      const [, word = ''] = /^"([^"]*)" is no type/.exec(what) ?? [];
+      const hint = word === '' ? '' : `.${suggestion(word, TYPE_WORDS)}`;
+      throw new UsageError(`--types, column ${JSON.stringify(field.name)}: ${what}${hint}`);
     }
   }
   return types;

@@ -1,5 +1,6 @@
 /** What a command of the CLI is. Knows neither the parser of arguments nor any command. */
 import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 import type { Connection } from '../sdk/connection.ts';
 import type { Row } from '../sdk/rows.ts';
 import type { ShowPath } from './ids.ts';
@@ -26,7 +27,7 @@ export interface Command {
   readonly examples?: readonly string[];
   /** Its ids are those of what was dropped: no name that is there now is suggested for them. */
   readonly ofDropped?: true;
-  /** It is given SQL and names of columns: input that is refused is a mistake in these. */
+  /** It is given SQL, or names of columns, tags or branches: input that is refused is a mistake in these. */
   readonly takesSql?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
@@ -122,6 +123,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** The answer to a question was not yes; nothing was done. */
+export class Declined extends Error {
+  override readonly name = 'Declined';
+}
+
 /** SQL, or a name in it, that the catalog refused. */
 export class SqlError extends UsageError {
   override readonly cause: DirspaceError;
@@ -175,9 +181,27 @@ export class Options {
     const word = words.find((candidate) => candidate === text);
     if (word !== undefined) return word;
     throw new UsageError(
-      `${flagOf(name)} is ${JSON.stringify(text)}; give one of ${words.join(', ')}.`,
+      `${flagOf(name)} is ${JSON.stringify(text)}; give one of ${words.join(', ')}.${suggestion(text, words)}`,
     );
   }
+}
+
+/** The action of a command that has several. Throws UsageError for a word that is none. */
+export function action<const Word extends string>(
+  { arguments: [given = '', id = ''] }: Pick<Call, 'arguments'>,
+  command: string,
+  words: readonly Word[],
+): Word {
+  const word = words.find((candidate) => candidate === given);
+  if (word !== undefined) return word;
+  const swapped = words.find((candidate) => candidate === id);
+  const hint =
+    swapped === undefined
+      ? suggestion(given, words)
+      : ` The action comes first: dirspace ${command} ${swapped} ${given}.`;
+  throw new UsageError(
+    `There is no action ${JSON.stringify(given)} of ${command}; there is ${words.join(', ')}.${hint}`,
+  );
 }
 
 /** As the user writes it: the parser has made `targetRows` of `--target-rows`. */

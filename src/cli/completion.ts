@@ -14,6 +14,7 @@ import {
 import { SCRIPTS } from './completion-scripts.ts';
 import { EXIT } from './exit-codes.ts';
 import { openConnection } from './open.ts';
+import { namesOf } from './other-options.ts';
 
 type AnyCommand = Command | ServiceCommand;
 
@@ -123,13 +124,6 @@ const flagsOf = (command: AnyCommand | undefined): string[] => [
   ...(command?.options ?? []).map(({ flags }) => flags),
   ...GLOBAL,
 ];
-
-/** `-n` and `--rows` of `-n, --rows <count>`. */
-const namesOf = (flags: string): string[] =>
-  flags
-    .replace(/ <.*$/, '')
-    .split(', ')
-    .filter((name) => name !== '');
 
 const nameOf = (flags: string): string => namesOf(flags).at(-1) ?? '';
 

@@ -27,6 +27,9 @@ export const createNamespace: Command = {
       call.connection.createNamespace(path, { mode, properties, signal: call.signal });
     const created = await (parents ? withParents(call, path, create) : create()).catch((error) => {
       if (isDirspaceError(error, 'NamespaceNotFound')) error.message += ' --parents does it too.';
+      if (isDirspaceError(error, 'NamespaceAlreadyExists')) {
+        error.message = `The namespace ${call.show(path)} exists already. Give --parents to take it as it is.`;
+      }
       throw error;
     });
     return { json: { id: path, ...created }, note: `Created the namespace ${call.show(path)}.` };

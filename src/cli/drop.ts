@@ -1,6 +1,6 @@
 /** `dirspace drop`: takes away a table or a namespace. */
-import { DirspaceError, isDirspaceError } from '../errors.ts';
-import { type Answer, argument, type Call, type Command } from './command.ts';
+import { isDirspaceError } from '../errors.ts';
+import { type Answer, argument, type Call, type Command, Declined } from './command.ts';
 import { parseObject } from './ids.ts';
 import { everyListing } from './ls.ts';
 import { counted } from './output.ts';
@@ -29,7 +29,7 @@ export const drop: Command = {
     }
     const behavior = options.flag('cascade') ? 'cascade' : 'restrict';
     if (behavior === 'cascade' && !options.flag('yes') && !(await isConfirmed(call, id))) {
-      throw new DirspaceError('InvalidInput', 'Nothing was dropped: the answer was not yes.');
+      throw new Declined('Nothing was dropped: the answer was not yes.');
     }
     try {
       await connection.dropNamespace(id, { behavior, signal });

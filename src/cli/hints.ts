@@ -10,6 +10,8 @@ import { parsePath, type ShowPath } from './ids.ts';
 export interface TypedIds {
   /** As they were typed. */
   readonly ids: readonly string[];
+  /** Every other word that may name something: a tag, a branch. */
+  readonly words: readonly string[];
   readonly show: ShowPath;
   /** Whether they are of what was dropped. */
   readonly areDropped: boolean;
@@ -57,25 +59,120 @@ function tryPath(id: string): string[] {
 
 async function hintFor(
   { code, details }: DirspaceError,
-  { ids, show, areDropped }: TypedIds,
+  typed: TypedIds,
   connection: Connection,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (areDropped) return undefined;
+  const { ids, show, areDropped } = typed;
+  if (areDropped) return droppedHint(tryPath(ids[0] ?? ''), code, typed, connection, signal);
+  if (code === 'TableTagNotFound' || code === 'TableBranchNotFound') {
+    return referenceHint(tryPath(ids[0] ?? ''), code, typed, connection, signal);
+  }
   if (code !== 'TableNotFound' && code !== 'NamespaceNotFound') return undefined;
   // A remote catalog does not tell which of several ids it is.
   const path = Array.isArray(details.id) ? details.id.map(String) : tryPath(ids[0] ?? '');
   const name = path.at(-1);
   if (name === undefined) return undefined;
   const parent = path.slice(0, -1);
-  if (code === 'TableNotFound' && (await connection.namespaceExists(path, { signal }))) {
+  const isTable = code === 'TableNotFound';
+  if (isTable && (await connection.namespaceExists(path, { signal }))) {
     return `${show(path)} is a namespace; \`dirspace ls ${show(path)}\` lists its tables.`;
   }
-  if (code === 'NamespaceNotFound' && (await connection.tableExists(name, parent, { signal }))) {
+  if (!isTable && (await connection.tableExists(name, parent, { signal }))) {
     return `${show(path)} is a table; \`dirspace describe ${show(path)}\` shows it.`;
   }
-  const meant = await nearestPath(connection, path, code === 'TableNotFound', signal);
-  return meant === undefined ? undefined : `Did you mean ${show(meant)}?`;
+  const parts = path.flatMap((part) => part.split('.'));
+  if (parts.length > path.length && !parts.includes('')) {
+    const isThere = isTable
+      ? connection.tableExists(parts.at(-1) ?? '', parts.slice(0, -1), { signal })
+      : connection.namespaceExists(parts, { signal });
+    const id = show(parts);
+    if (await isThere) return `Did you mean ${id}? Names of an id are joined by "/".`;
+  }
+  const near = await nearestPath(connection, path, isTable, signal);
+  const elsewhere = isTable ? await pathsTo(name, connection, signal) : [];
+  const meant = new Set([...(near === undefined ? [] : [near]), ...elsewhere].map(show));
+  return meant.size === 0 ? undefined : `Did you mean ${[...meant].join(' or ')}?`;
+}
+
+/** Of a tag or a branch that a table does not have: the other kind of that name, or the nearest name. */
+async function referenceHint(
+  path: readonly string[],
+  code: 'TableTagNotFound' | 'TableBranchNotFound',
+  { words }: TypedIds,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const table = await connection.openTable(path.at(-1) ?? '', path.slice(0, -1), { signal });
+  const tags = Object.keys(await (await table.tags()).list({ signal }));
+  const branches = Object.keys(await (await table.branches()).list({ signal }));
+  const isTag = code === 'TableTagNotFound';
+  const [known, others] = isTag ? [tags, branches] : [branches, tags];
+  const other = words.find((word) => others.includes(word) && !known.includes(word));
+  if (other !== undefined) {
+    return isTag ? `${other} is a branch: --branch ${other}.` : `${other} is a tag: --at ${other}.`;
+  }
+  for (const word of words) {
+    const meant = known.includes(word) ? undefined : nearest(word, known);
+    if (meant !== undefined) return `Did you mean ${meant}?`;
+  }
+  return undefined;
+}
+
+/** Of a table that is not in the trash: what it is, or what is there of a name like it. */
+async function droppedHint(
+  path: readonly string[],
+  code: DirspaceError['code'],
+  { show }: TypedIds,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const id = show(path);
+  const entries = await connection.listTrash([], { signal });
+  const tables = entries.flatMap(({ kind, path: dropped, tables: inside = [] }) =>
+    kind === 'table' ? [dropped, ...inside] : inside,
+  );
+  const known = tables.filter((table) => table.length > 0).map(show);
+  const inside = known.filter((table) => table.startsWith(show([...path, ''])));
+  const some = inside.slice(0, MOST_TOLD).join(', ');
+  const isDropped = known.includes(id);
+  if (code === 'NamespaceNotFound' && isDropped) {
+    const parent = show(path.slice(0, -1));
+    return `The table is in the trash: \`dirspace create-namespace -p ${parent}\` makes room to bring it back to.`;
+  }
+  if (isDropped) return undefined;
+  if (inside.length > 0)
+    return `Tables are brought back one by one; in the trash of it are ${some}.`;
+  const meant = nearest(id, known);
+  if (meant !== undefined) return `Did you mean ${meant}?`;
+  const [name = '', parent] = [path.at(-1), path.slice(0, -1)];
+  if (await connection.tableExists(name, parent, { signal })) {
+    return `There is a table ${id}, which is not dropped.`;
+  }
+  return undefined;
+}
+
+/** Names that a hint tells at most. */
+const MOST_TOLD = 3;
+/** Namespaces that are looked into for a table of some name. */
+const MOST_NAMESPACES = 100;
+
+/** Where in the catalog there are tables of a name, the nearest to the root first. */
+async function pathsTo(
+  name: string,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<string[][]> {
+  const found: string[][] = [];
+  const waiting: string[][] = [[]];
+  for (let at = 0; at < Math.min(waiting.length, MOST_NAMESPACES); at++) {
+    const path = waiting[at] ?? [];
+    if (await connection.tableExists(name, path, { signal })) found.push([...path, name]);
+    if (found.length === MOST_TOLD) break;
+    const { namespaces } = await connection.listNamespaces(path, { limit: MOST_NAMES, signal });
+    for (const below of namespaces) waiting.push([...path, below]);
+  }
+  return found;
 }
 
 /** Names that are compared; a namespace of more is not read to its end for a hint. */

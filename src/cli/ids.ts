@@ -13,9 +13,18 @@ export function parsePath(text: string): string[] {
   try {
     return checkPath(trimmed.split(/[/$]/));
   } catch (error) {
-    if (isDirspaceError(error)) throw new UsageError(`${JSON.stringify(text)}: ${error.message}`);
+    if (isDirspaceError(error)) {
+      throw new UsageError(`${JSON.stringify(text)}: ${error.message}${otherDelimiter(trimmed)}`);
+    }
     throw error;
   }
+}
+
+/** Of an id whose names are joined as in other programs. */
+function otherDelimiter(text: string): string {
+  const names = text.split(/::|[/$\\:]/);
+  const areNames = names.length > 1 && names.every((name) => /^[\w.-]+$/.test(name));
+  return areNames ? ` Names of an id are joined by "/": ${names.join('/')}.` : '';
 }
 
 /** An object that is not the root: the namespace it is in, and its name. */

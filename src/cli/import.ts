@@ -1,4 +1,5 @@
 /** `dirspace import`: rows from a file into a table. */
+import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { type DataInput, toRecordBatchStream } from '../sdk/data.ts';
 import type { Table } from '../sdk/table.ts';
@@ -7,7 +8,7 @@ import { type Answer, argument, type Call, type Command, UsageError } from './co
 import { parseObject } from './ids.ts';
 import { counted } from './output.ts';
 import { withParents } from './parents.ts';
-import { type OpenFile, openFile } from './read-file.ts';
+import { isKnownKind, type OpenFile, openFile } from './read-file.ts';
 
 const MODES = ['create', 'append', 'overwrite'] as const;
 
@@ -24,7 +25,7 @@ export const importFile: Command = {
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
     {
       flags: '--types <name:type,...>',
-      summary: 'types of columns, in the words of describe; the others are inferred',
+      summary: 'types of columns, in the words of describe; others are found out from the rows',
     },
     {
       flags: '--schema <file>',
@@ -40,6 +41,7 @@ export const importFile: Command = {
   reads: false,
   makesCatalog: true,
   async run(call: Call): Promise<Answer> {
+    refuseOtherOrder(call);
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
     const typed = typing(call, mode);
@@ -60,6 +62,15 @@ export const importFile: Command = {
     };
   },
 };
+
+/** As other programs have it: the table, and then the file. */
+function refuseOtherOrder(call: Call): void {
+  const [file, id] = [argument(call, 0), argument(call, 1)];
+  if (existsSync(file) || !isKnownKind(id) || !existsSync(id)) return;
+  throw new UsageError(
+    `There is no file ${JSON.stringify(file)}. The file comes first: dirspace import ${id} ${file}.`,
+  );
+}
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 
@@ -102,18 +113,21 @@ async function inFile<Result>(
       place === undefined
         ? error.message
         : `${error.message.replace(/^Row \d+/, place.text)} Rows and lines are counted from 1.`;
-    throw new DirspaceError(
-      error.code,
-      `${name}: ${message.replace(/\b(p)ass a schema\b/i, (_, p) => (p === 'P' ? 'Give' : 'give') + HOW)} Nothing was imported.`,
-      {
-        cause: error,
-        details: { ...error.details, ...place?.details },
-      },
-    );
+    throw new DirspaceError(error.code, `${name}: ${inOwnWords(message)} Nothing was imported.`, {
+      cause: error,
+      details: { ...error.details, ...place?.details },
+    });
   }
 }
 
-const HOW = ' --types or --schema';
+/** Messages of the SDK name what a program passes. */
+const inOwnWords = (message: string): string =>
+  message
+    .replace(/\bPass a schema\b/, 'Give --types or --schema')
+    .replace(/\bpass a schema\b/, 'give --types or --schema')
+    .replace('A schema takes columns', '--schema takes columns')
+    .replace('cannot be inferred: the rows hold only', 'is not known: its rows hold only')
+    .replace('null, undefined or empty arrays there', 'null or empty lists');
 
 /** Messages of the SDK count rows from 0, as arrays do. */
 function placeOf(

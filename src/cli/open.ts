@@ -1,6 +1,7 @@
 /** Opens the catalog that a command is for: a directory, or a server. */
-import { existsSync } from 'node:fs';
-import { DirspaceError } from '../errors.ts';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { Connection } from '../sdk/connection.ts';
 import { defined } from '../sdk/defined.ts';
 import { type Options, type Surroundings, UsageError } from './command.ts';
@@ -41,7 +42,7 @@ export async function openConnection(
         `--uri is ${JSON.stringify(place)}; an address begins with http:// or https://. Give --root for a directory.`,
       );
     }
-    if (!makesCatalog) requireFolder(place);
+    requireCatalog(place, makesCatalog);
     return connect(place, defined({ readOnly, signal }));
   }
   const headers = Object.entries(serverHeaders(env));
@@ -49,14 +50,33 @@ export async function openConnection(
     uri: place,
     ...Object.fromEntries(headers.map(([name, value]) => [`headers.${name}`, value])),
   };
-  return connectNamespace('rest', properties, defined({ readOnly, signal }));
+  return connectNamespace('rest', properties, defined({ readOnly, signal })).catch((error) => {
+    throw isDirspaceError(error, 'InvalidInput') ? new UsageError(error.message) : error;
+  });
 }
 
 /** A path that was misspelt would show an empty catalog, or make one. */
-function requireFolder(place: string): void {
-  if (/^[a-z][a-z0-9+.-]+:/i.test(place) || existsSync(place)) return;
-  throw new DirspaceError(
-    'NamespaceNotFound',
-    `There is no catalog at ${JSON.stringify(place)}: the folder does not exist. Check --root; import and create-namespace make a new one.`,
-  );
+function requireCatalog(place: string, makesCatalog: boolean): void {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(place)) return;
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (found?.isDirectory() === false) {
+    throw new UsageError(
+      `${JSON.stringify(place)} is no folder; --root is the folder of a catalog.`,
+    );
+  }
+  if (makesCatalog) return;
+  if (found === undefined) throw noCatalog(place, 'the folder does not exist');
+  if (!isCatalog(place)) throw noCatalog(place, 'the folder has no namespaces and no tables');
 }
+
+const noCatalog = (place: string, why: string): DirspaceError =>
+  new DirspaceError(
+    'NamespaceNotFound',
+    `There is no catalog at ${JSON.stringify(place)}: ${why}. Check --root; import and create-namespace make a new one.`,
+  );
+
+/** Whether there is anything that a catalog has. One that lost its format file is one still. */
+const isCatalog = (folder: string): boolean =>
+  existsSync(join(folder, '.dirspace')) ||
+  existsSync(join(folder, 'data')) ||
+  readdirSync(folder).some((name) => existsSync(join(folder, name, '.namespace.json')));

@@ -7,6 +7,7 @@ import {
   type ServiceCommand,
   UsageError,
 } from './command.ts';
+import { otherOption } from './other-options.ts';
 
 /** What was asked for; nothing for help and the like, whose text is printed already. */
 export interface Request {
@@ -34,16 +35,25 @@ export async function readArguments(
   streams: Streams,
 ): Promise<Request | number> {
   let request: Request | undefined;
+  let asked: Command | ServiceCommand | undefined;
   const errorStreams = facts.asJson ? { ...streams, error: () => {} } : streams;
   const program = configure(new Program('dirspace'), errorStreams)
     .description('Look at and change a catalog of Arrow tables in a directory.')
-    .version(facts.version)
+    .option('-V, --version', 'print the version of dirspace')
+    .on('option:version', () => {
+      throw new VersionAsked();
+    })
     .option('--root <dir>', 'the directory of the catalog (default: $DIRSPACE_URI, or ".")')
     .option('--uri <address>', 'the address of a server, such as http://127.0.0.1:2333')
     .option('--json', 'print one JSON document')
     .addHelpText('after', HELP);
   for (const command of facts.commands) {
-    const sub = configure(program.command(command.name), errorStreams).description(command.summary);
+    const sub = configure(program.command(command.name), errorStreams)
+      .description(command.summary)
+      .exitOverride((error) => {
+        asked = command;
+        throw error;
+      });
     for (const [name, summary] of command.arguments) sub.argument(name, summary);
     for (const option of command.options ?? []) sub.addOption(optionOf(option));
     const examples = command.examples?.map((line) => `  ${line}`).join('\n');
@@ -57,23 +67,54 @@ export async function readArguments(
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
+    if (error instanceof VersionAsked) return tellVersion(argv, facts, streams);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
     // Help that was not asked for is printed already.
     if (error.code === 'commander.help' && !facts.asJson) return 2;
     if (error.code === 'commander.help') throw new UsageError('No command is given.');
-    throw new UsageError(said(error, facts.commands));
+    throw new UsageError(said(error, asked, facts.commands));
   }
   return request ?? 2;
 }
 
-function said({ message }: CommanderError, commands: ProgramFacts['commands']): string {
+class VersionAsked extends Error {}
+
+/** After a command it is taken for the version of a table, which has another name. */
+function tellVersion(
+  argv: readonly string[],
+  { version, commands }: ProgramFacts,
+  streams: Streams,
+): number {
+  const command = commands.find(({ name }) => argv.includes(name));
+  const hint = command === undefined ? undefined : otherOption('--version', command);
+  if (hint !== undefined) throw new UsageError(`--version is of dirspace itself. ${hint}`);
+  streams.out(`${version}\n`);
+  return 0;
+}
+
+function said(
+  { code, message }: CommanderError,
+  asked: Command | ServiceCommand | undefined,
+  commands: ProgramFacts['commands'],
+): string {
   const text = message.replace(/^error: /, '');
+  const help = 'Give --help for help.';
+  if (code === 'commander.missingArgument' || code === 'commander.excessArguments') {
+    const usage = asked?.arguments.map(([name]) => ` ${name}`).join('') ?? '';
+    return `${text}\nUsage: dirspace ${asked?.name ?? '<command>'}${usage}\n${help}`;
+  }
+  const [, option] = /^unknown option '([^'=]*)/.exec(text) ?? [];
+  if (option !== undefined) {
+    // What another program calls so is nearer than a name of similar letters.
+    const meant = otherOption(option, asked);
+    if (meant !== undefined) return `${text.split('\n')[0]}\n${meant}\n${help}`;
+  }
   const [, unknown] = /^unknown command '([^']*)'/.exec(text) ?? [];
   const meant = commands.find(({ otherNames }) => otherNames?.includes(unknown ?? ''))?.name;
   const hint =
     meant === undefined || text.includes(`${meant}?`) ? '' : `\n(Did you mean ${meant}?)`;
-  return `${text}${hint}\nGive --help for help.`;
+  return `${text}${hint}\n${help}`;
 }
 
 const HELP = `

@@ -1,9 +1,9 @@
 /** `dirspace query`: the rows of a table that fit an SQL predicate. */
-import type { ColumnOrdering } from '../sdk/query.ts';
 import type { Table } from '../sdk/table.ts';
-import { argument, type Call, type Command, type RowsAnswer, UsageError } from './command.ts';
+import { type Call, type Command, type RowsAnswer, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { counted } from './output.ts';
+import { orderings, selectedColumns } from './query-columns.ts';
 import { readRows } from './read-rows.ts';
 import { versionOf } from './selection.ts';
 
@@ -19,10 +19,14 @@ export const query: Command = {
     ['[predicate]', 'SQL, such as "age > 3 AND name LIKE \'a%\'"; all rows if absent'],
   ],
   options: [
-    { flags: '-s, --select <column>', summary: 'a column; may be given again', repeated: true },
     {
-      flags: '--sort <column[:desc]>',
-      summary: 'a column to order by, from small to large unless :desc; may be given again',
+      flags: '-s, --select <column,...>',
+      summary: 'the columns to show; may be given again',
+      repeated: true,
+    },
+    {
+      flags: '--sort <column[:desc],...>',
+      summary: 'columns to order by, from small to large unless :desc; may be given again',
       repeated: true,
     },
     {
@@ -33,14 +37,14 @@ export const query: Command = {
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
   ],
   examples: [
-    'dirspace query prod/search/user "age > 30" -s name -s age',
+    'dirspace query prod/search/user "age > 30" -s name,age',
     'dirspace query prod/search/user --sort age:desc -n 3',
     'dirspace query prod/search/user --json > users.json',
   ],
   takesSql: true,
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
-    const { namespace, name } = parseObject(argument(call, 0));
+    const { namespace, name } = tableOf(call);
     const { options, signal, terminals } = call;
     const isCut = options.text('rows') === undefined && terminals.output;
     const limit = isCut ? ROWS : options.count('rows', Number.MAX_SAFE_INTEGER);
@@ -50,19 +54,17 @@ export const query: Command = {
     });
     // What is counted below must be the version that is shown.
     if (isCut) await table.checkout(await table.version({ signal }), { signal });
-    const selected = options.texts('select');
+    const names = fieldNames(table, signal);
+    const selected = await selectedColumns(options.texts('select'), names);
     if (selected.includes('*')) {
       throw new UsageError('-s takes names of columns; without -s all of them are shown.');
     }
-    const columns =
-      selected.length > 0
-        ? selected
-        : (await table.schema({ signal })).fields.map((field) => field.name);
+    const columns = selected.length > 0 ? selected : await names();
     const predicate = call.arguments[1];
     const asked = table.query().limit(limit);
     if (selected.length > 0) asked.select(selected);
     if (predicate !== undefined) asked.where(predicate);
-    const ordering = options.texts('sort').map(orderOf);
+    const ordering = await orderings(options.texts('sort'), names);
     if (ordering.length > 0) asked.orderBy(ordering);
     const rows = readRows(asked, call);
     if (!isCut) return { columns, rows };
@@ -70,10 +72,26 @@ export const query: Command = {
   },
 };
 
-/** A column whose own name ends in `:asc` or `:desc` is given with one more of these. */
-function orderOf(text: string): ColumnOrdering {
-  const [, columnName = text, direction] = /^(.+):(asc|desc)$/s.exec(text) ?? [];
-  return { columnName, ascending: direction !== 'desc' };
+/** The other order of the arguments is told as such. */
+function tableOf(call: Call): ReturnType<typeof parseObject> {
+  const [id = '', predicate] = call.arguments;
+  try {
+    return parseObject(id);
+  } catch (error) {
+    if (predicate === undefined || !/^[\w./$-]+$/.test(predicate)) throw error;
+    throw new UsageError(
+      `The table comes first: dirspace query ${predicate} ${JSON.stringify(id)}.`,
+    );
+  }
+}
+
+/** Reads the schema once, when it is first asked for. */
+function fieldNames(table: Table, signal: AbortSignal): () => Promise<readonly string[]> {
+  let names: Promise<readonly string[]> | undefined;
+  return () => {
+    names ??= table.schema({ signal }).then(({ fields }) => fields.map(({ name }) => name));
+    return names;
+  };
 }
 
 async function noteOfMore(

@@ -14,6 +14,10 @@ const ARROW = ['.arrow', '.arrows', '.feather', '.ipc'];
 const LINES = ['.ndjson', '.jsonl'];
 const PIECE_BYTES = 1 << 20;
 
+/** Whether the name of a file says how to read it. */
+export const isKnownKind = (file: string): boolean =>
+  [...ARROW, '.json', ...LINES].includes(extname(file).toLowerCase());
+
 /** A file that is being read. */
 export interface OpenFile {
   readonly data: DataInput;

@@ -1,6 +1,6 @@
 /** An error as it is written to standard error: a sentence for people, one line of JSON for programs. */
 import { isDirspaceError } from '../errors.ts';
-import { SqlError, UsageError } from './command.ts';
+import { Declined, SqlError, UsageError } from './command.ts';
 import { exitCode } from './exit-codes.ts';
 import { Interrupted } from './interruption.ts';
 import { toJson } from './output.ts';
@@ -16,9 +16,10 @@ export function errorText(error: unknown, asJson: boolean): string {
   return `dirspace: ${message}${code}\n`;
 }
 
-/** Codes of the catalog, and three of the command line's own. */
+/** Codes of the catalog, and four of the command line's own. */
 function codeOf(error: unknown): string {
   if (isDirspaceError(error)) return error.code;
   if (error instanceof UsageError) return 'Usage';
+  if (error instanceof Declined) return 'Declined';
   return error instanceof Interrupted ? 'Interrupted' : 'Failure';
 }

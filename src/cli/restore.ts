@@ -1,7 +1,8 @@
 /** `dirspace restore`: makes an old version of a table its newest. */
 import { defined } from '../sdk/defined.ts';
-import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
+import { type Answer, argument, type Call, type Command } from './command.ts';
 import { parseObject } from './ids.ts';
+import { versionNumber } from './selection.ts';
 
 export const restore: Command = {
   name: 'restore',
@@ -22,16 +23,14 @@ export const restore: Command = {
     const wanted = argument(call, 1);
     const branch = options.text('branch');
     const isNumber = /^\d+$/.test(wanted);
-    if (isNumber && !Number.isSafeInteger(Number(wanted))) {
-      throw new UsageError(`${wanted} is no version; it is too large.`);
-    }
+    const version = isNumber ? versionNumber(wanted) : wanted;
     const table = await call.connection.openTable(name, namespace, defined({ branch, signal }));
-    await table.restore(isNumber ? Number(wanted) : wanted, { signal });
-    const version = await table.version({ signal });
+    await table.restore(version, { signal });
+    const newest = await table.version({ signal });
     const id = [...namespace, name];
     return {
-      json: { id, restored: isNumber ? Number(wanted) : wanted, version },
-      note: `Restored ${isNumber ? `version ${wanted}` : `the tag ${wanted}`} of ${call.show(id)} as version ${version}.`,
+      json: { id, restored: version, version: newest },
+      note: `Restored ${isNumber ? `version ${wanted}` : `the tag ${wanted}`} of ${call.show(id)} as version ${newest}.`,
     };
   },
 };

@@ -48,7 +48,7 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   const { terminals = NO_TERMINALS } = around;
   const asJson = options.flag('json');
   const signal = untilInterrupted(around);
-  const typed = typedIds(command, given);
+  const typed = typedIds(command, given, options);
   let state = (): string | undefined => undefined;
   const line = showProgress(command.name, () => state(), around, terminals.error, systemEnv);
   const error = (text: string): void => line.aside(() => around.error(text));
@@ -90,11 +90,21 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   }
 }
 
-function typedIds(command: Command, given: Request['arguments']): TypedIds {
+function typedIds(
+  command: Command,
+  given: Request['arguments'],
+  options: Request['options'],
+): TypedIds {
   const isId = (at: number): boolean =>
     /^[<[](id|path|new)\b/.test(command.arguments[at]?.[0] ?? '');
   const ids = given.filter((text, at): text is string => text !== undefined && isId(at));
-  return { ids, show: showAsTyped(ids), areDropped: command.ofDropped === true };
+  const words = [...given.filter((_, at) => !isId(at)), options.text('at'), options.text('branch')];
+  return {
+    ids,
+    words: words.filter((text) => text !== undefined),
+    show: showAsTyped(ids),
+    areDropped: command.ofDropped === true,
+  };
 }
 
 async function confirm(

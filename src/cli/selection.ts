@@ -7,9 +7,16 @@ export function versionOf(options: Options): { version?: number; tag?: string; b
   const branch = options.text('branch');
   const onBranch = branch === undefined ? {} : { branch };
   if (at === undefined) return onBranch;
-  if (/^\d+$/.test(at)) return { version: Number(at), ...onBranch };
+  if (/^\d+$/.test(at)) return { version: versionNumber(at), ...onBranch };
   if (branch !== undefined) {
     throw new UsageError(`--at ${at} is a tag, which names its branch; leave out --branch.`);
   }
   return { tag: at };
+}
+
+/** Throws UsageError for a number that is none of a version. */
+export function versionNumber(digits: string): number {
+  const version = Number(digits);
+  if (Number.isSafeInteger(version)) return version;
+  throw new UsageError(`${digits} is no version; it is too large.`);
 }

@@ -1,6 +1,6 @@
 /** `dirspace tag`: names for versions of a table, which cleanup keeps. */
 import type { Table } from '../sdk/table.ts';
-import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
+import { type Answer, action, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { columns } from './output.ts';
 import { versionOf } from './selection.ts';
@@ -31,26 +31,22 @@ export const tag: Command = {
     'dirspace tag move prod/search/user v1 --at 3',
     'dirspace tag ls prod/search/user --json',
   ],
-  reads: ([action]) => action === 'ls',
+  takesSql: true,
+  reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
-    const [action] = call.arguments;
+    const asked = action(call, 'tag', ACTIONS);
     const name = call.arguments[2];
     const { options } = call;
-    if (action !== 'create' && action !== 'move') {
+    if (asked !== 'create' && asked !== 'move') {
       options.refuse(['at', 'branch'], 'it is for create and move.');
     }
-    if (action === 'ls') {
+    if (asked === 'ls') {
       if (name !== undefined) throw new UsageError('ls takes no tag; it lists them all.');
       return list(call, await open(call));
     }
-    if (action !== 'create' && action !== 'move' && action !== 'delete') {
-      throw new UsageError(
-        `There is no action ${JSON.stringify(action)} of tag; there is ${ACTIONS.join(', ')}.`,
-      );
-    }
-    if (name === undefined) throw new UsageError(`Name the tag to ${action}, such as v1.`);
+    if (name === undefined) throw new UsageError(`Name the tag to ${asked}, such as v1.`);
     const table = await open(call);
-    return action === 'delete' ? remove(call, table, name) : put(call, table, name, action);
+    return asked === 'delete' ? remove(call, table, name) : put(call, table, name, asked);
   },
 };
 
@@ -77,12 +73,12 @@ async function put(
   { signal }: Call,
   table: Table,
   name: string,
-  action: 'create' | 'move',
+  change: 'create' | 'move',
 ): Promise<Answer> {
   // Tags are of the branch that the table was opened on.
   const tags = await table.tags();
   const [branch, version] = [table.currentBranch() ?? 'main', await table.version({ signal })];
-  if (action === 'create') await tags.create(name, version, { signal });
+  if (change === 'create') await tags.create(name, version, { signal });
   else await tags.update(name, version, { signal });
   return {
     json: { tag: name, version, branch },

@@ -1,6 +1,7 @@
 /** `dirspace trash`: and `undrop`: list what was dropped, bring a table back, remove all for good. */
 import { systemEnv } from '../env.ts';
-import { type Answer, type Call, type Command, UsageError } from './command.ts';
+import { isDirspaceError } from '../errors.ts';
+import { type Answer, action, type Call, type Command, Declined, UsageError } from './command.ts';
 import { parseObject, parsePath } from './ids.ts';
 import { columns } from './output.ts';
 
@@ -19,6 +20,7 @@ export const trash: Command = {
     { flags: '--entry <trash-id>', summary: 'restore: which of several, as ls shows it' },
     { flags: '--older-than <days>', summary: 'empty: only what was dropped longer ago' },
     { flags: '--dry-run', summary: 'empty: say how much would go and remove nothing' },
+    { flags: '-y, --yes', summary: 'empty: do not ask, as it does on a terminal' },
   ],
   examples: [
     'dirspace trash ls',
@@ -26,18 +28,16 @@ export const trash: Command = {
     'dirspace trash empty --older-than 30',
   ],
   ofDropped: true,
-  reads: ([action]) => action === 'ls',
+  reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
-    const [action, id] = call.arguments;
+    const asked = action(call, 'trash', ACTIONS);
+    const [, id] = call.arguments;
     const { options } = call;
-    if (action !== 'restore') options.refuse(['entry'], 'it is for restore.');
-    if (action !== 'empty') options.refuse(['olderThan'], 'it is for empty.');
-    if (action === 'ls') return list(call, id ?? '/');
-    if (action === 'restore') return restore(call, id);
-    if (action === 'empty') return empty(call, id);
-    throw new UsageError(
-      `There is no action ${JSON.stringify(action)} of trash; there is ${ACTIONS.join(', ')}.`,
-    );
+    if (asked !== 'restore') options.refuse(['entry'], 'it is for restore.');
+    if (asked !== 'empty') options.refuse(['olderThan'], 'it is for empty.');
+    if (asked === 'ls') return list(call, id ?? '/');
+    if (asked === 'restore') return restore(call, id);
+    return empty(call, id);
   },
 };
 
@@ -74,32 +74,52 @@ async function restore(
   if (id === undefined) throw new UsageError('Name the table to restore, such as prod/user.');
   const { namespace, name } = parseObject(id);
   const trashId = options.text('entry');
-  const found = await connection.undropTable(name, namespace, {
-    signal,
-    ...(trashId === undefined ? {} : { trashId }),
-  });
+  const found = await connection
+    .undropTable(name, namespace, { signal, ...(trashId === undefined ? {} : { trashId }) })
+    .catch(async (error) => {
+      const path = [...namespace, name];
+      if (
+        isDirspaceError(error, 'TableAlreadyExists') &&
+        (await connection.namespaceExists(path, { signal }))
+      ) {
+        error.message = `${show(path)} is a namespace, which is not dropped; name a table that was.`;
+      }
+      throw error;
+    });
   return { json: found, note: `Brought back the table ${show(found.id)}.` };
 }
 
-async function empty(
-  { connection, options, signal, progress }: Call,
-  id: string | undefined,
-): Promise<Answer> {
+async function empty(call: Call, id: string | undefined): Promise<Answer> {
+  const { connection, options, signal, progress } = call;
   if (id !== undefined) {
     throw new UsageError('The trash is emptied as a whole; leave out the id.');
   }
   const days = options.text('olderThan') === undefined ? undefined : options.count('olderThan', 0);
   const dryRun = options.flag('dryRun');
+  const until =
+    days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) };
+  if (!dryRun && !options.flag('yes') && !(await isConfirmed(call, until))) {
+    throw new Declined('Nothing was removed: the answer was not yes.');
+  }
   progress(() => 'removing');
-  const result = await connection.purgeTrash({
-    dryRun,
-    signal,
-    ...(days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) }),
-  });
+  const result = await connection.purgeTrash({ dryRun, signal, ...until });
   const { removed } = result;
   const what = removed === 1 ? 'one entry' : `${removed} entries`;
   const note = dryRun
     ? `Nothing was changed; ${what} would be removed.`
     : `Removed ${what} for good.`;
   return { json: result, note };
+}
+
+/** A trash in which there is nothing to remove is emptied without a question. */
+function isConfirmed(
+  { connection, confirm, signal }: Call,
+  until: { olderThan?: Date },
+): Promise<boolean> {
+  return confirm(async () => {
+    const { removed } = await connection.purgeTrash({ dryRun: true, signal, ...until });
+    if (removed === 0) return undefined;
+    const what = removed === 1 ? 'one entry' : `${removed} entries`;
+    return `Remove ${what} of the trash for good?`;
+  });
 }
