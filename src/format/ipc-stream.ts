@@ -14,8 +14,6 @@ import { type PreparedSchema, prepareSchema } from './fragment-schema.ts';
 import { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
 
 /** The media types of the two forms. */
-export const ARROW_STREAM_TYPE = 'application/vnd.apache.arrow.stream';
-export const ARROW_FILE_TYPE = 'application/vnd.apache.arrow.file';
 
 const END_OF_STREAM = Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0);
 const FILE_HEAD = Uint8Array.of(...MAGIC, 0, 0);

@@ -1,4 +1,4 @@
-/** Header names that both sides of the protocol know. What they mean is decided elsewhere. */
+/** Names of headers and media types that client and server of the protocol share. */
 
 export const API_KEY_HEADER = 'x-api-key';
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
@@ -12,7 +12,8 @@ export const SUPPORTS_HEADER = 'x-dirspace-supports';
 export const HEADER_CONTEXT = 'header.';
 
 export const JSON_TYPE = 'application/json';
-export { ARROW_FILE_TYPE, ARROW_STREAM_TYPE } from '../format/ipc-stream.ts';
+export const ARROW_STREAM_TYPE = 'application/vnd.apache.arrow.stream';
+export const ARROW_FILE_TYPE = 'application/vnd.apache.arrow.file';
 
 /** The names that such a header lists. */
 export const namesIn = (header: string | null): string[] =>
