@@ -5,7 +5,15 @@ import { describe, expect, test } from 'vitest';
 
 /** From the bottom up: a file may import from its own layer and from those before it. */
 const LAYERS = [
-  ['errors.ts', 'env.ts', 'bytes.ts', 'version.ts', 'known-names.ts', 'request-memory.ts'],
+  [
+    'errors.ts',
+    'env.ts',
+    'bytes.ts',
+    'version.ts',
+    'known-names.ts',
+    'request-memory.ts',
+    'steps.ts',
+  ],
   ['values'],
   ['arrow.ts'],
   ['protocol'],

@@ -4,7 +4,8 @@
  */
 import type { DataType } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
-import { type Bound, canFail } from './bound.ts';
+import { drained } from '../steps.ts';
+import { type Bound, canFail, childrenOf } from './bound.ts';
 import { castColumn } from './cast.ts';
 import {
   type Column,
@@ -28,6 +29,7 @@ import { evaluateLike } from './evaluate-like.ts';
 import { dictionaryFrame, type Frame, NarrowFrame, noColumns } from './frame.ts';
 import { gather } from './gather.ts';
 import { familyOf } from './types.ts';
+import { isLight, workOf } from './weight.ts';
 
 /** The value of a tree without columns. Throws what its evaluation throws. */
 export function evaluateConstant(bound: Bound): Value {
@@ -42,18 +44,78 @@ export function evaluate(bound: Bound, frame: Frame): Column {
   const { memory } = frame;
   const before = memory.used;
   const column = evaluateNode(bound, frame);
-  // Truth and numbers refer to nothing of what they were computed from.
-  const { form } = column;
-  if (form === 'truth' || form === 'number' || form === 'wide') memory.used = before;
+  if (isApart(column)) memory.used = before;
   return column;
 }
+
+/** Truth and numbers refer to nothing of what they were computed from. */
+const isApart = ({ form }: Column): boolean =>
+  form === 'truth' || form === 'number' || form === 'wide';
 
 function evaluateNode(bound: Bound, frame: Frame): Column {
   if (frame.length > 1) {
     const once = overDictionary(bound, frame);
     if (once !== null) return once;
   }
+  switch (bound.kind) {
+    case 'and':
+    case 'or':
+    case 'case':
+    case 'coalesce':
+      return drained(lazyNode(bound, frame));
+    default:
+      return appliedNode(
+        bound,
+        childrenOf(bound).map((child) => evaluate(child, frame)),
+        frame,
+      );
+  }
+}
+
+/**
+ * As `evaluate`, but a generator that yields between the nodes of the tree, so that its caller can let
+ * other work go on in between: after about as many comparisons as take a millisecond, however many rows
+ * they are for.
+ */
+export function* evaluateInSteps(bound: Bound, frame: Frame): Generator<void, Column> {
+  if (isLight(bound, frame)) {
+    const column = evaluate(bound, frame);
+    if (frame.meter.isFull(workOf(bound, frame))) yield;
+    return column;
+  }
+  const { memory } = frame;
+  const before = memory.used;
+  let column = frame.length > 1 ? overDictionary(bound, frame) : null;
+  column ??= isLazy(bound)
+    ? yield* lazyNode(bound, frame)
+    : appliedNode(bound, yield* childrenInSteps(bound, frame), frame);
+  if (isApart(column)) memory.used = before;
+  return column;
+}
+
+function* childrenInSteps(bound: Bound, frame: Frame): Generator<void, Column[]> {
+  const columns: Column[] = [];
+  for (const child of childrenOf(bound)) columns.push(yield* evaluateInSteps(child, frame));
+  return columns;
+}
+
+/** Nodes that evaluate some of their children for some of the rows only. */
+type Lazy = Extract<Bound, { kind: 'and' | 'or' | 'case' | 'coalesce' }>;
+
+const isLazy = ({ kind }: Bound): boolean =>
+  kind === 'and' || kind === 'or' || kind === 'case' || kind === 'coalesce';
+
+function* lazyNode(bound: Bound, frame: Frame): Generator<void, Column> {
+  const lazy = bound as Lazy;
+  if (lazy.kind === 'case') return yield* evaluateCase(lazy, frame);
+  if (lazy.kind === 'coalesce') return yield* evaluateCoalesce(lazy.args, frame, lazy.type);
+  return truthColumn(yield* logicInSteps(lazy, frame));
+}
+
+/** What a node makes of the values of its children, which are those of `childrenOf`. */
+function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): Column {
   const { length } = frame;
+  const [first, second, third] = children as [Column, Column, Column];
   switch (bound.kind) {
     case 'literal':
       return constantColumn(bound.type, bound.value, length);
@@ -61,72 +123,48 @@ function evaluateNode(bound: Bound, frame: Frame): Column {
       return frame.column(bound);
     case 'virtual':
       return frame.virtual(bound.name);
-    case 'and':
-    case 'or':
-      return truthColumn(evaluateLogic(bound, frame));
     case 'not': {
-      const truth = truthOf(evaluate(bound.arg, frame));
+      const truth = truthOf(first);
       const out = new Uint8Array(length);
       for (let i = 0; i < length; i++) out[i] = 2 - (truth[i] as number);
       return truthColumn(out);
     }
     case 'is':
-      return truthColumn(evaluateIs(bound, frame));
+      return truthColumn(evaluateIs(bound, first));
     case 'compare':
-      return truthColumn(
-        compareColumns(bound.op, evaluate(bound.left, frame), evaluate(bound.right, frame)),
-      );
+      return truthColumn(compareColumns(bound.op, first, second));
     case 'compareConstant':
-      return truthColumn(compareWithConstant(bound.op, evaluate(bound.arg, frame), bound.value));
+      return truthColumn(compareWithConstant(bound.op, first, bound.value));
     case 'range':
-      return truthColumn(inRange(evaluate(bound.arg, frame), bound.low, bound.high));
+      return truthColumn(inRange(first, bound.low, bound.high));
     case 'known': {
       const out = new Uint8Array(length).fill(bound.value ? TRUE : FALSE);
-      return truthColumn(maskNulls(out, validityOf(evaluate(bound.arg, frame))));
+      return truthColumn(maskNulls(out, validityOf(first)));
     }
     case 'distinct':
-      return truthColumn(evaluateDistinct(bound, frame));
+      return truthColumn(evaluateDistinct(bound.negated, first, second, third));
     case 'in':
-      return truthColumn(isAmong(evaluate(bound.arg, frame), bound.values, bound.hasNull));
+      return truthColumn(isAmong(first, bound.values, bound.hasNull));
     case 'like':
-      return truthColumn(
-        evaluateLike(
-          evaluate(bound.arg, frame),
-          evaluate(bound.pattern, frame),
-          bound.escape,
-          bound.insensitive,
-        ),
-      );
+      return truthColumn(evaluateLike(first, second, bound.escape, bound.insensitive));
     case 'arithmetic':
-      return evaluateArithmetic(
-        bound.op,
-        evaluate(bound.left, frame),
-        evaluate(bound.right, frame),
-        bound.type,
-      );
+      return evaluateArithmetic(bound.op, first, second, bound.type);
     case 'rescale':
-      return rescaleColumn(evaluate(bound.arg, frame), bound.factor);
-    case 'case':
-      return evaluateCase(bound, frame);
-    case 'coalesce':
-      return evaluateCoalesce(bound.args, frame, bound.type);
+      return rescaleColumn(first, bound.factor);
     case 'cast':
-      return castColumn(evaluate(bound.arg, frame), bound.type, bound.mode, frame.memory);
+      return castColumn(first, bound.type, bound.mode, frame.memory);
     case 'call':
-      return bound.run.evaluate(
-        bound.args.map((arg) => evaluate(arg, frame)),
-        length,
-        bound.type,
-        frame.memory,
-      );
+      return bound.run.evaluate(children, length, bound.type, frame.memory);
     case 'list': {
       frame.memory.take(length * (LIST_OVERHEAD + REFERENCE * bound.items.length));
-      const readers = bound.items.map((item) => reader(evaluate(item, frame)));
+      const readers = children.map((child) => reader(child));
       const rows = Array.from({ length }, (_, row) => readers.map((read) => read(row) ?? null));
       return columnOf(bound.type, rows);
     }
     case 'member':
-      return memberOf(evaluate(bound.arg, frame), bound.index, bound.type);
+      return memberOf(first, bound.index, bound.type);
+    default:
+      throw new DirspaceError('Internal', `A node ${bound.kind} is not applied to columns`);
   }
 }
 
@@ -151,18 +189,18 @@ const FRESH = new Set([
 const NARROW_BELOW = 0.25;
 
 /** `keepUnknown` false: only what is true matters, so that unknown rows need no more looking at. */
-export function evaluateLogic(
+export function* logicInSteps(
   bound: Extract<Bound, { kind: 'and' | 'or' }>,
   frame: Frame,
   keepUnknown = true,
-): Uint8Array {
+): Generator<void, Uint8Array> {
   const { length } = frame;
   const isAnd = bound.kind === 'and';
   const decided = isAnd ? FALSE : TRUE;
   let truth: Uint8Array | null = null;
   for (const arg of bound.args) {
     if (truth === null) {
-      const first = evaluate(arg, frame);
+      const first = isLight(arg, frame) ? evaluate(arg, frame) : yield* evaluateInSteps(arg, frame);
       truth = first.form === 'truth' && FRESH.has(arg.kind) ? first.values : truthOf(first).slice();
       continue;
     }
@@ -179,14 +217,14 @@ export function evaluateLogic(
         const value = truth[i] as number;
         if (value !== decided && value >= least) rows[k++] = i;
       }
-      const next = truthOf(evaluate(arg, new NarrowFrame(frame, rows)));
+      const next = truthOf(yield* evaluateInSteps(arg, new NarrowFrame(frame, rows)));
       for (let k = 0; k < open; k++) {
         const row = rows[k] as number;
         const [a, b] = [truth[row] as number, next[k] as number];
         truth[row] = isAnd ? Math.min(a, b) : Math.max(a, b);
       }
     } else {
-      const next = truthOf(evaluate(arg, frame));
+      const next = truthOf(yield* evaluateInSteps(arg, frame));
       if (isAnd)
         for (let i = 0; i < length; i++) truth[i] = least2(truth[i] as number, next[i] as number);
       else for (let i = 0; i < length; i++) truth[i] = most2(truth[i] as number, next[i] as number);
@@ -203,10 +241,9 @@ function most2(a: number, b: number): number {
   return Math.max(a, b);
 }
 
-function evaluateIs(bound: Extract<Bound, { kind: 'is' }>, frame: Frame): Uint8Array {
-  const column = evaluate(bound.arg, frame);
+function evaluateIs(bound: Extract<Bound, { kind: 'is' }>, column: Column): Uint8Array {
   const [yes, no] = bound.negated ? [FALSE, TRUE] : [TRUE, FALSE];
-  const out = new Uint8Array(frame.length);
+  const out = new Uint8Array(column.length);
   if (bound.test === 'null') {
     const valid = validityOf(column);
     if (valid === null) return out.fill(no);
@@ -219,51 +256,76 @@ function evaluateIs(bound: Extract<Bound, { kind: 'is' }>, frame: Frame): Uint8A
   return out;
 }
 
-function evaluateDistinct(bound: Extract<Bound, { kind: 'distinct' }>, frame: Frame): Uint8Array {
-  const equal = truthOf(evaluate(bound.equal, frame));
-  const left = validityOf(evaluate(bound.left, frame));
-  const right = validityOf(evaluate(bound.right, frame));
-  const out = new Uint8Array(frame.length);
+function evaluateDistinct(
+  negated: boolean,
+  equality: Column,
+  ofLeft: Column,
+  ofRight: Column,
+): Uint8Array {
+  const equal = truthOf(equality);
+  const left = validityOf(ofLeft);
+  const right = validityOf(ofRight);
+  const out = new Uint8Array(equality.length);
   for (let i = 0; i < out.length; i++) {
     const [a, b] = [left === null ? 1 : left[i], right === null ? 1 : right[i]];
     const same = a === b && (a === 0 || equal[i] === TRUE);
-    out[i] = same === bound.negated ? TRUE : FALSE;
+    out[i] = same === negated ? TRUE : FALSE;
   }
   return out;
 }
 
 /** Each branch sees only the rows that come to it. */
-function evaluateCase(bound: Extract<Bound, { kind: 'case' }>, frame: Frame): Column {
-  const values: Value[] = new Array(frame.length).fill(null);
-  let rows = Uint32Array.from({ length: frame.length }, (_, i) => i);
-  const put = (value: Bound, at: Uint32Array): void => {
+function* evaluateCase(
+  bound: Extract<Bound, { kind: 'case' }>,
+  frame: Frame,
+): Generator<void, Column> {
+  const { length } = frame;
+  const values: Value[] = new Array(length).fill(null);
+  let rows = everyRow(length);
+  let here = frame;
+  function* put(value: Bound, at: Uint32Array): Generator<void> {
     if (at.length === 0) return;
-    const read = reader(
-      evaluate(value, at.length === frame.length ? frame : new NarrowFrame(frame, at)),
-    );
+    const of = at.length === length ? frame : new NarrowFrame(frame, at);
+    const read = reader(yield* evaluateInSteps(value, of));
     for (let k = 0; k < at.length; k++) values[at[k] as number] = read(k) ?? null;
-  };
+  }
   for (const { when, value } of bound.whens) {
     if (rows.length === 0) break;
-    const here = rows.length === frame.length ? frame : new NarrowFrame(frame, rows);
-    const truth = truthOf(evaluate(when, here));
-    put(
-      value,
-      rows.filter((_, k) => truth[k] === TRUE),
-    );
-    rows = rows.filter((_, k) => truth[k] !== TRUE);
+    const truth = truthOf(yield* evaluateInSteps(when, here));
+    let count = 0;
+    for (let k = 0; k < truth.length; k++) if (truth[k] === TRUE) count++;
+    if (count === 0) continue;
+    const taken = new Uint32Array(count);
+    const left = new Uint32Array(rows.length - count);
+    for (let k = 0, yes = 0, no = 0; k < truth.length; k++) {
+      if (truth[k] === TRUE) taken[yes++] = rows[k] as number;
+      else left[no++] = rows[k] as number;
+    }
+    yield* put(value, taken);
+    rows = left;
+    here = new NarrowFrame(frame, rows);
   }
-  put(bound.otherwise, rows);
+  yield* put(bound.otherwise, rows);
   return columnOf(bound.type, values);
 }
 
-function evaluateCoalesce(args: readonly Bound[], frame: Frame, type: DataType): Column {
-  let rows = Uint32Array.from({ length: frame.length }, (_, i) => i);
+const everyRow = (length: number): Uint32Array => {
+  const rows = new Uint32Array(length);
+  for (let row = 0; row < length; row++) rows[row] = row;
+  return rows;
+};
+
+function* evaluateCoalesce(
+  args: readonly Bound[],
+  frame: Frame,
+  type: DataType,
+): Generator<void, Column> {
+  let rows = everyRow(frame.length);
   const values: Value[] = new Array(frame.length).fill(null);
   for (const arg of args) {
     if (rows.length === 0) break;
     const whole = rows.length === frame.length;
-    const column = evaluate(arg, whole ? frame : new NarrowFrame(frame, rows));
+    const column = yield* evaluateInSteps(arg, whole ? frame : new NarrowFrame(frame, rows));
     if (whole && validityOf(column) === null) return { ...column, type };
     const read = reader(column);
     const left: number[] = [];

@@ -4,12 +4,13 @@
  */
 import type { Data, DataType, Schema, Vector } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
+import { drained } from '../steps.ts';
 import { bindExpression, bindPredicate } from './bind.ts';
 import { bindValue } from './bind-value.ts';
 import type { Bound } from './bound.ts';
 import { truthOf } from './column-parts.ts';
 import { countCompared } from './count-compared.ts';
-import { evaluate, evaluateLogic } from './evaluate.ts';
+import { evaluateInSteps, logicInSteps } from './evaluate.ts';
 import { formatExpression } from './format.ts';
 import { BatchFrame, type ColumnSource, type EvaluationContext } from './frame.ts';
 import { withMistake } from './mistakes.ts';
@@ -22,6 +23,7 @@ import { countSelected, selectedRows } from './selection.ts';
 import { toVector } from './to-arrow.ts';
 import type { Expression } from './tree.ts';
 import { familyOf, plainType, typeText } from './types.ts';
+import { isLight } from './weight.ts';
 
 export { type CountKernels, countKernels } from './count-kernels.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './frame.ts';
@@ -52,6 +54,14 @@ export interface CompiledExpression {
   select(batch: ColumnSource, context?: EvaluationContext): Uint32Array;
   /** How many rows it is true for. */
   count(batch: ColumnSource, context?: EvaluationContext): number;
+  /**
+   * Whether it takes long for a single row: then the methods below are to be used, whose generators
+   * yield after a millisecond or so and have the same outcome.
+   */
+  readonly heavy: boolean;
+  evaluateInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Vector>;
+  selectInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Uint32Array>;
+  countInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, number>;
   /** The same of its one column; null where only `count` can tell. */
   countColumn(data: Data): number | null;
   /** Whether none, some or all rows of a chunk can match, by its statistics. */
@@ -63,6 +73,8 @@ export interface CompiledExpression {
   /** SQL text that reads as the same tree. */
   toSql(): string;
 }
+
+const ONE_ROW = { length: 1 };
 
 const CACHED_PER_SCHEMA = 128;
 const LONG_SQL = 1 << 13;
@@ -151,6 +163,7 @@ class Compiled implements CompiledExpression {
   readonly usesRowOffset: boolean;
   readonly weight: number;
   readonly uneven: boolean;
+  readonly heavy: boolean;
   readonly tree: Expression;
   readonly column: readonly string[] | null;
   readonly #bound: Bound;
@@ -165,35 +178,51 @@ class Compiled implements CompiledExpression {
     this.usesRowOffset = needs.usesRowOffset;
     this.weight = needs.weight;
     this.uneven = needs.uneven;
+    this.heavy = !isLight(bound, ONE_ROW);
     this.tree = tree;
     this.column = bound.kind === 'column' ? bound.names : null;
     this.#bound = bound;
   }
 
-  evaluate(batch: ColumnSource, context: EvaluationContext = {}): Vector {
+  evaluate(batch: ColumnSource, context?: EvaluationContext): Vector {
+    return drained(this.evaluateInSteps(batch, context));
+  }
+
+  *evaluateInSteps(batch: ColumnSource, context: EvaluationContext = {}): Generator<void, Vector> {
     const bound = this.#bound;
     if (bound.kind === 'column' && bound.path.length === 0 && bound.type === this.type) {
       const vector = batch.getChild(bound.names[0] ?? '');
       if (vector !== null) return vector;
     }
     const frame = new BatchFrame(batch, context);
-    return toVector(evaluate(bound, frame), this.type, frame.memory);
+    return toVector(yield* evaluateInSteps(bound, frame), this.type, frame.memory);
   }
 
-  select(batch: ColumnSource, context: EvaluationContext = {}): Uint32Array {
+  select(batch: ColumnSource, context?: EvaluationContext): Uint32Array {
+    return drained(this.selectInSteps(batch, context));
+  }
+
+  *selectInSteps(
+    batch: ColumnSource,
+    context: EvaluationContext = {},
+  ): Generator<void, Uint32Array> {
     const frame = new BatchFrame(batch, context);
-    return selectCompared(this.#bound, frame) ?? selectedRows(this.#truth(frame));
+    return selectCompared(this.#bound, frame) ?? selectedRows(yield* this.#truth(frame));
   }
 
-  count(batch: ColumnSource, context: EvaluationContext = {}): number {
-    return countSelected(this.#truth(new BatchFrame(batch, context)));
+  count(batch: ColumnSource, context?: EvaluationContext): number {
+    return drained(this.countInSteps(batch, context));
+  }
+
+  *countInSteps(batch: ColumnSource, context: EvaluationContext = {}): Generator<void, number> {
+    return countSelected(yield* this.#truth(new BatchFrame(batch, context)));
   }
 
   countColumn(data: Data): number | null {
     return countCompared(this.#bound, data);
   }
 
-  #truth(frame: BatchFrame): Uint8Array {
+  *#truth(frame: BatchFrame): Generator<void, Uint8Array> {
     const bound = this.#bound;
     const family = familyOf(bound.type);
     if (family !== 'bool' && family !== 'null') {
@@ -202,8 +231,8 @@ class Compiled implements CompiledExpression {
         `${this.toSql()} is no condition but a ${this.typeName}`,
       );
     }
-    if (bound.kind === 'and') return evaluateLogic(bound, frame, false);
-    return truthOf(evaluate(bound, frame));
+    if (bound.kind === 'and') return yield* logicInSteps(bound, frame, false);
+    return truthOf(yield* evaluateInSteps(bound, frame));
   }
 
   prune(lookup: StatisticsLookup): Pruned {

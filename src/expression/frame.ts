@@ -33,15 +33,33 @@ export interface EvaluationContext {
 export interface Frame {
   readonly length: number;
   readonly memory: BatchMemory;
+  readonly meter: StepMeter;
   column(bound: BoundColumn): Column;
   virtual(name: '_rowid' | '_rowoffset'): Column;
   /** The dictionary of a top-level dictionary column, where it is short; else null. */
   dictionary(bound: BoundColumn): { values: Column; rows: Uint32Array } | null;
 }
 
+/** Counts the work of a tree that is evaluated in steps, and tells when one has done enough. */
+export class StepMeter {
+  #work = 0;
+
+  /** Whether a step ends here, after `work` comparisons more; then the next one begins. */
+  isFull(work: number): boolean {
+    this.#work += work;
+    if (this.#work < STEP_WORK) return false;
+    this.#work = 0;
+    return true;
+  }
+}
+
+/** Comparisons of a step: less than a millisecond, and some of them where code runs for the first time. */
+const STEP_WORK = 1 << 18;
+
 export class BatchFrame implements Frame {
   readonly length: number;
   readonly memory: BatchMemory;
+  readonly meter: StepMeter = new StepMeter();
   readonly #source: ColumnSource;
   readonly #context: EvaluationContext;
   readonly #columns = new Map<string, Column>();
@@ -172,6 +190,7 @@ export function withValidity(column: Column, valid: Validity): Column {
 export class NarrowFrame implements Frame {
   readonly length: number;
   readonly memory: BatchMemory;
+  readonly meter: StepMeter;
   readonly #outer: Frame;
   readonly #rows: Uint32Array;
   readonly #columns = new Map<string, Column>();
@@ -181,6 +200,7 @@ export class NarrowFrame implements Frame {
     this.#rows = rows;
     this.length = rows.length;
     this.memory = outer.memory;
+    this.meter = outer.meter;
   }
 
   column(bound: BoundColumn): Column {
@@ -211,6 +231,7 @@ const CONSTANT_MEMORY = 4 * 1024 * 1024;
 export const noColumns = (memory = new RequestMemory(CONSTANT_MEMORY).batch()): Frame => ({
   length: 1,
   memory,
+  meter: new StepMeter(),
   column: () => {
     throw new DirspaceError('Internal', 'A constant has no columns');
   },

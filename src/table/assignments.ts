@@ -87,21 +87,22 @@ export function neededColumns(snapshot: Snapshot, assignments: readonly Assignme
  * The version's columns with the new values in place, from those that `neededColumns` named.
  * @throws InvalidInput, TableSchemaValidation naming the column
  */
-export function assignedColumns(
+export function* assignedColumns(
   snapshot: Snapshot,
   assignments: readonly Assignment[],
   read: ReadonlyMap<string, Data>,
   rows: number,
   memory: RequestMemory,
-): Data[] {
+): Generator<void, Data[]> {
   const [source, context] = readSource(read, rows, memory);
   const columns = new Map(read);
   for (const assignment of assignments) {
     const [top] = assignment.place.chain;
     const name = top?.field.name ?? '';
-    const values = assignedValues(assignment, source, context);
+    const values = yield* assignedValues(assignment, source, context);
     const [, ...below] = assignment.place.positions;
     columns.set(name, withChild(columns.get(name), below, values));
+    yield;
   }
   return snapshot.fields.map(({ field }) => columns.get(field.name) as Data);
 }
@@ -136,15 +137,15 @@ function numbers(
 }
 
 /** The values of one assignment, in the type of its field. */
-export function assignedValues(
+export function* assignedValues(
   { place, expression }: Assignment,
   source: ColumnSource,
   context: EvaluationContext,
-): Data {
+): Generator<void, Data> {
   const { field } = leafOf(place);
   let data: Data;
   try {
-    data = expression.evaluate(source, context).data[0] as Data;
+    data = (yield* expression.evaluateInSteps(source, context)).data[0] as Data;
     if (DataType.isDictionary(field.type)) data = encodeDictionary(data, field.type);
   } catch (error) {
     throw naming(error, place);

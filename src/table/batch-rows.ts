@@ -2,7 +2,7 @@
  * One batch of a fragment: which of its rows match, and their columns. Columns that the predicate
  * does not need are read only where something matched, and then only as much of them as pays off.
  */
-import type { Data, Vector } from '../arrow.ts';
+import type { Data } from '../arrow.ts';
 import type { CompiledExpression, EvaluationContext, Pruned } from '../expression/expression.ts';
 import { gather } from '../format/gather.ts';
 import type { Awaitable } from '../store/store.ts';
@@ -14,7 +14,7 @@ import { pruneBatch } from './pruning.ts';
 import { type ReadPlace, readFields } from './read-fields.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
-import { evaluateRows, type Rows, selectRows } from './slices.ts';
+import { breathe, evaluateRows, type Rows, selectRows } from './slices.ts';
 
 export interface BatchPlace extends ReadPlace {
   readonly deleted: DeletedRows | undefined;
@@ -110,7 +110,7 @@ function madeOf(
     return selection === undefined ? ids : gather(ids, selection);
   };
   const rowOffsets = (): Data => offsetsOf(place, selection, count);
-  const made = plan.columns.map((column): Awaitable<Data> => {
+  const make = (column: ReadColumn): Awaitable<Data> => {
     if (column.kind === 'field') return columns.get(column.field.field.name) as Data;
     if (column.kind === 'row id') return rowIds();
     if (column.kind === 'row offset') return rowOffsets();
@@ -120,18 +120,40 @@ function madeOf(
       ...(expression.usesRowId ? { rowIds: rowIds().values as BigUint64Array } : {}),
       ...(expression.usesRowOffset ? { rowOffsets: rowOffsets().values as BigUint64Array } : {}),
     };
-    const rows = { columns, rows: count, context };
-    return evaluateRows(plan, expression, rows, (source, sliced) =>
-      onlyChunk(expression.evaluate(source, sliced)),
-    );
-  });
-  return made.some((data) => data instanceof Promise) ? Promise.all(made) : (made as Data[]);
+    return evaluateRows(plan, expression, { columns, rows: count, context });
+  };
+  return oneByOne(plan, make);
 }
 
-/** Values of an expression are one chunk, as they are made for one batch. */
-function onlyChunk(vector: Vector): Data {
-  const [data] = vector.data;
-  return data as Data;
+/** One after the other, as a batch may have many, and as their slices wait for turns of their own. */
+function oneByOne(
+  plan: ScanPlan,
+  make: (column: ReadColumn) => Awaitable<Data>,
+): Awaitable<Data[]> {
+  const made: Data[] = [];
+  for (const [at, column] of plan.columns.entries()) {
+    const data = make(column);
+    if (data instanceof Promise || (column.kind === 'value' && plan.turn.isOver())) {
+      return restOf(plan, make, made, at, data);
+    }
+    made.push(data);
+  }
+  return made;
+}
+
+async function restOf(
+  plan: ScanPlan,
+  make: (column: ReadColumn) => Awaitable<Data>,
+  made: Data[],
+  at: number,
+  first: Awaitable<Data>,
+): Promise<Data[]> {
+  made.push(await first);
+  for (const column of plan.columns.slice(at + 1)) {
+    await breathe(plan);
+    made.push(await make(column));
+  }
+  return made;
 }
 
 const isField = (column: ReadColumn): boolean => column.kind === 'field';

@@ -9,6 +9,7 @@ import { dataOf } from '../format/arrow-data.ts';
 import { suggestion } from '../known-names.ts';
 import type { IdentifiedField } from './field-ids.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { Turn } from './turn.ts';
 
 /** Address of a row: fragment id in the upper 32 bits, offset in the fragment in the lower ones. */
 export const ROW_ID = '_rowid';
@@ -29,21 +30,50 @@ export async function resolveColumns(
   snapshot: Snapshot,
   request: ColumnRequest | undefined,
   withRowId: boolean,
+  turn: Turn,
+  signal?: AbortSignal,
 ): Promise<readonly ReadColumn[]> {
   if (request === undefined && !withRowId) return everyColumn(snapshot.fields);
-  const columns = isNames(request)
-    ? (request ?? snapshot.fields.map(({ field }) => field.name)).map((name) =>
-        namedColumn(snapshot, name),
-      )
-    : await Promise.all(
-        Object.entries(request).map(([name, sql]) => computedColumn(snapshot, name, sql)),
-      );
+  const byName = fieldsByName(snapshot.fields);
+  const columns: ReadColumn[] = [];
+  if (isNames(request)) {
+    const names = request ?? snapshot.fields.map(({ field }) => field.name);
+    const seen = new Set<string>();
+    for (const name of names) {
+      // At once: a list much longer than the table has columns is gone through no further.
+      if (seen.size === seen.add(name).size) throw askedTwice();
+      columns.push(namedColumn(snapshot, byName, name));
+    }
+  } else {
+    for (const [name, sql] of Object.entries(request)) {
+      columns.push(await computedColumn(snapshot, byName, name, sql));
+      if (!turn.isOver()) continue;
+      await turn.pass();
+      signal?.throwIfAborted();
+    }
+  }
   if (withRowId && !columns.some((column) => column.kind === 'row id')) {
     columns.push({ kind: 'row id', name: ROW_ID });
   }
   const names = new Set(columns.map(({ name }) => name));
   if (names.size === columns.length) return columns;
-  throw new DirspaceError('InvalidInput', 'A column is asked for twice under the same name.');
+  throw askedTwice();
+}
+
+const askedTwice = (): DirspaceError =>
+  new DirspaceError('InvalidInput', 'A column is asked for twice under the same name.');
+
+type FieldsByName = ReadonlyMap<string, IdentifiedField>;
+
+const named = new WeakMap<readonly IdentifiedField[], FieldsByName>();
+
+function fieldsByName(fields: readonly IdentifiedField[]): FieldsByName {
+  let found = named.get(fields);
+  if (found === undefined) {
+    found = new Map(fields.map((field) => [field.field.name, field]));
+    named.set(fields, found);
+  }
+  return found;
 }
 
 const wholeRows = new WeakMap<readonly IdentifiedField[], readonly ReadColumn[]>();
@@ -61,8 +91,8 @@ function everyColumn(fields: readonly IdentifiedField[]): readonly ReadColumn[] 
 const isNames = (request: ColumnRequest | undefined): request is readonly string[] | undefined =>
   request === undefined || Array.isArray(request);
 
-function namedColumn(snapshot: Snapshot, name: string): ReadColumn {
-  const field = snapshot.fields.find((candidate) => candidate.field.name === name);
+function namedColumn(snapshot: Snapshot, byName: FieldsByName, name: string): ReadColumn {
+  const field = byName.get(name);
   if (field !== undefined) return { kind: 'field', name, field };
   if (name === ROW_ID) return { kind: 'row id', name };
   if (name === ROW_OFFSET) return { kind: 'row offset', name };
@@ -75,10 +105,15 @@ function namedColumn(snapshot: Snapshot, name: string): ReadColumn {
 }
 
 /** An expression that is just a column is read as one. */
-async function computedColumn(snapshot: Snapshot, name: string, sql: string): Promise<ReadColumn> {
+async function computedColumn(
+  snapshot: Snapshot,
+  byName: FieldsByName,
+  name: string,
+  sql: string,
+): Promise<ReadColumn> {
   const expression = await compileExpression(sql, snapshot.schema);
   const [column, ...nested] = expression.column ?? [];
-  const field = snapshot.fields.find((candidate) => candidate.field.name === column);
+  const field = column === undefined ? undefined : byName.get(column);
   if (field !== undefined && nested.length === 0) return { kind: 'field', name, field };
   return { kind: 'value', name, expression };
 }

@@ -292,16 +292,19 @@ export class MergeAttempt {
   async #fulfilling(condition: PairCondition, place: BatchPlace, pairs: Pairs): Promise<Pairs> {
     const { plan, source } = this.#parts;
     const target = await readFields(plan, place, condition.target, pairs.targets);
-    const came = condition.source.map((name) =>
-      gather((source.get(name) as SourceColumn).values, pairs.sources),
-    );
+    const came: Data[] = [];
+    for (const name of condition.source) {
+      came.push(gather((source.get(name) as SourceColumn).values, pairs.sources));
+      await this.#breathe();
+    }
     const chosen = new Uint32Array(pairs.targets.length);
     let count = 0;
     const most = sliceRows(condition);
     for (let from = 0; from < chosen.length; from += most) {
       const rows = Math.min(most, chosen.length - from);
       const part = (column: Data): Data => sliceData(column, from, rows);
-      const found = condition.select(target.map(part), came.map(part), rows, plan.memory);
+      const selecting = condition.select(target.map(part), came.map(part), rows, plan.memory);
+      const found = await inTurns(this.#turn, selecting, plan.signal);
       for (const pair of found) chosen[count++] = from + pair;
       await this.#breathe();
     }

@@ -22,7 +22,7 @@ export interface PairCondition {
     source: readonly Data[],
     pairs: number,
     memory: RequestMemory,
-  ): Uint32Array;
+  ): Generator<void, Uint32Array>;
 }
 
 /** @throws InvalidInput, TableColumnNotFound naming the place in the SQL text */
@@ -51,7 +51,7 @@ export async function compileCondition(
           return side === undefined ? null : new Vector([side]);
         },
       };
-      return condition.select(source, { memory });
+      return condition.selectInSteps(source, { memory });
     },
   };
 }

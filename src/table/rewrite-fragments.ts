@@ -18,7 +18,7 @@ import { fragmentPlaces } from './places.ts';
 import { readFields } from './read-fields.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
 import { schemaOf } from './schema-version.ts';
-import { evaluateRows } from './slices.ts';
+import { breathe, evaluateRows } from './slices.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type NewFragment, removeFragments, writeFragments } from './write.ts';
 
@@ -180,6 +180,7 @@ class WiderColumns {
       const values = await evaluateRows(this.#plan, assignment.expression, all, (source, sliced) =>
         assignedValues(assignment, source, sliced),
       );
+      await breathe(this.#plan);
       const [top = 0, ...below] = assignment.place.positions;
       columns[top] = withChild(columns[top], below, spread(values, live, place.rows));
     }

@@ -63,7 +63,13 @@ export async function planScan(
   request: ScanRequest,
 ): Promise<ScanPlan> {
   const turn = new Turn(engine.env);
-  const columns = await resolveColumns(snapshot, request.columns, request.withRowId ?? false);
+  const columns = await resolveColumns(
+    snapshot,
+    request.columns,
+    request.withRowId ?? false,
+    turn,
+    request.signal,
+  );
   const predicate =
     request.filter === undefined
       ? undefined

@@ -228,7 +228,8 @@ async function postfiltered(
   for await (const part of takenInParts(plan, 0, kept.length, idsOf)) {
     const { batch, found, from } = part;
     const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
-    for (const row of predicate.select(batch, { rowIds, memory: plan.memory })) {
+    const selecting = predicate.selectInSteps(batch, { rowIds, memory: plan.memory });
+    for (const row of await inTurns(plan.turn, selecting, signal)) {
       kept[count++] = from + (found[row] as number);
     }
   }

@@ -11,9 +11,11 @@ import type {
 } from '../expression/expression.ts';
 import { dataBytes, sliceData } from '../format/arrow-data.ts';
 import { concatData } from '../format/concat.ts';
+import { drained } from '../steps.ts';
 import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import type { ScanPlan } from './scan-plan.ts';
+import { inTurns } from './turn.ts';
 
 /** Rows times weight that are evaluated at once: a few milliseconds' work. */
 const SLICE_WORK = 1 << 22;
@@ -35,6 +37,13 @@ type Weighted = Pick<CompiledExpression, 'weight'>;
 export const sliceRows = ({ weight }: Weighted): number =>
   Math.max(LEAST_ROWS, Math.floor(SLICE_WORK / weight));
 
+/** Lets everything else go on where the turn of a plan is over. */
+export async function breathe({ turn, signal }: ScanPlan): Promise<void> {
+  if (!turn.isOver()) return;
+  await turn.pass();
+  signal?.throwIfAborted();
+}
+
 /** Numbers of the rows for which it is true, ascending. */
 export function selectRows(
   plan: ScanPlan,
@@ -42,12 +51,16 @@ export function selectRows(
   all: Rows,
 ): Awaitable<Uint32Array> {
   const { rows } = all;
-  const select = (from: number, count: number): Uint32Array => {
-    const part = sliceOf(all, from, count);
-    const found = predicate.select(sourceOf(part), part.context);
-    return from === 0 ? found : found.map((row) => row + from);
-  };
-  return andThen(eachSlice(plan, predicate, rows, select), joined);
+  const moved = (found: Uint32Array, from: number): Uint32Array =>
+    from === 0 ? found : found.map((row) => row + from);
+  const parts = eachSlice(plan, predicate, rows, {
+    *inSteps(from, count) {
+      const part = sliceOf(all, from, count);
+      return moved(yield* predicate.selectInSteps(sourceOf(part), part.context), from);
+    },
+    atOnce: () => predicate.select(sourceOf(all), all.context),
+  });
+  return andThen(parts, joined);
 }
 
 /** How many rows it is true for. */
@@ -56,11 +69,13 @@ export function countRows(
   predicate: CompiledExpression,
   all: Rows,
 ): Awaitable<number> {
-  const count = (from: number, length: number): number => {
-    const part = sliceOf(all, from, length);
-    return predicate.count(sourceOf(part), part.context);
-  };
-  const counts = eachSlice(plan, predicate, all.rows, count);
+  const counts = eachSlice(plan, predicate, all.rows, {
+    inSteps(from, length) {
+      const part = sliceOf(all, from, length);
+      return predicate.countInSteps(sourceOf(part), part.context);
+    },
+    atOnce: () => predicate.count(sourceOf(all), all.context),
+  });
   return andThen(counts, (found) => found.reduce((sum, part) => sum + part, 0));
 }
 
@@ -69,33 +84,56 @@ export function evaluateRows(
   plan: ScanPlan,
   expression: CompiledExpression,
   all: Rows,
-  use: (source: ColumnSource, context: EvaluationContext) => Data,
+  evaluate: (source: ColumnSource, context: EvaluationContext) => Generator<void, Data> = (
+    source,
+    context,
+  ) => valuesInSteps(expression, source, context),
 ): Awaitable<Data> {
   const held = plan.memory.hold('The computed values of one batch of rows');
   let bytes = 0;
-  const evaluate = (from: number, count: number): Data => {
-    const part = sliceOf(all, from, count);
-    const values = use(sourceOf(part), part.context);
-    if (count < all.rows) {
-      bytes += dataBytes(values);
-      held.set(bytes);
-    }
-    return values;
-  };
-  const parts = eachSlice(plan, expression, all.rows, evaluate);
+  const parts = eachSlice(plan, expression, all.rows, {
+    *inSteps(from, count) {
+      const part = sliceOf(all, from, count);
+      const values = yield* evaluate(sourceOf(part), part.context);
+      if (count < all.rows) {
+        bytes += dataBytes(values);
+        held.set(bytes);
+      }
+      return values;
+    },
+    atOnce: () => drained(evaluate(sourceOf(all), all.context)),
+  });
   if (!(parts instanceof Promise)) return concatData(parts);
   return parts.then(concatData).finally(() => held.end());
+}
+
+/** Values of an expression, which are one chunk, as they are made for one batch. */
+function* valuesInSteps(
+  expression: CompiledExpression,
+  source: ColumnSource,
+  context: EvaluationContext,
+): Generator<void, Data> {
+  const { data } = yield* expression.evaluateInSteps(source, context);
+  return data[0] as Data;
+}
+
+interface SliceWork<Part> {
+  inSteps(from: number, count: number): Generator<void, Part>;
+  /** Of all rows, where that takes a moment. */
+  atOnce(): Part;
 }
 
 function eachSlice<Part>(
   plan: ScanPlan,
   expression: CompiledExpression,
   rows: number,
-  work: (from: number, count: number) => Part,
+  work: SliceWork<Part>,
 ): Awaitable<Part[]> {
   const size = sliceRows(expression);
-  if (expression.uneven && rows > 1) return slices(plan, rows, size, unevenPace(size), work);
-  return rows <= size ? [work(0, rows)] : slices(plan, rows, size, () => size, work);
+  const { heavy, uneven } = expression;
+  if (uneven && (rows > 1 || heavy)) return slices(plan, rows, size, unevenPace(size), work);
+  if (rows <= size && !heavy) return [work.atOnce()];
+  return slices(plan, rows, size, () => size, work);
 }
 
 /** Rows of the next slice, by how long the last one took; undefined before the first. */
@@ -111,24 +149,22 @@ const unevenPace =
   };
 
 async function slices<Part>(
-  { engine, turn, signal }: ScanPlan,
+  plan: ScanPlan,
   rows: number,
   size: number,
   pace: Pace,
-  work: (from: number, count: number) => Part,
+  work: SliceWork<Part>,
 ): Promise<Part[]> {
-  const { env } = engine;
+  const { turn, signal } = plan;
+  const { env } = plan.engine;
   const parts: Part[] = [];
   let count = pace(undefined, size);
   for (let from = 0; from < rows; ) {
     // Before the first one as well: other batches of the plan may have taken the turn.
-    if (turn.isOver()) {
-      await turn.pass();
-      signal?.throwIfAborted();
-    }
+    await breathe(plan);
     const began = env.now();
     const here = Math.min(count, rows - from);
-    parts.push(work(from, here));
+    parts.push(await inTurns(turn, work.inSteps(from, here), signal));
     from += here;
     count = pace(env.now() - began, count);
   }

@@ -20,7 +20,7 @@ import { planScan } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
 import { sliceRows } from './slices.ts';
 import type { Snapshot } from './snapshot.ts';
-import { Turn } from './turn.ts';
+import { inTurns, Turn } from './turn.ts';
 import { type Written, writeFragments } from './write.ts';
 
 export interface UpdateRequest {
@@ -106,7 +106,8 @@ async function changeRows(
         const columns = new Map(
           plan.columns.map(({ name }, at) => [name, sliceData(read[at] as Data, from, count)]),
         );
-        const made = assignedColumns(base, assignments, columns, count, plan.memory);
+        const assigning = assignedColumns(base, assignments, columns, count, plan.memory);
+        const made = await inTurns(turn, assigning, signal);
         yield recordBatch(base.schema, made, count);
         if (turn.isOver()) await turn.pass();
         signal?.throwIfAborted();

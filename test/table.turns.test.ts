@@ -1,0 +1,76 @@
+/**
+ * Long work passes the event loop on between its parts, whatever it is made of: counted in rounds of the
+ * loop under a clock that finds every turn over, so that no machine is too slow for it.
+ */
+import { expect, test } from 'vitest';
+import { systemEnv } from '../src/env.ts';
+import { connect } from '../src/index.ts';
+import type { Table } from '../src/sdk/table.ts';
+import { memoryFs } from './helpers/memory-fs.ts';
+
+const several = (count: number, of: (at: number) => string, joint: string): string =>
+  Array.from({ length: count }, (_, at) => of(at)).join(joint);
+
+/** A table whose clock finds every turn over. */
+async function made(rows: number): Promise<Table> {
+  let now = 0;
+  const env = { ...systemEnv, now: () => (now += 10) };
+  const db = await connect('/root', { fs: memoryFs(), env });
+  return db.createTable(
+    't',
+    Array.from({ length: rows }, (_, id) => ({ id, x: id / 2, s: `t${id}` })),
+  );
+}
+
+/** How often the event loop went round while the work was done. */
+async function roundsOf(work: () => Promise<unknown>): Promise<number> {
+  let rounds = 0;
+  let over = false;
+  const count = (): void => {
+    rounds += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  over = true;
+  return rounds;
+}
+
+test.each([
+  ['ORs', several(900, (at) => `id * ${at} + x > ${at}e15`, ' OR ')],
+  ['ANDs', several(900, (at) => `id * ${at} + x < ${at + 1}e15`, ' AND ')],
+  [
+    'branches',
+    `CASE ${several(900, (at) => `WHEN id * 3 = ${at + 7} THEN ${at}`, ' ')} ELSE 1 END = 3`,
+  ],
+  ['COALESCE', `coalesce(${several(900, () => 'nullif(id * 3, id * 3)', ', ')}, 1) = 1`],
+])('a condition of many %s ends its turn within a single row', async (_, condition) => {
+  const table = await made(1);
+  // What reads the text is loaded first.
+  await table.countRows('id * 3 + x > 3e15 OR id * 4 = 2');
+  const before = await roundsOf(() => table.countRows('id * 2 + x > 3e15'));
+  const rounds = await roundsOf(() => table.countRows(condition));
+  expect(rounds).toBeGreaterThan(before + 2);
+});
+
+test('each of many computed columns has a turn of its own', async () => {
+  const table = await made(3);
+  const columns = Object.fromEntries(
+    Array.from({ length: 200 }, (_, at) => [`y${at}`, `x + ${at}`]),
+  );
+  let found: unknown[] = [];
+  const rounds = await roundsOf(async () => {
+    found = await table.query().select(columns).toArray();
+  });
+  // One to compile it, and one to compute it.
+  expect(rounds).toBeGreaterThan(2 * 200);
+  expect(found[2]).toMatchObject({ y0: 1, y7: 8, y199: 200 });
+});
+
+test('new values of rows are computed in steps', async () => {
+  const table = await made(1);
+  const sum = `CASE ${several(900, (at) => `WHEN id * 3 = ${at + 7} THEN ${at}`, ' ')} ELSE x END`;
+  const rounds = await roundsOf(() => table.update({ where: 'id = 0', valuesSql: { x: sum } }));
+  const plain = await roundsOf(() => table.update({ where: 'id = 0', valuesSql: { x: 'x * 2' } }));
+  expect(rounds).toBeGreaterThan(plain + 2);
+});
