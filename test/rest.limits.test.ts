@@ -131,16 +131,23 @@ describe('overload', () => {
   test('the time in both lines counts together', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
-      const limits = { maxInFlight: 2, maxInFlightPerTable: 1, queueTimeoutMs: 100 };
+      const limits = {
+        maxInFlight: 2,
+        maxInFlightPerTable: 1,
+        queueTimeoutMs: 100,
+        callerShare: 1,
+      };
       const admission = new Admission(resolveLimits(limits));
       const waiter = new AbortController();
-      const ofTable = admission.enter('a', waiter) as () => void;
-      admission.enter('b', waiter);
+      const ofTable = admission.enter('a', 'x', waiter) as () => void;
+      admission.enter('b', 'y', waiter);
       const failed: unknown[] = [];
-      void (admission.enter('a', waiter) as Promise<unknown>).catch((error) => failed.push(error));
+      void (admission.enter('a', 'y', waiter) as Promise<unknown>).catch((error) =>
+        failed.push(error),
+      );
       await vi.advanceTimersByTimeAsync(60);
       // Its place at the table is free now; that at the server is taken again before it.
-      void Promise.resolve(admission.enter(undefined, waiter)).catch(() => {});
+      void Promise.resolve(admission.enter(undefined, 'z', waiter)).catch(() => {});
       ofTable();
       await vi.advanceTimersByTimeAsync(39);
       expect(failed).toEqual([]);

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { DirspaceError } from '../errors.ts';
+import { type Arrivals, type BodyPace, begun, isWhole, PaceKeeper } from './arrivals.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from './header-names.ts';
 import { JsonBounds } from './json-bounds.ts';
 import type { Progress } from './progress.ts';
@@ -45,6 +46,49 @@ function checkEncoding({ headers }: WireRequest): void {
   );
 }
 
+/** Whose body is waited for, how long, and what ends the waiting. */
+export interface Arriving {
+  readonly caller: string;
+  readonly arrivals: Arrivals;
+  readonly pace: BodyPace;
+  readonly progress: Progress;
+}
+
+/** Waits for a body until `end` is called: it may have to give way, and must not be too slow. */
+function watch({ caller, arrivals, pace, progress }: Arriving): {
+  moved: (bytes: number) => void;
+  end: () => void;
+} {
+  const arrival = arrivals.enter(caller, progress);
+  const keeper = new PaceKeeper(pace, progress);
+  keeper.wait();
+  return {
+    moved: (bytes) => {
+      arrival.moved();
+      keeper.came(bytes);
+      keeper.wait();
+    },
+    end: () => {
+      arrival.leave();
+      keeper.came(0);
+    },
+  };
+}
+
+/** Resolves when the first bytes of a body are there, or when it ended without. */
+export async function bodyBegun({ request }: RequestState, arriving: Arriving): Promise<void> {
+  const { body } = request;
+  if (body === undefined) return;
+  request.acceptBody?.();
+  if (body.readableLength > 0) return;
+  const watched = watch(arriving);
+  try {
+    await begun(body, arriving.progress);
+  } finally {
+    watched.end();
+  }
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -54,7 +98,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readJson(
   state: RequestState,
   limit: number,
-  progress: Progress,
+  arriving: Arriving,
   count: (bytes: number) => void = () => {},
 ): Promise<unknown> {
   const { request } = state;
@@ -67,11 +111,19 @@ export async function readJson(
   }
   checkLength(request, limit, 'maxJsonBytes');
   request.acceptBody?.();
-  const bytes = await readWhole(body, progress, (length, more) => {
-    state.received += more;
-    if (length > limit) throw tooLarge(limit, 'maxJsonBytes');
-    count(length);
-  });
+  const { progress } = arriving;
+  const watched = isWhole(body, request.headers['content-length']) ? undefined : watch(arriving);
+  let bytes: Buffer;
+  try {
+    bytes = await readWhole(body, progress, (length, more) => {
+      watched?.moved(more);
+      state.received += more;
+      if (length > limit) throw tooLarge(limit, 'maxJsonBytes');
+      count(length);
+    });
+  } finally {
+    watched?.end();
+  }
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -138,20 +190,28 @@ export function checkArrowBody(request: WireRequest, limit: number): void {
 }
 
 /** The pieces of a body as they are pulled: what is not asked for stays in the connection. */
-export async function* arrowPieces(state: RequestState, limit: number): AsyncGenerator<Uint8Array> {
+export async function* arrowPieces(
+  state: RequestState,
+  limit: number,
+  pace: BodyPace,
+): AsyncGenerator<Uint8Array> {
   const { request, progress } = state;
   const { body } = request;
   if (body === undefined) return;
   request.acceptBody?.();
+  const keeper = new PaceKeeper(pace, progress);
   let bytes = 0;
   const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   while (true) {
     let next: IteratorResult<Buffer>;
+    keeper.wait();
     try {
       next = await progress.race(pieces.next());
     } catch (error) {
+      keeper.came(0);
       throw progress.aborted ? progress.reason : brokenOff(error);
     }
+    keeper.came(next.done ? 0 : next.value.byteLength);
     if (next.done) return;
     progress.moved();
     bytes += next.value.byteLength;

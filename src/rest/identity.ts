@@ -1,11 +1,12 @@
 /**
  * Who a request is from, decided before it takes a place from others: by its headers, before
  * anything of its body is read; where they have no credentials, by an identity in a small body,
- * which is read in a line of its own. What the principal may do is decided elsewhere.
+ * which takes no place while it is read. What the principal may do is decided elsewhere.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type { AnyOperation } from '../protocol/every-operation.ts';
 import { EVERY_OPERATION } from '../protocol/every-operation.ts';
+import { Arrivals } from './arrivals.ts';
 import {
   type Authenticator,
   bodyCredentials,
@@ -15,16 +16,13 @@ import {
 } from './auth.ts';
 import { readJson } from './body.ts';
 import { API_KEY_HEADER } from './header-names.ts';
-import { Gate, type Limits, type QueueCount } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { ANYBODY, type Principal } from './permissions.ts';
 import { Progress } from './progress.ts';
 import type { RequestState } from './request-state.ts';
 
 /** Bytes of a body in which an identity is looked for. */
 export const MAX_IDENTITY_BYTES = 16 * 1024;
-
-/** For each place so many requests may wait. */
-const LINE = 4;
 
 /** Who asks, and the JSON body where that had to be read to know it. */
 export interface Identified {
@@ -35,25 +33,14 @@ export interface Identified {
 
 export class Identification {
   readonly #authenticate: Authenticator | undefined;
-  readonly #unknown: Gate;
-  readonly #timeoutMs: number;
+  readonly #unknown: Arrivals;
+  readonly #limits: Required<Limits>;
 
   /** Everybody is anybody where `authenticate` is absent. */
-  constructor(
-    authenticate: Authenticator | undefined,
-    limits: Required<Limits>,
-    count: QueueCount,
-  ) {
+  constructor(authenticate: Authenticator | undefined, limits: Required<Limits>) {
     this.#authenticate = authenticate;
-    const { maxUnauthenticated, queueTimeoutMs } = limits;
-    this.#unknown = new Gate(
-      maxUnauthenticated,
-      LINE * maxUnauthenticated,
-      queueTimeoutMs,
-      'maxUnauthenticated',
-      count,
-    );
-    this.#timeoutMs = queueTimeoutMs;
+    this.#unknown = new Arrivals(limits.maxUnauthenticated, 'maxUnauthenticated');
+    this.#limits = limits;
   }
 
   /** Whether credentials are asked for at all. */
@@ -61,7 +48,7 @@ export class Identification {
     return this.#authenticate !== undefined;
   }
 
-  /** Throws Unauthenticated, and Throttling where too many bodies are read for this already. */
+  /** Throws Unauthenticated, and Throttling where this body gave way to others that came. */
   identify(operation: AnyOperation, state: RequestState): Identified | Promise<Identified> {
     const authenticate = this.#authenticate;
     const credentials = headerCredentials(state.headers);
@@ -91,21 +78,22 @@ export class Identification {
   }
 
   async #byBody(authenticate: Authenticator, state: RequestState): Promise<Identified> {
-    const release = await this.#unknown.enter(
-      'the server have no credentials in their headers',
-      state.progress,
-    );
-    const progress = new Progress(this.#timeoutMs, () => tooSlow(this.#timeoutMs));
+    const { queueTimeoutMs } = this.#limits;
+    const progress = new Progress(queueTimeoutMs, () => tooSlow(queueTimeoutMs));
     const forget = state.progress.onAbort((reason) => progress.abort(reason));
     let body: unknown;
     try {
-      body = await readJson(state, MAX_IDENTITY_BYTES, progress);
+      body = await readJson(state, MAX_IDENTITY_BYTES, {
+        caller: state.request.peer ?? '',
+        arrivals: this.#unknown,
+        pace: this.#limits,
+        progress,
+      });
     } catch (error) {
       throw isDirspaceError(error, 'PayloadTooLarge') ? tooLarge() : error;
     } finally {
       forget();
       progress.end();
-      release();
     }
     const credentials = bodyCredentials(body);
     hideCredentials(state, credentials);

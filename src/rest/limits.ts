@@ -13,11 +13,21 @@ export interface Limits {
   /** The same for one table; 64 and 256 if absent. */
   readonly maxInFlightPerTable?: number;
   readonly maxQueuePerTable?: number;
+  /**
+   * The share of all these that one caller may have at once, above 0 and at most 1; 0.5 if absent. A
+   * caller is a principal, or, without `auth`, the address that a connection comes from.
+   */
+  readonly callerShare?: number;
   /** How long a request waits for its places, and for a body with its identity; 10,000 if absent. */
   readonly queueTimeoutMs?: number;
   /**
-   * Requests at once that have no credentials in their headers and whose body is read for an
-   * identity; 32 if absent. Only where `auth` is configured; they take no place of others.
+   * Requests at once whose body has not come: as JSON the whole of it, as Arrow data its first bytes. They
+   * take no place yet. Beyond it one gives way, that stood still longest; 1,280 if absent.
+   */
+  readonly maxArriving?: number;
+  /**
+   * The same for requests that have no credentials in their headers and whose body is read for an
+   * identity; 256 if absent. Only where `auth` is configured.
    */
   readonly maxUnauthenticated?: number;
   /** Bytes of a JSON body; 8 MiB if absent. */
@@ -37,6 +47,10 @@ export interface Limits {
    * cleaning up, verifying and repairing take as long as they take, until the caller leaves.
    */
   readonly requestTimeoutMs?: number;
+  /** How long a body may stand still while it is waited for; 30,000 if absent, 0 for any time. */
+  readonly bodyIdleMs?: number;
+  /** Bytes a second that a body has to bring on the whole, so as not to use that up; 1,024 if absent. */
+  readonly minBodyRate?: number;
   /** How long the headers of a request may take to arrive; 20,000 if absent, 0 for any time. */
   readonly headersTimeoutMs?: number;
   /**
@@ -60,13 +74,17 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxQueue: 1024,
   maxInFlightPerTable: 64,
   maxQueuePerTable: 256,
+  callerShare: 0.5,
   queueTimeoutMs: 10_000,
-  maxUnauthenticated: 32,
+  maxArriving: 1280,
+  maxUnauthenticated: 256,
   maxJsonBytes: 8 * 1024 ** 2,
   maxArrowBytes: 64 * 1024 ** 3,
   requestMemory: 256 * 1024 ** 2,
   serverMemory: 1024 ** 3,
   requestTimeoutMs: 120_000,
+  bodyIdleMs: 30_000,
+  minBodyRate: 1024,
   headersTimeoutMs: 20_000,
   drainDelayMs: 0,
   drainTimeoutMs: 10_000,
@@ -90,6 +108,10 @@ export function resolveLimits(limits: Limits = {}): Required<Limits> {
   for (const name of ['maxInFlight', 'maxInFlightPerTable'] as const) {
     if (resolved[name] < 1) throw invalid(`The limit ${name} is 0; nothing could ever run.`);
   }
+  const { callerShare } = resolved;
+  if (callerShare === 0 || callerShare > 1) {
+    throw invalid(`The limit callerShare is ${callerShare}; it is above 0 and at most 1.`);
+  }
   return resolved;
 }
 
@@ -108,52 +130,71 @@ export interface Waiter {
   readonly signal: AbortSignal;
 }
 
-interface Waiting {
-  readonly enter: () => void;
+/** What one caller has of a gate. */
+interface Held {
+  taken: number;
+  /** Those that wait for a place, the first one first. */
+  readonly line: Set<() => void>;
 }
 
-/** Places, and a line before them: first come, first served, and not for ever. */
-export class Gate {
-  readonly #places: number;
-  readonly #line: number;
-  readonly #timeoutMs: number;
-  readonly #lineName: keyof Limits;
-  readonly #count: QueueCount;
-  readonly #queue = new Set<Waiting>();
-  #taken = 0;
+export interface GateOptions {
+  readonly places: number;
+  readonly line: number;
+  /** The part of both that one caller may have. */
+  readonly share: number;
+  readonly timeoutMs: number;
+  /** The limit that bounds the line. */
+  readonly lineName: keyof Limits;
+  readonly count: QueueCount;
+}
 
-  /** @param lineName the limit that bounds the line */
-  constructor(
-    places: number,
-    line: number,
-    timeoutMs: number,
-    lineName: keyof Limits,
-    count: QueueCount,
-  ) {
-    this.#places = places;
-    this.#line = line;
-    this.#timeoutMs = timeoutMs;
-    this.#lineName = lineName;
-    this.#count = count;
+/**
+ * Places, and lines before them, one for each caller: callers take turns, their requests are served in
+ * order, and none waits for ever. A caller who has all of its share waits though places are free.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  /** Places, and room in the line, of one caller. */
+  readonly #most: { readonly places: number; readonly line: number };
+  /** In the order of their turns. */
+  readonly #callers = new Map<string, Held>();
+  #taken = 0;
+  #waiting = 0;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    const { places, line, share } = options;
+    this.#most = { places: Math.ceil(places * share), line: Math.ceil(line * share) };
+  }
+
+  /** How many callers it knows: those that have a place or wait for one. */
+  get callers(): number {
+    return this.#callers.size;
   }
 
   get idle(): boolean {
-    return this.#taken === 0 && this.#queue.size === 0;
+    return this.#taken === 0 && this.#waiting === 0;
   }
 
   /**
-   * A place, at once where one is free. Throws Throttling where the line is full, and rejects with it
-   * where none became free in time, which is less for who has `waited` elsewhere; rejects with the
-   * signal's reason when that ends the waiting.
+   * A place for `caller`, at once where one is free. Throws Throttling where the line is full, and
+   * rejects with it where none became free in time, which is less for who has `waited` elsewhere; rejects
+   * with the signal's reason when that ends the waiting.
    */
-  enter(subject: string, caller: Waiter, waited: number = 0): Release | Promise<Release> {
-    if (this.#taken < this.#places) return this.#take();
-    if (this.#queue.size >= this.#line) {
+  enter(
+    subject: string,
+    caller: string,
+    { signal }: Waiter,
+    waited: number = 0,
+  ): Release | Promise<Release> {
+    const held = this.#callers.get(caller) ?? { taken: 0, line: new Set() };
+    if (this.#mayTake(held)) return this.#take(caller, held);
+    const { line, lineName, timeoutMs, count } = this.#options;
+    if (this.#waiting >= line || held.line.size >= this.#most.line) {
       throw new DirspaceError('Throttling', `Too many requests to ${subject}; try again later.`, {
-        details: { limit: this.#lineName },
+        details: { limit: lineName },
       });
     }
-    const { signal } = caller;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -162,41 +203,66 @@ export class Gate {
       const end = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', leave);
-        this.#queue.delete(waiting);
-        this.#count.waiting--;
+        held.line.delete(enter);
+        this.#waiting--;
+        count.waiting--;
       };
       const leave = (): void => {
         end();
+        this.#forget(caller, held);
         reject(signal.reason);
       };
       const giveUp = (): void => {
         end();
-        reject(waitedTooLong(subject, this.#timeoutMs));
+        this.#forget(caller, held);
+        reject(waitedTooLong(subject, timeoutMs));
       };
-      const waiting: Waiting = {
-        enter: () => {
-          end();
-          resolve(this.#take());
-        },
+      const enter = (): void => {
+        end();
+        resolve(this.#take(caller, held));
       };
-      const timer = setTimeout(giveUp, Math.max(0, this.#timeoutMs - waited)).unref();
+      const timer = setTimeout(giveUp, Math.max(0, timeoutMs - waited)).unref();
       signal.addEventListener('abort', leave, { once: true });
-      this.#queue.add(waiting);
-      this.#count.waiting++;
+      held.line.add(enter);
+      this.#callers.set(caller, held);
+      this.#waiting++;
+      count.waiting++;
     });
   }
 
-  #take(): Release {
+  #mayTake({ taken }: Held): boolean {
+    return this.#taken < this.#options.places && taken < this.#most.places;
+  }
+
+  #take(caller: string, held: Held): Release {
+    this.#callers.set(caller, held);
     this.#taken++;
-    let held = true;
+    held.taken++;
+    let isHeld = true;
     return () => {
-      if (!held) return;
-      held = false;
+      if (!isHeld) return;
+      isHeld = false;
       this.#taken--;
-      const [next] = this.#queue;
-      if (next === undefined) return;
-      next.enter();
+      held.taken--;
+      this.#forget(caller, held);
+      if (this.#waiting > 0) this.#callNext();
     };
+  }
+
+  /** The first of the next caller who waits and may have a place; that caller's next turn is the last. */
+  #callNext(): void {
+    for (const [caller, held] of this.#callers) {
+      const [enter] = held.line;
+      if (enter === undefined || !this.#mayTake(held)) continue;
+      this.#callers.delete(caller);
+      this.#callers.set(caller, held);
+      enter();
+      return;
+    }
+  }
+
+  #forget(caller: string, held: Held): void {
+    if (held.taken === 0 && held.line.size === 0) this.#callers.delete(caller);
   }
 }
 
@@ -217,19 +283,24 @@ export class Admission {
   constructor(limits: Required<Limits>, count: QueueCount = new QueueCount()) {
     this.#limits = limits;
     this.#count = count;
-    const { maxInFlight, maxQueue, queueTimeoutMs } = limits;
-    this.#all = new Gate(maxInFlight, maxQueue, queueTimeoutMs, 'maxQueue', count);
+    const { maxInFlight: places, maxQueue: line } = limits;
+    this.#all = this.#gate(places, line, 'maxQueue');
   }
 
-  /** Places for a request about `table`, or about none. Answers at once where nobody waits. */
-  enter(table: string | undefined, caller: Waiter): Release | Promise<Release> {
-    if (table === undefined) return this.#all.enter('the server', caller);
-    const inner = this.#tableGate(table).enter('this table', caller);
-    if (typeof inner !== 'function') return this.#enterAll(inner, table, caller);
+  #gate(places: number, line: number, lineName: keyof Limits): Gate {
+    const { callerShare: share, queueTimeoutMs: timeoutMs } = this.#limits;
+    return new Gate({ places, line, share, timeoutMs, lineName, count: this.#count });
+  }
+
+  /** Places for a request of `caller` about `table`, or about none. At once where none has to wait. */
+  enter(table: string | undefined, caller: string, waiter: Waiter): Release | Promise<Release> {
+    if (table === undefined) return this.#all.enter('the server', caller, waiter);
+    const inner = this.#tableGate(table).enter('this table', caller, waiter);
+    if (typeof inner !== 'function') return this.#enterAll(inner, table, caller, waiter);
     const release = (): void => this.#leaveTable(inner, table);
     let outer: Release | Promise<Release>;
     try {
-      outer = this.#all.enter('the server', caller);
+      outer = this.#all.enter('the server', caller, waiter);
     } catch (error) {
       release();
       throw error;
@@ -237,7 +308,12 @@ export class Admission {
     return typeof outer === 'function' ? both(outer, release) : this.#join(outer, release);
   }
 
-  async #enterAll(inner: Promise<Release>, table: string, caller: Waiter): Promise<Release> {
+  async #enterAll(
+    inner: Promise<Release>,
+    table: string,
+    caller: string,
+    waiter: Waiter,
+  ): Promise<Release> {
     let release: Release;
     const began = performance.now();
     try {
@@ -249,7 +325,7 @@ export class Admission {
     }
     try {
       const waited = performance.now() - began;
-      return both(await this.#all.enter('the server', caller, waited), release);
+      return both(await this.#all.enter('the server', caller, waiter, waited), release);
     } catch (error) {
       release();
       throw error;
@@ -268,14 +344,8 @@ export class Admission {
   #tableGate(table: string): Gate {
     let gate = this.#tables.get(table);
     if (gate === undefined) {
-      const { maxInFlightPerTable, maxQueuePerTable, queueTimeoutMs } = this.#limits;
-      gate = new Gate(
-        maxInFlightPerTable,
-        maxQueuePerTable,
-        queueTimeoutMs,
-        'maxQueuePerTable',
-        this.#count,
-      );
+      const { maxInFlightPerTable: places, maxQueuePerTable: line } = this.#limits;
+      gate = this.#gate(places, line, 'maxQueuePerTable');
       this.#tables.set(table, gate);
     }
     return gate;

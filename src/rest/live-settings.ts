@@ -8,7 +8,7 @@ import { Cors, type CorsOptions } from './cors.ts';
 import type { Databases } from './databases.ts';
 import { hostGuard, isLoopback } from './host-guard.ts';
 import { Identification } from './identity.ts';
-import type { Limits, QueueCount } from './limits.ts';
+import type { Limits } from './limits.ts';
 import type { RequestState } from './request-state.ts';
 import { type Certificate, readCertificate, type TlsFiles } from './tls.ts';
 
@@ -41,14 +41,13 @@ export function settled(
   options: ReloadableOptions,
   limits: Required<Limits>,
   databases: Databases,
-  count: QueueCount,
 ): LiveSettings {
   const { auth, tls } = options;
   const { headers, prefixHeaders } = databases.routingHeaders;
   const cors = new Cors(options.cors, [...headers, ...prefixHeaders]);
   const authenticates = auth !== undefined;
   return {
-    identification: new Identification(auth && authenticator(auth), limits, count),
+    identification: new Identification(auth && authenticator(auth), limits),
     checkHost: hostGuard({
       allowed: options.allowedHosts ?? [],
       routed: databases.hosts,

@@ -1,6 +1,6 @@
 /**
- * What every route of an operation does, in order: who asks, is there room, what is asked, of
- * which catalog, is it allowed, was it done before. Knows no socket.
+ * What every route of an operation does, in order: who asks, what is asked, is there room, of which
+ * catalog, is it allowed, was it done before. Knows no socket.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
@@ -15,8 +15,9 @@ import type { AliasRoute } from '../protocol/operations.ts';
 import { oftenPassedOver } from '../protocol/wire-query.ts';
 import { type HeldMemory, RequestMemory, type ServerMemory } from '../request-memory.ts';
 import { arrowAnswer, emptyAnswer, jsonAnswer } from './answer.ts';
+import type { Arrivals } from './arrivals.ts';
 import { bodyCredentials } from './auth.ts';
-import { arrowPieces, checkArrowBody, readJson } from './body.ts';
+import { arrowPieces, bodyBegun, checkArrowBody, readJson } from './body.ts';
 import { type Call, type Caller, callerOf } from './call.ts';
 import type { Databases, Target } from './databases.ts';
 import { APPLIED_HEADER, HEADER_CONTEXT, IDEMPOTENCY_HEADER } from './header-names.ts';
@@ -39,6 +40,7 @@ import { delimitedCaller } from './table-ids.ts';
 export interface Services {
   readonly databases: Databases;
   readonly identification: Identification;
+  readonly arrivals: Arrivals;
   readonly admission: Admission;
   readonly limits: Required<Limits>;
   readonly answers: AnswerCache;
@@ -69,37 +71,40 @@ export async function answerOperation(
   state.database = target.database;
   // Before a place is taken: who may do nothing here must not hold one from others.
   const database = permittedDatabase(services, principal, target);
-  const id = http.parameters[alias?.idParameter ?? 'id'];
-  const table = id === undefined ? undefined : `${target.database}\0${id}`;
-  const entered = services.admission.enter(table, state.progress);
-  state.onEnd(typeof entered === 'function' ? entered : await entered);
-
+  const { limits } = services;
+  const caller = services.identification.required ? principal.name : (state.request.peer ?? '');
+  // Nor is one taken while a body is waited for, so that half a request holds none.
+  const { arrivals } = services;
+  const arriving = { caller, arrivals, pace: limits, progress: state.progress };
   const takesData = row.body === 'arrow-stream';
-  if (takesData) checkArrowBody(state.request, services.limits.maxArrowBytes);
+  if (takesData) {
+    checkArrowBody(state.request, limits.maxArrowBytes);
+    await bodyBegun(state, arriving);
+  }
   const body =
     takesData || row.method === 'GET'
       ? undefined
       : read === undefined
-        ? await readJson(
-            state,
-            services.limits.maxJsonBytes,
-            state.progress,
-            countedBody(services, state),
-          )
+        ? await readJson(state, limits.maxJsonBytes, arriving, countedBody(services, state))
         : read.body;
+
+  const id = http.parameters[alias?.idParameter ?? 'id'];
+  const table = id === undefined ? undefined : `${target.database}\0${id}`;
+  const entered = services.admission.enter(table, caller, state.progress);
+  state.onEnd(typeof entered === 'function' ? entered : await entered);
 
   const request = requestOf(operation, alias, http, body, services.identification.required);
   const found = services.databases.catalog(database);
   const catalog = found instanceof Promise ? await state.progress.race(found) : found;
   const dialected = callerFor(catalog, principal, database, target.prefix, state);
-  const caller = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
-  const pieces = takesData ? arrowPieces(state, services.limits.maxArrowBytes) : undefined;
+  const done = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
+  const pieces = takesData ? arrowPieces(state, limits.maxArrowBytes, limits) : undefined;
   const call = (
     key: string | undefined,
     data: ArrowBody | undefined,
     stamp?: IdempotencyStamp,
   ): Promise<unknown> => {
-    const work = caller({
+    const work = done({
       operation,
       request,
       ...(data === undefined ? {} : { data }),
@@ -145,8 +150,8 @@ function permittedDatabase(
   throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
 }
 
-/** Smaller bodies are not worth their count: all that may be under way together are few megabytes. */
-const COUNTED_BYTES = 65_536;
+/** Smaller bodies are not worth their count: all that may wait together are few megabytes. */
+const COUNTED_BYTES = 8_192;
 /** The bytes, their text, and the values in it. */
 const JSON_FACTOR = 4;
 

@@ -13,6 +13,7 @@ import { Counters } from '../table/counters.ts';
 import { failureAnswer, garbled } from './answer.ts';
 import { createApp, type Route, RouteNotFound } from './app.ts';
 import { appFetch } from './app-fetch.ts';
+import { Arrivals, cameTooSlowly } from './arrivals.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
 import { REQUEST_ID_HEADER, SUPPORTS_HEADER } from './header-names.ts';
@@ -136,12 +137,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       'cacheBytes and bufferBytes are of roots that the server opens; give them to the catalogs that it is given open.',
     );
   }
-  let live = settled(options, limits, databases, queue);
+  let live = settled(options, limits, databases);
   const services: Services = {
     databases,
     get identification() {
       return live.identification;
     },
+    arrivals: new Arrivals(limits.maxArriving, 'maxArriving'),
     admission: new Admission(limits, queue),
     serverMemory,
     limits,
@@ -189,7 +191,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       hidden: services.databases.roots,
     };
     if (!(failure instanceof RouteNotFound)) {
-      return decorate(state, failureAnswer(state, failure, settings));
+      const status = cameTooSlowly(failure) ? { status: 408 as const } : {};
+      return decorate(state, failureAnswer(state, failure, { ...settings, ...status }));
     }
     const { allowed } = failure;
     const status = allowed.length === 0 ? 404 : 405;
@@ -279,7 +282,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       return url;
     },
     reload: (next) => {
-      const renewed = settled(next, limits, databases, queue);
+      const renewed = settled(next, limits, databases);
       if (listensAt !== undefined) checkAddress(listensAt, renewed);
       if (live.authenticates && !renewed.authenticates) {
         throw new DirspaceError(

@@ -9,10 +9,15 @@ export interface RawConnection {
   readonly closed: Promise<string>;
 }
 
-/** A connection to a server at `url`; `bytes` are sent first. */
-export function rawConnection(url: string, bytes: string | Uint8Array = ''): RawConnection {
+/** A connection to a server at `url`, from the address `localAddress`; `bytes` are sent first. */
+export function rawConnection(
+  url: string,
+  bytes: string | Uint8Array = '',
+  localAddress?: string,
+): RawConnection {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const socket = connect({ port: Number(port), host, ...(localAddress && { localAddress }) });
   let text = '';
   socket.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;
