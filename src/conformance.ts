@@ -1,6 +1,7 @@
 /** The export list of `dirspace/conformance`, nothing else. */
 
 export type { Exchange } from './conformance/exchange.ts';
+export type { ConformanceOptions } from './conformance/options.ts';
 export {
   formatReport,
   REPORT_FORMATS,
@@ -8,7 +9,6 @@ export {
 } from './conformance/report.ts';
 export {
   type CaseResult,
-  type ConformanceOptions,
   type ConformanceReport,
   type ConformanceSuite,
   conformanceSuite,
@@ -17,4 +17,4 @@ export {
   runConformance,
 } from './conformance/suite.ts';
 export type { ConformanceTarget, ServerTarget } from './conformance/target.ts';
-export { VERDICTS, type Verdict } from './conformance/verdict.ts';
+export { type NotRun, type Stop, VERDICTS, type Verdict } from './conformance/verdict.ts';

@@ -128,6 +128,11 @@ export class Declined extends Error {
   override readonly name = 'Declined';
 }
 
+/** What answers at an address is no server of the protocol. */
+export class OtherProtocol extends Error {
+  override readonly name = 'OtherProtocol';
+}
+
 /** SQL, or a name in it, that the catalog refused. */
 export class SqlError extends UsageError {
   override readonly cause: DirspaceError;

@@ -1,9 +1,12 @@
 /** `dirspace conformance`: what a server of the protocol does as it should, and what it does not. */
 import { readFile } from 'node:fs/promises';
 import { REPORT_FORMATS, type ReportFormat } from '../conformance/report.ts';
-import { isDirspaceError } from '../errors.ts';
-import { type ServiceCall, type ServiceCommand, UsageError } from './command.ts';
+import type { ConformanceReport } from '../conformance/suite.ts';
+import type { Stop } from '../conformance/verdict.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { OtherProtocol, type ServiceCall, type ServiceCommand, UsageError } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { untilInterrupted } from './interruption.ts';
 import { serverHeaders } from './open.ts';
 
 export const conformance: ServiceCommand = {
@@ -38,17 +41,49 @@ export const conformance: ServiceCommand = {
     const given = Object.fromEntries(options.texts('header').map(parseHeader));
     const headers = { ...serverHeaders(around.env), ...given };
     const only = options.texts('only');
-    const selection = { skip, ...(only.length === 0 ? {} : { only }) };
+    const signal = untilInterrupted(around);
+    const tell = (): void => around.error(STOPPING);
+    signal.addEventListener('abort', tell, { once: true });
+    const selection = { skip, signal, ...(only.length === 0 ? {} : { only }) };
     const report = await runConformance({ uri: url, headers }, selection).catch((error) => {
       // An address or a case that is none.
       throw isDirspaceError(error, 'InvalidInput')
         ? new UsageError(error.message, { cause: error })
         : error;
     });
-    around.out(formatReport(report, format));
+    // Also of a run that ended early: what was found stays true, and the report says what is missing.
+    await around.out(formatReport(report, format));
+    signal.throwIfAborted();
+    const kept = incomplete(report);
+    if (kept !== undefined) throw kept;
     return report.totals.failed === 0 ? EXIT.ok : EXIT.failure;
   },
 };
+
+const STOPPING =
+  'dirspace: waiting for the last answer, then removing what was made; Ctrl-C again leaves it there\n';
+
+/** Why the report does not judge the server, or not all of it. A failure that was found counts for more. */
+function incomplete({ stopped, results, totals }: ConformanceReport): Error | undefined {
+  if (stopped !== undefined) return errorOf(stopped);
+  if (totals.failed > 0) return undefined;
+  for (const cause of ['unanswered', 'credentials'] as const) {
+    const kept = results.filter(({ notRun }) => notRun === cause);
+    const [first] = kept;
+    if (first === undefined) continue;
+    const those = kept.length === 1 ? '1 case was' : `${kept.length} cases were`;
+    return errorOf({ cause, reason: `${those} not run: ${first.reason}` });
+  }
+  return undefined;
+}
+
+function errorOf({ cause, reason }: Stop): Error {
+  if (cause === 'other protocol') return new OtherProtocol(reason);
+  if (cause !== 'credentials') return new DirspaceError('ServiceUnavailable', reason);
+  return new DirspaceError('Unauthenticated', `${reason}\n${CREDENTIALS}`);
+}
+
+const CREDENTIALS = 'Give them as -H "name: value", or set $DIRSPACE_API_KEY or $DIRSPACE_TOKEN.';
 
 /** `--json`, which every command takes, is one of the formats. */
 function formatOf(options: ServiceCall['options']): ReportFormat {

@@ -1,6 +1,6 @@
 /** Exit codes of the CLI, from error codes and statuses alone. */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
-import { UsageError } from './command.ts';
+import { OtherProtocol, UsageError } from './command.ts';
 import { Interrupted } from './interruption.ts';
 
 export const EXIT = {
@@ -12,12 +12,14 @@ export const EXIT = {
   conflict: 5,
   auth: 6,
   unavailable: 7,
+  otherProtocol: 8,
   interrupted: 130,
   terminated: 143,
 } as const;
 
 export function exitCode(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof OtherProtocol) return EXIT.otherProtocol;
   if (error instanceof Interrupted) return error.exitCode;
   return isDirspaceError(error) ? codeOf(error) : EXIT.failure;
 }

@@ -121,7 +121,7 @@ const HELP = `
 Ids are names joined by "/", such as prod/search/user; "$" joins them too. "/" is the root.
 A server gets $DIRSPACE_API_KEY, $DIRSPACE_TOKEN and $DIRSPACE_DATABASE, where they are set.
 Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 already exists, 5 conflict,
-6 not allowed, 7 unavailable, 130 interrupted.`;
+6 not allowed, 7 unavailable, 8 no server of the protocol, 130 interrupted.`;
 
 function configure(program: Program, streams: Streams): Program {
   return program

@@ -1,6 +1,6 @@
 /** An error as it is written to standard error: a sentence for people, one line of JSON for programs. */
 import { isDirspaceError } from '../errors.ts';
-import { Declined, SqlError, UsageError } from './command.ts';
+import { Declined, OtherProtocol, SqlError, UsageError } from './command.ts';
 import { exitCode } from './exit-codes.ts';
 import { Interrupted } from './interruption.ts';
 import { toJson } from './output.ts';
@@ -21,5 +21,6 @@ function codeOf(error: unknown): string {
   if (isDirspaceError(error)) return error.code;
   if (error instanceof UsageError) return 'Usage';
   if (error instanceof Declined) return 'Declined';
+  if (error instanceof OtherProtocol) return 'OtherProtocol';
   return error instanceof Interrupted ? 'Interrupted' : 'Failure';
 }

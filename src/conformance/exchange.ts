@@ -7,6 +7,8 @@ export interface Exchange {
   readonly request: string;
   /** The status with the body, or the value or error that a method answered. */
   readonly answer: string;
+  /** What an answer that can be read has beside what the protocol lists for the operation. */
+  readonly deviation?: { readonly expected: string; readonly got: string };
 }
 
 const MOST_CHARACTERS = 2000;

@@ -21,6 +21,8 @@ import type { RawAnswer, ServerTarget, Target } from './target.ts';
 
 /** A server that asks to come again is asked so often. */
 const ATTEMPTS = 4;
+/** "The client should wait and retry", and its like of servers that count requests. */
+const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
 const MOST_WAIT_MS = 5000;
 
 /** Throws InvalidInput where the address or a header cannot be used. Sends nothing. */
@@ -57,18 +59,20 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
     for (let left = ATTEMPTS; ; left--) {
       try {
         const answer = await attempt(url, all);
-        if (answer.status === 503 && left > 1) {
+        if (COME_AGAIN.has(answer.status) && left > 1) {
           await env.sleep(Math.min(answer.wait, MOST_WAIT_MS));
           continue;
         }
-        record({ operation, request, answer: describeAnswer(answer) });
+        const deviation = deviationOf(operation, answer.status);
+        const exchanged = { operation, request, answer: describeAnswer(answer) };
+        record(deviation === undefined ? exchanged : { ...exchanged, deviation });
         return answer;
       } catch (cause) {
         const why = cause instanceof Error ? causeOf(cause) : String(cause);
         record({ operation, request, answer: `no answer: ${why}` });
         throw new DirspaceError('ServiceUnavailable', `${operation} had no answer: ${why}`, {
           cause,
-          details: { operation },
+          details: { operation, unanswered: true },
         });
       }
     }
@@ -123,17 +127,29 @@ async function answerOf(
   if (row.answer === 'empty') return undefined;
   if (row.answer === 'arrow-file') return readRows(await openArrowBody(bytes, { apart: true }));
   // 204 is an answer without a body where the protocol asks for it.
-  if (bytes.length === 0 && status === 204) return {};
+  if (bytes.length === 0 && status === 204) return parseAnswer(operation, {});
   if (json === undefined) {
     throw new DirspaceError('Internal', `${operation} was answered with what is not JSON.`);
   }
   return parseAnswer(operation, json);
 }
 
+/**
+ * The document lists one status of success for each operation, and clients that are generated from it
+ * read the answer of that status alone. "Skip: the server must return 204" stands beside it.
+ */
+function deviationOf(operation: OperationName, status: number): Exchange['deviation'] {
+  const expected = EVERY_OPERATION[operation].status;
+  if (status < 200 || status > 299 || status === expected) return undefined;
+  if (status === 204 && operation === 'DropNamespace') return undefined;
+  const listed = `status ${expected}, the success that the OpenAPI document lists for ${operation}`;
+  return { expected: listed, got: `status ${status}` };
+}
+
 /** A server without the operation may have no route for it, and no error body of the protocol. */
 function failureOf(
   operation: OperationName,
-  { status, bytes, json }: RawAnswer,
+  { status, type, bytes, json }: RawAnswer,
   isThere: boolean,
 ): DirspaceError {
   const hasCode = Number.isInteger((json as { code?: unknown } | undefined)?.code);
@@ -144,7 +160,7 @@ function failureOf(
   }
   const error = parseErrorBody(status, new TextDecoder().decode(bytes), operation);
   if (hasCode || exists) return error;
-  const details = { ...error.details, codeMissing: true };
+  const details = { ...error.details, codeMissing: true, isPlain: type === 'text/plain' };
   return new DirspaceError(error.code, error.message, { details });
 }
 

@@ -8,10 +8,11 @@ import type { RecordBatchStream } from '../arrow.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import type { RequestOf } from '../protocol/namespace.ts';
 import type { OperationName } from '../protocol/operations.ts';
+import { mediaType } from '../rest/header-names.ts';
 import { type Exchange, shown } from './exchange.ts';
 import { countOf, rows } from './rows.ts';
 import type { Answered, RawAnswer, RawInit, Target } from './target.ts';
-import { Mismatch, Undecided } from './verdict.ts';
+import { Mismatch, type Stop, Undecided } from './verdict.ts';
 
 /** What all cases of a run share. */
 export interface Run {
@@ -22,10 +23,18 @@ export interface Run {
   works(operation: OperationName): Promise<boolean>;
   /** Why the operation is not implemented, as the first of its cases found. */
   lacks(operation: OperationName): Promise<string | undefined>;
+  /** Why it was not found out whether the operation works, where its case was kept from running. */
+  keptFrom(operation: OperationName): Promise<Stop | undefined>;
   /** A name that no other case uses. */
   fresh(prefix: string): string;
   /** Every table that a case asked for, which may be where no list shows it. */
   readonly tables: string[][];
+  /** Locations of tables that were deregistered, and are in the storage of the server still. */
+  readonly detached: Set<string>;
+  /** Whether the run goes on. @throws Undecided where it was interrupted */
+  proceed(): void;
+  /** Whether the server answers no more, which is asked after a request that had no answer. */
+  isGone(): Promise<boolean>;
 }
 
 const MAKES_TABLE: ReadonlySet<OperationName> = new Set([
@@ -60,6 +69,8 @@ export class Kit {
   /** @throws Undecided where the operation was not shown to work */
   async needs(operation: OperationName): Promise<void> {
     if (operation === this.#subject || (await this.#run.works(operation))) return;
+    const kept = await this.#run.keptFrom(operation);
+    if (kept !== undefined) throw new Undecided('not run', kept.reason, kept.cause);
     throw new Undecided(
       'not decidable',
       `${operation} is needed for this check and was not shown to work.`,
@@ -76,14 +87,18 @@ export class Kit {
     data?: RecordBatchStream,
   ): Promise<Answered<Op>> {
     await this.needs(operation);
-    const { id } = request as { readonly id?: string[] };
+    const { id, location } = request as { readonly id?: string[]; readonly location?: string };
     if (id !== undefined && MAKES_TABLE.has(operation)) this.#run.tables.push(id);
     try {
-      return await this.#run.target.call(operation, request, data, (one) =>
-        this.exchanges.push(one),
-      );
+      const answer = await this.#ask(operation, request, data);
+      if (operation === 'RegisterTable' && location) this.#run.detached.delete(location);
+      if (operation === 'DeregisterTable') {
+        const left = (answer as Answered<'DeregisterTable'>).location;
+        if (left) this.#run.detached.add(left);
+      }
+      return answer;
     } catch (error) {
-      if (operation === this.#subject) throw error;
+      if (operation === this.#subject || error instanceof Undecided) throw error;
       const why = error instanceof Error ? error.message : String(error);
       throw new Undecided('not decidable', `${operation}, which the check needs, failed: ${why}`);
     }
@@ -93,12 +108,47 @@ export class Kit {
   async send(method: 'GET' | 'POST', path: string, init: RawInit = {}): Promise<RawAnswer> {
     const { send } = this.#run.target;
     if (send === undefined) {
-      throw new Undecided('not run', 'The check is about HTTP, and the target is no server.');
+      const why = 'The check is about HTTP, and the target is no server.';
+      throw new Undecided('not run', why, 'no server');
     }
     // A server without the operation answers a malformed request as it does a sound one.
     const lacking = await this.#run.lacks(this.#subject);
     if (lacking !== undefined) throw new Undecided('not implemented', lacking);
-    return send(this.#subject, method, path, init, (one) => this.exchanges.push(one));
+    this.#run.proceed();
+    const answer = await send(this.#subject, method, path, init, this.#record).catch((error) =>
+      this.#notJudged(error),
+    );
+    const why = notJudged(answer.status);
+    if (why === undefined) return answer;
+    const reason = `${this.#subject} was answered with status ${answer.status}`;
+    throw new Undecided('not run', explain(why, reason), why);
+  }
+
+  readonly #record = (exchange: Exchange): void => void this.exchanges.push(exchange);
+
+  async #ask<Op extends OperationName>(
+    operation: Op,
+    request: RequestOf<Op>,
+    data?: RecordBatchStream,
+  ): Promise<Answered<Op>> {
+    this.#run.proceed();
+    return this.#run.target
+      .call(operation, request, data, this.#record)
+      .catch((error) => this.#notJudged(error));
+  }
+
+  /** @throws Undecided where the answer, or that there is none, says nothing about the operation */
+  async #notJudged(error: unknown): Promise<never> {
+    if (!isDirspaceError(error)) throw error;
+    const { status = error.status, unanswered = false } = error.details;
+    if (unanswered) {
+      // A request that a server breaks off, and goes on without, is answered wrongly.
+      if (!(await this.#run.isGone())) throw error;
+      throw new Undecided('not run', error.message, 'unanswered');
+    }
+    const why = notJudged(Number(status));
+    if (why === undefined) throw error;
+    throw new Undecided('not run', explain(why, error.message), why);
   }
 
   /** The id of a new namespace. */
@@ -152,9 +202,10 @@ export class Kit {
     const operation = (await this.#can(exists)) ? exists : describes;
     await this.needs(operation);
     try {
-      await this.#run.target.call(operation, { id }, undefined, (one) => this.exchanges.push(one));
+      await this.#ask(operation, { id });
       return true;
     } catch (error) {
+      if (error instanceof Undecided) throw error;
       if (isDirspaceError(error) && error.code.endsWith('NotFound')) return false;
       const why = error instanceof Error ? error.message : String(error);
       throw new Undecided('not decidable', `${operation}, which the check needs, failed: ${why}`);
@@ -165,6 +216,17 @@ export class Kit {
     return operation === this.#subject || (await this.#run.works(operation));
   }
 }
+
+/** Answers that are about the caller, or about the moment, and not about the operation. */
+function notJudged(status: number): 'credentials' | 'unanswered' | undefined {
+  if (status === 401 || status === 403) return 'credentials';
+  return status === 503 || status === 429 ? 'unanswered' : undefined;
+}
+
+const explain = (why: 'credentials' | 'unanswered', reason: string): string =>
+  why === 'credentials'
+    ? `needs credentials: ${reason}`
+    : `the server asks to come again, however often it is asked: ${reason}`;
 
 /** Throws Mismatch unless the two are the same as JSON. */
 export function same(what: string, got: unknown, expected: unknown): void {
@@ -179,12 +241,26 @@ export function holds(what: string, condition: boolean, got: unknown): void {
 
 /** Where the protocol contradicts itself on a status, either is taken. */
 const OTHER_STATUSES: Partial<Record<ErrorCode, readonly number[]>> = {
-  // The mode Fail of DropNamespace asks for 400, the list of its answers for 404.
-  NamespaceNotFound: [400],
   NamespaceNotEmpty: [400],
   // "Returns 400" for a column that is not there, and 404 for "the specified resource".
   TableColumnNotFound: [404],
 };
+
+function statusesOf(code: ErrorCode, operation: unknown): readonly number[] {
+  const listed = [ERROR_KINDS[code].status, ...(OTHER_STATUSES[code] ?? [])];
+  // "Fail (default): the server must return 400 indicating the namespace to drop does not exist", and
+  // the list of its answers has 404.
+  const drops = code === 'NamespaceNotFound' && operation === 'DropNamespace';
+  return drops ? [...listed, 400] : listed;
+}
+
+/**
+ * "Usually serves application/json content, although in some cases simple text/plain content might be
+ * returned by the server's middleware": of a bad request, 400, alone. All other errors have a body with
+ * the required "code".
+ */
+const mayBePlain = (codes: readonly ErrorCode[], status: unknown, operation: unknown): boolean =>
+  status === 400 && codes.some((code) => statusesOf(code, operation).includes(400));
 
 /**
  * Throws Mismatch unless `work` fails with one of the codes, and with the status that goes with it.
@@ -197,11 +273,15 @@ export async function fails(work: Promise<unknown>, ...codes: ErrorCode[]): Prom
     answer = await work;
   } catch (error) {
     if (!isDirspaceError(error) || error.code === 'Unsupported') throw error;
-    const { status = error.status, codeMissing } = error.details;
-    const code = codes.find((one) => ERROR_KINDS[one].number === error.number);
-    const statuses = code && [ERROR_KINDS[code].status, ...(OTHER_STATUSES[code] ?? [])];
-    const fits = statuses?.includes(Number(status)) && codeMissing === undefined;
-    if (fits) return;
+    const { status = error.status, codeMissing, isPlain, operation, unanswered } = error.details;
+    if (unanswered === true) throw error;
+    if (isPlain === true && mayBePlain(codes, status, operation)) return;
+    const fits = codes.some(
+      (one) =>
+        ERROR_KINDS[one].number === error.number &&
+        statusesOf(one, operation).includes(Number(status)),
+    );
+    if (fits && codeMissing === undefined) return;
     const number = codeMissing === undefined ? `code ${error.number}` : 'no code';
     throw new Mismatch(expected, `${number} with status ${String(status)}: ${error.message}`);
   }
@@ -214,7 +294,7 @@ const describeCode = (code: ErrorCode): string =>
 /** Throws Mismatch unless the answer is a refusal with status 400 and an error body, or plain text. */
 export function refused({ status, type, json }: RawAnswer): void {
   same('status', status, 400);
-  if (type.startsWith('text/')) return;
+  if (mediaType(type) === 'text/plain') return;
   const { code } = (json ?? {}) as { code?: unknown };
   holds('an error body with an integer "code"', Number.isInteger(code), json);
 }

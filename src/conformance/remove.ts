@@ -9,7 +9,7 @@ const DEPTH = 6;
 
 /** Of a run in the root, only names that begin with `name` are its own. */
 export async function removeWhatWasMade(
-  { target, home, tables }: Run,
+  { target, home, tables, detached, fresh }: Run,
   name: string,
 ): Promise<void> {
   const ask = <Op extends OperationName>(
@@ -22,6 +22,13 @@ export async function removeWhatWasMade(
     const dropped = await ask('DropTable', { id });
     if (dropped === undefined) await ask('DeregisterTable', { id });
   };
+
+  // No operation removes the files of a table that has no name: each gets one again.
+  for (const location of detached) {
+    const found = [...home, fresh('left')];
+    const registered = await ask('RegisterTable', { id: found, location });
+    if (registered !== undefined) await drop(found);
+  }
 
   const sweep = async (id: string[], mine: (name: string) => boolean, depth: number) => {
     for (const table of (await ask('ListTables', { id }))?.tables.filter(mine) ?? []) {

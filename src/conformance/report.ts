@@ -43,23 +43,26 @@ function factsOf({
   );
 }
 
-const isTold = ({ verdict }: CaseResult): boolean => verdict !== 'passed' && verdict !== 'not run';
+/** Cases that are left out by name, or kept from running all for one reason, are a line each. */
+const isTold = ({ verdict, notRun }: CaseResult): boolean =>
+  verdict !== 'passed' && (verdict !== 'not run' || notRun === 'credentials');
 
-function pretty({ target, results, totals, milliseconds }: ConformanceReport): string {
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');
+
+function pretty({ target, results, totals, milliseconds, stopped }: ConformanceReport): string {
   const lines = results.flatMap((result) => {
     const { verdict, operation, name, milliseconds: ms } = result;
     const head = `${verdict.padEnd(15)} ${operation}: ${name} (${Math.round(ms)} ms)`;
     const facts = isTold(result) ? factsOf(result) : [];
-    return [
-      head,
-      ...facts.map(([fact, text]) => `    ${fact.padEnd(9)} ${text.replaceAll('\n', ' ')}`),
-    ];
+    return [head, ...facts.map(([fact, text]) => `    ${fact.padEnd(9)} ${oneLine(text)}`)];
   });
   const counts = VERDICTS.map((verdict) => `${totals[verdict]} ${WORDS[verdict]}`).join(', ');
-  return [...lines, `${target}: ${counts}, in ${(milliseconds / 1000).toFixed(1)} s`].join('\n');
+  const end = `${target}: ${counts}, in ${(milliseconds / 1000).toFixed(1)} s`;
+  const why = stopped === undefined ? [] : [`stopped early: ${oneLine(stopped.reason)}`];
+  return [...lines, ...why, end].join('\n');
 }
 
-function tap({ results }: ConformanceReport): string {
+function tap({ results, stopped }: ConformanceReport): string {
   const lines = results.flatMap((result, at) => {
     const { verdict, operation, name, reason = verdict, milliseconds } = result;
     const title = escapeTap(`${operation}: ${name}`);
@@ -79,14 +82,16 @@ function tap({ results }: ConformanceReport): string {
       '  ...',
     ];
   });
-  return ['TAP version 14', `1..${results.length}`, ...lines].join('\n');
+  // Runners count what was skipped as done; this line tells them that the run is not whole.
+  const end = stopped === undefined ? [] : [`Bail out! ${escapeTap(stopped.reason)}`];
+  return ['TAP version 14', `1..${results.length}`, ...lines, ...end].join('\n');
 }
 
 /** A `#` would begin a directive, and a line end another line. */
 const escapeTap = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll('\\', '\\\\').replaceAll('#', '\\#');
 
-function junit({ target, results, totals, milliseconds }: ConformanceReport): string {
+function junit({ target, results, totals, milliseconds, stopped }: ConformanceReport): string {
   const cases = results.map((result) => {
     const { verdict, operation, name, milliseconds: ms } = result;
     const attributes = `classname="${escapeXml(operation)}" name="${escapeXml(name)}" time="${seconds(ms)}"`;
@@ -104,7 +109,12 @@ function junit({ target, results, totals, milliseconds }: ConformanceReport): st
   });
   const { failed } = totals;
   const skipped = results.length - failed - totals.passed;
-  const counts = `tests="${results.length}" failures="${failed}" errors="0"`;
+  // The format has no place of its own for a run that is not whole.
+  if (stopped !== undefined) {
+    const error = `<error type="${escapeXml(stopped.cause)}" message="${escapeXml(stopped.reason)}"/>`;
+    cases.push(`    <testcase classname="run" name="is whole" time="0.000">${error}</testcase>`);
+  }
+  const counts = `tests="${cases.length}" failures="${failed}" errors="${cases.length - results.length}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts} time="${seconds(milliseconds)}">`,

@@ -3,36 +3,21 @@
  * in one namespace with a name of its own, which closing the suite drops.
  */
 import { type Env, systemEnv } from '../env.ts';
-import { DirspaceError, isDirspaceError } from '../errors.ts';
-import { suggestion } from '../known-names.ts';
+import { isDirspaceError } from '../errors.ts';
 import type { OperationName } from '../protocol/operations.ts';
 import type { ConformanceCase } from './case.ts';
-import { COLUMN_CASES } from './cases/columns.ts';
-import { ENTRY_CASES } from './cases/entries.ts';
-import { INDEX_CASES } from './cases/indexes.ts';
-import { NAMESPACE_CASES } from './cases/namespaces.ts';
-import { QUERY_CASES } from './cases/queries.ts';
-import { ROW_CASES } from './cases/rows.ts';
-import { TABLE_CASES } from './cases/tables.ts';
-import { VERSION_CASES } from './cases/versions.ts';
+import { CASES, isNamed, titleOf } from './cases.ts';
+import { establish, isGone } from './establish.ts';
 import type { Exchange } from './exchange.ts';
 import { httpTarget } from './http-target.ts';
 import { Kit, type Run } from './kit.ts';
 import { namespaceTarget } from './namespace-target.ts';
+import { type ConformanceOptions, checkOptions, checkTarget } from './options.ts';
 import { removeWhatWasMade } from './remove.ts';
 import type { ConformanceTarget, Target } from './target.ts';
-import { Mismatch, Undecided, VERDICTS, type Verdict } from './verdict.ts';
+import { Mismatch, type NotRun, type Stop, Undecided, VERDICTS, type Verdict } from './verdict.ts';
 
-export const CASES: readonly ConformanceCase[] = [
-  ...NAMESPACE_CASES,
-  ...TABLE_CASES,
-  ...ENTRY_CASES,
-  ...ROW_CASES,
-  ...QUERY_CASES,
-  ...COLUMN_CASES,
-  ...VERSION_CASES,
-  ...INDEX_CASES,
-];
+export { CASES } from './cases.ts';
 
 /** What a case came to. */
 export interface CaseResult {
@@ -47,6 +32,8 @@ export interface CaseResult {
   readonly got?: string;
   /** Why the case was not decided or not run, or is not implemented. */
   readonly reason?: string;
+  /** The same of a case that was not run, as a word for programs. */
+  readonly notRun?: NotRun;
   /** The request that decided, which is the last, and its answer. */
   readonly request?: string;
   readonly answer?: string;
@@ -65,19 +52,15 @@ export interface RunnableCase {
   run(): Promise<CaseResult>;
 }
 
-/** Which cases are run. Each entry is an operation, or `operation: name of the case`. */
-export interface ConformanceOptions {
-  /** These alone; all if absent. */
-  readonly only?: readonly string[];
-  /** These are reported as not run. */
-  readonly skip?: readonly string[];
-  readonly env?: Env;
-}
-
 /** Cases of one target, and the end of them. */
 export interface ConformanceSuite extends AsyncDisposable {
   readonly cases: readonly RunnableCase[];
-  /** Drops what the cases made, where the target can. */
+  /**
+   * Why the cases from some point on were not run: the server does not answer, is none of the protocol or
+   * asks for credentials, or the signal was aborted. Undefined as long as cases are run.
+   */
+  readonly stopped: Stop | undefined;
+  /** Waits for the case under way, runs no other, and drops what the cases made, where the target can. */
   close(): Promise<void>;
 }
 
@@ -88,50 +71,60 @@ export interface ConformanceReport {
   readonly results: readonly CaseResult[];
   readonly totals: Readonly<Record<Verdict, number>>;
   readonly milliseconds: number;
+  /** Why the run ended before its last case, if it did. */
+  readonly stopped?: Stop;
 }
 
 /**
  * The cases for a server, by its base address, or for a catalog in process. Sends nothing yet.
- * @throws InvalidInput where the address cannot be used, or `only` or `skip` name no case
+ * @throws InvalidInput where the target or an option cannot be used, or `only` or `skip` name no case
  */
 export function conformanceSuite(
   target: ConformanceTarget,
   options: ConformanceOptions = {},
 ): ConformanceSuite {
+  checkOptions(options);
+  checkTarget(target);
   return new Suite(targetOf(target, options.env), options);
 }
 
-/** Runs the cases and removes what they made. Rejects with ServiceUnavailable where no server answers. */
+/**
+ * Runs the cases and removes what they made. Resolves whatever the target does; `stopped` of the report
+ * says where the cases could not all be run.
+ * @throws InvalidInput as conformanceSuite does
+ */
 export async function runConformance(
   target: ConformanceTarget,
   options: ConformanceOptions = {},
 ): Promise<ConformanceReport> {
+  checkOptions(options);
+  checkTarget(target);
   const env = options.env ?? systemEnv;
   const begun = env.now();
   const on = targetOf(target, options.env);
   const suite = new Suite(on, options);
   try {
-    await suite.reach();
     const results: CaseResult[] = [];
     for (const one of suite.cases) results.push(await one.run());
-    return reportOf(on.name, results, env.now() - begun);
+    return reportOf(on.name, results, env.now() - begun, suite.stopped);
   } finally {
     await suite.close();
   }
 }
 
-/** The report of results that a test runner has collected. */
+/** The report of results that a test runner has collected, with what the suite says of its end. */
 export function reportOf(
   target: string,
   results: readonly CaseResult[],
   milliseconds: number,
+  stopped?: Stop,
 ): ConformanceReport {
   const totals = Object.fromEntries(VERDICTS.map((verdict) => [verdict, 0])) as Record<
     Verdict,
     number
   >;
   for (const { verdict } of results) totals[verdict]++;
-  return { target, results, totals, milliseconds };
+  return { target, results, totals, milliseconds, ...(stopped && { stopped }) };
 }
 
 function targetOf(target: ConformanceTarget, env?: Env): Target {
@@ -139,23 +132,26 @@ function targetOf(target: ConformanceTarget, env?: Env): Target {
   return 'uri' in target ? httpTarget(target, env) : namespaceTarget(target);
 }
 
-const titleOf = ({ operation, name }: ConformanceCase): string => `${operation}: ${name}`;
-
 class Suite implements ConformanceSuite {
   readonly cases: readonly RunnableCase[];
   readonly #target: Target;
   readonly #env: Env;
   readonly #skip: ReadonlySet<string>;
+  readonly #signal: AbortSignal | undefined;
   readonly #results = new Map<ConformanceCase, Promise<CaseResult>>();
+  /** Cases whose operation did what it should, with a status of success that is not listed. */
+  readonly #deviating = new Set<ConformanceCase>();
   readonly #name: string;
   #last: Promise<unknown> = Promise.resolve();
-  #run: Promise<Run> | undefined;
+  #run: Promise<Run | undefined> | undefined;
+  #stop: Stop | undefined;
+  #gone = false;
+  #closing: Promise<void> | undefined;
 
-  constructor(target: Target, { only, skip = [], env = systemEnv }: ConformanceOptions) {
-    checkCases('only', only ?? []);
-    checkCases('skip', skip);
+  constructor(target: Target, { only, skip = [], signal, env = systemEnv }: ConformanceOptions) {
     this.#target = target;
     this.#env = env;
+    this.#signal = signal;
     this.#skip = new Set(skip);
     this.#name = `conformance-${env.uuid().slice(0, 8)}`;
     const wanted = CASES.filter((one) => only === undefined || isNamed(one, new Set(only)));
@@ -168,63 +164,105 @@ class Suite implements ConformanceSuite {
     }));
   }
 
-  /** Makes the namespace of the run. @throws the failure of a target that does not answer at all */
-  async reach(): Promise<void> {
-    await this.#begin();
+  get stopped(): Stop | undefined {
+    if (this.#stop === undefined && this.#signal?.aborted === true) {
+      this.#stop = { cause: 'interrupted', reason: 'The run was interrupted.' };
+    }
+    return this.#stop;
   }
 
-  async close(): Promise<void> {
-    await this.#last;
-    if (this.#run === undefined) return;
-    const run = await this.#run.catch(() => undefined);
-    if (run !== undefined) await removeWhatWasMade(run, this.#name);
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  async #end(): Promise<void> {
+    await this.#last;
+    const run = await this.#run;
+    if (run === undefined) return;
+    // Each of the requests would be waited for in vain.
+    if (this.#gone && (await this.#isGone())) return;
+    await removeWhatWasMade(run, this.#name);
+  }
+
   #inTurn(one: ConformanceCase): Promise<CaseResult> {
-    const result = this.#last.then(() => this.#result(one));
+    const result = this.#last.then(() =>
+      this.#closing === undefined || this.#results.has(one)
+        ? this.#result(one)
+        : notRun(one, 'closed', 'The suite was closed.'),
+    );
     this.#last = result.catch(() => {});
     return result;
   }
 
-  #begin(): Promise<Run> {
+  #begin(): Promise<Run | undefined> {
     this.#run ??= this.#makeRun();
     return this.#run;
   }
 
-  async #makeRun(): Promise<Run> {
+  /** Nothing where the target turns out not to be one that cases can be run on. */
+  async #makeRun(): Promise<Run | undefined> {
+    if (this.#target.send !== undefined) {
+      this.#stop = await establish(this.#target, this.#name);
+      if (this.stopped !== undefined) return undefined;
+    }
     let names = 0;
     const home = [this.#name];
     const shared = {
       tables: [],
+      detached: new Set<string>(),
       target: this.#target,
       works: (operation: OperationName) => this.#works(operation),
       lacks: async (operation: OperationName) => {
         const { verdict, reason } = (await this.#shown(operation)) ?? {};
         return verdict === 'not implemented' ? (reason ?? verdict) : undefined;
       },
+      keptFrom: async (operation: OperationName) => {
+        const { notRun: cause, reason = '' } = (await this.#shown(operation)) ?? {};
+        const isKept = cause !== undefined && cause !== 'left out' && cause !== 'no server';
+        return isKept ? { cause, reason } : undefined;
+      },
+      proceed: () => {
+        const { cause, reason } = this.stopped ?? {};
+        if (cause === undefined || reason === undefined) return;
+        throw new Undecided('not run', reason, cause);
+      },
+      isGone: async () => {
+        this.#gone ||= await this.#isGone();
+        return this.#gone;
+      },
     };
     try {
       await this.#target.call('CreateNamespace', { id: home }, undefined, () => {});
       return { ...shared, home, fresh: (prefix) => `${prefix}${++names}` };
-    } catch (error) {
-      if (isDirspaceError(error, 'ServiceUnavailable')) throw error;
+    } catch {
       // Everything is then in the root, under names that begin with that of the run.
       return { ...shared, home: [], fresh: (prefix) => `${this.#name}-${prefix}${++names}` };
     }
   }
 
+  #isGone(): Promise<boolean> {
+    return isGone(this.#target, (ms) => this.#env.sleep(ms));
+  }
+
   async #works(operation: OperationName): Promise<boolean> {
-    return (await this.#shown(operation))?.verdict === 'passed';
+    const first = this.#firstOf(operation);
+    if (first === undefined) return false;
+    return (await this.#result(first)).verdict === 'passed' || this.#deviating.has(first);
   }
 
   /** The result of the first case of an operation: whether the operation works at all. */
   async #shown(operation: OperationName): Promise<CaseResult | undefined> {
-    const first = CASES.find((one) => one.operation === operation && one.open === undefined);
+    const first = this.#firstOf(operation);
     return first && this.#result(first);
+  }
+
+  #firstOf(operation: OperationName): ConformanceCase | undefined {
+    return CASES.find((one) => one.operation === operation && one.open === undefined);
   }
 
   #result(one: ConformanceCase): Promise<CaseResult> {
@@ -237,24 +275,25 @@ class Suite implements ConformanceSuite {
   }
 
   async #first(one: ConformanceCase): Promise<CaseResult> {
-    const { operation, name, basis } = one;
-    if (isNamed(one, this.#skip)) {
-      const reason = 'It was left out by name.';
-      return { operation, name, basis, verdict: 'not run', milliseconds: 0, reason, exchanges: [] };
+    if (isNamed(one, this.#skip)) return notRun(one, 'left out', 'It was left out by name.');
+    const run = this.stopped === undefined ? await this.#begin() : undefined;
+    if (run === undefined || this.stopped !== undefined) {
+      const { cause, reason } = this.stopped as Stop;
+      return notRun(one, cause, reason);
     }
-    const run = await this.#begin();
     const begun = this.#env.now();
-    const kit = new Kit(run, operation);
+    const kit = new Kit(run, one.operation);
     const told = await one.run(kit).then(
-      () => ({ verdict: 'passed' as const }),
+      () => this.#passed(one, kit),
       (error: unknown) => verdictOf(one, error),
     );
+    if (this.#gone) this.#leave(told.reason ?? '', run);
     const { exchanges } = kit;
     const { request, answer } = exchanges.at(-1) ?? {};
     return {
-      operation,
-      name,
-      basis,
+      operation: one.operation,
+      name: one.name,
+      basis: one.basis,
       milliseconds: this.#env.now() - begun,
       ...told,
       ...(request === undefined ? {} : { request }),
@@ -262,18 +301,39 @@ class Suite implements ConformanceSuite {
       exchanges,
     };
   }
+
+  #passed(one: ConformanceCase, { exchanges }: Kit): Told {
+    const found = exchanges.find(
+      ({ operation, deviation }) => operation === one.operation && deviation !== undefined,
+    );
+    if (found?.deviation === undefined) return { verdict: 'passed' };
+    this.#deviating.add(one);
+    return { verdict: 'failed', ...found.deviation };
+  }
+
+  #leave(why: string, { home }: Run): void {
+    const made = home.length > 0 ? `the namespace ${this.#name}` : `names from ${this.#name} on`;
+    this.#stop ??= {
+      cause: 'unanswered',
+      reason: `The server answers no more: ${why} What was made is left in it, under ${made}.`,
+    };
+  }
 }
 
-/** Whether the set has the case, or its whole operation. */
-const isNamed = (one: ConformanceCase, names: ReadonlySet<string>): boolean =>
-  names.has(one.operation) || names.has(titleOf(one));
+type Told = Pick<CaseResult, 'verdict' | 'reason' | 'notRun' | 'expected' | 'got'>;
+
+function notRun(one: ConformanceCase, cause: NotRun, reason: string): CaseResult {
+  const { operation, name, basis } = one;
+  const verdict = 'not run';
+  return { operation, name, basis, verdict, milliseconds: 0, reason, notRun: cause, exchanges: [] };
+}
 
 /** What ended a case early. */
-function verdictOf(
-  { open }: ConformanceCase,
-  error: unknown,
-): Pick<CaseResult, 'verdict' | 'reason' | 'expected' | 'got'> {
-  if (error instanceof Undecided) return { verdict: error.verdict, reason: error.message };
+function verdictOf({ open }: ConformanceCase, error: unknown): Told {
+  if (error instanceof Undecided) {
+    const { verdict, notRun, message } = error;
+    return { verdict, reason: message, ...(notRun && { notRun }) };
+  }
   if (isDirspaceError(error, 'Unsupported')) {
     return { verdict: 'not implemented', reason: error.message };
   }
@@ -283,18 +343,8 @@ function verdictOf(
 }
 
 function describeError(error: unknown): string {
-  if (!isDirspaceError(error)) return String(error);
+  if (!isDirspaceError(error) || error.details.unanswered) {
+    return error instanceof Error && isDirspaceError(error) ? error.message : String(error);
+  }
   return `code ${error.number} (${error.code}): ${error.message}`;
-}
-
-/** A misspelt name would leave out nothing, and go unnoticed. */
-function checkCases(option: 'only' | 'skip', names: readonly string[]): void {
-  const known = new Set(CASES.flatMap((one) => [one.operation, titleOf(one)]));
-  const unknown = names.find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw new DirspaceError(
-    'InvalidInput',
-    `${option} names ${JSON.stringify(unknown.slice(0, 200))}, which is no operation and no "operation: case".${suggestion(unknown, [...known])}`,
-    { details: { member: option } },
-  );
 }

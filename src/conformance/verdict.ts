@@ -29,12 +29,39 @@ export class Mismatch extends Error {
   }
 }
 
+/**
+ * Why a case was not run. `left out`: by name. `no server`: the case is about HTTP and the target is a
+ * catalog in process. `credentials`: the server asks for credentials, or for others. `unanswered`: the
+ * server does not answer, or asks to come again without end. `other protocol`: what answers is no
+ * server of the protocol. `interrupted`: the signal of the run was aborted. `closed`: the suite was.
+ */
+export type NotRun =
+  | 'left out'
+  | 'no server'
+  | 'credentials'
+  | 'unanswered'
+  | 'other protocol'
+  | 'interrupted'
+  | 'closed';
+
+/** Why a run ended before its last case. */
+export interface Stop {
+  readonly cause: Exclude<NotRun, 'left out' | 'no server'>;
+  /** The same as a sentence, with the answer that it rests on. */
+  readonly reason: string;
+}
+
 /** The case cannot be decided, failed or passed: the verdict it has instead, and why. */
 export class Undecided extends Error {
   readonly verdict: Exclude<Verdict, 'passed' | 'failed' | 'differs'>;
+  /** Of a case that was not run. */
+  readonly notRun: NotRun | undefined;
 
-  constructor(verdict: Undecided['verdict'], reason: string) {
+  constructor(verdict: Exclude<Undecided['verdict'], 'not run'>, reason: string);
+  constructor(verdict: 'not run', reason: string, notRun: NotRun);
+  constructor(verdict: Undecided['verdict'], reason: string, notRun?: NotRun) {
     super(reason);
     this.verdict = verdict;
+    this.notRun = notRun;
   }
 }

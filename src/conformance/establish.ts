@@ -1,0 +1,93 @@
+/**
+ * Whether an address is that of a server of the protocol at all. A web server that answers every path
+ * with 404, or with a page, would pass for one that implements no operation.
+ */
+import { ERROR_KINDS, isDirspaceError } from '../errors.ts';
+import type { Exchange } from './exchange.ts';
+import type { Target } from './target.ts';
+import type { Stop } from './verdict.ts';
+
+/** Requests that change nothing, whose answers have a member that nothing else would answer. */
+const LISTS = [
+  ['ListNamespaces', { id: [], limit: 1 }],
+  ['ListTables', { id: [], limit: 1 }],
+  ['ListAllTables', { limit: 1 }],
+] as const;
+/** Requests for what is not there: an answer of success shows nothing, as it may be an empty object. */
+const DESCRIPTIONS = ['DescribeTable', 'DescribeNamespace'] as const;
+
+/**
+ * Answers why the run cannot begin, or nothing where one of the requests was answered in the protocol's
+ * form: with what its response model says, or with an error that has a code of the protocol and the
+ * status of that code. "Unsupported" alone shows nothing: a wrong path of such a server is answered so.
+ */
+export async function establish(target: Target, missing: string): Promise<Stop | undefined> {
+  let last: Exchange | undefined;
+  const record = (exchange: Exchange): void => {
+    last = exchange;
+  };
+  const seen: Partial<Record<Stop['cause'], string>> = {};
+  const descriptions = DESCRIPTIONS.map((operation) => [operation, { id: [missing] }] as const);
+  for (const [operation, request] of [...LISTS, ...descriptions]) {
+    const error: unknown = await target.call(operation, request as never, undefined, record).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    const isList = LISTS.some(([name]) => name === operation);
+    const cause = causeOf(error);
+    const isSpoken = error === undefined ? isList : isProtocolError(error);
+    if (cause === 'other protocol' && isSpoken) return undefined;
+    const asked = `${last?.request ?? operation} was answered with ${last?.answer ?? String(error)}`;
+    seen[cause] ??= cause === 'unanswered' && isDirspaceError(error) ? error.message : asked;
+    // Nothing listens there, or it hangs: the others would fare no better.
+    if (isDirspaceError(error) && error.details.unanswered) break;
+  }
+  const { credentials, unanswered, 'other protocol': other } = seen;
+  if (credentials !== undefined) {
+    return { cause: 'credentials', reason: `${target.name} needs credentials: ${credentials}` };
+  }
+  if (unanswered !== undefined) {
+    return { cause: 'unanswered', reason: `${target.name} does not answer: ${unanswered}` };
+  }
+  const hint = 'Give the base address, with the path that stands before /v1 where there is one.';
+  const reason = `${target.name} is no server of this protocol: ${other}. ${hint}`;
+  return { cause: 'other protocol', reason };
+}
+
+function isProtocolError(error: unknown): boolean {
+  if (!isDirspaceError(error)) return false;
+  const { status, codeMissing } = error.details;
+  if (error.number === 0 || codeMissing || typeof status !== 'number') return false;
+  return Object.values(ERROR_KINDS).some(
+    (kind) => kind.number === error.number && kind.status === status,
+  );
+}
+
+function causeOf(error: unknown): 'credentials' | 'unanswered' | 'other protocol' {
+  if (!isDirspaceError(error)) return 'other protocol';
+  const { status, unanswered } = error.details;
+  if (unanswered || status === 429 || status === 503) return 'unanswered';
+  return status === 401 || status === 403 ? 'credentials' : 'other protocol';
+}
+
+/** How long a server that went away may take to come back. */
+const PAUSES_MS = [0, 250, 1000];
+
+/** Whether a request that changes nothing has no answer, whatever answer that would be. */
+export async function isGone(
+  target: Target,
+  sleep: (ms: number) => Promise<void>,
+): Promise<boolean> {
+  for (const pause of PAUSES_MS) {
+    if (pause > 0) await sleep(pause);
+    const [operation, request] = LISTS[0];
+    const failure: unknown = await target
+      .call(operation, { ...request, id: [] }, undefined, () => {})
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    if (!isDirspaceError(failure) || failure.details.unanswered !== true) return false;
+  }
+  return true;
+}
