@@ -60,7 +60,7 @@ function newestClient() {
 
 async function ourDocument() {
   const { createServer } = await import(new URL('../dist/server.js', import.meta.url).href);
-  const server = await createServer({ root: join(work, 'catalog') });
+  const server = await createServer({ root: join(work, 'catalog'), create: true });
   try {
     return await (await server.fetch('http://127.0.0.1/openapi.json')).json();
   } finally {

@@ -85,7 +85,7 @@ test('an empty catalog and a missing table are what they were', async () => {
 
 test('over REST: 503', async () => {
   const root = `${temporaryFolder()}/catalog`;
-  const pair = await restPair({ root });
+  const pair = await restPair({ root, create: true });
   expect((await ask(pair, 'GET', '/v1/tables')).status).toBe(200);
   rmSync(root, { recursive: true });
   const answer = await ask(pair, 'GET', '/v1/tables');

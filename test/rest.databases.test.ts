@@ -110,8 +110,8 @@ test('a root that cannot be opened is no fault of the request, and the log says 
   expect(JSON.stringify(lines)).toContain('it is a file');
 });
 
-test('a folder of databases that is not there yet has none', async () => {
-  const pair = await restPair({ databasesRoot: `${temporaryFolder()}/later` });
+test('a folder of databases that is made has none', async () => {
+  const pair = await restPair({ databasesRoot: `${temporaryFolder()}/later`, create: true });
   expect(await listed(pair, {})).toMatchObject({ status: 400, json: { code: 13 } });
   expect(await listed(pair, { 'x-service-database': 'a' })).toMatchObject({ status: 404 });
 });

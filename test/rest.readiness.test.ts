@@ -19,7 +19,10 @@ const UNUSABLE = ['a root cannot be used'];
 describe('/health', () => {
   test.each(['inject', 'socket'] as const)('is constant, for HEAD too: %s', async (wire) => {
     const auth = { apiKeys: [{ key: 'k', name: 'n', grants: [] }] };
-    const pair = await restPair({ root: '/proc/none', auth }, { wire });
+    const root = `${temporaryFolder()}/root`;
+    mkdirSync(root);
+    const pair = await restPair({ root, auth }, { wire });
+    rmSync(root, { recursive: true });
     expect(await ask(pair, 'GET', '/health')).toMatchObject({
       status: 200,
       text: '{"status":"ok"}',
@@ -34,7 +37,7 @@ describe('/health', () => {
 describe('/ready', () => {
   test('a root that can be used, one that is deleted, and one that comes back', async () => {
     const root = `${temporaryFolder()}/catalog`;
-    const pair = await restPair({ root });
+    const pair = await restPair({ root, create: true });
     expect(await ready(pair)).toBe('ready');
     await ask(pair, 'POST', '/v1/namespace/a/create', {});
     rmSync(root, { recursive: true });
@@ -51,12 +54,11 @@ describe('/ready', () => {
     writeFileSync(`${folder}/file`, 'x');
     const cases: readonly (readonly [ServerOptions, unknown])[] = [
       [{ root: `${folder}/file` }, UNUSABLE],
-      [{ root: `${folder}/new` }, 'ready'],
-      [{ root: `${folder}/none`, readOnly: true }, UNUSABLE],
-      [{ databases: { one: `${folder}/all/one`, later: `${folder}/later` } }, 'ready'],
-      [{ databases: { one: `${folder}/none` }, readOnly: true }, UNUSABLE],
+      [{ root: `${folder}/new`, create: true }, 'ready'],
+      [{ databases: { one: `${folder}/all/one`, two: `${folder}/two` }, create: true }, 'ready'],
+      [{ databases: { one: `${folder}/file` } }, UNUSABLE],
       [{ databasesRoot: `${folder}/all` }, 'ready'],
-      [{ databasesRoot: `${folder}/none` }, UNUSABLE],
+      [{ databasesRoot: `${folder}/file` }, UNUSABLE],
       [{ namespace: stubNamespace() }, 'ready'],
     ];
     for (const [options, expected] of cases) {
@@ -100,8 +102,9 @@ describe('/ready', () => {
   });
 
   test('says nothing of what is stored', async () => {
-    const databases = { secret: '/proc/secret-place' };
-    const pair = await restPair({ databases, readOnly: true });
+    const place = `${temporaryFolder()}/secret-place`;
+    const pair = await restPair({ databases: { secret: place }, create: true });
+    rmSync(place, { recursive: true });
     expect((await ask(pair, 'GET', '/ready')).text).not.toContain('secret');
   });
 });

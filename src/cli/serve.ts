@@ -24,6 +24,7 @@ export const serve: ServiceCommand = {
     { flags: '--port <number>', summary: 'the port to listen on (default: 2333; 0 for any)' },
     { flags: '--cache-bytes <bytes>', summary: 'memory for metadata (default: 64 MiB)' },
     { flags: '--buffer-bytes <bytes>', summary: 'memory for table data (default: 128 MiB)' },
+    { flags: '--create', summary: 'make the folder to serve where there is none' },
     { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
   ],
   examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
@@ -68,6 +69,7 @@ function withOptions(config: ServerConfig, options: Options, place: string): Ser
   return {
     ...(given === undefined && isConfigured ? config : { ...rest, root: folderOf(given ?? place) }),
     ...(host === undefined ? {} : { host }),
+    ...(options.flag('create') ? { create: true } : {}),
     port: options.count('port', config.port ?? DEFAULT_PORT, 65_535),
     ...bytesOf(options, config),
   };

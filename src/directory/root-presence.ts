@@ -89,6 +89,6 @@ function rootGone(cause: unknown): DirspaceError {
   return new DirspaceError(
     'ServiceUnavailable',
     `The root of the catalog is gone, or another folder without ${FORMAT_FILE} is in its place. Bring it back, such as by mounting its disk again; to make a new catalog there, open it anew.`,
-    { cause },
+    { details: { root: 'gone' }, cause },
   );
 }

@@ -38,6 +38,7 @@ const MEMBERS = [
   'databasesRoot',
   'host',
   'port',
+  'create',
   'readOnly',
   'allowedHosts',
   'cors',
@@ -121,6 +122,7 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('databasesRoot', databasesRoot, path),
     ...optional('host', host, text),
     ...optional('port', port, portNumber),
+    ...optional('create', members.create, flag),
     ...optional('readOnly', readOnly, flag),
     ...optional('allowedHosts', members.allowedHosts, texts),
     ...optional('cors', members.cors, (value) => ({

@@ -2,8 +2,7 @@
  * Which catalog a request is for: by header, by host name, or because there is only one. Owns the
  * catalogs it opened; how one is opened is injected.
  */
-import { constants } from 'node:fs';
-import { access, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import {
@@ -16,6 +15,8 @@ import type { Namespace } from '../protocol/namespace.ts';
 import { directoryOf } from '../store/root-path.ts';
 import type { RequestHeaders } from './auth.ts';
 import { object } from './config-values.ts';
+import { isRootGone, LostFolders, rootGone } from './lost-folders.ts';
+import { FolderTrials, isMissing, isSetUp, requireFolders } from './root-folders.ts';
 
 /** Where requests say which database they are for. */
 export interface DatabaseRouting {
@@ -63,6 +64,10 @@ export class Databases {
   readonly #prefixHeaders: readonly string[];
   readonly #hosts: ReadonlyMap<string, string>;
   readonly #opened = new Map<string, Namespace | Promise<Namespace>>();
+  readonly #trials = new FolderTrials();
+  /** Roots that held a catalog when they were first seen. */
+  readonly #setUp = new Set<string>();
+  readonly #lost = new LostFolders();
 
   constructor(
     source: DatabaseSource,
@@ -90,6 +95,20 @@ export class Databases {
     this.#hosts = new Map(
       Object.entries(routing.hosts ?? {}).map(([host, name]) => [host.toLowerCase(), name]),
     );
+  }
+
+  /**
+   * Makes sure that every folder to serve is there, or makes it where `create`. @throws
+   * NamespaceNotFound, and InvalidInput where nothing may be made
+   */
+  async begin(create: boolean): Promise<void> {
+    const { root, databases = {}, databasesRoot } = this.#source;
+    const folders = [root, databasesRoot, ...Object.values(databases)].filter(
+      (value): value is string => typeof value === 'string',
+    );
+    await requireFolders(folders, { create, readOnly: this.#readOnly });
+    this.#rootWasThere = true;
+    for (const folder of folders) if (isSetUp(folder)) this.#setUp.add(folder);
   }
 
   /** Paths that must not be shown. */
@@ -209,21 +228,46 @@ export class Databases {
   }
 
   async #openNamed(database: string): Promise<Namespace> {
-    const { root, databases, databasesRoot } = this.#source;
+    const { root, databases } = this.#source;
     if (root !== undefined) return this.#openRoot(root);
     if (!(await this.#exists(database))) {
+      this.#lost.missing(database);
       throw new DirspaceError(
         'NamespaceNotFound',
         `There is no database ${JSON.stringify(database.slice(0, 80))}.`,
       );
     }
-    if (databases === undefined) return this.#openRoot(join(databasesRoot as string, database));
+    if (databases === undefined) return this.#openFolder(database);
     const found = databases[database] as string | Namespace;
     return typeof found === 'string' ? this.#openRoot(found) : found;
   }
 
+  async #openFolder(database: string): Promise<Namespace> {
+    const folder = join(this.#source.databasesRoot as string, database);
+    this.#lost.checkFound(database, folder);
+    const catalog = await this.#openRoot(folder);
+    await this.#lost.opened(database, folder);
+    return catalog;
+  }
+
+  /**
+   * To be told of what a call of a database failed with. A catalog whose folder in `databasesRoot` is gone
+   * is let go, so that the next request finds what is there then.
+   */
+  async noteFailure(database: string, failure: unknown): Promise<void> {
+    const { databasesRoot } = this.#source;
+    const catalog = this.#opened.get(database);
+    if (databasesRoot === undefined || catalog === undefined || catalog instanceof Promise) return;
+    if (!isRootGone(failure)) return;
+    this.#opened.delete(database);
+    await this.#lost.note(database, join(databasesRoot, database), databasesRoot);
+    await catalog.close();
+  }
+
   /** What is wrong with a root is for the log: the request is not to blame. */
   async #openRoot(root: string): Promise<Namespace> {
+    const wasSetUp = this.#setUp.has(root);
+    if (this.#rootWasThere && (wasSetUp ? !isSetUp(root) : await isMissing(root))) throw rootGone();
     try {
       return await this.#open(root);
     } catch (cause) {
@@ -239,15 +283,11 @@ export class Databases {
   async checkUsable(): Promise<void> {
     const { root, databases = {} } = this.#source;
     if (root !== undefined) await this.catalog('');
-    const { R_OK, W_OK, X_OK } = constants;
-    const mode = this.#readOnly ? R_OK | X_OK : R_OK | W_OK | X_OK;
+    const within = this.#source.databasesRoot;
+    const names = within === undefined ? [] : [...this.#opened.keys()];
+    const folders = [...this.roots, ...names.map((name) => join(within as string, name))];
+    for (const folder of folders) await this.#trials.check(folder, this.#readOnly);
     const named = Object.values(databases);
-    for (const folder of this.roots) {
-      await access(folder, mode).catch((cause) => {
-        // Its catalog is made when it is first asked for; one that was open is looked at below.
-        if (cause.code !== 'ENOENT' || this.#readOnly || !named.includes(folder)) throw cause;
-      });
-    }
     for (const catalog of await Promise.all(this.#opened.values())) {
       if (!named.includes(catalog)) await catalog.namespaceExists({ id: [] });
     }

@@ -111,6 +111,7 @@ export async function answerOperation(
       options: lateOptions(state.progress, key, stamp, state.trace?.context),
     } as Call);
     state.hold(work);
+    work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
     const wanted = (): Promise<unknown> => state.progress.race(work);
     return row.long ? state.untimed(wanted) : wanted();
   };

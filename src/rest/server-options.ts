@@ -21,6 +21,7 @@ const TYPES: Names = {
   allowedHosts: 'object',
   cors: 'object',
   tls: 'object',
+  create: 'boolean',
   readOnly: 'boolean',
   trashRetention: 'number or string',
   cacheBytes: 'number',

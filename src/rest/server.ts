@@ -43,6 +43,8 @@ export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   /** Who may read `/metrics`; who may read everything if absent. */
   readonly metrics?: MetricsOptions;
   readonly databaseRouting?: DatabaseRouting;
+  /** Makes the folders that are served where they are not there; one that is missing is refused if absent. */
+  readonly create?: boolean;
   /** Opens the roots read-only; what would change them is refused with 403. */
   readonly readOnly?: boolean;
   /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
@@ -111,7 +113,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 
 /**
  * A server without a socket. Catalogs are opened when they are first asked for. @throws
- * InvalidInput for options that do not go together
+ * InvalidInput for options that do not go together, NamespaceNotFound for a folder that is not there
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   checkServerOptions(options, false);
@@ -138,6 +140,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     );
   }
   let live = settled(options, limits, databases);
+  await databases.begin(options.create ?? false);
   const services: Services = {
     databases,
     get identification() {

@@ -35,7 +35,7 @@ test('every step of the client does what it says', async (context) => {
 
   const server = spawn(
     process.execPath,
-    [cli, 'serve', '--root', join(folder, 'catalog'), '--port', '0', '--json'],
+    [cli, 'serve', '--root', join(folder, 'catalog'), '--create', '--port', '0', '--json'],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   const [line] = await once(createInterface({ input: server.stdout }), 'line');

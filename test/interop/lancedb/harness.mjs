@@ -30,7 +30,7 @@ export async function startServe(...flags) {
   const root = folder();
   const child = spawn(
     process.execPath,
-    [cli, 'serve', '--root', root, '--port', '0', '--json', ...flags],
+    [cli, 'serve', '--root', root, '--create', '--port', '0', '--json', ...flags],
     { stdio: ['ignore', 'pipe', process.env.SERVER_LOG ? 'inherit' : 'ignore'] },
   );
   const [line] = await once(createInterface({ input: child.stdout }), 'line');

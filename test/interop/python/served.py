@@ -19,7 +19,7 @@ class Served(unittest.TestCase):
         self.root = tempfile.mkdtemp(prefix="dirspace-interop-")
         self.addCleanup(shutil.rmtree, self.root)
         self.server = subprocess.Popen(
-            ["node", CLI, "serve", "--root", self.root, "--port", "0", "--json"],
+            ["node", CLI, "serve", "--root", self.root, "--create", "--port", "0", "--json"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )

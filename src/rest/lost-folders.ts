@@ -1,0 +1,60 @@
+/**
+ * Databases whose folder went away while their catalog was open. A folder that is made in its place is a
+ * new database; the empty place of a disk that is not mounted is none.
+ */
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { deviceOf, isSetUp } from './root-folders.ts';
+
+interface Lost {
+  /** Whether it was a plain folder, and no disk of its own that may come back. */
+  readonly isPlain: boolean;
+  /** Whether nothing was found in its place since. */
+  wasMissed: boolean;
+}
+
+export class LostFolders {
+  readonly #lost = new Map<string, Lost>();
+  /** Of databases that were opened. */
+  readonly #devices = new Map<string, number | undefined>();
+
+  /** The catalog in the folder was opened. */
+  async opened(database: string, folder: string): Promise<void> {
+    this.#lost.delete(database);
+    this.#devices.set(database, await deviceOf(folder).catch(() => undefined));
+  }
+
+  /** The folder of an open catalog, in `around`, is gone. */
+  async note(database: string, folder: string, around: string): Promise<void> {
+    const [device, now] = await Promise.all(
+      [around, folder].map((path) => deviceOf(path).catch(() => undefined)),
+    );
+    const isPlain = device !== undefined && this.#devices.get(database) === device;
+    this.#lost.set(database, { isPlain, wasMissed: device !== undefined && now === undefined });
+  }
+
+  /** There is no folder of that name. @throws ServiceUnavailable where there was one */
+  missing(database: string): void {
+    const lost = this.#lost.get(database);
+    if (lost === undefined) return;
+    lost.wasMissed = true;
+    throw rootGone();
+  }
+
+  /** @throws ServiceUnavailable where what is there may be no more than the place of what was lost */
+  checkFound(database: string, folder: string): void {
+    const lost = this.#lost.get(database);
+    if (lost === undefined || lost.isPlain || lost.wasMissed || isSetUp(folder)) return;
+    throw rootGone();
+  }
+}
+
+/** Whether a catalog says that its root is gone. */
+export const isRootGone = (failure: unknown): boolean =>
+  isDirspaceError(failure, 'ServiceUnavailable') && failure.details.root === 'gone';
+
+export const rootGone = (): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    'The folder of the catalog is gone, or an empty one is in its place. Bring it back, such as by mounting its disk again; where a new catalog is wanted there, start the server anew.',
+    { details: { root: 'gone' } },
+  );
