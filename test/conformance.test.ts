@@ -9,7 +9,12 @@ import { MISSING } from '../src/directory/handlers.ts';
 import { OPERATION_NAMES } from '../src/protocol/operations.ts';
 import { createServer } from '../src/server.ts';
 import { directorySubject } from './helpers/catalogs.ts';
-import { answerFaults, operationOf, requestFaults } from './helpers/protocol-document.ts';
+import {
+  answerFaults,
+  operationOf,
+  requestFaults,
+  type SentRequest,
+} from './helpers/protocol-document.ts';
 
 const limits = { maxEventLoopDelayMs: 0 };
 const titleOf = ({ operation, name }: { operation: string; name: string }): string =>
@@ -48,17 +53,40 @@ describe('the cases', () => {
   });
 });
 
+/** The request with one thing wrong: a parameter, the type, or a member of the body. */
+function spoiled(request: SentRequest): SentRequest[] {
+  const { url, type, body } = request;
+  const spoilt: SentRequest[] = [{ ...request, url: `${url}${url.includes('?') ? '&' : '?'}no=1` }];
+  for (const [name, value] of new URL(url).searchParams) {
+    if (!/^(\d+|true|false)$/.test(value)) continue;
+    const other = new URL(url);
+    other.searchParams.set(name, 'x');
+    spoilt.push({ ...request, url: String(other) });
+  }
+  if (type === '') return [...spoilt, { ...request, type: 'application/json', body: '{}' }];
+  spoilt.push({ ...request, type: 'text/plain' }, { ...request, body: 'x' });
+  if (typeof body !== 'string') return spoilt;
+  const members = JSON.parse(body) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(members)) {
+    const wrong = typeof value === 'number' || typeof value === 'boolean' ? 'x' : 7;
+    spoilt.push({ ...request, body: JSON.stringify({ ...members, [name]: wrong }) });
+  }
+  return spoilt;
+}
+
 test('requests are valid by the document of the protocol, save the malformed ones; answers too', async () => {
   const { namespace } = await directorySubject('memory');
   await using server = await createServer({ namespace, limits });
   let faults: string[] = [];
   const answered: string[] = [];
-  let requests = 0;
+  const sent: SentRequest[] = [];
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
-    requests += 1;
     const type = new Headers(init.headers).get('content-type') ?? '';
     const body = (init.body ?? undefined) as string | Uint8Array | undefined;
-    faults.push(...requestFaults({ method: init.method ?? '', url, type, body }));
+    const request = { method: init.method ?? '', url, type, body };
+    const found = requestFaults(request);
+    faults.push(...found);
+    if (found.length === 0) sent.push(request);
     const response = await server.fetch(url, init);
     const json = await response
       .clone()
@@ -79,9 +107,20 @@ test('requests are valid by the document of the protocol, save the malformed one
     if (Math.min(1, faults.length) !== expected) found.push(`${one.title}: ${faults.join(', ')}`);
     if (expected === 1) expect(exchanges.length, one.title).toBeGreaterThan(0);
   }
+  faults = [];
   await suite.close();
+  expect(faults, 'of what removes what was made').toEqual([]);
   expect(found).toEqual([]);
-  expect(requests).toBeGreaterThan(300);
+  expect(sent.length).toBeGreaterThan(300);
+  const operations = sent.map(({ method, url }) => operationOf(method, new URL(url).pathname));
+  const names = operations.map((one) => one?.operationId);
+  expect([...new Set(names)].toSorted()).toEqual([...OPERATION_NAMES].toSorted());
+  // The validator would find what the kit must not send: every change of a valid request is a fault.
+  const unseen = sent.flatMap((one) =>
+    spoiled(one).filter((bad) => requestFaults(bad).length === 0),
+  );
+  expect(unseen).toEqual([]);
+  expect(sent.flatMap(spoiled).length).toBeGreaterThan(1000);
   // "The server does not support this operation": the document lists 406 for some operations only.
   expect([...new Set(answered)].filter((fault) => !/^\w+ 406: it has no/.test(fault))).toEqual([]);
 });

@@ -228,6 +228,28 @@ const explain = (why: 'credentials' | 'unanswered', reason: string): string =>
     ? `needs credentials: ${reason}`
     : `the server asks to come again, however often it is asked: ${reason}`;
 
+/** More pages than any of the cases has names: a server that ignores tokens is asked no longer. */
+const MOST_PAGES = 20;
+
+/**
+ * The pages of a list, to its end: a server may make them smaller than it was asked for, and has to say so
+ * by a token.
+ */
+export async function pagesOf<Page extends { readonly page_token?: string | null } | undefined>(
+  ask: (page: { readonly page_token?: string }) => Promise<Page>,
+  isEnough: (page: Page) => boolean = () => false,
+  most = MOST_PAGES,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  let page_token: string | undefined;
+  do {
+    const page = await ask(page_token === undefined ? {} : { page_token });
+    pages.push(page);
+    page_token = isEnough(page) ? undefined : page?.page_token || undefined;
+  } while (page_token !== undefined && pages.length < most);
+  return pages;
+}
+
 /** Throws Mismatch unless the two are the same as JSON. */
 export function same(what: string, got: unknown, expected: unknown): void {
   const [left, right] = [shown(got), shown(expected)];

@@ -1,11 +1,25 @@
 /** Removes what a run made, by whatever operations the target has. Failures leave the rest where it is. */
 import type { RequestOf } from '../protocol/namespace.ts';
 import type { OperationName } from '../protocol/operations.ts';
-import type { Run } from './kit.ts';
+import { pagesOf, type Run } from './kit.ts';
 import type { Answered } from './target.ts';
 
 /** Deeper namespaces than the cases make are not theirs. */
 const DEPTH = 6;
+/** Of a root with many names of others. */
+const MOST_PAGES = 10_000;
+
+/** The pages of a list as far as they are answered. */
+async function every<Page extends { readonly page_token?: string | null }>(
+  ask: (page: { readonly page_token?: string }) => Promise<Page | undefined>,
+): Promise<Page[]> {
+  const pages = await pagesOf(
+    async (page) => await ask(page),
+    (page) => page === undefined,
+    MOST_PAGES,
+  );
+  return pages.filter((page) => page !== undefined);
+}
 
 /** Of a run in the root, only names that begin with `name` are its own. */
 export async function removeWhatWasMade(
@@ -31,11 +45,13 @@ export async function removeWhatWasMade(
   }
 
   const sweep = async (id: string[], mine: (name: string) => boolean, depth: number) => {
-    for (const table of (await ask('ListTables', { id }))?.tables.filter(mine) ?? []) {
+    const lists = await every((page) => ask('ListTables', { id, ...page }));
+    for (const table of lists.flatMap(({ tables }) => tables).filter(mine)) {
       await drop([...id, table]);
     }
     if (depth === 0) return;
-    for (const inner of (await ask('ListNamespaces', { id }))?.namespaces.filter(mine) ?? []) {
+    const below = await every((page) => ask('ListNamespaces', { id, ...page }));
+    for (const inner of below.flatMap(({ namespaces }) => namespaces).filter(mine)) {
       await sweep([...id, inner], () => true, depth - 1);
       await ask('DropNamespace', { id: [...id, inner] });
     }

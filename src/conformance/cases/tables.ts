@@ -3,21 +3,19 @@ import { recordBatchStream } from '../../arrow.ts';
 import { ARROW_STREAM_TYPE } from '../../rest/header-names.ts';
 import type { ConformanceCase } from '../case.ts';
 import { pathOf, SAYS } from '../case.ts';
-import { fails, holds, type Kit, refused, same } from '../kit.ts';
+import { fails, holds, type Kit, pagesOf, refused, same } from '../kit.ts';
 import { rows } from '../rows.ts';
 
 const JSON_TYPE = 'application/json';
 
-/** Every name on the pages of a list of tables, and the pages. */
-async function tablesOf(kit: Kit, id: string[], limit: number): Promise<string[][]> {
-  const pages: string[][] = [];
-  let page_token: string | undefined;
-  do {
-    const page = await kit.call('ListTables', { id, limit, ...(page_token && { page_token }) });
-    pages.push(page.tables);
-    page_token = page.page_token || undefined;
-  } while (page_token !== undefined && pages.length < 20);
-  return pages;
+/** The names of the tables, page by page. */
+async function tablesOn(
+  kit: Kit,
+  id: string[],
+  asked: { readonly limit?: number; readonly include_declared?: boolean } = {},
+): Promise<string[][]> {
+  const pages = await pagesOf((page) => kit.call('ListTables', { id, ...asked, ...page }));
+  return pages.map(({ tables }) => tables);
 }
 
 export const TABLE_CASES: readonly ConformanceCase[] = [
@@ -192,6 +190,19 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
   },
   {
     operation: 'DescribeTable',
+    name: 'describes the latest version where none is named',
+    basis:
+      'Version of the table to describe. If not specified, server should resolve it to the latest version.',
+    run: async (kit) => {
+      const id = await kit.table();
+      const asked = { id, load_detailed_metadata: true };
+      await kit.call('DescribeTable', asked);
+      await kit.call('InsertIntoTable', { id }, rows(1, 3));
+      same('version', (await kit.call('DescribeTable', asked)).version, await kit.version(id));
+    },
+  },
+  {
+    operation: 'DescribeTable',
     name: 'a negative version is refused',
     basis: SAYS.malformed,
     // The shapes say what a valid request is, and not that a server has to check every bound.
@@ -209,7 +220,7 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
     run: async (kit) => {
       const id = await kit.namespace();
       for (const name of ['a', 'b']) await kit.entry([...id, name]);
-      same('names', (await kit.call('ListTables', { id })).tables.toSorted(), ['a', 'b']);
+      same('names', (await tablesOn(kit, id)).flat().toSorted(), ['a', 'b']);
     },
   },
   {
@@ -219,7 +230,7 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
     run: async (kit) => {
       const id = await kit.namespace();
       for (const name of ['a', 'b', 'c']) await kit.entry([...id, name]);
-      const pages = await tablesOf(kit, id, 2);
+      const pages = await tablesOn(kit, id, { limit: 2 });
       holds(
         'at most 2 names on a page',
         pages.every(({ length }) => length <= 2),
@@ -236,8 +247,8 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
       const id = await kit.namespace();
       await kit.call('CreateTable', { id: [...id, 'a'], mode: 'Create' }, rows(1));
       await kit.call('DeclareTable', { id: [...id, 'b'] });
-      const { tables } = await kit.call('ListTables', { id, include_declared: false });
-      same('names', tables, ['a']);
+      const tables = await tablesOn(kit, id, { include_declared: false });
+      same('names', tables.flat(), ['a']);
     },
   },
   {
@@ -255,13 +266,12 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
     basis: 'Each string in the list is the full identifier in string form.',
     run: async (kit) => {
       const name = (await kit.entry()).join('$');
-      const found: string[] = [];
-      let page_token: string | undefined;
-      do {
-        const page = await kit.call('ListAllTables', page_token ? { page_token } : {});
-        found.push(...page.tables);
-        page_token = page.page_token || undefined;
-      } while (page_token !== undefined && !found.includes(name));
+      const pages = await pagesOf(
+        (page) => kit.call('ListAllTables', page),
+        ({ tables }) => tables.includes(name),
+        Number.POSITIVE_INFINITY,
+      );
+      const found = pages.flatMap(({ tables }) => tables);
       holds(`the identifier ${name}`, found.includes(name), found.slice(0, 20));
     },
   },

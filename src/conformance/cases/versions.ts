@@ -1,8 +1,15 @@
 /** Cases about the versions of tables, the tags and branches that name them, and transactions. */
 import type { ConformanceCase } from '../case.ts';
 import { SAYS } from '../case.ts';
-import { fails, holds, same } from '../kit.ts';
+import { fails, holds, type Kit, pagesOf, same } from '../kit.ts';
 import { rows } from '../rows.ts';
+
+/** The numbers of the versions, newest first. */
+async function numbersOf(kit: Kit, id: string[]): Promise<number[]> {
+  const asked = { id, descending: true };
+  const pages = await pagesOf((page) => kit.call('ListTableVersions', { ...asked, ...page }));
+  return pages.flatMap(({ versions }) => versions.map(({ version }) => version));
+}
 
 export const VERSION_CASES: readonly ConformanceCase[] = [
   {
@@ -13,8 +20,7 @@ export const VERSION_CASES: readonly ConformanceCase[] = [
     run: async (kit) => {
       const id = await kit.table();
       await kit.call('InsertIntoTable', { id }, rows(1, 3));
-      const { versions } = await kit.call('ListTableVersions', { id, descending: true });
-      const numbers = versions.map(({ version }) => version);
+      const numbers = await numbersOf(kit, id);
       holds('2 versions or more', numbers.length >= 2, numbers);
       same(
         'descending numbers',
@@ -54,8 +60,7 @@ export const VERSION_CASES: readonly ConformanceCase[] = [
       const newest = await kit.version(id);
       const ranges = [{ start_version: version, end_version: newest }];
       await kit.call('BatchDeleteTableVersions', { id, ranges });
-      const { versions } = await kit.call('ListTableVersions', { id, descending: true });
-      const numbers = versions.map((one) => one.version);
+      const numbers = await numbersOf(kit, id);
       holds(
         `version ${newest}, and not ${version}`,
         numbers[0] === newest && !numbers.includes(version),
