@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { compilePredicate } from '../src/expression/expression.ts';
 import { formatExpression } from '../src/expression/format.ts';
-import { parseExpression } from '../src/expression/parse.ts';
+import { parseExpression } from '../src/expression/parse/index.ts';
 import type { ColumnStatistics } from '../src/expression/prune.ts';
 import { interpret, type Plain, type Row } from './helpers/naive-expression.ts';
 import { randomCondition, randomRows, seededChoices } from './helpers/random-expression.ts';

@@ -13,7 +13,9 @@ export function errorText(error: unknown, asJson: boolean): string {
     return `${toJson({ error: { code: codeOf(found), message, exit: exitCode(error), details } }, 0)}\n`;
   }
   const code = isDirspaceError(found) ? ` (${found.code})` : '';
-  return `dirspace: ${message}${code}\n`;
+  // A message of SQL shows its place on lines of their own.
+  const [sentence = '', ...place] = message.split('\n');
+  return `${[`dirspace: ${sentence}${code}`, ...place].join('\n')}\n`;
 }
 
 /** Codes of the catalog, and four of the command line's own. */

@@ -14,7 +14,7 @@ import { evaluateInSteps, logicInSteps } from './evaluate.ts';
 import { formatExpression } from './format.ts';
 import { BatchFrame, type ColumnSource, type EvaluationContext } from './frame.ts';
 import { withMistake } from './mistakes.ts';
-import { parseExpression } from './parse.ts';
+import { parseExpression } from './parse/index.ts';
 import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
@@ -103,7 +103,7 @@ export async function compileValue(
   type: DataType,
 ): Promise<CompiledExpression> {
   try {
-    const tree = await parseExpression(sql);
+    const tree = parseExpression(sql);
     return new Compiled(tree, bindValue(tree, schema, type), plainType(type));
   } catch (error) {
     throw withMistake(error, sql);
@@ -132,15 +132,7 @@ function cached(
     cache.set(key, found);
     return found;
   }
-  const compiling = parseExpression(sql)
-    .then(async (tree) => {
-      // Reading a long one takes a while, and binding it too: other things go on in between.
-      if (sql.length > LONG_SQL) await new Promise((resolve) => setImmediate(resolve));
-      return new Compiled(tree, bind(tree, schema));
-    })
-    .catch((error: unknown) => {
-      throw withMistake(error, sql);
-    });
+  const compiling = compile(sql, schema, bind);
   // Long texts are not worth keeping, failures are not either.
   if (sql.length <= 1 << 16) {
     cache.set(key, compiling);
@@ -152,6 +144,21 @@ function cached(
     }
   }
   return compiling;
+}
+
+async function compile(
+  sql: string,
+  schema: Schema,
+  bind: (tree: Expression, schema: Schema) => Bound,
+): Promise<CompiledExpression> {
+  try {
+    const tree = parseExpression(sql);
+    // Reading a long one takes a while, and binding it too: other things go on in between.
+    if (sql.length > LONG_SQL) await new Promise((resolve) => setImmediate(resolve));
+    return new Compiled(tree, bind(tree, schema));
+  } catch (error) {
+    throw withMistake(error, sql);
+  }
 }
 
 class Compiled implements CompiledExpression {

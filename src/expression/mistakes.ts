@@ -1,8 +1,10 @@
 /**
- * Adds to a refused expression what writers of SQL get wrong most: text in double quotes, and a whole
- * statement where a condition or a value is meant.
+ * Adds to the error of a refused expression the line of the text with a caret under the place, and a
+ * hint for what writers of SQL get wrong most: text in double quotes, and a whole statement where a
+ * condition or a value is meant.
  */
 import { isDirspaceError } from '../errors.ts';
+import { formatExcerpt } from './parse/index.ts';
 import { shorten } from './sql-error.ts';
 
 /** A column may be called `where`. */
@@ -13,6 +15,8 @@ export function withMistake(error: unknown, sql: string): unknown {
   if (!isDirspaceError(error, 'InvalidInput', 'TableColumnNotFound')) return error;
   const hint = error.code === 'InvalidInput' ? statementHint(sql) : quoteHint(error.details, sql);
   if (hint !== undefined) error.message += hint;
+  const { position } = error.details;
+  if (typeof position === 'number') error.message += `\n${formatExcerpt(sql, position - 1)}`;
   return error;
 }
 

@@ -11,7 +11,7 @@ const SCRIPTS = [
   'contention-child',
 ];
 /** Loaded late if at all, and what they load lies beside them. */
-const PACKAGES = ['chokidar', 'libpg-query', 'memfs'];
+const PACKAGES = ['chokidar', 'memfs'];
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 

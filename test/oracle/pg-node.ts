@@ -1,17 +1,13 @@
 /** PostgreSQL's parse tree as it comes, and what all that lower it share. */
-import type { Expression, LiteralExpression } from './tree.ts';
+import type { Expression } from '../../src/expression/tree.ts';
 
 export type PgNode = Readonly<Record<string, unknown>>;
 
 export interface LowerContext {
-  readonly lists: readonly (readonly LiteralExpression[])[];
-  readonly lenientCasts: ReadonlySet<number>;
   /** The text the grammar was given, without the wrapping. */
   readonly text: string;
   /** Node location -> offset in `text`. */
   readonly locate: (location: number) => number;
-  /** Offset in `text` -> offset in the user's text. */
-  readonly origin: (offset: number) => number;
 }
 
 export function record(value: unknown): PgNode {

@@ -1,6 +1,7 @@
 /** Operators of PostgreSQL's parse tree -> our tree: comparison, arithmetic, IN, LIKE, BETWEEN. */
+
+import type { BinaryOperator, Expression } from '../../src/expression/tree.ts';
 import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
-import type { BinaryOperator, Expression } from './tree.ts';
 
 const OPERATORS = new Set<string>(['=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '%', '||']);
 
@@ -77,7 +78,7 @@ function plainOperator(
 ): Expression {
   const at = lowering.at(node);
   if (left === undefined) {
-    if (op === '-') return { kind: 'negate', arg: lowering.child(right), ...at };
+    if (op === '-') return negated(lowering.child(right), at);
     if (op === '+') return lowering.child(right);
   } else if (OPERATORS.has(op)) {
     const [l, r] = [lowering.child(left), lowering.child(right)];
@@ -91,10 +92,16 @@ function plainOperator(
   return lowering.refuse(node, `The operator ${op} is not supported`);
 }
 
+/** - + 5 is a constant for us, and an operator on one for PostgreSQL. */
+function negated(arg: Expression, at: { at: number } | Record<never, never>): Expression {
+  if (arg.kind !== 'number') return { kind: 'negate', arg, ...at };
+  if (arg.text === '0') return { ...arg, ...at };
+  const text = arg.text.startsWith('-') ? arg.text.slice(1) : `-${arg.text}`;
+  return { kind: 'number', text, ...at };
+}
+
 function items(value: unknown, lowering: Lowering): readonly Expression[] {
   const items = list(record(record(value).List).items);
-  const parameter = items.length === 1 ? record(record(items[0]).ParamRef).number : undefined;
-  if (typeof parameter === 'number') return lowering.context.lists[parameter - 1] ?? [];
   return items.map((item) => lowering.expression(item));
 }
 

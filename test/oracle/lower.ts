@@ -1,14 +1,13 @@
 /**
- * PostgreSQL's parse tree -> our tree. Everything we do not evaluate is refused here by name and
- * position. It knows the shape of that parse tree, which nothing else does.
+ * PostgreSQL's parse tree -> our tree, for comparison with what our own parser makes of the same
+ * text. Refuses what this engine does not evaluate.
  */
 
+import { refuse } from '../../src/expression/sql-error.ts';
+import type { Expression } from '../../src/expression/tree.ts';
 import { lowerCall, lowerCast } from './lower-calls.ts';
-import { columnPath } from './lower-names.ts';
 import { lowerOperator } from './lower-operators.ts';
 import { type LowerContext, type Lowering, list, type PgNode, record } from './pg-node.ts';
-import { refuse } from './sql-error.ts';
-import type { Expression } from './tree.ts';
 
 /** Throws InvalidInput naming the unsupported thing and where it stands. */
 export function lowerExpression(node: PgNode, context: LowerContext): Expression {
@@ -38,12 +37,12 @@ class TreeLowering implements Lowering {
     const location = node.location;
     if (location === undefined) return {};
     if (typeof location !== 'number' || location < 0) return {};
-    return { at: this.context.origin(this.context.locate(location)) };
+    return { at: this.context.locate(location) };
   }
 
   refuse(node: PgNode, what: string): never {
     const at = this.at(node);
-    return refuse('at' in at ? at.at : undefined, what);
+    refuse('at' in at ? at.at : undefined, what);
   }
 
   expression(wrapped: PgNode): Expression {
@@ -107,11 +106,7 @@ class TreeLowering implements Lowering {
     if (fields.some((field) => 'A_Star' in field)) {
       this.refuse(node, "'*' is not supported here; name the columns");
     }
-    const names = fields.map((field) => String(record(field.String).sval ?? ''));
-    const location = typeof node.location === 'number' ? node.location : -1;
-    const { text, locate } = this.context;
-    // The grammar folds unquoted names to lower case; the text still has what the user wrote.
-    const path = location < 0 ? names : columnPath(text, locate(location), names);
+    const path = fields.map((field) => String(record(field.String).sval ?? ''));
     return { kind: 'column', path, ...this.at(node) };
   }
 
@@ -121,8 +116,7 @@ class TreeLowering implements Lowering {
     if (name !== 'user') {
       this.refuse(node, `${name} is not supported: an expression has no clock and no session`);
     }
-    const path = columnPath(this.context.text, this.context.locate(Number(node.location)), [name]);
-    return { kind: 'column', path, ...this.at(node) };
+    return { kind: 'column', path: [name], ...this.at(node) };
   }
 
   #constant(node: PgNode): Expression {
@@ -158,7 +152,11 @@ class TreeLowering implements Lowering {
     const [first] = args;
     if (node.boolop === 'NOT_EXPR' && first !== undefined)
       return { kind: 'not', arg: first, ...at };
-    return { kind: node.boolop === 'AND_EXPR' ? 'and' : 'or', args, ...at };
+    const kind = node.boolop === 'AND_EXPR' ? 'and' : 'or';
+    // `+ (a OR b) OR c` is one OR once the sign is gone.
+    if (first?.kind === kind) args.splice(0, 1, ...first.args);
+    const begin = first?.kind === kind ? { at: first.at ?? 0 } : at;
+    return { kind, args, ...begin };
   }
 
   #booleanTest(node: PgNode): Expression {

@@ -1,7 +1,8 @@
 /** Calls and casts of PostgreSQL's parse tree -> our tree. Which functions exist is not known here. */
+
+import type { Expression } from '../../src/expression/tree.ts';
 import { lowerTypeName } from './lower-types.ts';
 import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
-import type { Expression } from './tree.ts';
 
 const AGGREGATES = new Set(
   (
@@ -25,12 +26,10 @@ export function lowerCast(node: PgNode, lowering: Lowering): Expression {
   const type = record(node.typeName);
   const located = Number(node.location) >= 0 ? node : type;
   const at = lowering.at(located);
-  const lenient =
-    located === node &&
-    lowering.context.lenientCasts.has(lowering.context.locate(Number(node.location)));
+  const lenient = false;
   const word = lowering.context.text
     .slice(lowering.context.locate(Number(type.location)))
-    .slice(0, 6);
+    .slice(0, 20);
   const said = lowerTypeName(type, word, (message) => lowering.refuse(type, message));
   const arg = lowering.child(node.arg);
   if (said.name === 'interval' && said.args.length > 0) {

@@ -2,8 +2,9 @@
  * Type names of the grammar -> ours (`pg_catalog.int4` is `int`, `interval` fields by name).
  * It knows names only; which Arrow type a name means is said in type-names.ts.
  */
+
+import type { TypeName } from '../../src/expression/tree.ts';
 import type { PgNode } from './pg-node.ts';
-import type { TypeName } from './tree.ts';
 
 const PLAIN: Readonly<Record<string, string>> = {
   int2: 'smallint',
@@ -32,16 +33,20 @@ export function lowerTypeName(
   if (names.length !== 1 && !builtIn) fail(`The type ${names.join('.')} is not supported`);
   if (node.arrayBounds !== undefined) fail('A cast to a list type is not supported');
   const given = (names.at(-1) ?? '').toLowerCase();
-  const name = builtIn && /^float\b/i.test(text) ? 'float' : (PLAIN[given] ?? given);
+  const float = builtIn && /^float\b(?!\s*\()/i.test(text);
+  const name = float ? 'float' : (PLAIN[given] ?? given);
   const modifiers = Array.isArray(node.typmods) ? (node.typmods as unknown[]) : [];
   const args = modifiers.map((modifier) => {
-    const constant = (modifier ?? {}) as { A_Const?: { ival?: { ival?: unknown } } };
+    const constant = (modifier ?? {}) as {
+      A_Const?: { ival?: { ival?: unknown }; location?: number };
+    };
     const value = constant.A_Const?.ival;
     if (value === undefined) return fail(`The arguments of the type ${name} must be whole numbers`);
     return Number(value.ival ?? 0);
   });
-  // char without a length is char(1) to the grammar; nobody here means that.
-  if (name === 'char' && builtIn && args.length === 1 && args[0] === 1) return { name, args: [] };
+  // The grammar adds (1) to char and bit without a length; it has no place in the text.
+  const added = (modifiers[0] as { A_Const?: { location?: number } } | undefined)?.A_Const;
+  if (name !== 'interval' && added?.location === -1) return { name, args: [] };
   if (name === 'char' || name === 'varchar' || name === 'bit' || name === 'bit varying') {
     if (args.length > 0) fail(`${name}(n) is not supported: no value is cut silently; use text`);
   }
