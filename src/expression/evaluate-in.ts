@@ -2,6 +2,8 @@
  * Membership in a set of constants: a short list is a few comparisons, a long one a hash look-up;
  * text is looked up by its bytes, without a string a row. It knows columns and sets of values.
  */
+import { systemEnv } from '../env.ts';
+import { drained } from '../steps.ts';
 import {
   asSafeNumbers,
   type BytesColumn,
@@ -72,33 +74,57 @@ function numbersOf(values: ReadonlySet<Value>): ReadonlySet<number> {
 
 /** Open addressing over a hash of the bytes. */
 interface ByteTable {
-  readonly keys: readonly Uint8Array[];
+  /** The keys, one after the other: key k is `bytes[ends[k - 1] .. ends[k])`, key 0 from 0 on. */
+  readonly bytes: Uint8Array;
+  readonly ends: Int32Array;
   /** Which key is there; -1 for none. */
   readonly slots: Int32Array;
 }
 
 const knownTables = new WeakMap<ReadonlySet<Value>, ByteTable>();
 
-function byteTableOf(values: ReadonlySet<Value>): ByteTable {
-  const known = knownTables.get(values);
-  if (known !== undefined) return known;
-  const keys = [...values].map((value) => Buffer.from(value as string));
+/** Keys handled between two steps. */
+const STEP_KEYS = 8_192;
+
+/** Makes the table of a long list of texts in steps; `isAmong` needs it, and would make it at once. */
+export function* prepareAmong(column: Column, values: ReadonlySet<Value>): Generator<void> {
+  if (values.size < STEP_KEYS) return;
+  if (column.form === 'bytes') {
+    if (!knownTables.has(values)) yield* makeTable(values);
+  } else if (column.form === 'wide' || column.form === 'number') numbersOf(values);
+}
+
+function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {
+  let most = 0;
+  // No code unit of UTF-16 has more bytes in UTF-8.
+  for (const value of values) most += 3 * (value as string | Uint8Array).length;
+  const bytes = Buffer.allocUnsafeSlow(most);
+  const ends = new Int32Array(values.size);
   let size = 16;
-  while (size < keys.length * 4) size *= 2;
+  while (size < values.size * 4) size *= 2;
   const slots = new Int32Array(size).fill(-1);
   const mask = size - 1;
-  keys.forEach((key, k) => {
-    let slot = hash(key, 0, key.length) & mask;
+  let [key, end] = [0, 0];
+  for (const value of values) {
+    const start = end;
+    if (typeof value === 'string') end += bytes.write(value, end);
+    else {
+      bytes.set(value as Uint8Array, end);
+      end += (value as Uint8Array).length;
+    }
+    let slot = hash(bytes, start, end) & mask;
     while (slots[slot] !== -1) slot = (slot + 1) & mask;
-    slots[slot] = k;
-  });
-  const table = { keys, slots };
+    slots[slot] = key;
+    ends[key++] = end;
+    if (key % STEP_KEYS === 0) yield;
+  }
+  const table = { bytes, ends, slots };
   knownTables.set(values, table);
   return table;
 }
 
 function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8Array): void {
-  const { keys, slots } = byteTableOf(values);
+  const { bytes, ends: keyEnds, slots } = knownTables.get(values) ?? drained(makeTable(values));
   const mask = slots.length - 1;
   const { data, starts, ends } = column;
   for (let i = 0; i < out.length; i++) {
@@ -107,7 +133,8 @@ function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8
     let slot = hash(data, start, end) & mask;
     let result = FALSE;
     for (let k = slots[slot] as number; k !== -1; k = slots[slot] as number) {
-      if (sameBytes(data, start, end, keys[k] as Uint8Array)) {
+      const from = k === 0 ? 0 : (keyEnds[k - 1] as number);
+      if (sameBytes(data, start, end, bytes, from, keyEnds[k] as number)) {
         result = TRUE;
         break;
       }
@@ -117,14 +144,27 @@ function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8
   }
 }
 
+/** Of this process: who writes a list must not know which texts fall together. */
+const SEED = Math.floor(systemEnv.random() * 2 ** 32) | 0;
+
 function hash(data: Uint8Array, start: number, end: number): number {
-  let h = 0x811c9dc5;
-  for (let i = start; i < end; i++) h = Math.imul(h ^ (data[i] as number), 0x01000193);
-  return (h ^ (h >>> 15)) >>> 0;
+  let h = SEED;
+  for (let i = start; i < end; i++) {
+    h = Math.imul(h ^ (data[i] as number), 0x9e3779b1);
+    h ^= h >>> 15;
+  }
+  return (h ^ (h >>> 13)) >>> 0;
 }
 
-function sameBytes(data: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  if (end - start !== key.length) return false;
-  for (let k = 0; k < key.length; k++) if (data[start + k] !== key[k]) return false;
+function sameBytes(
+  data: Uint8Array,
+  start: number,
+  end: number,
+  keys: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  if (end - start !== to - from) return false;
+  for (let k = start, at = from; k < end; k++, at++) if (data[k] !== keys[at]) return false;
   return true;
 }

@@ -24,7 +24,7 @@ import { onlyDictionary } from './dictionary-trees.ts';
 import { evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
 import { compareWithConstant, inRange } from './evaluate-compare.ts';
 import { compareColumns } from './evaluate-compare-columns.ts';
-import { isAmong } from './evaluate-in.ts';
+import { isAmong, prepareAmong } from './evaluate-in.ts';
 import { evaluateLike } from './evaluate-like.ts';
 import { dictionaryFrame, type Frame, NarrowFrame, noColumns } from './frame.ts';
 import { gather } from './gather.ts';
@@ -88,7 +88,7 @@ export function* evaluateInSteps(bound: Bound, frame: Frame): Generator<void, Co
   let column = frame.length > 1 ? overDictionary(bound, frame) : null;
   column ??= isLazy(bound)
     ? yield* lazyNode(bound, frame)
-    : appliedNode(bound, yield* childrenInSteps(bound, frame), frame);
+    : yield* appliedInSteps(bound, yield* childrenInSteps(bound, frame), frame);
   if (isApart(column)) memory.used = before;
   return column;
 }
@@ -97,6 +97,15 @@ function* childrenInSteps(bound: Bound, frame: Frame): Generator<void, Column[]>
   const columns: Column[] = [];
   for (const child of childrenOf(bound)) columns.push(yield* evaluateInSteps(child, frame));
   return columns;
+}
+
+function* appliedInSteps(
+  bound: Bound,
+  children: readonly Column[],
+  frame: Frame,
+): Generator<void, Column> {
+  if (bound.kind === 'in') yield* prepareAmong(children[0] as Column, bound.values);
+  return appliedNode(bound, children, frame);
 }
 
 /** Nodes that evaluate some of their children for some of the rows only. */

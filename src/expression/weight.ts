@@ -36,6 +36,8 @@ function patternWeight(node: Bound): number {
 
 /** What visiting a node takes beside the rows, in comparisons. */
 const VISIT_WORK = 256;
+/** Values of a list that take as long as a visit, when it is looked up in for the first time. */
+const KEYS_OF_VISIT = 8;
 /** Trees of less work than this are evaluated without a break. */
 const LIGHT_WORK = 1 << 16;
 
@@ -54,7 +56,8 @@ export function weightOf(bound: Bound): Weight {
   const found = known.get(bound);
   if (found !== undefined) return found;
   const ofPattern = patternWeight(bound);
-  let nodes = 1;
+  // A long list is made into a table first.
+  let nodes = bound.kind === 'in' ? 1 + bound.values.size / KEYS_OF_VISIT : 1;
   let weight = (WEIGHTS[bound.kind] ?? 1) + ofPattern;
   let uneven = ofPattern > 0;
   for (const child of childrenOf(bound)) {
