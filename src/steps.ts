@@ -1,9 +1,47 @@
-/** Work in steps: generators that yield where their caller may let other work go on. */
+/**
+ * Long work in steps: generators that yield every few milliseconds of work at most, so that whoever
+ * runs them can let other work go on in between, or end them there.
+ */
+import { systemEnv } from './env.ts';
 
-/** Runs it to its end, without a break. */
+/** Runs them to their end, without a break. */
 export function drained<Result>(steps: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
   }
+}
+
+/** Steps that may also yield what they wait for, and go on with what it resolves with. */
+export type WaitingSteps<Result> = Generator<Promise<unknown> | undefined, Result, unknown>;
+
+/** Asked between two steps: a promise to wait for where it is time to let other work go on. */
+export type Pause = () => Promise<void> | undefined;
+
+/** Runs steps, and waits between them where `pause` says so. */
+export async function runSteps<Result>(steps: WaitingSteps<Result>, pause: Pause): Promise<Result> {
+  let answer: unknown;
+  for (;;) {
+    const { done, value } = steps.next(answer);
+    if (done === true) return value;
+    answer = value === undefined ? undefined : await value;
+    const waiting = pause();
+    if (waiting !== undefined) await waiting;
+  }
+}
+
+const MILLISECONDS = 8;
+
+/** For work of no request: lets the event loop go round after a few milliseconds. */
+export function plainPause(): Pause {
+  let start = systemEnv.now();
+  return () => {
+    if (systemEnv.now() - start < MILLISECONDS) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        start = systemEnv.now();
+        resolve();
+      });
+    });
+  };
 }

@@ -8,6 +8,7 @@ import { decodeLz4Frame } from '../src/format/lz4.ts';
 import { nodeZstd } from '../src/format/node-zstd.ts';
 import { xxh64Low } from '../src/format/xxh64.ts';
 import { decodeZstd } from '../src/format/zstd.ts';
+import { drained } from '../src/steps.ts';
 
 interface Frames {
   readonly lz4: readonly (readonly [name: string, frame: string])[];
@@ -240,7 +241,12 @@ test('a compressed buffer that says it is empty is refused where its frame is no
   const body = Buffer.concat([new Uint8Array(8), frame]);
   const header = { rows: 0, nodes: [], views: [], unionValidity: false, codec: 'zstd' } as const;
   const buffers = (bytes: number): Uint8Array[] =>
-    bodyBuffers({ ...header, buffers: [0, bytes] }, body, 1_000, refuse);
+    drained(
+      bodyBuffers({ ...header, buffers: [0, bytes] }, body, 1_000, refuse) as Generator<
+        undefined,
+        Uint8Array[]
+      >,
+    );
   expect(buffers(8)).toEqual([new Uint8Array(0)]);
   expect(() => buffers(body.length)).toThrow(/buffer 0: its Zstandard frame/);
 });

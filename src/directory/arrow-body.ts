@@ -3,6 +3,7 @@ import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
 import { openArrowBody } from '../format/foreign-ipc.ts';
 import type { RequestMemory } from '../request-memory.ts';
 import { requestMemory } from '../table/scan-plan.ts';
+import { Turn } from '../table/turn.ts';
 import type { Catalog } from './catalog.ts';
 
 /** Runs `work` on the rows. Whatever it took of `memory` is given back when it has ended. */
@@ -12,8 +13,14 @@ export async function withRows<Result>(
   work: (rows: RecordBatchStream, memory: RequestMemory) => Promise<Result>,
 ): Promise<Result> {
   const memory = requestMemory(engine);
+  const turn = new Turn(engine.env);
+  const pause = (): Promise<void> | undefined => (turn.isOver() ? turn.pass() : undefined);
   try {
-    const rows = await openArrowBody(data, { memory, maxContentBytes: engine.limits.bodyBytes });
+    const rows = await openArrowBody(data, {
+      memory,
+      maxContentBytes: engine.limits.bodyBytes,
+      pause,
+    });
     return await work(rows, memory);
   } finally {
     memory.giveBack(memory.taken);

@@ -4,6 +4,7 @@
  */
 import { type Data, type RecordBatch, Vector } from '../arrow.ts';
 import type { HeldMemory, RequestMemory } from '../request-memory.ts';
+import type { WaitingSteps } from '../steps.ts';
 import { recordBatch } from './arrow-data.ts';
 import { concatData } from './concat.ts';
 import { MessageBudget, type StreamBudget } from './foreign-budget.ts';
@@ -68,13 +69,16 @@ export class ForeignBatches {
   }
 
   /** Keeps the dictionary of a message for the batches that follow. @throws InvalidInput */
-  dictionary(message: Extract<ForeignMessage, { kind: 'dictionary' }>, body: Uint8Array): void {
+  *dictionary(
+    message: Extract<ForeignMessage, { kind: 'dictionary' }>,
+    body: Uint8Array,
+  ): WaitingSteps<void> {
     const { number, isDelta, batch } = message;
     const what = `dictionary ${number}`;
     const announced = this.#foreign.dictionaries.get(number);
     if (announced === undefined) throw invalid(what, 'the schema does not have it');
     const { id, values } = announced;
-    const { columns, bytes } = this.#columns(batch, body, [{ ...values, name: what }], what);
+    const { columns, bytes } = yield* this.#columns(batch, body, [{ ...values, name: what }], what);
     const known = isDelta ? this.#held.get(id) : undefined;
     if (isDelta && known === undefined) throw invalid(what, 'it adds to one that was not sent');
     const held = known ?? { pieces: [], bytes: 0 };
@@ -96,20 +100,20 @@ export class ForeignBatches {
   }
 
   /** @throws InvalidInput naming the batch and the column */
-  batch(header: BatchHeader, body: Uint8Array): RecordBatch {
+  *batch(header: BatchHeader, body: Uint8Array): WaitingSteps<RecordBatch> {
     const what = `record batch ${this.#batches}`;
     this.#batches += 1;
     const { schema } = this.#foreign;
-    const { columns } = this.#columns(header, body, this.#foreign.columns, what);
+    const { columns } = yield* this.#columns(header, body, this.#foreign.columns, what);
     return recordBatch(schema, columns, header.rows);
   }
 
-  #columns(
+  *#columns(
     header: BatchHeader,
     body: Uint8Array,
     types: readonly ForeignField[],
     what: string,
-  ): { columns: Data[]; bytes: number } {
+  ): WaitingSteps<{ columns: Data[]; bytes: number }> {
     const refuse = refuser(what);
     const { maxDecompressedBytes, maxContentBytes } = this.#limits;
     let made = 0;
@@ -118,7 +122,7 @@ export class ForeignBatches {
       this.#ofMessage?.set(made);
     };
     make(0);
-    const buffers = bodyBuffers(header, body, maxDecompressedBytes, refuse, make);
+    const buffers = yield* bodyBuffers(header, body, maxDecompressedBytes, refuse, make);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     this.#contentBytes += bytes;
     if (this.#contentBytes > maxContentBytes) {
@@ -128,7 +132,7 @@ export class ForeignBatches {
       );
     }
     const budget = new MessageBudget(this.#budget, body.length, bytes, maxDecompressedBytes, make);
-    const columns = readColumns(header, buffers, types, this.#dictionaries, budget, refuse);
+    const columns = yield* readColumns(header, buffers, types, this.#dictionaries, budget, refuse);
     return { columns, bytes: bytes + budget.expanded };
   }
 }

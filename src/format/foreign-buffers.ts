@@ -2,11 +2,12 @@
  * The buffers of a message's body from outside: cut out after their bounds are checked, and
  * decompressed where they are compressed. No buffer is allocated before its size is checked.
  */
+import type { WaitingSteps } from '../steps.ts';
 import { NO_BYTES } from './arrow-data.ts';
 import type { Refuse } from './flatbuffer.ts';
 import { type BatchHeader, type Codec, tooLarge } from './foreign-messages.ts';
-import { decodeLz4Frame, maxLz4Size } from './lz4.ts';
-import { decodeZstd, maxZstdSize } from './zstd.ts';
+import { decodeLz4InSteps, maxLz4Size } from './lz4.ts';
+import { decodeZstdInSteps, maxZstdSize } from './zstd.ts';
 
 const PREFIX_BYTES = 8;
 /** The size before a compressed buffer that is stored as it is. */
@@ -16,14 +17,18 @@ const CODECS: Readonly<
   Record<
     Codec,
     {
-      readonly decode: (input: Uint8Array, size: number, refuse: Refuse) => Uint8Array;
+      readonly decode: (
+        input: Uint8Array,
+        size: number,
+        refuse: Refuse,
+      ) => WaitingSteps<Uint8Array>;
       /** The most that an input of so many bytes can hold. */
       readonly most: (bytes: number) => number;
     }
   >
 > = {
-  lz4: { decode: decodeLz4Frame, most: maxLz4Size },
-  zstd: { decode: decodeZstd, most: maxZstdSize },
+  lz4: { decode: decodeLz4InSteps, most: maxLz4Size },
+  zstd: { decode: decodeZstdInSteps, most: maxZstdSize },
 };
 
 /**
@@ -32,13 +37,13 @@ const CODECS: Readonly<
  * @param maxBytes of all buffers after decompression
  * @param make is told how many bytes are about to be made, and may refuse them
  */
-export function bodyBuffers(
+export function* bodyBuffers(
   header: BatchHeader,
   body: Uint8Array,
   maxBytes: number,
   refuse: Refuse,
   make: (bytes: number) => void = () => {},
-): Uint8Array[] {
+): WaitingSteps<Uint8Array[]> {
   const { codec } = header;
   const parts = cutBody(header.buffers, body, refuse);
   if (codec === undefined) return parts.map(aligned);
@@ -50,14 +55,18 @@ export function bodyBuffers(
     );
   }
   make(total);
-  return parts.map((part, at) => {
+  const buffers: Uint8Array[] = [];
+  for (const [at, part] of parts.entries()) {
     const held = part.subarray(PREFIX_BYTES);
     const size = sizes[at] as number;
-    if (isStored(part)) return aligned(held);
-    return held.length === 0
-      ? NO_BYTES
-      : CODECS[codec].decode(held, size, (problem) => refuse(`buffer ${at}: ${problem}`));
-  });
+    if (isStored(part)) buffers.push(aligned(held));
+    else if (held.length === 0) buffers.push(NO_BYTES);
+    else {
+      const { decode } = CODECS[codec];
+      buffers.push(yield* decode(held, size, (problem) => refuse(`buffer ${at}: ${problem}`)));
+    }
+  }
+  return buffers;
 }
 
 /** Buffers lie within the body and, taken together, are no longer than it. */

@@ -55,19 +55,23 @@ type Dictionaries = ReadonlyMap<number, Vector>;
  * The columns of a message, each of the rows that its header says.
  * @param dictionaries received so far, by the id of their type
  */
-export function readColumns(
+export function* readColumns(
   header: BatchHeader,
   buffers: readonly Uint8Array[],
   types: readonly ForeignField[],
   dictionaries: Dictionaries,
   budget: MessageBudget,
   refuse: Refuse,
-): Data[] {
+): Generator<undefined, Data[]> {
   const { rows } = header;
   if (rows < 0 || rows > MAX_ROWS) refuse(`it says that it has ${rows} rows`);
   const reader = new ColumnReader(header, buffers, dictionaries, budget, refuse);
   if (types.length === 0) budget.claimUnbacked(rows);
-  const columns = types.map((column) => reader.top(column, rows));
+  const columns: Data[] = [];
+  for (const column of types) {
+    columns.push(reader.top(column, rows));
+    yield;
+  }
   reader.finish();
   return columns;
 }

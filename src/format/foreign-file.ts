@@ -4,6 +4,7 @@
  * Knows nothing of where the bytes come from.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatchStream } from '../arrow.ts';
+import { type Pause, runSteps } from '../steps.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
 import {
   type ForeignFooter,
@@ -25,7 +26,7 @@ const CONTINUATION = -1;
 /** @throws InvalidInput naming the part; the batches throw it too, as they are read */
 export async function openForeignFile(
   bytes: Uint8Array,
-  limits: BatchLimits,
+  limits: BatchLimits & { readonly pause: Pause },
 ): Promise<RecordBatchStream> {
   const tailAt = bytes.length - TAIL_BYTES;
   if (tailAt < HEAD_BYTES || Buffer.compare(bytes.subarray(tailAt + 4), MAGIC) !== 0) {
@@ -41,12 +42,14 @@ export async function openForeignFile(
   return recordBatchStream(schema, {
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
       const batches = new ForeignBatches(footer.schema, limits);
+      const { pause } = limits;
       try {
-        readDictionaries(bytes, footer, batches);
+        await readDictionaries(bytes, footer, batches, pause);
         for (const [at, block] of footer.batches.entries()) {
           const { message, body } = messageAt(bytes, block, `record batch ${at}`);
           if (message.kind !== 'batch') throw wrongKind(`record batch ${at}`, message.kind);
-          yield batches.batch(message.batch, limits.apart ? apart(body) : body);
+          const steps = batches.batch(message.batch, limits.apart ? apart(body) : body);
+          yield await runSteps(steps, pause);
         }
       } finally {
         batches.end();
@@ -56,7 +59,12 @@ export async function openForeignFile(
 }
 
 /** All dictionaries, those within others first: the footer may list them in any order. */
-function readDictionaries(bytes: Uint8Array, footer: ForeignFooter, batches: ForeignBatches): void {
+async function readDictionaries(
+  bytes: Uint8Array,
+  footer: ForeignFooter,
+  batches: ForeignBatches,
+  pause: Pause,
+): Promise<void> {
   const depths = dictionaryDepths(footer.schema);
   const known = new Set<number>();
   const found = footer.dictionaries.map((block, at) => {
@@ -71,7 +79,7 @@ function readDictionaries(bytes: Uint8Array, footer: ForeignFooter, batches: For
     return { message, body, depth: depths.get(message.number) ?? 0 };
   });
   for (const { message, body } of found.sort((a, b) => a.depth - b.depth)) {
-    batches.dictionary(message, body);
+    await runSteps(batches.dictionary(message, body), pause);
   }
 }
 

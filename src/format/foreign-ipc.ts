@@ -11,6 +11,7 @@ import {
 } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import type { RequestMemory } from '../request-memory.ts';
+import { type Pause, plainPause, runSteps } from '../steps.ts';
 import { ByteSource } from './byte-source.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
 import { openForeignFile } from './foreign-file.ts';
@@ -48,6 +49,11 @@ export interface OpenArrowOptions {
    * aside: such batches can be handed to a caller while others are still to be read. False by default.
    */
   readonly apart?: boolean;
+  /**
+   * Asked every few milliseconds while a message is decompressed and checked. By default the event
+   * loop goes round then.
+   */
+  readonly pause?: Pause;
 }
 
 type Limits = Required<Omit<OpenArrowOptions, 'memory'>> & BatchLimits;
@@ -61,6 +67,7 @@ const DEFAULTS: Limits = {
   memory: undefined,
   requireEos: true,
   apart: false,
+  pause: () => undefined,
   maxUnbackedValues: 2 ** 24,
 };
 
@@ -76,7 +83,7 @@ export async function openArrowBody(
   options: OpenArrowOptions = {},
 ): Promise<RecordBatchStream> {
   if (isBatchStream(body)) return withOwnSchema(body);
-  const limits: Limits = { ...DEFAULTS, ...options };
+  const limits: Limits = { ...DEFAULTS, pause: plainPause(), ...options };
   if (body instanceof Uint8Array) return openBytes(body, limits);
   if (typeof body?.[Symbol.asyncIterator] !== 'function') {
     throw new DirspaceError(
@@ -181,9 +188,11 @@ async function* batchesOf(
       const next = await nextMessage(source, limits, `message ${index}`);
       if (next === undefined) return;
       const { message, body } = next;
-      if (message.kind === 'batch') yield batches.batch(message.batch, body);
-      else if (message.kind === 'dictionary') batches.dictionary(message, body);
-      else throw invalid(`message ${index}`, 'a second schema within a stream');
+      if (message.kind === 'batch') {
+        yield await runSteps(batches.batch(message.batch, body), limits.pause);
+      } else if (message.kind === 'dictionary') {
+        await runSteps(batches.dictionary(message, body), limits.pause);
+      } else throw invalid(`message ${index}`, 'a second schema within a stream');
     }
   } finally {
     batches.end();

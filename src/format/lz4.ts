@@ -2,6 +2,7 @@
  * Decoding LZ4 frames of a known size: linked and independent blocks, all checksums verified.
  * Input is untrusted: the output never grows past the size that was declared.
  */
+import { drained } from '../steps.ts';
 import type { Refuse } from './flatbuffer.ts';
 
 const MAGIC = 0x184d2204;
@@ -15,7 +16,15 @@ export const maxLz4Size = (bytes: number): number => bytes * 255;
  * Decodes one frame that fills `input`. `refuse` gets what is wrong.
  * @param size bytes that the frame must decode to; the caller bounds it
  */
-export function decodeLz4Frame(input: Uint8Array, size: number, refuse: Refuse): Uint8Array {
+export const decodeLz4Frame = (input: Uint8Array, size: number, refuse: Refuse): Uint8Array =>
+  drained(decodeLz4InSteps(input, size, refuse));
+
+/** The same in steps: one for each block, and for each megabyte that is summed. */
+export function* decodeLz4InSteps(
+  input: Uint8Array,
+  size: number,
+  refuse: Refuse,
+): Generator<undefined, Uint8Array> {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   if (input.length < 7 || view.getUint32(0, true) !== MAGIC) refuse('it is no LZ4 frame');
   const flags = input[4] as number;
@@ -64,9 +73,10 @@ export function decodeLz4Frame(input: Uint8Array, size: number, refuse: Refuse):
     if (blockChecksums && uint32() !== xxh32(input, start, start + bytes)) {
       refuse('a block of its LZ4 frame does not match its checksum');
     }
+    yield;
   }
   if (end !== size) refuse(`its LZ4 frame holds ${end} bytes where ${size} are declared`);
-  if ((flags & 4) !== 0 && uint32() !== xxh32(output, 0, size)) {
+  if ((flags & 4) !== 0 && uint32() !== (yield* xxh32InSteps(output, 0, size))) {
     refuse('its LZ4 frame does not match its checksum');
   }
   if (at !== input.length) refuse('bytes follow its LZ4 frame');
@@ -155,7 +165,13 @@ const PRIME_5 = 0x165667b1;
 const rotate = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
 /** The 32-bit xxHash, seed 0, of the bytes from `from` to `to`. */
-export function xxh32(bytes: Uint8Array, from: number, to: number): number {
+export const xxh32 = (bytes: Uint8Array, from: number, to: number): number =>
+  drained(xxh32InSteps(bytes, from, to));
+
+/** Bytes that are summed between two steps. */
+const STEP_BYTES = 1 << 20;
+
+function* xxh32InSteps(bytes: Uint8Array, from: number, to: number): Generator<undefined, number> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const round = (lane: number, at: number): number =>
     Math.imul(rotate((lane + Math.imul(view.getUint32(at, true), PRIME_2)) | 0, 13), PRIME_1);
@@ -166,11 +182,15 @@ export function xxh32(bytes: Uint8Array, from: number, to: number): number {
     let b = PRIME_2 | 0;
     let c = 0;
     let d = -PRIME_1 | 0;
-    for (; at + 16 <= to; at += 16) {
-      a = round(a, at);
-      b = round(b, at + 4);
-      c = round(c, at + 8);
-      d = round(d, at + 12);
+    while (at + 16 <= to) {
+      const stop = Math.min(to, at + STEP_BYTES);
+      for (; at + 16 <= stop; at += 16) {
+        a = round(a, at);
+        b = round(b, at + 4);
+        c = round(c, at + 8);
+        d = round(d, at + 12);
+      }
+      yield;
     }
     hash = (rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18)) | 0;
   }

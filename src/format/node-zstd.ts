@@ -13,9 +13,20 @@ interface Options {
   readonly maxOutputLength: number;
 }
 
-const { zstdDecompressSync } = zlib as unknown as {
+/** The same beside the event loop. */
+export type LaterZstdDecoder = (...frame: Parameters<ZstdDecoder>) => Promise<Uint8Array>;
+
+const { zstdDecompressSync, zstdDecompress } = zlib as unknown as {
   readonly zstdDecompressSync?: (frame: Uint8Array, options: Options) => Uint8Array;
+  readonly zstdDecompress?: (
+    frame: Uint8Array,
+    options: Options,
+    done: (error: Error | null, content: Uint8Array) => void,
+  ) => void;
 };
+
+// Room for more than all of it, so that it is not put together from pieces.
+const optionsFor = (most: number): Options => ({ chunkSize: most + 64, maxOutputLength: most + 1 });
 
 /** Null where Node has none. */
 export const nodeZstd: ZstdDecoder | null =
@@ -23,8 +34,23 @@ export const nodeZstd: ZstdDecoder | null =
     ? null
     : (frame, most, refuse) => {
         try {
-          // Room for more than all of it, so that it is not put together from pieces.
-          return zstdDecompressSync(frame, { chunkSize: most + 64, maxOutputLength: most + 1 });
+          return zstdDecompressSync(frame, optionsFor(most));
+        } catch (error) {
+          return refuse(problemOf(error));
+        }
+      };
+
+/** Null where Node has none. */
+export const nodeZstdLater: LaterZstdDecoder | null =
+  zstdDecompress === undefined
+    ? null
+    : async (frame, most, refuse) => {
+        try {
+          return await new Promise<Uint8Array>((resolve, reject) => {
+            zstdDecompress(frame, optionsFor(most), (error, content) =>
+              error === null ? resolve(content) : reject(error),
+            );
+          });
         } catch (error) {
           return refuse(problemOf(error));
         }

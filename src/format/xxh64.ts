@@ -2,6 +2,7 @@
  * The 64-bit xxHash, of which Zstandard frames keep the low half as the checksum of their content.
  * Works on halves of 32 bits: bigints take many times as long.
  */
+import { drained } from '../steps.ts';
 
 /** Halves of the five primes, the high one first. */
 const [P1H, P1L] = [0x9e3779b1, 0x85ebca87];
@@ -15,7 +16,18 @@ const READ = 8;
 const HASH = 10;
 
 /** The low half of the hash, seed 0, of the bytes from `from` to `to`. */
-export function xxh64Low(bytes: Uint8Array, from: number, to: number): number {
+export const xxh64Low = (bytes: Uint8Array, from: number, to: number): number =>
+  drained(xxh64LowInSteps(bytes, from, to));
+
+/** Bytes that are summed between two steps. */
+const STEP_BYTES = 1 << 20;
+
+/** The same in steps. */
+export function* xxh64LowInSteps(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): Generator<undefined, number> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const words = new Int32Array(12);
   let at = from;
@@ -25,7 +37,11 @@ export function xxh64Low(bytes: Uint8Array, from: number, to: number): number {
     add(words, 2, P2H, P2L);
     add(words, 6, ~P1H, ~P1L);
     add(words, 6, 0, 1);
-    for (; at + 32 <= to; at += 32) {
+    for (let next = at + STEP_BYTES; at + 32 <= to; at += 32) {
+      if (at >= next) {
+        next = at + STEP_BYTES;
+        yield;
+      }
       for (let lane = 0; lane < 8; lane += 2) {
         round(
           words,

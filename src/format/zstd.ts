@@ -3,9 +3,10 @@
  * output never grows past the size that was declared. Frames with dictionaries are refused. Decodes
  * large frames with the decoder that Node has from 22.15 on, all others with the one beside it.
  */
+import { drained, type WaitingSteps } from '../steps.ts';
 import type { Refuse } from './flatbuffer.ts';
-import { nodeZstd, type ZstdDecoder } from './node-zstd.ts';
-import { xxh64Low } from './xxh64.ts';
+import { type LaterZstdDecoder, nodeZstd, nodeZstdLater, type ZstdDecoder } from './node-zstd.ts';
+import { xxh64LowInSteps } from './xxh64.ts';
 import { type Block, BlockDecoder } from './zstd-blocks.ts';
 import { BLOCK_BYTES } from './zstd-literals.ts';
 
@@ -26,6 +27,24 @@ export function decodeZstd(
   other: ZstdDecoder | null = nodeZstd,
   worthBytes = WORTH_BYTES,
 ): Uint8Array {
+  const steps = decodeZstdInSteps(input, size, refuse, { other, later: null, worthBytes });
+  return drained(steps as Generator<undefined, Uint8Array>);
+}
+
+interface Decoders {
+  readonly other: ZstdDecoder | null;
+  /** Decodes long frames beside the event loop. */
+  readonly later: LaterZstdDecoder | null;
+  readonly worthBytes: number;
+}
+
+/** The same in steps: one for each block, and waits for long frames where Node decodes them. */
+export function* decodeZstdInSteps(
+  input: Uint8Array,
+  size: number,
+  refuse: Refuse,
+  { other, later, worthBytes }: Decoders = OWN_AND_NODE,
+): WaitingSteps<Uint8Array> {
   const output = new Uint8Array(size);
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   let at = 0;
@@ -41,15 +60,22 @@ export function decodeZstd(
     const frame = readFrame(input, at, refuse);
     const start = end;
     if (other === null || frame.end - at < worthBytes || asksForMuch(frame)) {
-      end = decodeFrame(input, frame, output, start, refuse);
+      end = yield* decodeFrame(input, frame, output, start, refuse);
     } else {
       const most = Math.min(frame.most, size - start);
-      const content = other(input.subarray(at, frame.end), most, refuse);
+      const bytes = input.subarray(at, frame.end);
+      const content =
+        later === null || most < LONG_BYTES
+          ? other(bytes, most, refuse)
+          : ((yield later(bytes, most, refuse)) as Uint8Array);
       if (content.length > size - start) {
         refuse('its Zstandard frame holds more bytes than are declared');
       }
       // Copied: what Node gives may share its memory with other buffers of the process.
-      output.set(content, start);
+      for (let from = 0; from < content.length; from += LONG_BYTES) {
+        output.set(content.subarray(from, from + LONG_BYTES), start + from);
+        yield;
+      }
       end += content.length;
     }
     if (frame.size !== undefined && end - start !== frame.size) {
@@ -62,8 +88,13 @@ export function decodeZstd(
   return output;
 }
 
+/** Content that takes Node's decoder longer than a step. */
+const LONG_BYTES = 1 << 21;
+
 /** Node's decoder takes some 20 microseconds for a frame, however short it is. */
 const WORTH_BYTES = 1_024;
+
+const OWN_AND_NODE: Decoders = { other: nodeZstd, later: nodeZstdLater, worthBytes: WORTH_BYTES };
 
 /** Windows that Node's decoder may allocate, whatever the content, and the largest that it takes. */
 const [SMALL_WINDOW, MAX_WINDOW] = [2 ** 23, 2 ** 27];
@@ -138,21 +169,22 @@ function blockAt(input: Uint8Array, at: number, refuse: Refuse): Block {
 }
 
 /** Returns where the content of the frame ends in `output`. */
-function decodeFrame(
+function* decodeFrame(
   input: Uint8Array,
   { blocksAt, end, checksum }: Frame,
   output: Uint8Array,
   start: number,
   refuse: Refuse,
-): number {
+): Generator<undefined, number> {
   const decoder = new BlockDecoder(input, output, start, refuse);
   const blocksEnd = end - (checksum === undefined ? 0 : 4);
   for (let at = blocksAt; at < blocksEnd; ) {
     const block = blockAt(input, at, refuse);
     decoder.decode(block);
     at = block.to;
+    yield;
   }
-  if (checksum !== undefined && xxh64Low(output, start, decoder.end) !== checksum) {
+  if (checksum !== undefined && (yield* xxh64LowInSteps(output, start, decoder.end)) !== checksum) {
     refuse('the content of its Zstandard frame does not match its checksum');
   }
   return decoder.end;
