@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { systemEnv } from '../src/env.ts';
-import { connect } from '../src/index.ts';
+import { type Connection, connect } from '../src/index.ts';
 import type { Table } from '../src/sdk/table.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 
@@ -12,15 +12,15 @@ const several = (count: number, of: (at: number) => string, joint: string): stri
   Array.from({ length: count }, (_, at) => of(at)).join(joint);
 
 /** A table whose clock finds every turn over. */
-async function made(rows: number): Promise<Table> {
+async function opened(rows: number): Promise<{ db: Connection; table: Table }> {
   let now = 0;
   const env = { ...systemEnv, now: () => (now += 10) };
   const db = await connect('/root', { fs: memoryFs(), env });
-  return db.createTable(
-    't',
-    Array.from({ length: rows }, (_, id) => ({ id, x: id / 2, s: `t${id}` })),
-  );
+  const data = Array.from({ length: rows }, (_, id) => ({ id, x: id / 2, s: `t${id}` }));
+  return { db, table: await db.createTable('t', data) };
 }
+
+const made = async (rows: number): Promise<Table> => (await opened(rows)).table;
 
 /** How often the event loop went round while the work was done. */
 async function roundsOf(work: () => Promise<unknown>): Promise<number> {
@@ -73,4 +73,14 @@ test('new values of rows are computed in steps', async () => {
   const rounds = await roundsOf(() => table.update({ where: 'id = 0', valuesSql: { x: sum } }));
   const plain = await roundsOf(() => table.update({ where: 'id = 0', valuesSql: { x: 'x * 2' } }));
   expect(rounds).toBeGreaterThan(plain + 2);
+});
+
+test('verifying goes through versions, fragments and columns in turns', async () => {
+  const { db, table } = await opened(2);
+  for (let id = 10; id < 30; id++) await table.add([{ id, x: 1, s: 'added' }]);
+  const rounds = await roundsOf(async () => {
+    expect(await db.namespace.verify?.({ id: [] })).toMatchObject({ ok: true });
+  });
+  // 21 versions, of up to 21 fragments each, and 3 columns of every fragment.
+  expect(rounds).toBeGreaterThanOrEqual(21 + (21 * 22) / 2 + 3 * 21);
 });

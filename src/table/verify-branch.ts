@@ -73,6 +73,7 @@ export class BranchVerifier {
       if (problem !== undefined) this.#inspector.problem(branch.folder, 'branch', problem);
     }
     for (const version of numbers) {
+      await this.#files.breathe();
       this.#signal?.throwIfAborted();
       // Being removed, step by step: readers do not see it, but for the tombstone.
       if (deletion(version) !== undefined && !seen.has(version))

@@ -20,6 +20,7 @@ import type { Manifest } from '../format/manifest.ts';
 import { chunkFile, deletionFile, fragmentFile } from '../format/paths.ts';
 import type { VerifiedKind, VerifyProblem } from '../protocol/extensions.ts';
 import type { ObjectReader, ReadableStore } from '../store/store.ts';
+import type { Turn } from './turn.ts';
 
 /** What is wrong, or undefined. Errors of the disk itself are told the same way. */
 export async function problemIn(work: () => Promise<unknown>): Promise<string | undefined> {
@@ -37,16 +38,33 @@ export class FileVerifier {
   readonly #store: ReadableStore;
   readonly #folder: string;
   readonly #read: (bytes: number) => void;
+  readonly #turn: Turn;
+  readonly #signal: AbortSignal | undefined;
   readonly #fragments = new Map<string, string | undefined>();
   readonly #chunks = new Map<string, ChunkRead>();
   /** Every file that anything referred to. */
   readonly referenced: Set<string> = new Set();
 
   /** `read` is called with the bytes of each file whose checksum was computed. */
-  constructor(store: ReadableStore, tableFolder: string, read: (bytes: number) => void) {
+  constructor(
+    store: ReadableStore,
+    tableFolder: string,
+    read: (bytes: number) => void,
+    turn: Turn,
+    signal: AbortSignal | undefined,
+  ) {
     this.#store = store;
+    this.#turn = turn;
+    this.#signal = signal;
     this.#folder = tableFolder;
     this.#read = read;
+  }
+
+  /** Lets everything else go on where a turn is over: reads of small files wait for nothing. */
+  async breathe(): Promise<void> {
+    if (!this.#turn.isOver()) return;
+    await this.#turn.pass();
+    this.#signal?.throwIfAborted();
   }
 
   get fragments(): number {
@@ -142,7 +160,7 @@ export class FileVerifier {
           `it has ${footer.schema.fields.length} columns, the manifest ${entry.fields.length}`,
         );
       }
-      await readColumns(object, footer);
+      await readColumns(object, footer, () => this.breathe());
       this.#read(entry.bytes);
     } finally {
       object.close();
@@ -151,7 +169,11 @@ export class FileVerifier {
 }
 
 /** Every byte of the file but its footer. */
-async function readColumns(object: ObjectReader, footer: FragmentFooter): Promise<void> {
+async function readColumns(
+  object: ObjectReader,
+  footer: FragmentFooter,
+  breathe: () => Promise<void>,
+): Promise<void> {
   const verify = async (offset: number, length: number, checksum: number): Promise<void> => {
     if (crc32(await object.read(offset, length)) === checksum) return;
     throw corrupt(footer.name, `its bytes from ${offset} on do not match their checksum`);
@@ -172,6 +194,7 @@ async function readColumns(object: ObjectReader, footer: FragmentFooter): Promis
     for (const [column, range] of columnRanges(footer, batch, columns).entries()) {
       const bytes = await object.read(range.offset, range.length);
       decodeBatchColumn(footer, batch, column, bytes, dictionaries);
+      await breathe();
     }
   }
 }

@@ -72,6 +72,7 @@ export async function checkManifest(
     expect(entry.id < manifest.nextFragmentId, `Fragment ${entry.id} is not given out yet.`);
     seen.add(entry.id);
     problems.push(...(await files.fragment(entry)));
+    await files.breathe();
   }
   const damaged = problems.map((problem) => ({
     ...problem,

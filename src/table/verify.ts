@@ -21,6 +21,7 @@ import { ByteCache } from './cache.ts';
 import type { Engine } from './engine.ts';
 import type { Head, TableBranch } from './head.ts';
 import { pendingFragments } from './storage.ts';
+import { Turn } from './turn.ts';
 import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
 import {
@@ -77,7 +78,8 @@ class TableVerifier {
     this.#folder = folder;
     this.#incarnation = incarnation;
     this.#inspector = new FolderInspector(engine.store, findings);
-    this.#files = new FileVerifier(engine.store, folder, (bytes) => countBytes(findings, bytes));
+    const count = (bytes: number): void => countBytes(findings, bytes);
+    this.#files = new FileVerifier(engine.store, folder, count, new Turn(engine.env), signal);
     this.#versions = new BranchVerifier(engine, this.#files, this.#inspector, signal, remembered);
   }
 
