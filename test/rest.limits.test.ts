@@ -394,13 +394,12 @@ describe('idempotency keys', () => {
       const insert = async (count: number, query = ''): Promise<string> =>
         send(`/v1/table/t/insert${query}`, await rows(count), ARROW);
       const merge = async (count: number): Promise<string> =>
-        send(
-          '/v1/table/t/merge_insert?on=id&when_not_matched_insert_all=true',
-          await rows(count),
-          ARROW,
-        );
+        send('/v1/table/t/merge_insert?on=id&when_not_matched_insert_all=true', await rows(count), {
+          ...ARROW,
+          'idempotency-key': 'merge',
+        });
       const remove = (predicate: string): Promise<string> =>
-        send('/v1/table/t/delete', { predicate });
+        send('/v1/table/t/delete', { predicate }, { 'idempotency-key': 'delete' });
       await send('/v1/table/t/create', await rows(3), { ...ARROW, 'idempotency-key': 'create' });
       const reused = expect.stringMatching(
         /^422 .* was [0-9a-z]{12,27}, and that of this one is [0-9a-z]{12,27}\./,

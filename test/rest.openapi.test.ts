@@ -145,7 +145,7 @@ describe('the document', () => {
       500,
       503,
       ...row.errors,
-      ...(row.repeatable ? [] : [422]),
+      ...(row.repeatable && !row.changes ? [] : [422]),
       ...body,
       ...writes,
     ]);

@@ -24,6 +24,7 @@ import { assignFieldIds } from '../table/field-ids.ts';
 import { resolveHead } from '../table/head.ts';
 import { isTableAt, tableLeft } from '../table/incarnation.ts';
 import { scan } from '../table/scan.ts';
+import type { Snapshot } from '../table/snapshot.ts';
 import { stagingFolder } from '../table/staging-folder.ts';
 import { writeFragments } from '../table/write.ts';
 import { writeObject } from '../table/write-object.ts';
@@ -43,6 +44,7 @@ import {
 import { vendedOptions } from './credentials.ts';
 import { folderAt, tableIdAt } from './locations.ts';
 import { placeTable } from './place-table.ts';
+import { repeatedCommit, writeOptions } from './rows.ts';
 import { propertiesAt } from './table-properties.ts';
 import { refuseNamespaceOfThatName, tableExists, tablePlaceTaken } from './taken-names.ts';
 import { isOnlyDeclared, refuseStorage } from './without-version.ts';
@@ -73,6 +75,9 @@ export async function createTable(
   for (let attempt = 1; ; attempt++) {
     const existing = await findIfThere(catalog, id);
     if (existing === undefined) break;
+    const repeated = await repeatedCommit(catalog, existing, options);
+    if (repeated !== undefined)
+      return committedAnswer(catalog, existing, repeated, repeated.manifest.transaction);
     try {
       return await fillTable(catalog, existing, mode, request.properties, given, options);
     } catch (error) {
@@ -185,7 +190,7 @@ async function stageTable(
   const folder = stagingFolder(catalog.env);
   const record = newRecord(catalog, properties);
   const branch = mainBranch(folder, record.id);
-  const transaction = newTransaction(engine, branch);
+  const keyed = writeOptions(branch, options).transaction ?? newTransaction(engine, branch);
   const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
   // Makes the staging folder, which the other files go into.
   const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
@@ -203,6 +208,7 @@ async function stageTable(
       fragments: written.fragments,
       rows: written.rows,
     });
+    const transaction = typeof keyed === 'string' ? keyed : keyed();
     const manifest = nextManifest(engine, branch, draft, undefined, transaction);
     const published = writeObject(
       store,
@@ -248,7 +254,7 @@ async function fillTable(
     given.areTaken = true;
     committed = await withRows(catalog, given.data, (stream) =>
       overwrite(catalog.engine, branch, head?.snapshot, stream, {
-        signal: options.signal,
+        ...writeOptions(branch, options),
         // Once more, right before the version is published: another program may write there as well.
         beforeFirst: () => refuseStorage(catalog, table, mode),
         ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
@@ -264,15 +270,21 @@ async function fillTable(
     if (mode !== 'ExistOk' || !isDirspaceError(error, 'TableAlreadyExists')) throw error;
     return existingAnswer(catalog, table);
   }
-  const { snapshot, transaction } = committed;
-  return {
-    location: locationOf(catalog, table.folder),
-    incarnation: table.record.id,
-    version: snapshot.version,
-    properties: propertiesAt(table, snapshot),
-    ...(transaction === undefined ? {} : { transaction_id: transaction }),
-  };
+  return committedAnswer(catalog, table, committed.snapshot, committed.transaction);
 }
+
+const committedAnswer = (
+  catalog: Catalog,
+  table: Table,
+  snapshot: Snapshot,
+  transaction: string | undefined,
+): CreateTableResponse => ({
+  location: locationOf(catalog, table.folder),
+  incarnation: table.record.id,
+  version: snapshot.version,
+  properties: propertiesAt(table, snapshot),
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
 
 /** A copy of the catalog that kept files only has lost the empty folder of a declared table. */
 export async function requireVersionsFolder(catalog: Catalog, table: Table): Promise<void> {

@@ -16,6 +16,7 @@ import type { FileStore } from '../store/file-store.ts';
 import type { AutoCompaction } from './auto-compact.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
+import { answeredOnce } from './kept-answers.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
 import type { RootPresence } from './root-presence.ts';
 import { sweepInBackground } from './trash.ts';
@@ -60,12 +61,14 @@ export class DirectoryNamespace
       Object.defineProperty(DirectoryNamespace.prototype, methodName(operation), {
         value: function (this: DirectoryNamespace, request: object, ...rest: unknown[]) {
           try {
-            const catalog = this.#use(
-              rest[takesData ? 1 : 0] as CallOptions | undefined,
-              operation,
-            );
+            const options = rest[takesData ? 1 : 0] as CallOptions | undefined;
+            const catalog = this.#use(options, operation);
             const input = checked(operation, request);
-            const work = (handler as AnyHandler)(catalog, input, ...rest);
+            const call = (): Promise<unknown> => (handler as AnyHandler)(catalog, input, ...rest);
+            const work =
+              options?.idempotencyKey === undefined
+                ? call()
+                : answeredOnce(catalog, operation, options, call);
             const checkedWork = this.#presence?.checked(operation, work) ?? work;
             return this.#inTurn(catalog, checkedWork);
           } catch (error) {

@@ -9,13 +9,14 @@ import {
   FORMAT_FILE,
   isTemporary,
   joinPath,
+  KEYS_FOLDER,
   NAMESPACE_FILE,
   PRIVATE_FOLDER,
   TABLE_FILE,
   TRANSACTIONS_FOLDER,
   TRASH_FOLDER,
 } from '../format/paths.ts';
-import { decodeNamespace, decodeTable, decodeTrash } from '../format/records.ts';
+import { decodeKey, decodeNamespace, decodeTable, decodeTrash } from '../format/records.ts';
 import type {
   VerifiedKind,
   VerifyCallOptions,
@@ -30,6 +31,7 @@ import { countBytes, type Findings } from '../table/verify-folder.ts';
 import type { VerifiedBranch } from '../table/verify-manifest.ts';
 import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
 import { isUndecided } from './drop-namespace.ts';
+import { isKeyFile, isPeriod } from './kept-answers.ts';
 
 /** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
 export async function verifyCatalog(
@@ -154,6 +156,7 @@ class Walk {
         for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
+      else if (kind === 'folder' && path === KEYS_FOLDER) await this.#keys();
       else if (kind === 'folder' && (name === 'locks' || path === DROPS_FOLDER)) continue;
       else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
         this.#leftover(path, 'temporary');
@@ -220,6 +223,20 @@ class Walk {
       if (kind !== 'file' || !name.endsWith('.json') || isTemporary(name)) this.#stray(entry);
       else if (name.endsWith('.journal.json')) this.#leftover(path, 'transaction');
       else await this.#document(path, 'transaction', (bytes) => parseChecksummed(bytes, path));
+    }
+  }
+
+  async #keys(): Promise<void> {
+    for (const period of await this.#list(KEYS_FOLDER)) {
+      if (period.kind !== 'folder' || !isPeriod(period.name)) {
+        this.#stray(period);
+        continue;
+      }
+      for (const entry of await this.#list(period.path)) {
+        const { name, kind, path } = entry;
+        if (kind !== 'file' || !isKeyFile(name)) this.#stray(entry);
+        else await this.#document(path, 'key', (bytes) => decodeKey(bytes, path));
+      }
     }
   }
 

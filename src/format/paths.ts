@@ -20,6 +20,8 @@ export const DROPS_FOLDER = `${PRIVATE_FOLDER}/drops`;
 export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
 export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
+/** A folder of each half day, with what was answered under idempotency keys in it. */
+export const KEYS_FOLDER = `${PRIVATE_FOLDER}/keys`;
 /** Files in the private folder that are there while the file system is asked for its time. */
 export const CLOCK_PREFIX = 'clock-';
 export const NAMESPACE_FILE = '.namespace.json';

@@ -66,6 +66,15 @@ export interface TrashRecord {
   readonly droppedAt: number;
 }
 
+/** What was asked and answered under an idempotency key. */
+export interface KeyRecord {
+  /** Tells the request from others: digits and lower-case letters. */
+  readonly stamp: string;
+  readonly operation: string;
+  /** Undefined where the operation answers nothing. */
+  readonly answer: JsonObject | undefined;
+}
+
 const encode = (value: Record<string, unknown>): Uint8Array =>
   encodeChecksummed({ format: FORMAT_VERSION, ...value }).bytes;
 
@@ -182,4 +191,19 @@ export function decodeTrash(bytes: Uint8Array, file: string): TrashRecord {
   }
   if (kind !== 'table' && kind !== 'namespace') throw corrupt(file, `kind is ${kind}`);
   return { kind, id, droppedAt: integerMember(trash, 'dropped_at', file) };
+}
+
+export const encodeKey = ({ stamp, operation, answer }: KeyRecord): Uint8Array =>
+  encode({ stamp, operation, ...(answer === undefined ? {} : { answer }) });
+
+const STAMP = /^[0-9a-z]{1,40}$/;
+
+export function decodeKey(bytes: Uint8Array, file: string): KeyRecord {
+  const document = decode(bytes, file);
+  const stamp = stringMember(document, 'stamp', file);
+  if (!STAMP.test(stamp)) throw corrupt(file, 'stamp is none that was made of a request');
+  const operation = stringMember(document, 'operation', file);
+  const answered = member(document, 'answer') !== undefined;
+  const answer = answered ? objectMember(document, 'answer', file) : undefined;
+  return { stamp, operation, answer };
 }

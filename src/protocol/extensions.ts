@@ -174,6 +174,7 @@ export type VerifiedKind =
   | 'tag'
   | 'branch'
   | 'transaction'
+  | 'key'
   | 'intent'
   | 'trash'
   | 'unknown';

@@ -16,6 +16,8 @@ import type { OperationName } from './operations.ts';
 
 /** Tells a write that is sent again from another one under the same key. */
 export interface IdempotencyStamp {
+  /** The key together with whose it is, as one text that no other key of anybody has. */
+  readonly scope: string;
   /** At most 27 digits and lower-case letters; asked for once the data of the request was read. */
   made(): string;
   /** For the stamp of an earlier write. Rejects with IdempotencyKeyReused where this is another. */

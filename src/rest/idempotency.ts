@@ -125,9 +125,14 @@ const stampText = (request: string, data: DataSum | undefined): string =>
   data === undefined ? request : `${request}${hexOf(data.crc)}${data.bytes.toString(36)}`;
 
 /** The stamp of a request with that fingerprint, for catalogs to keep; `data` is read on the way. */
-export function stampOf(fingerprint: string, data: SummedData | undefined): IdempotencyStamp {
+export function stampOf(
+  scope: string,
+  fingerprint: string,
+  data: SummedData | undefined,
+): IdempotencyStamp {
   const request = shown(fingerprint);
   return {
+    scope,
     made: () => stampText(request, data?.sum),
     check: async (stamp) => {
       const first = { crc: stamp.slice(SHOWN, SHOWN + 8), bytes: stamp.slice(SHOWN + 8) };

@@ -92,7 +92,7 @@ function operationItem(operation: AnyOperation, routing: RoutingHeaders, alias?:
       ...names.map((name) => (name === 'id' ? reference('parameters', 'id') : pathParameter(name))),
       reference('parameters', 'delimiter'),
       ...Object.entries(row.query).map(([name, member]) => queryParameter(name, member)),
-      ...(row.repeatable ? [] : [reference('parameters', 'idempotencyKey')]),
+      ...(row.repeatable && !row.changes ? [] : [reference('parameters', 'idempotencyKey')]),
       ...Object.keys(routingParameters(routing)).map((name) => reference('parameters', name)),
     ],
     ...requestBody(operation, row),
@@ -155,7 +155,7 @@ function answer(operation: AnyOperation, row: OperationRow): Json {
 
 function errors(row: OperationRow): Json {
   const statuses = new Set<number>([...EVERYWHERE, ...row.errors]);
-  if (!row.repeatable) statuses.add(422);
+  if (row.changes || !row.repeatable) statuses.add(422);
   // Bodies that are not asked for are checked too.
   if (row.method === 'POST') for (const status of WITH_BODY) statuses.add(status);
   // A table without data yet cannot be read, which is a conflict.

@@ -126,7 +126,7 @@ export async function answerOperation(
   const fingerprint = digest(operation, database, id ?? '', asked, target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const data = pieces && new SummedData(pieces);
-    const stamp = stampOf(fingerprint, data);
+    const stamp = stampOf(scope, fingerprint, data);
     const response = await call(digest(principal.name, operation, key), data, stamp);
     const formed = (await formAnswer(operation, response, http, request)) as KeptAnswer;
     return data === undefined ? formed : { ...formed, data: data.sum };
@@ -233,7 +233,7 @@ function idempotencyKey(
   operation: AnyOperation,
   { headers, dialect }: RequestState,
 ): string | undefined {
-  if (row.repeatable) return undefined;
+  if (row.repeatable && !row.changes) return undefined;
   const sent = headers[IDEMPOTENCY_HEADER];
   if (typeof sent === 'string') return checkKey(sent);
   const own = dialect?.idempotencyKey(operation, headers);

@@ -14,12 +14,14 @@ import {
 import {
   decodeBranch,
   decodeFormat,
+  decodeKey,
   decodeNamespace,
   decodeTable,
   decodeTag,
   decodeTrash,
   encodeBranch,
   encodeFormat,
+  encodeKey,
   encodeNamespace,
   encodeTable,
   encodeTag,
@@ -169,6 +171,22 @@ export const METADATA_SAMPLES: readonly MetadataSample[] = [
     decodeTable,
   ),
   sample('namespace', { id: 'n', properties: oddProperties }, encodeNamespace, decodeNamespace),
+  sample(
+    'key',
+    {
+      stamp: 'a1b2c3d4e5f6',
+      operation: 'CreateTable',
+      answer: { version: 1, properties: oddProperties },
+    },
+    encodeKey,
+    decodeKey,
+  ),
+  sample(
+    'key without an answer',
+    { stamp: 'a1b2c3d4e5f6', operation: 'DropTable', answer: undefined },
+    encodeKey,
+    decodeKey,
+  ),
   sample('trash', { kind: 'table', id: ['a', 'b'], droppedAt: 5 }, encodeTrash, decodeTrash),
   sample(
     'format',
