@@ -8,6 +8,7 @@ import { OtherProtocol, type ServiceCall, type ServiceCommand, UsageError } from
 import { EXIT } from './exit-codes.ts';
 import { untilInterrupted } from './interruption.ts';
 import { serverHeaders } from './open.ts';
+import { visibleLines } from './terminal-text.ts';
 
 export const conformance: ServiceCommand = {
   name: 'conformance',
@@ -52,7 +53,8 @@ export const conformance: ServiceCommand = {
         : error;
     });
     // Also of a run that ended early: what was found stays true, and the report says what is missing.
-    await around.out(formatReport(report, format));
+    // What a server answers must not reach the terminal as it is.
+    await around.out(visibleLines(formatReport(report, format)));
     signal.throwIfAborted();
     const kept = incomplete(report);
     if (kept !== undefined) throw kept;

@@ -25,7 +25,10 @@ export async function explained(
   signal: AbortSignal,
 ): Promise<unknown> {
   if (!isDirspaceError(error)) return error;
-  error.message = retyped(error.message, typed);
+  error.message = retyped(error.message, typed).replace(
+    'createTable makes its first version',
+    'import makes its first version',
+  );
   const hint = await hintFor(error, typed, connection, signal).catch(() => undefined);
   if (hint !== undefined) error.message += ` ${hint}`;
   return error;

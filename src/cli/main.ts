@@ -2,23 +2,18 @@
 /** The process of the CLI. */
 import { createInterface } from 'node:readline/promises';
 import { EXIT } from './exit-codes.ts';
-import { runCli } from './run.ts';
+import { OutputStream } from './output-stream.ts';
+import { errorText } from './report-error.ts';
+import { isJsonAsked, runCli } from './run.ts';
 
-let outlivesReaders = false;
-
-/** A reader such as `head` that has seen enough is no failure. What is served goes on without one. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (outlivesReaders) return;
-  if (error.code === 'EPIPE') process.exit();
-  process.stderr.write(`dirspace: cannot write the output: ${error.code ?? error.message}\n`);
-  process.exit(EXIT.failure);
-});
+const output = new OutputStream(process.stdout);
 /** What cannot be told must not end work that is under way. */
 process.stderr.on('error', () => {});
 
-const code = await runCli(process.argv.slice(2), {
+const argv = process.argv.slice(2);
+const code = await runCli(argv, {
   env: process.env,
-  out: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
+  out: (text) => output.write(text),
   error: (text) => void process.stderr.write(text),
   terminals: {
     input: process.stdin.isTTY === true,
@@ -26,9 +21,7 @@ const code = await runCli(process.argv.slice(2), {
     error: process.stderr.isTTY === true,
   },
   reloadAsked: (listener) => void process.on('SIGHUP', listener),
-  outliveReaders: () => {
-    outlivesReaders = true;
-  },
+  outliveReaders: () => output.outliveReaders(),
   interrupted: () =>
     new Promise((resolve) => {
       // Listeners that stay: a second signal while the server closes does not kill it.
@@ -40,11 +33,9 @@ const code = await runCli(process.argv.slice(2), {
 });
 // Output that nobody takes must not keep a process that was asked to end.
 if (code > 128) process.exit(code);
-process.exitCode = code;
-
-function drained(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => void stream.once('drain', resolve));
-}
+const lost = code === EXIT.ok ? await output.end() : undefined;
+if (lost !== undefined) process.stderr.write(errorText(lost, isJsonAsked(argv)));
+process.exitCode = lost === undefined ? code : EXIT.failure;
 
 /** The terminal stays as it is, so that Ctrl-C ends the command and not the question alone. */
 async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {

@@ -1,12 +1,35 @@
 /** Values as text: JSON that loses no digit, and columns for people. Prints nothing. */
 import { Buffer } from 'node:buffer';
+import { cut, displayWidth, safeJson, visible } from './terminal-text.ts';
 
 /**
  * One JSON document. Integers that a JSON reader would round are strings, bytes are base64, what
  * JSON has no number for is its name, maps are lists of pairs.
  */
 export function toJson(value: unknown, indent = 2): string {
-  return JSON.stringify(value, (_, item: unknown) => plain(item), indent) ?? 'null';
+  let hasNegativeZero = false;
+  const json = JSON.stringify(
+    value,
+    (_, item: unknown) => {
+      hasNegativeZero ||= Object.is(item, -0);
+      return plain(item);
+    },
+    indent,
+  );
+  if (json === undefined) return 'null';
+  return safeJson(hasNegativeZero ? withNegativeZeros(value, indent, json) : json);
+}
+
+/** JSON has a zero of either sign, and JSON.stringify writes one: a text that is nowhere else stands for it. */
+function withNegativeZeros(value: unknown, indent: number, json: string): string {
+  let mark = '-0';
+  while (json.includes(`"${mark}"`)) mark += '0';
+  const marked = JSON.stringify(
+    value,
+    (_, item: unknown) => (Object.is(item, -0) ? mark : plain(item)),
+    indent,
+  );
+  return marked.replaceAll(`"${mark}"`, '-0');
 }
 
 function plain(value: unknown): unknown {
@@ -36,22 +59,22 @@ function plainObject(value: object): unknown {
   return value;
 }
 
-/** Control characters as escapes, so that what is stored cannot move a terminal's cursor. */
-const visible = (text: string): string =>
-  text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
-
 /** A value in a column: strings as they are, the rest as JSON. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
   return visible(typeof value === 'string' ? value : unquoted(toJson(value, 0)));
 }
 
-/** At most so many characters, the last one a mark that there are more. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const characters = [...text];
-  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
+/** A cell of at most so many columns of a terminal; of a long text the end is not looked at. */
+export function shortCell(value: unknown, columns: number): string {
+  const text =
+    typeof value === 'string' && value.length > LONGEST_TEXT
+      ? `${value.slice(0, LONGEST_TEXT)}…`
+      : value;
+  return cut(cell(text), columns);
 }
+
+const LONGEST_TEXT = 4096;
 
 const unquoted = (json: string): string => (/^"[^"\\]*"$/.test(json) ? json.slice(1, -1) : json);
 
@@ -62,12 +85,12 @@ export function columns(head: readonly string[], rows: readonly (readonly unknow
   return lines.map((line) => alignedLine(line, widths)).join('\n');
 }
 
-/** Of each column the characters of its longest cell. */
+/** Of each column the width of its widest cell. */
 export function widthsOf(lines: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const line of lines) {
     for (const [at, text] of line.entries()) {
-      widths[at] = Math.max(widths[at] ?? 0, characters(text));
+      widths[at] = Math.max(widths[at] ?? 0, displayWidth(text));
     }
   }
   return widths;
@@ -76,19 +99,17 @@ export function widthsOf(lines: readonly (readonly string[])[]): number[] {
 /** Cells side by side; one that is longer than its column pushes the others to the right. */
 export const alignedLine = (line: readonly string[], widths: readonly number[]): string =>
   line
-    .map((text, at) => text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - characters(text))))
+    .map((text, at) => text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - displayWidth(text))))
     .join('  ')
     .trimEnd();
 
-const characters = (text: string): number => [...text].length;
-
 /** Names and values, one to a line. */
 export function facts(entries: readonly (readonly [name: string, value: unknown])[]): string {
-  const known = entries.filter(([, value]) => value !== undefined && value !== null);
-  const width = Math.max(0, ...known.map(([name]) => name.length));
-  return known
-    .map(([name, value]) => `${name.padEnd(width)}  ${visible(factText(value))}`.trimEnd())
-    .join('\n');
+  const known = entries
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => [visible(name), visible(factText(value))]);
+  const widths = widthsOf(known.map(([name = '']) => [name]));
+  return known.map((line) => alignedLine(line, widths)).join('\n');
 }
 
 const factText = (value: unknown): string =>

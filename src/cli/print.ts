@@ -3,9 +3,11 @@
  * and in columns the first thousand lines, whose cells set the widths.
  */
 import type { Answer, RowsAnswer, Surroundings } from './command.ts';
-import { alignedLine, cell, cut, toJson, widthsOf } from './output.ts';
+import { alignedLine, cell, shortCell, toJson, widthsOf } from './output.ts';
+import { OutputClosed } from './output-stream.ts';
+import { visibleLines } from './terminal-text.ts';
 
-/** Characters of a value that are shown in a column. */
+/** Columns of a terminal that a value is shown in. */
 const MAX_CELL = 60;
 /** Lines that are held back to set the widths of columns; later lines take them as they are. */
 const LINES_FOR_WIDTHS = 1000;
@@ -15,13 +17,29 @@ export async function printAnswer(
   asJson: boolean,
   around: Surroundings,
 ): Promise<void> {
+  const failure = 'failure' in answer ? answer.failure : undefined;
+  try {
+    await printData(answer, asJson, around);
+  } catch (error) {
+    // A reader that has gone hides no failure.
+    if (!(error instanceof OutputClosed) || failure === undefined) throw error;
+  }
+  const note = typeof answer.note === 'function' ? await answer.note() : answer.note;
+  if (note !== undefined) around.error(`${visibleLines(note)}\n`);
+  if (failure !== undefined) throw failure;
+}
+
+async function printData(
+  answer: Answer | RowsAnswer,
+  asJson: boolean,
+  around: Surroundings,
+): Promise<void> {
   if ('rows' in answer) {
     await (asJson ? printJsonRows(answer, around) : printColumns(answer, around));
   } else if (asJson) await around.out(`${toJson(answer.json)}\n`);
-  else if (answer.text !== undefined && answer.text !== '') await around.out(`${answer.text}\n`);
-  const note = typeof answer.note === 'function' ? await answer.note() : answer.note;
-  if (note !== undefined) around.error(`${note}\n`);
-  if ('failure' in answer && answer.failure !== undefined) throw answer.failure;
+  else if (answer.text !== undefined && answer.text !== '') {
+    await around.out(`${visibleLines(answer.text)}\n`);
+  }
 }
 
 /** One array, with a row to a line. */
@@ -49,7 +67,7 @@ async function printColumns({ columns, rows }: RowsAnswer, around: Surroundings)
   };
   for await (const group of rows) {
     for (const row of group) {
-      held.push(columns.map((name) => cut(cell(row[name]), MAX_CELL)));
+      held.push(columns.map((name) => shortCell(row[name], MAX_CELL)));
       if (widths === undefined && held.length > LINES_FOR_WIDTHS) widths = widthsOf(held);
     }
     if (widths !== undefined) await flush();

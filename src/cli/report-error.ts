@@ -4,6 +4,7 @@ import { Declined, OtherProtocol, SqlError, UsageError } from './command.ts';
 import { exitCode } from './exit-codes.ts';
 import { Interrupted } from './interruption.ts';
 import { toJson } from './output.ts';
+import { visibleLines } from './terminal-text.ts';
 
 export function errorText(error: unknown, asJson: boolean): string {
   const found = error instanceof SqlError ? error.cause : error;
@@ -14,7 +15,7 @@ export function errorText(error: unknown, asJson: boolean): string {
   }
   const code = isDirspaceError(found) ? ` (${found.code})` : '';
   // A message of SQL shows its place on lines of their own.
-  const [sentence = '', ...place] = message.split('\n');
+  const [sentence = '', ...place] = visibleLines(message).split('\n');
   return `${[`dirspace: ${sentence}${code}`, ...place].join('\n')}\n`;
 }
 

@@ -13,6 +13,7 @@ import { explained, type TypedIds } from './hints.ts';
 import { showAsTyped } from './ids.ts';
 import { orInterrupted, untilInterrupted } from './interruption.ts';
 import { openConnection } from './open.ts';
+import { OutputClosed } from './output-stream.ts';
 import { printAnswer } from './print.ts';
 import { type Request, readArguments } from './program.ts';
 import { showProgress } from './progress.ts';
@@ -26,13 +27,14 @@ export async function runCli(argv: readonly string[], around: Surroundings): Pro
     if (typeof request === 'number') return request;
     return await run(request, around);
   } catch (error) {
+    if (error instanceof OutputClosed) return EXIT.ok;
     around.error(errorText(error, isJsonAsked(argv)));
     return exitCode(error);
   }
 }
 
 /** Also where the arguments cannot be understood. */
-function isJsonAsked(argv: readonly string[]): boolean {
+export function isJsonAsked(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end < 0 ? argv.length : end).includes('--json');
 }

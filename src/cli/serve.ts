@@ -14,6 +14,7 @@ import {
 } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { Reloads } from './reloads.ts';
+import { safeJson } from './terminal-text.ts';
 
 export const serve: ServiceCommand = {
   name: 'serve',
@@ -102,7 +103,7 @@ function lineLogger(around: Surroundings, least: (typeof LEVELS)[number]): Logge
   for (const level of LEVELS.slice(LEVELS.indexOf(least), -1) as LogLevel[]) {
     logger[level] = (fields, message) =>
       around.error(
-        `${JSON.stringify({ level, message, time: new Date(systemEnv.now()).toISOString(), ...fields })}\n`,
+        `${safeJson(JSON.stringify({ level, message, time: new Date(systemEnv.now()).toISOString(), ...fields }))}\n`,
       );
   }
   return logger;
