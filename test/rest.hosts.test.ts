@@ -36,6 +36,12 @@ describe('without auth', () => {
     ['localhost.', 200],
     ['127.0.0.1:1', 200],
     ['127.3.2.1', 200],
+    ['127.999.1.1', 421],
+    ['127.1', 421],
+    ['[::ffff:127.0.0.1]', 421],
+    ['localhost@evil.example', 421],
+    ['localhost, evil.example', 421],
+    ['localhost:80:80', 421],
     ['[::1]:80', 200],
     [undefined, 200],
     ['evil.example', 421],
@@ -108,5 +114,45 @@ test('hosts that are no texts are refused', async () => {
   const allowedHosts = 'localhost' as never;
   await expect(restPair({ namespace: lists, allowedHosts })).rejects.toMatchObject({
     code: 'InvalidInput',
+  });
+});
+
+describe('what a server in between may see otherwise', () => {
+  const answered = async (lines: string, options: Partial<ServerOptions> = {}): Promise<string> => {
+    const { base } = await restPair({ namespace: lists, ...options }, { wire: 'socket' });
+    const body = lines.includes('transfer-encoding') ? '0\r\n\r\n' : '';
+    const text = await rawAnswer(base, `${lines}\r\nconnection: close\r\n\r\n${body}`);
+    // One request has one answer, whatever its bytes are taken for.
+    expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+    return text.slice(9, 12);
+  };
+  const GET = (target: string, headers: string, version = '1.1'): string =>
+    `GET ${target} HTTP/${version}\r\n${headers}`;
+  const local = 'host: localhost';
+
+  test.each([
+    [GET('http://evil.example/v1/tables', local), '421'],
+    [GET('http://localhost/v1/tables', local), '200'],
+    [GET('http://localhost/v1/tables', 'host: evil.example'), '421'],
+    [GET('http://localhost@evil.example/v1/tables', local), '421'],
+    [GET('/v1/tables', `host: evil.example\r\nx-forwarded-host: localhost`), '421'],
+    [GET('/v1/tables', `host: evil.example\r\nforwarded: host=localhost`), '421'],
+    [GET('/v1/tables', 'x: y', '2.0'), '400'],
+    [GET('/v1/tables', `${local}\r\norigin: null`), '403'],
+    [GET('/v1/tables', `${local}\r\norigin: ftp://localhost`), '403'],
+    [GET('/v1/tables', `${local}\r\norigin: http://localhost\r\norigin: http://evil`), '403'],
+    [GET('/v1/tables', `${local}\r\nconnection: upgrade\r\nupgrade: websocket`), '200'],
+    [GET('/v1/tables', `${local}\r\ntransfer-encoding: gzip, chunked`), '400'],
+    [GET('/v1/tables', `${local}\r\ntransfer-encoding: chunked`, '1.0'), '400'],
+    [GET('/v1/tables', `${local}\r\ntransfer-encoding: Chunked`), '200'],
+    [GET('/v1/tables', `${local}\r\ntransfer-encoding: chunked\r\ncontent-length: 4`), '400'],
+    [GET('/v1/tables', `${local}\r\ncontent-length: 5\r\ncontent-length: 5`), '400'],
+  ])('%j: %s', async (lines, status) => {
+    expect(await answered(lines)).toBe(status);
+  });
+
+  test('two keys are none', async () => {
+    const headers = `${local}\r\nx-api-key: k\r\nx-api-key: k`;
+    expect(await answered(GET('/v1/tables', headers), { auth: admin })).toBe('401');
   });
 });

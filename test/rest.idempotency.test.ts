@@ -220,3 +220,24 @@ test('an answer that this release kept is read by later ones', () => {
     answer: { version: 1, properties: { a: 'b' } },
   });
 });
+
+test('credentials of the storage are not kept', async () => {
+  const fs = memoryFs();
+  const credentialVendor = async () => ({ key: 'secret' });
+  const declared = async (): Promise<unknown> => {
+    const namespace = await openDirectoryNamespace({ root: ROOT, fs, credentialVendor });
+    const headers = { 'idempotency-key': 'k' };
+    const body = { vend_credentials: true };
+    const pair = await restPair({ namespace });
+    const { json } = await ask(pair, 'POST', '/v1/table/t/declare', body, headers);
+    await pair.close();
+    await namespace.close();
+    return json;
+  };
+  const { storage_options, ...first } = (await declared()) as { storage_options: unknown };
+  expect(storage_options).toEqual({ key: 'secret' });
+  expect(await declared()).toEqual(first);
+  const files = filesOf(fs, ROOT);
+  const kept = files.all().find((name) => /keys.*json$/.test(name)) as string;
+  expect(Buffer.from(files.read(kept)).toString()).not.toContain('secret');
+});

@@ -186,7 +186,7 @@ let outer: string;
 beforeAll(async () => {
   outer = temporaryFolder();
   root = `${outer}/one/two/root`;
-  mkdirSync(`${outer}/one/two`, { recursive: true });
+  mkdirSync(root, { recursive: true });
   recordPaths();
   server = await startServer({ root, limits: { maxEventLoopDelayMs: 0 } });
   const created = await ask(

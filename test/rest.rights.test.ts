@@ -227,3 +227,55 @@ describe('with write alone', () => {
     await namespace.close();
   });
 });
+
+describe('credentials of the storage', () => {
+  const storage_options = { key: 'secret' };
+  /** Vends also where it is not asked to, as the protocol lets it. */
+  const asked: unknown[] = [];
+  const answer = (request: { vend_credentials?: boolean }): object => {
+    asked.push(request.vend_credentials);
+    return { location: '/x', storage_options };
+  };
+  const namespace = stubNamespace({
+    describeTable: answer,
+    declareTable: answer,
+    createTable: answer,
+  });
+  const told = async (right: Permission, at: readonly string[], path: string, body: unknown) => {
+    asked.length = 0;
+    const apiKeys = [{ key: 'k', name: 'n', grants: [{ namespace: at, permission: right }] }];
+    const server = await restPair({ namespace, auth: { apiKeys } });
+    const isArrow = body instanceof Uint8Array;
+    const headers = { ...(isArrow ? ARROW : {}), 'x-api-key': 'k' };
+    const { status, json, text } = await ask(server, 'POST', path, body, headers);
+    expect([status, json.location]).toEqual([200, '/x']);
+    return { vended: text.includes('secret'), asked: asked[0] };
+  };
+
+  test.each([
+    ['/v1/table/prod$t/describe', 'read'],
+    ['/v1/table/prod$t/declare', 'write'],
+  ] as const)('%s: only to admin on the table', async (path, least) => {
+    const wanted = { vend_credentials: true };
+    for (const right of RIGHTS.slice(RIGHTS.indexOf(least), 2)) {
+      expect(await told(right, [], path, wanted)).toEqual({ vended: false, asked: false });
+      expect(await told(right, ['prod'], path, {})).toEqual({ vended: false, asked: undefined });
+    }
+    for (const at of [[], ['prod'], ['prod', 't']]) {
+      expect(await told('admin', at, path, wanted)).toEqual({ vended: true, asked: true });
+    }
+  });
+
+  test('nor in the answer of CreateTable', async () => {
+    const path = '/v1/table/prod$t/create';
+    const data = await streamBytes();
+    expect((await told('write', ['prod'], path, data)).vended).toBe(false);
+    expect((await told('admin', ['prod'], path, data)).vended).toBe(true);
+  });
+
+  test('without auth they are given as ever', async () => {
+    const server = await restPair({ namespace });
+    const { text } = await ask(server, 'POST', '/v1/table/t/describe', { vend_credentials: true });
+    expect(text).toContain('secret');
+  });
+});

@@ -35,8 +35,15 @@ export async function answeredOnce<Answer>(
     return found.answer as Answer;
   }
   const answer = await work();
-  await keep(catalog, name, { stamp: stamp.made(), operation, answer: answer as never });
+  await keep(catalog, name, { stamp: stamp.made(), operation, answer: withoutSecrets(answer) });
   return answer;
+}
+
+/** Credentials of the storage are not written down; they would have expired, too. */
+function withoutSecrets(answer: unknown): KeyRecord['answer'] {
+  if (answer === undefined) return undefined;
+  const { storage_options: _, ...kept } = answer as Record<string, unknown>;
+  return kept;
 }
 
 const periodOf = (catalog: Catalog): number => Math.floor(catalog.env.now() / PERIOD);

@@ -3,6 +3,7 @@
  * machine, under a name of its own by DNS rebinding; where no credentials are asked for, only the Host
  * and Origin headers tell them from those of the user.
  */
+import { isIPv4 } from 'node:net';
 import { DirspaceError } from '../errors.ts';
 import { texts } from './config-values.ts';
 import type { RequestState } from './request-state.ts';
@@ -26,8 +27,10 @@ export function hostGuard(rules: HostRules): (state: RequestState) => void {
   const names = new Set([...allowed, ...rules.routed].map((name) => name.toLowerCase()));
   return ({ request, headers }) => {
     // What comes without a socket comes from this program.
-    if (checks && request.peer !== undefined && !isKnown(headers.host, names)) {
-      throw misdirected(headers.host);
+    if (checks && request.peer !== undefined) {
+      for (const host of [headers.host, authorityOf(request.url)]) {
+        if (!isKnown(host, names)) throw misdirected(host);
+      }
     }
     const { origin } = headers;
     if (authenticates || origin === undefined || rules.allowsOrigin(origin)) return;
@@ -35,16 +38,28 @@ export function hostGuard(rules: HostRules): (state: RequestState) => void {
   };
 }
 
-/** HTTP asks for it, and Node would refuse without a body of ours. */
+/**
+ * HTTP asks for it, and Node would refuse without a body of ours. A body in chunks that a server in between
+ * may take for something else would hide a second request in it.
+ */
 export function requireHost({ request }: RequestState): void {
-  const { hosts, httpVersion } = request;
+  const { hosts, httpVersion, headers } = request;
   if (hosts > 1) {
     throw new DirspaceError('InvalidInput', `The request has ${hosts} Host headers; send one.`);
   }
-  if (hosts === 0 && httpVersion === '1.1') {
+  if (hosts === 0 && httpVersion !== '1.0') {
     throw new DirspaceError('InvalidInput', 'The request has no Host header.');
   }
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion !== '1.0')) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The transfer-encoding is ${JSON.stringify(coding.slice(0, 80))} in HTTP/${httpVersion}; bodies come with their length, or from HTTP/1.1 on "chunked".`,
+  );
 }
+
+/** The host of a target that is a whole address, as proxies are sent; it counts beside the header. */
+const authorityOf = (url: string): string | undefined => /^https?:\/\/([^/?]*)/i.exec(url)?.[1];
 
 function isKnown(host: string | undefined, names: ReadonlySet<string>): boolean {
   // Of HTTP/1.0, which no browser speaks.
@@ -61,7 +76,7 @@ function isKnown(host: string | undefined, names: ReadonlySet<string>): boolean 
 
 /** A name or an address that is of this machine, whoever resolves it. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 const misdirected = (host: string | undefined): DirspaceError =>
@@ -71,9 +86,16 @@ const misdirected = (host: string | undefined): DirspaceError =>
   );
 
 function refuseOtherSites({ origin, host }: RequestState['headers']): void {
-  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
+  if (origin === undefined || isOfHost(origin, host)) return;
   throw new DirspaceError(
     'PermissionDenied',
     'The request comes from a page of another site; a server without "auth" takes none of these.',
   );
+}
+
+/** Whether a page is of the host itself; one that a browser did not get by HTTP is of none. */
+function isOfHost(origin: string, host: string | undefined): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, host: own } = new URL(origin);
+  return /^https?:$/.test(protocol) && own === host;
 }

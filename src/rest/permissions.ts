@@ -85,10 +85,26 @@ export function permittedCaller(caller: Caller, principal: Principal, database: 
         return describeOwnTransaction(caller, call as Call<'DescribeTransaction'>, grants);
       default:
         checkCall(call, grants);
-        return caller(call);
+        return allows(grants, (call.request as Addressed).id ?? [], 'admin')
+          ? caller(call)
+          : withoutCredentials(caller, call);
     }
   };
   return permitted as Caller;
+}
+
+/**
+ * The answer without credentials of the storage, which are not asked for: they reach the files of a table
+ * around all that is checked here, and so are for whoever may do everything with it.
+ */
+async function withoutCredentials(caller: Caller, call: Call): Promise<unknown> {
+  const { vend_credentials: asked } = call.request as { readonly vend_credentials?: boolean };
+  const request = asked === undefined ? call.request : { ...call.request, vend_credentials: false };
+  const answer: unknown = await caller({ ...call, request } as Call);
+  if (typeof answer !== 'object' || answer === null || !('storage_options' in answer))
+    return answer;
+  const { storage_options: _, ...rest } = answer;
+  return rest;
 }
 
 /**
