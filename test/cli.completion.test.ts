@@ -1,10 +1,11 @@
 /** What shells complete, in the shells that are there. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
+import { wordsOfLine } from '../src/cli/completion.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { connect } from '../src/sdk/connect.ts';
 import { callCli } from './helpers/cli.ts';
@@ -88,15 +89,15 @@ test('there is a script for each shell, and for no other', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, out, error } = await callCli(['completion', shell]);
     expect({ code, error }).toEqual({ code: EXIT.ok, error: '' });
-    expect(out).toContain('dirspace completion words');
+    expect(out).toMatch(/dirspace completion (words|line) -- /);
   }
   expect(await callCli(['completion', 'csh'])).toMatchObject({ code: EXIT.usage, out: '' });
   expect(await callCli(['completion', 'bash', 'x'])).toMatchObject({ code: EXIT.usage, out: '' });
 });
 
-const has = (shell: string): boolean => {
+const has = (shell: string, script = 'true'): boolean => {
   try {
-    execFileSync(shell, ['-c', 'true'], { stdio: 'ignore' });
+    execFileSync(shell, ['-c', script], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
@@ -114,6 +115,78 @@ function inShell(shell: string, args: string[], script: string): string[] {
   return out.trimEnd().split('\n').sort();
 }
 
+test.each([
+  ['dirspace ls pr', ['dirspace', 'ls', 'pr']],
+  ['dirspace ls ', ['dirspace', 'ls', '']],
+  ['dirspace  --root=/a/b  ls', ['dirspace', '--root=/a/b', 'ls']],
+  ['dirspace --uri http://h:1 x', ['dirspace', '--uri', 'http://h:1', 'x']],
+  ["dirspace --root 'my cat' 'a b", ['dirspace', '--root', 'my cat', 'a b']],
+  ['dirspace --root "my \\"cat\\"" "a b', ['dirspace', '--root', 'my "cat"', 'a b']],
+  ['dirspace --root my\\ cat\\', ['dirspace', '--root', 'my cat']],
+  ['d ~/cat "~" a~', ['d', '/home/ada/cat', '~', 'a~']],
+  [`d $ROOM/x "\${ROOM}" '$ROOM' prod$user`, ['d', '/r/x', '/r', '$ROOM', 'prod$user']],
+  ['', ['']],
+])('the words of %j', (line, words) => {
+  expect(wordsOfLine(line, { HOME: '/home/ada', ROOM: '/r' })).toEqual(words);
+});
+
+/** What a real shell of a terminal makes of a line and a tabulator. */
+function typedInTerminal(shell: string, args: string[], setup: string, line: string): string {
+  const env = {
+    ...process.env,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+    DIRSPACE_URI: root,
+    HOME: folder,
+    TERM: 'dumb',
+  };
+  const ask = `import os, pty, select, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:-3])
+def until(mark, most):
+    got, end = b'', time.time() + most
+    while mark not in got and time.time() < end:
+        if select.select([fd], [], [], 0.1)[0]:
+            try: got += os.read(fd, 65536)
+            except OSError: break
+    return got
+setup, line, mark = sys.argv[-3:]
+os.write(fd, (setup + "; echo set''up\\n").encode())
+until(b'setup', 60)
+os.write(fd, ('echo ' + "be''gin\\n").encode())
+until(b'begin', 60)
+os.write(fd, (line + '\\t').encode())
+sys.stdout.buffer.write(until(mark.encode(), 60))
+os.close(fd)
+os.kill(pid, 9)
+`;
+  return execFileSync('python3', ['-c', ask, shell, ...args, setup, ...line.split('|')], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+}
+
+test.skipIf(!has('bash') || !has('python3', 'import pty'))(
+  'bash on a terminal, with quotes and signs',
+  () => {
+    const complete = (line: string, expected: string): void => {
+      const shown = typedInTerminal(
+        'bash',
+        ['--norc', '--noprofile', '-i'],
+        'bind "set enable-bracketed-paste off"; source <(dirspace completion bash)',
+        `${line}|${expected}`,
+      );
+      expect(shown).toContain(expected);
+    };
+    cpSync(root, join(folder, 'my cat'), { recursive: true });
+    complete('dirspace desc', 'describe ');
+    complete('dirspace ls --root "my cat" no', 'notes ');
+    complete('dirspace ls --root my\\ cat/ no', 'notes ');
+    complete(`dirspace --root=${root} describe prod/u`, 'prod/user ');
+  },
+);
+
 test.skipIf(!has('bash'))('bash', () => {
   const complete = (...typed: string[]): string[] =>
     inShell(
@@ -123,6 +196,8 @@ test.skipIf(!has('bash'))('bash', () => {
       complete -p dirspace >/dev/null || exit 1
       COMP_WORDS=(dirspace ${typed.map((word) => `'${word}'`).join(' ')})
       COMP_CWORD=${typed.length}
+      COMP_LINE="\${COMP_WORDS[*]}"
+      COMP_POINT=\${#COMP_LINE}
       _dirspace
       printf '%s\\n' "\${COMPREPLY[@]}"`,
     );

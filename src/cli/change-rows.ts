@@ -1,7 +1,7 @@
 /** `dirspace delete`, `update` and `add-columns`: changes of a table by SQL, one version each. */
+import type { DataType } from '../arrow.ts';
 import { defined } from '../sdk/defined.ts';
 import type { Table } from '../sdk/table.ts';
-import { parseTypes } from './column-types.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { counted } from './output.ts';
@@ -97,8 +97,7 @@ export const addColumns: Command = {
         'Give --set column=sql for columns with values, or --types name:type,... for columns of nulls.',
       );
     }
-    const fields =
-      types === undefined ? [] : Array.from(parseTypes(types), ([name, type]) => ({ name, type }));
+    const fields = types === undefined ? [] : await fieldsOf(types);
     const values = Object.entries(uniqueNames(given, '--set'));
     const { table, id } = await open(call);
     const result = await (types === undefined
@@ -114,6 +113,12 @@ export const addColumns: Command = {
     };
   },
 };
+
+/** Other commands start faster without what reads Arrow. */
+async function fieldsOf(types: string): Promise<{ name: string; type: DataType }[]> {
+  const { parseTypes } = await import('./column-types.ts');
+  return Array.from(parseTypes(types), ([name, type]) => ({ name, type }));
+}
 
 async function open(call: Call): Promise<{ table: Table; id: string[] }> {
   const { namespace, name } = parseObject(argument(call, 0));

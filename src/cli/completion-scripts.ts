@@ -11,7 +11,7 @@ _dirspace() {
       return
     fi
     COMPREPLY+=("$line")
-  done < <(dirspace completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(dirspace completion line -- "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
   if [ "\${#COMPREPLY[@]}" -eq 1 ]; then
     case "\${COMPREPLY[0]}" in */) compopt -o nospace 2>/dev/null ;; esac
   fi
@@ -23,7 +23,7 @@ const ZSH = `#compdef dirspace
 # Completion of dirspace for zsh.
 _dirspace() {
   local -a found
-  found=("\${(@f)$(dirspace completion words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@f)$(dirspace completion words -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ "$found[1]" == ':files' ]]; then
     _files
     return

@@ -20,6 +20,8 @@ type AnyCommand = Command | ServiceCommand;
 
 const SHELLS = Object.keys(SCRIPTS);
 const WORDS = 'words';
+/** As `words`, for bash: its own words are cut at every `=` and `:`, and have their quotes. */
+const LINE = 'line';
 
 /** `commands` are asked for when they are needed: this is one of them. */
 export const completion = (commands: () => readonly AnyCommand[]): ServiceCommand => ({
@@ -37,8 +39,10 @@ export const completion = (commands: () => readonly AnyCommand[]): ServiceComman
   ],
   service: true,
   async run({ arguments: [shell = '', ...words], around }: ServiceCall): Promise<number> {
-    if (shell === WORDS) {
-      const found = await complete(words.map(String), commands(), around).catch(() => []);
+    if (shell === WORDS || shell === LINE) {
+      const typed =
+        shell === WORDS ? words.map(String) : wordsOfLine(words[0] ?? '', around.env).slice(1);
+      const found = await complete(typed, commands(), around).catch(() => []);
       await around.out(found.map((word) => `${word}\n`).join(''));
       return EXIT.ok;
     }
@@ -53,6 +57,41 @@ export const completion = (commands: () => readonly AnyCommand[]): ServiceComman
     return EXIT.ok;
   },
 });
+
+/** The words of a line up to the cursor, the last one as far as it is typed, as a shell reads them. */
+export function wordsOfLine(
+  line: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [part] of line.matchAll(/\s+|'[^']*'?|"(?:[^"\\]|\\.)*"?|\\.?|[^\s'"\\]+/gs)) {
+    if (/^\s/.test(part)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + unquoted(part, word === undefined, env);
+  }
+  return [...words, word ?? ''];
+}
+
+function unquoted(
+  part: string,
+  isStart: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  if (part.startsWith("'")) return part.replace(/^'([^']*)'?$/s, '$1');
+  if (part.startsWith('\\')) return part.slice(1);
+  const isQuoted = part.startsWith('"');
+  const text = isQuoted
+    ? part.replace(/^"((?:[^"\\]|\\.)*)"?$/s, '$1').replaceAll(/\\(["\\$`])/g, '$1')
+    : isStart
+      ? part.replace(/^~(?=\/|$)/, () => env.HOME ?? '~')
+      : part;
+  // A "$" joins names of ids too.
+  return text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (found, braced, plain) => {
+    return env[braced ?? plain] ?? found;
+  });
+}
 
 const FILES = [':files'];
 /** Of every command. */

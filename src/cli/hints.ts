@@ -67,6 +67,12 @@ async function hintFor(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { ids, show, areDropped } = typed;
+  if (code === 'Unauthenticated') {
+    return 'What $DIRSPACE_API_KEY or $DIRSPACE_TOKEN holds is sent, where it is set.';
+  }
+  if (code === 'Unsupported' && details.status === 404) {
+    return 'Check the path of the address; that of a server of dirspace is empty, as in http://127.0.0.1:2333.';
+  }
   if (areDropped) return droppedHint(tryPath(ids[0] ?? ''), code, typed, connection, signal);
   if (code === 'TableTagNotFound' || code === 'TableBranchNotFound') {
     return referenceHint(tryPath(ids[0] ?? ''), code, typed, connection, signal);

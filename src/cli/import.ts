@@ -1,9 +1,8 @@
 /** `dirspace import`: rows from a file into a table. */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
-import { type DataInput, toRecordBatchStream } from '../sdk/data.ts';
+import type { DataInput } from '../sdk/data.ts';
 import type { Table } from '../sdk/table.ts';
-import { parseTypes, readSchema } from './column-types.ts';
 import { type Answer, argument, type Call, type Command, UsageError } from './command.ts';
 import { parseObject } from './ids.ts';
 import { counted } from './output.ts';
@@ -44,7 +43,7 @@ export const importFile: Command = {
     refuseOtherOrder(call);
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
-    const typed = typing(call, mode);
+    const typed = await typing(call, mode);
     const file = openFile(argument(call, 0), call.signal);
     const id = [...namespace, name];
     call.progress(() => progressOf(file));
@@ -78,22 +77,27 @@ const progressOf = ({ read, size }: OpenFile): string =>
   size === undefined ? megabytes(read()) : `${megabytes(read())} of ${megabytes(size)}`;
 
 /** What gives the data the types that are asked for. */
-function typing(
+async function typing(
   { options, signal }: Call,
   mode: (typeof MODES)[number],
-): (data: DataInput) => DataInput | Promise<DataInput> {
+): Promise<(data: DataInput) => DataInput | Promise<DataInput>> {
   if (mode === 'append') options.refuse(['types', 'schema'], 'the table has its types.');
   const types = options.text('types');
   const file = options.text('schema');
   if (types !== undefined && file !== undefined) {
     throw new UsageError('--types and --schema are both given; a schema has all types.');
   }
+  if (types === undefined && file === undefined) return (data) => data;
+  // Other commands start faster without what reads Arrow.
+  const [{ parseTypes, readSchema }, { toRecordBatchStream }] = await Promise.all([
+    import('./column-types.ts'),
+    import('../sdk/data.ts'),
+  ]);
   if (types !== undefined) {
     const columnTypes = parseTypes(types);
     return (data) => toRecordBatchStream(data, { columnTypes, signal });
   }
-  if (file === undefined) return (data) => data;
-  const schema = readSchema(file);
+  const schema = readSchema(file ?? '');
   return (data) => toRecordBatchStream(data, { schema, signal });
 }
 

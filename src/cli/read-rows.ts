@@ -1,6 +1,6 @@
 /** The rows that a query finds, in groups that are printed as they come. */
 import type { QueryBase } from '../sdk/query-base.ts';
-import { batchRows, type Row } from '../sdk/rows.ts';
+import type { Row } from '../sdk/rows.ts';
 import type { Call } from './command.ts';
 import { counted } from './output.ts';
 
@@ -12,6 +12,8 @@ export async function* readRows(
   query: QueryBase,
   { signal, terminals, progress }: Pick<Call, 'signal' | 'terminals' | 'progress'>,
 ): AsyncGenerator<readonly Row[]> {
+  // Other commands start faster without what reads Arrow.
+  const { batchRows } = await import('../sdk/rows.ts');
   let rows = 0;
   if (!terminals.output) progress(() => counted(rows, 'row'));
   for await (const batch of query.execute({ maxBatchLength: GROUP, signal })) {
