@@ -171,6 +171,7 @@ describe('an error says where', () => {
     ['a AND OR b', 7, 'at or near "OR"; a column whose name is a reserved word needs quotes'],
     ['a b', 3, 'at or near "b"'],
     ['a = b = c', 7, 'Comparisons do not chain'],
+    ['full / 7 = 3', 1, 'at or near "full"; a column whose name is a reserved word needs quotes'],
     ['a < b < c', 7, 'Comparisons do not chain'],
     ['a like b in (c)', 10, 'BETWEEN, IN and LIKE do not chain'],
     ['a is distinct from b is null', 22, 'IS does not chain'],

@@ -187,8 +187,18 @@ export function childrenOf(bound: Bound): readonly Bound[] {
 /** True where evaluating `bound` may throw for some rows. */
 export function canFail(bound: Bound): boolean {
   const here =
-    (bound.kind === 'arithmetic' && !bound.type.toString().startsWith('Float')) ||
+    (bound.kind === 'arithmetic' &&
+      !bound.type.toString().startsWith('Float') &&
+      !dividesSafely(bound)) ||
     (bound.kind === 'cast' && bound.mode !== 'lenient') ||
     (bound.kind === 'call' && bound.run.fallible);
   return here || childrenOf(bound).some(canFail);
+}
+
+/** Integers divided by a number that is neither 0 nor, where the quotient may not fit, -1. */
+function dividesSafely({ op, right, type }: Extract<Bound, { kind: 'arithmetic' }>): boolean {
+  if (!/^U?[Ii]nt/.test(type.toString()) || right.kind !== 'literal') return false;
+  const by = right.value;
+  if (typeof by !== 'bigint' || by === 0n) return false;
+  return op === '%' || (op === '/' && by !== -1n);
 }

@@ -16,6 +16,7 @@ import {
   type Value,
   validityOf,
 } from './column.ts';
+import { numberKernels } from './number-kernels.ts';
 import type { ArithmeticOperator } from './tree.ts';
 import { decimalScale, familyOf, INT64, integerRange, typeText } from './types.ts';
 
@@ -31,9 +32,15 @@ export function evaluateArithmetic(
   const family = familyOf(type);
   if (family === 'float') {
     const [a, b] = [doublesOf(left), doublesOf(right)];
-    const values = new Float64Array(length);
-    floatLoop(op, a, b, values);
+    const values = numberKernels(length)?.doubles(op, a, b, length) ?? floats(op, a, b, length);
     return { form: 'number', type, length, values, valid };
+  }
+  if (family === 'int' && isSigned64(type)) {
+    const [a, b] = [wideOf(left), wideOf(right)];
+    const kernels = a === null || b === null ? null : numberKernels(length);
+    // Null where a result does not fit, if only in a row without a value: the loops below know.
+    const values = kernels?.integers(op, a as BigInt64Array, b as BigInt64Array, length) ?? null;
+    if (values !== null) return { form: 'wide', type, length, values, valid };
   }
   if (family !== 'decimal') {
     const [a, b] = [safeOf(left), safeOf(right)];
@@ -67,8 +74,22 @@ function safeOf(column: Column): Operand | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
+const isSigned64 = (type: DataType): boolean => typeText(type) === 'int64';
+
+function wideOf(column: Column): BigInt64Array | bigint | null {
+  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
+  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
+  return BigInt.asIntN(64, column.value) === column.value ? column.value : null;
+}
+
 function spread(operand: Operand, length: number): Float64Array | Float32Array | Int32Array {
   return typeof operand === 'number' ? new Float64Array(length).fill(operand) : operand;
+}
+
+function floats(op: ArithmeticOperator, a: Operand, b: Operand, length: number): Float64Array {
+  const values = new Float64Array(length);
+  floatLoop(op, a, b, values);
+  return values;
 }
 
 function floatLoop(op: ArithmeticOperator, left: Operand, right: Operand, out: Float64Array): void {

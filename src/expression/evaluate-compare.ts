@@ -15,11 +15,14 @@ import {
   type Value,
   type WideColumn,
 } from './column.ts';
+import { numberKernels } from './number-kernels.ts';
 import { compareValues, holds } from './order.ts';
 import type { CompareOperator } from './tree.ts';
 
 /** `column op value`; `value` is canonical for the column's type and not null. */
 export function compareWithConstant(op: CompareOperator, column: Column, value: Value): Uint8Array {
+  const quick = throughKernels(op, column, value);
+  if (quick !== null) return quick;
   const out = new Uint8Array(column.length);
   switch (column.form) {
     case 'number':
@@ -56,6 +59,22 @@ export function compareWithConstant(op: CompareOperator, column: Column, value: 
       return out;
     }
   }
+}
+
+/** Null for columns of other kinds, few rows, and numbers that no row can be equal to. */
+function throughKernels(op: CompareOperator, column: Column, value: Value): Uint8Array | null {
+  if (column.form !== 'number' && column.form !== 'wide') return null;
+  const kernels = numberKernels(column.length);
+  if (kernels === null) return null;
+  if (column.form === 'number') {
+    const c = Number(value);
+    if (Number.isNaN(c) || (typeof value === 'bigint' && BigInt(c) !== value)) return null;
+    return maskNulls(kernels.compareNumbers(op, column.values, c), column.valid);
+  }
+  const { values } = column;
+  const c = value as bigint;
+  if (!(values instanceof BigInt64Array) || BigInt.asIntN(64, c) !== c) return null;
+  return maskNulls(kernels.compareIntegers(op, values, c), column.valid);
 }
 
 /** A comparison with NaN is false either way round, so that each loop says where NaN belongs. */

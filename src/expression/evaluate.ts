@@ -28,6 +28,8 @@ import { isAmong, prepareAmong } from './evaluate-in.ts';
 import { evaluateLike } from './evaluate-like.ts';
 import { dictionaryFrame, type Frame, NarrowFrame, noColumns } from './frame.ts';
 import { gather } from './gather.ts';
+import { numberKernels } from './number-kernels.ts';
+import { countSelected } from './selection.ts';
 import { familyOf } from './types.ts';
 import { isLight, workOf } from './weight.ts';
 
@@ -214,40 +216,55 @@ export function* logicInSteps(
       continue;
     }
     const least = isAnd && !keepUnknown ? TRUE : 0;
-    let open = 0;
-    for (let i = 0; i < length; i++) {
-      const value = truth[i] as number;
-      if (value !== decided && value >= least) open++;
-    }
+    const open = countOpen(truth, decided, least);
     if (open === 0) break;
     if (open < length * NARROW_BELOW || (open < length && canFail(arg))) {
-      const rows = new Uint32Array(open);
-      for (let i = 0, k = 0; i < length; i++) {
-        const value = truth[i] as number;
-        if (value !== decided && value >= least) rows[k++] = i;
-      }
+      const rows = openRows(truth, decided, least, open);
       const next = truthOf(yield* evaluateInSteps(arg, new NarrowFrame(frame, rows)));
-      for (let k = 0; k < open; k++) {
-        const row = rows[k] as number;
-        const [a, b] = [truth[row] as number, next[k] as number];
-        truth[row] = isAnd ? Math.min(a, b) : Math.max(a, b);
-      }
-    } else {
-      const next = truthOf(yield* evaluateInSteps(arg, frame));
-      if (isAnd)
-        for (let i = 0; i < length; i++) truth[i] = least2(truth[i] as number, next[i] as number);
-      else for (let i = 0; i < length; i++) truth[i] = most2(truth[i] as number, next[i] as number);
-    }
+      joinRows(isAnd, truth, next, rows);
+    } else joinAll(isAnd, truth, truthOf(yield* evaluateInSteps(arg, frame)));
   }
   return truth ?? new Uint8Array(length).fill(isAnd ? TRUE : FALSE);
 }
 
-function least2(a: number, b: number): number {
-  return Math.min(a, b);
+// The loops have functions of their own: one inside a generator is compiled much later.
+
+/** Rows that are not `decided`, and at least `least`. */
+function countOpen(truth: Uint8Array, decided: number, least: number): number {
+  if (least === TRUE) return countSelected(truth);
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) return truth.length - kernels.count(truth, decided);
+  let open = 0;
+  for (let i = 0; i < truth.length; i++) if (truth[i] !== decided) open++;
+  return open;
 }
 
-function most2(a: number, b: number): number {
-  return Math.max(a, b);
+function openRows(truth: Uint8Array, decided: number, least: number, open: number): Uint32Array {
+  const rows = new Uint32Array(open);
+  for (let i = 0, k = 0; k < open; i++) {
+    const value = truth[i] as number;
+    if (value !== decided && value >= least) rows[k++] = i;
+  }
+  return rows;
+}
+
+function joinRows(isAnd: boolean, truth: Uint8Array, next: Uint8Array, rows: Uint32Array): void {
+  for (let k = 0; k < rows.length; k++) {
+    const row = rows[k] as number;
+    const [a, b] = [truth[row] as number, next[k] as number];
+    truth[row] = isAnd ? Math.min(a, b) : Math.max(a, b);
+  }
+}
+
+function joinAll(isAnd: boolean, truth: Uint8Array, next: Uint8Array): void {
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) {
+    kernels.join(isAnd, truth, next);
+    return;
+  }
+  const n = truth.length;
+  if (isAnd) for (let i = 0; i < n; i++) truth[i] = Math.min(truth[i] as number, next[i] as number);
+  else for (let i = 0; i < n; i++) truth[i] = Math.max(truth[i] as number, next[i] as number);
 }
 
 function evaluateIs(bound: Extract<Bound, { kind: 'is' }>, column: Column): Uint8Array {

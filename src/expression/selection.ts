@@ -3,6 +3,7 @@
  * truth bytes only.
  */
 import { TRUE } from './column.ts';
+import { numberKernels } from './number-kernels.ts';
 
 /** Rows whose byte is TRUE, in order. */
 export function selectedRows(truth: Uint8Array): Uint32Array {
@@ -29,6 +30,8 @@ export function selectedRows(truth: Uint8Array): Uint32Array {
 }
 
 export function countSelected(truth: Uint8Array): number {
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) return kernels.count(truth, TRUE);
   let count = 0;
   const words = wordsOf(truth);
   const whole = words.length;

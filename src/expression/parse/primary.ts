@@ -4,7 +4,7 @@ import type { Expression, LiteralExpression } from '../tree.ts';
 import { type Name, parseCall } from './calls.ts';
 import { COLUMN_NAME, FUNCTION_NAME, RESERVED } from './keywords.ts';
 import type { Parser } from './parser.ts';
-import { refuseUnsupported } from './refusals.ts';
+import { refuseKeyword, refuseUnsupported } from './refusals.ts';
 import { parseSpecialCall } from './special-calls.ts';
 import { BITS, END, MARK, NAME, NUMBER, STRING, WORD } from './tokens.ts';
 import { parseTypedLiteral, typedLiteral } from './types.ts';
@@ -142,7 +142,7 @@ function afterName(parser: Parser, name: Name): Expression {
   const isFunction = name.functions || path.length > 1;
   if (isFunction && parser.isMark('(')) return parseCall(parser, { ...name, path });
   if (isFunction && tokens.kind === STRING) return typedLiteral(parser, path, [], name.at);
-  if (!name.columns) parser.refuseToken();
+  if (!name.columns) refuseKeyword(path[0] ?? '', name.at);
   parser.height = 0;
   return members(parser, { kind: 'column', path, at: name.at });
 }

@@ -3,6 +3,8 @@ import { refuse, shorten } from '../sql-error.ts';
 import { KEYWORDS } from './keywords.ts';
 import { END, NAME, STRING, type Tokens, WORD } from './tokens.ts';
 
+const NEEDS_QUOTES = '; a column whose name is a reserved word needs quotes: "name"';
+
 /** Throws InvalidInput for the token at the cursor, which cannot stand there. */
 export function refuseSyntax(tokens: Tokens, expected?: string): never {
   const { kind, sql, start, end, text, word } = tokens;
@@ -11,11 +13,16 @@ export function refuseSyntax(tokens: Tokens, expected?: string): never {
   }
   const place = kind === END ? 'the end' : `or near "${shorten(sql.slice(start, end))}"`;
   const more = expected === undefined ? '' : `; ${expected}`;
-  const hint =
-    kind === WORD && KEYWORDS.has(word)
-      ? '; a column whose name is a reserved word needs quotes: "name"'
-      : '';
+  const hint = kind === WORD && KEYWORDS.has(word) ? NEEDS_QUOTES : '';
   return refuse(start, `Cannot read the expression: syntax error at ${place}${more}${hint}`);
+}
+
+/** Throws InvalidInput for a keyword that names functions alone, where a column is meant. */
+export function refuseKeyword(keyword: string, at: number): never {
+  return refuse(
+    at,
+    `Cannot read the expression: syntax error at or near "${keyword}"${NEEDS_QUOTES}`,
+  );
 }
 
 /** Throws InvalidInput for a construct that is never evaluated here, though PostgreSQL does. */

@@ -1,0 +1,278 @@
+;; The inner loops of arithmetic, comparison and logic over whole columns, block by block. Knows only
+;; numbers and bytes in its own memory: no types, no nulls. `npm run build:wasm` assembles this file
+;; into numbers.wasm.ts.
+;;
+;; The memory has 64 KiB for each operand, 8,192 numbers: the left one at 0, where results go, and the
+;; right one at 65,536; then 64 KiB of truth values, one byte a row (0 false, 1 unknown, 2 true), at
+;; 131,072, and as many at 196,608. Rows are gone through in pairs or sixteen at a time: what lies
+;; behind the last of them is overwritten.
+(module
+  (memory (export "memory") 5 5)
+
+  ;; left = left op right
+  (func (export "add_f64") (param $rows i32)
+    (local $at i32) (local $end i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store (local.get $at) (f64x2.add
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "sub_f64") (param $rows i32)
+    (local $at i32) (local $end i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store (local.get $at) (f64x2.sub
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "mul_f64") (param $rows i32)
+    (local $at i32) (local $end i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store (local.get $at) (f64x2.mul
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "div_f64") (param $rows i32)
+    (local $at i32) (local $end i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store (local.get $at) (f64x2.div
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  ;; The same for integers: 1 where one of the results needs more than 64 bits.
+  (func (export "add_i64") (param $rows i32) (result i32)
+    (local $at i32) (local $end i32) (local $a v128) (local $b v128) (local $r v128) (local $over v128)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $a (v128.load (local.get $at)))
+        (local.set $b (v128.load offset=65536 (local.get $at)))
+        (local.set $r (i64x2.add (local.get $a) (local.get $b)))
+        (local.set $over (v128.or (local.get $over)
+          (v128.and (v128.xor (local.get $a) (local.get $r)) (v128.xor (local.get $b) (local.get $r)))))
+        (v128.store (local.get $at) (local.get $r))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next)))
+    (i32.ne (i64x2.bitmask (local.get $over)) (i32.const 0)))
+
+  (func (export "sub_i64") (param $rows i32) (result i32)
+    (local $at i32) (local $end i32) (local $a v128) (local $b v128) (local $r v128) (local $over v128)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $a (v128.load (local.get $at)))
+        (local.set $b (v128.load offset=65536 (local.get $at)))
+        (local.set $r (i64x2.sub (local.get $a) (local.get $b)))
+        (local.set $over (v128.or (local.get $over)
+          (v128.and (v128.xor (local.get $a) (local.get $b)) (v128.xor (local.get $a) (local.get $r)))))
+        (v128.store (local.get $at) (local.get $r))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next)))
+    (i32.ne (i64x2.bitmask (local.get $over)) (i32.const 0)))
+
+  ;; Products of which both sides together have at most 62 bits; 1 where one has more.
+  (func (export "mul_i64") (param $rows i32) (result i32)
+    (local $at i32) (local $end i32) (local $a i64) (local $b i64)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $a (i64.load (local.get $at)))
+        (local.set $b (i64.load offset=65536 (local.get $at)))
+        (if (i64.lt_u
+            (i64.add
+              (i64.clz (i64.xor (local.get $a) (i64.shr_s (local.get $a) (i64.const 63))))
+              (i64.clz (i64.xor (local.get $b) (i64.shr_s (local.get $b) (i64.const 63)))))
+            (i64.const 66))
+          (then (return (i32.const 1))))
+        (i64.store (local.get $at) (i64.mul (local.get $a) (local.get $b)))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br $next)))
+    (i32.const 0))
+
+  ;; Quotients are cut towards zero. 1 for a division by zero, and for one by -1, which may not fit.
+  (func (export "div_i64") (param $rows i32) (result i32)
+    (local $at i32) (local $end i32) (local $a i64) (local $b i64)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $a (i64.load (local.get $at)))
+        (local.set $b (i64.load offset=65536 (local.get $at)))
+        (if (i64.le_u (i64.add (local.get $b) (i64.const 1)) (i64.const 1))
+          (then (return (i32.const 1))))
+        ;; Processors divide 32 bits several times faster.
+        (if (i64.eqz (i64.shr_u (i64.or (local.get $a) (local.get $b)) (i64.const 32)))
+          (then (i64.store (local.get $at) (i64.extend_i32_u
+            (i32.div_u (i32.wrap_i64 (local.get $a)) (i32.wrap_i64 (local.get $b))))))
+          (else (i64.store (local.get $at) (i64.div_s (local.get $a) (local.get $b)))))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br $next)))
+    (i32.const 0))
+
+  ;; Remainders have the sign of the left side. 1 for a division by zero.
+  (func (export "rem_i64") (param $rows i32) (result i32)
+    (local $at i32) (local $end i32) (local $a i64) (local $b i64)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $a (i64.load (local.get $at)))
+        (local.set $b (i64.load offset=65536 (local.get $at)))
+        (if (i64.eqz (local.get $b)) (then (return (i32.const 1))))
+        (if (i64.eqz (i64.shr_u (i64.or (local.get $a) (local.get $b)) (i64.const 32)))
+          (then (i64.store (local.get $at) (i64.extend_i32_u
+            (i32.rem_u (i32.wrap_i64 (local.get $a)) (i32.wrap_i64 (local.get $b))))))
+          (else (i64.store (local.get $at) (i64.rem_s (local.get $a) (local.get $b)))))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br $next)))
+    (i32.const 0))
+
+  ;; Truth values at `to` of left op right, turned round where `flip` is 2.
+  (func (export "lt_f64") (param $to i32) (param $rows i32) (param $flip i32)
+    (local $at i32) (local $end i32) (local $two i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $two (i64x2.bitmask (f64x2.lt
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
+        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
+          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
+          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "le_f64") (param $to i32) (param $rows i32) (param $flip i32)
+    (local $at i32) (local $end i32) (local $two i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $two (i64x2.bitmask (f64x2.le
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
+        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
+          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
+          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "eq_f64") (param $to i32) (param $rows i32) (param $flip i32)
+    (local $at i32) (local $end i32) (local $two i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $two (i64x2.bitmask (f64x2.eq
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
+        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
+          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
+          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "lt_i64") (param $to i32) (param $rows i32) (param $flip i32)
+    (local $at i32) (local $end i32) (local $two i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $two (i64x2.bitmask (i64x2.lt_s
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
+        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
+          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
+          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "le_i64") (param $to i32) (param $rows i32) (param $flip i32)
+    (local $at i32) (local $end i32) (local $two i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $two (i64x2.bitmask (i64x2.le_s
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
+        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
+          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
+          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "eq_i64") (param $to i32) (param $rows i32) (param $flip i32)
+    (local $at i32) (local $end i32) (local $two i32)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $two (i64x2.bitmask (i64x2.eq
+          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
+        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
+          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
+          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  ;; The least and the greatest of two truth values each, into the first ones.
+  (func (export "min_truth") (param $rows i32)
+    (local $at i32) (local $end i32)
+    (local.set $end (local.get $rows))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store offset=131072 (local.get $at) (i8x16.min_u
+          (v128.load offset=131072 (local.get $at)) (v128.load offset=196608 (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  (func (export "max_truth") (param $rows i32)
+    (local $at i32) (local $end i32)
+    (local.set $end (local.get $rows))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store offset=131072 (local.get $at) (i8x16.max_u
+          (v128.load offset=131072 (local.get $at)) (v128.load offset=196608 (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next))))
+
+  ;; How many truth values are `wanted`; the rows are a multiple of sixteen.
+  (func (export "count_truth") (param $rows i32) (param $wanted i32) (result i32)
+    (local $at i32) (local $count i32)
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $rows)))
+        (local.set $count (i32.add (local.get $count) (i32.popcnt (i8x16.bitmask (i8x16.eq
+          (v128.load offset=131072 (local.get $at)) (i8x16.splat (local.get $wanted)))))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next)))
+    (local.get $count)))
