@@ -11,13 +11,45 @@ export const DEFAULT_REQUEST_MEMORY: number = 1024 * 1024 * 1024;
 /** A scan works on so many batches at once; each may have this share of the request's memory. */
 const BATCHES_AT_ONCE = 4;
 
-/** The memory that all requests of a server may have together. */
+/** How long a batch of rows waits for memory, in milliseconds, where nothing else is said. */
+const DEFAULT_WAIT = 10_000;
+/** While batches wait, slow readers are looked for this often, in milliseconds. */
+const LOOK_MILLIS = 250;
+
+/** An answer on its way, which holds memory until its reader has taken it. */
+export interface SlowAnswer {
+  /** Milliseconds that it has waited for a reader that takes little; 0 where it does not wait. */
+  waited(): number;
+  /** Breaks it off. */
+  end(): void;
+}
+
+/** Answers whose readers were slow for so many milliseconds are broken off where memory is short. */
+export const SLOW_MILLIS = 5_000;
+
+interface Waiting {
+  readonly bytes: number;
+  readonly enter: () => void;
+}
+
+/**
+ * The memory that all requests of a server may have together. What a request makes and keeps is taken
+ * at once or refused; batches of rows that pass through wait in line for theirs.
+ */
 export class ServerMemory {
   readonly limit: number;
+  readonly #waitMillis: number;
+  readonly #waiting = new Set<Waiting>();
+  readonly #answers = new Set<SlowAnswer>();
   #taken = 0;
+  /** Bytes of batches that pass through. */
+  #passing = 0;
+  #looking: NodeJS.Timeout | undefined;
 
-  constructor(limit: number) {
+  /** @param waitMillis how long a batch of rows waits for its memory */
+  constructor(limit: number, waitMillis: number = DEFAULT_WAIT) {
     this.limit = limit;
+    this.#waitMillis = waitMillis;
   }
 
   /** Bytes that were taken and not given back. */
@@ -28,19 +60,132 @@ export class ServerMemory {
   /** @throws ServiceUnavailable */
   take(bytes: number, what: string): void {
     if (this.#taken + bytes > this.limit) {
-      throw new DirspaceError(
-        'ServiceUnavailable',
-        `${what} would take ${bytes} bytes more, and with those of the other requests under way that is beyond serverMemory (${this.limit} bytes). Try again when they are done, or raise serverMemory.`,
-        { details: { limit: 'serverMemory', serverMemory: this.limit } },
-      );
+      this.#endSlowest();
+      throw beyondServerMemory(what, bytes, this.limit);
     }
     this.#taken += bytes;
   }
 
   giveBack(bytes: number): void {
     this.#taken = Math.max(0, this.#taken - bytes);
+    this.#letIn();
+  }
+
+  /** Counts what grows and shrinks beside the memory of any request; whoever asks for it ends it. */
+  hold(what: string): HeldMemory {
+    return new HeldMemory(this, what);
+  }
+
+  /** Takes memory of a batch that passes through, unless that is more than there is now. */
+  tryPass(bytes: number): boolean {
+    if (this.#waiting.size > 0 || !this.#fits(bytes)) return false;
+    this.#taken += bytes;
+    this.#passing += bytes;
+    return true;
+  }
+
+  /**
+   * Takes memory of a batch that passes through as soon as there is as much. One batch always
+   * passes, whatever is taken. Rejects with ServiceUnavailable where it waited for too long, and with the reason of the signal.
+   */
+  pass(bytes: number, what: string, signal: AbortSignal | undefined): Promise<void> {
+    if (this.tryPass(bytes)) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', leave);
+        this.#waiting.delete(waiting);
+      };
+      const leave = (): void => {
+        end();
+        reject(signal?.reason);
+        this.#letIn();
+      };
+      const giveUp = (): void => {
+        end();
+        reject(beyondServerMemory(what, bytes, this.limit));
+        this.#letIn();
+      };
+      const waiting: Waiting = {
+        bytes,
+        enter: () => {
+          end();
+          this.#taken += bytes;
+          this.#passing += bytes;
+          resolve();
+        },
+      };
+      const timer = setTimeout(giveUp, this.#waitMillis).unref();
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#waiting.add(waiting);
+      this.#look();
+    });
+  }
+
+  /** A batch that passes through turned out to be larger. @throws ServiceUnavailable */
+  grow(bytes: number, what: string): void {
+    this.take(bytes, what);
+    this.#passing += bytes;
+  }
+
+  /** Gives back memory of a batch that has passed. */
+  passed(bytes: number): void {
+    this.#passing -= bytes;
+    this.giveBack(bytes);
+  }
+
+  /** Knows of an answer on its way until the function returned is called. */
+  sending(answer: SlowAnswer): () => void {
+    this.#answers.add(answer);
+    return () => this.#answers.delete(answer);
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#taken + bytes <= this.limit || this.#passing === 0;
+  }
+
+  #letIn(): void {
+    for (const waiting of this.#waiting) {
+      if (!this.#fits(waiting.bytes)) return;
+      waiting.enter();
+    }
+  }
+
+  #look(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      if (this.#waiting.size === 0) return;
+      this.#endSlowest();
+      this.#look();
+    }, LOOK_MILLIS).unref();
+  }
+
+  /** Breaks off the answer that has waited longest for a slow reader, where there is one. */
+  #endSlowest(): void {
+    let slowest: SlowAnswer | undefined;
+    let most = SLOW_MILLIS;
+    for (const answer of this.#answers) {
+      const waited = answer.waited();
+      if (waited < most) continue;
+      most = waited;
+      slowest = answer;
+    }
+    if (slowest === undefined) return;
+    this.#answers.delete(slowest);
+    slowest.end();
   }
 }
+
+const beyondServerMemory = (what: string, bytes: number, limit: number): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    `${what} would take ${bytes} bytes more, and with those of the other requests under way that is beyond serverMemory (${limit} bytes). Try again when they are done, or raise serverMemory.`,
+    { details: { limit: 'serverMemory', serverMemory: limit } },
+  );
 
 /** The memory of one request. */
 export class RequestMemory {
@@ -89,13 +234,17 @@ export class RequestMemory {
 
 /** The bytes of one thing, such as the rows that a sort collects. */
 export class HeldMemory {
-  readonly #memory: RequestMemory;
+  readonly #memory: Pick<RequestMemory, 'take' | 'giveBack'>;
   readonly #what: string;
   #bytes = 0;
 
-  constructor(memory: RequestMemory, what: string) {
+  constructor(memory: Pick<RequestMemory, 'take' | 'giveBack'>, what: string) {
     this.#memory = memory;
     this.#what = what;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** It has so many bytes now. @throws as RequestMemory.take, with what it had before still counted */

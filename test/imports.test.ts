@@ -13,6 +13,7 @@ const LAYERS = [
     'known-names.ts',
     'request-memory.ts',
     'steps.ts',
+    'stepped.ts',
   ],
   ['values'],
   ['arrow.ts'],

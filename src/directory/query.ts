@@ -13,6 +13,7 @@ import type {
 } from '../protocol/models.ts';
 import { parseMode } from '../protocol/modes.ts';
 import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import { stepped } from '../stepped.ts';
 import { analyzePlan, explainPlan } from '../table/explain.ts';
 import { type OrderKey, orderedScan, planKeys } from '../table/order.ts';
 import { scan } from '../table/scan.ts';
@@ -90,9 +91,14 @@ export async function takeTableRows(
 /** Rows that are taken at once, in one batch. */
 const FEW_ROWS = 1024;
 
-async function* batchesOf(parts: AsyncIterable<TakenPart>): AsyncGenerator<RecordBatch> {
-  for await (const { batch } of parts) yield batch;
-}
+const batchesOf = (parts: AsyncGenerator<TakenPart>): AsyncGenerator<RecordBatch> =>
+  stepped(
+    async () => {
+      const { done, value } = await parts.next();
+      return done === true ? undefined : value.batch;
+    },
+    () => parts.return(undefined),
+  );
 
 export async function explainTableQueryPlan(
   catalog: Catalog,

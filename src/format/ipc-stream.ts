@@ -5,6 +5,7 @@
 import type { DataType, Dictionary, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError } from '../errors.ts';
 import { describeType, typesEqual } from '../protocol/schema-equality.ts';
+import { stepped } from '../stepped.ts';
 import { ALIGNMENT, aligned } from './alignment.ts';
 import { columnsOf, nullColumn, recordBatch } from './arrow-data.ts';
 import { type EncodedColumn, encodeColumn } from './column-writer.ts';
@@ -26,39 +27,56 @@ const JOIN_BYTES = 65_536;
  * rows, which some readers need to learn the types. Chunks may be views of the batches' buffers.
  * @throws TableSchemaValidation for a batch that does not fit the schema
  */
-export async function* encodeIpcStream(stream: RecordBatchStream): AsyncGenerator<Uint8Array> {
-  const encoder = new StreamEncoder(stream.schema);
-  yield* joined(encoder.begin());
-  for await (const batch of stream) yield* joined(encoder.batch(batch));
-  yield* joined(encoder.end());
-}
+export const encodeIpcStream = (stream: RecordBatchStream): AsyncGenerator<Uint8Array> =>
+  encoded(stream, new StreamEncoder(stream.schema));
 
 /**
  * The bytes of an Arrow file, pulled batch by batch. The dictionaries of all batches are joined and
  * stand at its end, since a file has one for each column.
  * @throws as encodeIpcStream does
  */
-export async function* encodeIpcFile(stream: RecordBatchStream): AsyncGenerator<Uint8Array> {
-  const encoder = new FileEncoder(stream.schema);
-  yield* joined(encoder.begin());
-  for await (const batch of stream) yield* joined(encoder.batch(batch));
-  yield* joined(encoder.end());
+export const encodeIpcFile = (stream: RecordBatchStream): AsyncGenerator<Uint8Array> =>
+  encoded(stream, new FileEncoder(stream.schema));
+
+/** Refers to nothing of a batch while the next one is made. */
+function encoded(
+  stream: RecordBatchStream,
+  encoder: StreamEncoder | FileEncoder,
+): AsyncGenerator<Uint8Array> {
+  /** The last one comes first. */
+  let pieces = encoder.begin().toReversed();
+  let batches: AsyncIterator<RecordBatch> | undefined;
+  let isOver = false;
+  const step = async (): Promise<Uint8Array | undefined> => {
+    for (;;) {
+      const chunk = nextChunk(pieces);
+      if (chunk !== undefined || isOver) return chunk;
+      batches ??= stream[Symbol.asyncIterator]();
+      const next = await batches.next();
+      isOver = next.done === true;
+      pieces = (next.done === true ? encoder.end() : encoder.batch(next.value)).toReversed();
+    }
+  };
+  return stepped(step, () => {
+    pieces = [];
+    // Rows that nobody asked for may have begun as well.
+    batches ??= stream[Symbol.asyncIterator]();
+    return isOver ? undefined : batches.return?.();
+  });
 }
 
 /** Few chunks out of many pieces: short ones are copied, neighbours together. */
-function* joined(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
-  let waiting: Uint8Array[] = [];
+function nextChunk(pieces: Uint8Array[]): Uint8Array | undefined {
+  const waiting: Uint8Array[] = [];
   let bytes = 0;
-  for (const piece of pieces) {
-    if (bytes > 0 && bytes + piece.length > JOIN_BYTES) {
-      yield chunkOf(waiting, bytes);
-      waiting = [];
-      bytes = 0;
-    }
+  while (pieces.length > 0) {
+    const piece = pieces.at(-1) as Uint8Array;
+    if (bytes > 0 && bytes + piece.length > JOIN_BYTES) break;
+    pieces.pop();
     if (piece.length > 0) waiting.push(piece);
     bytes += piece.length;
   }
-  if (bytes > 0) yield chunkOf(waiting, bytes);
+  return bytes > 0 ? chunkOf(waiting, bytes) : undefined;
 }
 
 /** Never one of the short pieces themselves: padding and markers serve every stream there is. */

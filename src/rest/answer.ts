@@ -2,12 +2,13 @@
  * Answers to requests: JSON, Arrow data, and errors. What was asked is not looked at beyond what
  * the form of the answer depends on.
  */
-import { type RecordBatchStream, recordBatchStream } from '../arrow.ts';
+import type { RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { encodeIpcFile, encodeIpcStream } from '../format/ipc-stream.ts';
 import { type ErrorStatus, formatErrorBody } from '../protocol/error-body.ts';
 import { EVERY_OPERATION } from '../protocol/every-operation.ts';
+import { stepped } from '../stepped.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE } from './header-names.ts';
 import { type HttpAnswer, type RequestState, RequestTimeout } from './request-state.ts';
 
@@ -49,30 +50,26 @@ const answerOf = (type: string, body: AsyncIterable<Uint8Array>): HttpAnswer => 
 async function startRows(rows: RecordBatchStream): Promise<RecordBatchStream> {
   const { schema } = rows;
   const batches = rows[Symbol.asyncIterator]();
-  const first = await batches.next();
-  return recordBatchStream(schema, {
-    async *[Symbol.asyncIterator]() {
-      try {
-        if (first.done) {
-          yield recordBatch(
-            schema,
-            schema.fields.map(({ type }) => nullColumn(type, 0)),
-            0,
-          );
-          return;
-        }
-        yield first.value;
-        while (true) {
-          const next = await batches.next();
-          if (next.done) return;
-          yield next.value;
-        }
-      } finally {
-        await batches.return?.();
-      }
-    },
-  });
+  const { done, value } = await batches.next();
+  let first: RecordBatch | undefined = done === true ? emptyBatch(schema) : value;
+  const step = async (): Promise<RecordBatch | undefined> => {
+    if (first !== undefined) {
+      const batch = first;
+      first = undefined;
+      return batch;
+    }
+    const next = await batches.next();
+    return next.done === true ? undefined : next.value;
+  };
+  return { schema, [Symbol.asyncIterator]: () => stepped(step, () => batches.return?.()) };
 }
+
+const emptyBatch = (schema: Schema): RecordBatch =>
+  recordBatch(
+    schema,
+    schema.fields.map(({ type }) => nullColumn(type, 0)),
+    0,
+  );
 
 function prefersStream(accept: string): boolean {
   let stream = 0;

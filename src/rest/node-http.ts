@@ -12,10 +12,12 @@ import {
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { DirspaceError } from '../errors.ts';
+import type { SlowAnswer } from '../request-memory.ts';
 import type { Exchange, Handler } from './app.ts';
 import { hasBody } from './body.ts';
 import { finishAfterBody, isUnread } from './leftover.ts';
 import type { HttpAnswer, WireRequest } from './request-state.ts';
+import { ReaderPace } from './slow-reader.ts';
 import type { Certificate } from './tls.ts';
 
 export interface SocketOptions {
@@ -28,6 +30,8 @@ export interface SocketOptions {
   readonly socketTimeoutMs: number;
   /** Headers that take longer are answered 408; 0 for any time. */
   readonly headersTimeoutMs: number;
+  /** Knows of an answer that may have to wait for its reader until what it returns is called. */
+  readonly sending: (answer: SlowAnswer) => () => void;
   /** Plain HTTP if undefined. */
   readonly certificate: Certificate | undefined;
 }
@@ -177,7 +181,7 @@ export class SocketServer {
       reply.writeHead(status, { ...headers, 'content-length': length }).end(body, encoding);
     } else {
       reply.writeHead(status, headers);
-      await pump(body, reply, exchange);
+      await pump(body, reply, exchange, this.#options.sending);
     }
   }
 
@@ -250,20 +254,58 @@ class SocketRequest implements WireRequest {
   }
 }
 
+/** Bytes that are given to a connection at once: so often it tells how much its reader took. */
+const WRITE_BYTES = 262_144;
+
 /** Sends pieces as fast as the connection takes them. Rejects as the body fails. */
 async function pump(
   body: AsyncIterable<Uint8Array>,
   reply: ServerResponse,
   exchange: Exchange,
+  sending: SocketOptions['sending'],
 ): Promise<void> {
-  for await (const piece of body) {
-    if (reply.destroyed) return;
-    exchange.state.progress.moved();
-    exchange.state.sent += piece.byteLength;
-    if (!reply.write(piece)) await drained(reply);
+  const { state } = exchange;
+  const breakOff = (reason: unknown): void => {
+    exchange.broken(reason);
+    reply.destroy();
+  };
+  // A reader that takes nothing hears of no failure either: the connection ends with the request.
+  const forget = state.progress.onAbort(breakOff);
+  const pace = new ReaderPace(() => breakOff(tooSlow()));
+  const sent = sending(pace);
+  const pieces = body[Symbol.asyncIterator]();
+  // A function of its own, so that nothing refers to a piece while the next one is made.
+  const sendNext = async (): Promise<boolean> => {
+    const { done, value: piece } = await pieces.next();
+    if (done === true) return false;
+    for (let at = 0; at < piece.byteLength; at += WRITE_BYTES) {
+      if (reply.destroyed) break;
+      const part = piece.subarray(at, at + WRITE_BYTES);
+      state.progress.moved();
+      state.sent += part.byteLength;
+      if (reply.write(part)) continue;
+      pace.wait();
+      await drained(reply);
+      pace.took(part.byteLength);
+    }
+    return !reply.destroyed;
+  };
+  try {
+    while (await sendNext());
+    if (!reply.destroyed) reply.end();
+  } finally {
+    sent();
+    forget();
+    await pieces.return?.();
   }
-  reply.end();
 }
+
+const tooSlow = (): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    'The reader of the answer took less than 64 KiB a second, and others waited for the memory that the answer holds (serverMemory).',
+    { details: { limit: 'serverMemory' } },
+  );
 
 /** Resolves when more may be written, or never will be. */
 function drained(reply: ServerResponse): Promise<void> {

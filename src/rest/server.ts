@@ -123,7 +123,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
-  const serverMemory = new ServerMemory(limits.serverMemory);
+  const serverMemory = new ServerMemory(limits.serverMemory, limits.queueTimeoutMs);
   const counters = new Counters();
   const queue = new QueueCount();
   const databases = new Databases(
@@ -257,6 +257,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     socketTimeoutMs: limits.requestTimeoutMs + 5_000,
     headersTimeoutMs: limits.headersTimeoutMs,
     certificate: live.certificate,
+    sending: (answer) => serverMemory.sending(answer),
   });
 
   const stop = async (): Promise<void> => {

@@ -161,7 +161,7 @@ const isField = (column: ReadColumn): boolean => column.kind === 'field';
 const needs = new WeakMap<readonly ReadColumn[], readonly string[]>();
 
 /** Names of the version's columns that the plan's columns are made of, in the order of these. */
-function neededFields(columns: readonly ReadColumn[]): readonly string[] {
+export function neededFields(columns: readonly ReadColumn[]): readonly string[] {
   const known = needs.get(columns);
   if (known !== undefined) return known;
   const names = new Set<string>();

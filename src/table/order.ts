@@ -7,6 +7,7 @@ import type { Data, DataType, RecordBatch, RecordBatchStream } from '../arrow.ts
 import { DirspaceError } from '../errors.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 import type { HeldMemory } from '../request-memory.ts';
+import { stepped } from '../stepped.ts';
 import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import {
@@ -25,7 +26,7 @@ import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
 import type { Snapshot } from './snapshot.ts';
 import { hasNumbers, hasOrder } from './sort-keys.ts';
-import { takenInParts } from './take.ts';
+import { type TakenPart, takenInParts } from './take.ts';
 import { inTurns, Turn } from './turn.ts';
 
 export interface OrderKey {
@@ -45,16 +46,22 @@ export async function orderedScan(
   const keyPlan = await planKeys(engine, snapshot, { ...request, memory }, keys);
   return {
     schema: plan.schema,
-    async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
-      if (plan.limit <= 0) return;
+    [Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
       const held = memory.hold('The rows to be put in order');
-      try {
-        const sorted = await sortedBy(keyPlan, keys, plan.offset + plan.limit, held);
-        const parts = takenInParts(plan, plan.offset, sorted.count, sorted.rowIds);
-        for await (const { batch } of parts) yield batch;
-      } finally {
+      let parts: AsyncGenerator<TakenPart> | undefined;
+      const step = async (): Promise<RecordBatch | undefined> => {
+        if (plan.limit <= 0) return undefined;
+        if (parts === undefined) {
+          const sorted = await sortedBy(keyPlan, keys, plan.offset + plan.limit, held);
+          parts = takenInParts(plan, plan.offset, sorted.count, sorted.rowIds);
+        }
+        const { done, value } = await parts.next();
+        return done === true ? undefined : value.batch;
+      };
+      return stepped(step, async () => {
         held.end();
-      }
+        await parts?.return(undefined);
+      });
     },
   };
 }

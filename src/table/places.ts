@@ -7,6 +7,7 @@ import { type DeletedRows, deletedRows } from './deletions.ts';
 import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
 import { namesRowsOf } from './named-rows.ts';
 import { openFragment } from './open-fragment.ts';
+import { batchInLine, batchNow, placeBytes } from './passing-batch.ts';
 import { pruneFragment } from './pruning.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import { Turn } from './turn.ts';
@@ -96,7 +97,13 @@ export async function* fragmentPlaces(
   const batches = await openBatches(plan, entry, position, plan);
   try {
     for (let place = batches.next(); place !== undefined; place = batches.next()) {
-      yield place;
+      const bytes = placeBytes(plan, place);
+      const passing = batchNow(plan, bytes) ?? (await batchInLine(plan, bytes));
+      try {
+        yield place;
+      } finally {
+        passing.end();
+      }
       if (turn.isOver()) await turn.pass();
     }
   } finally {

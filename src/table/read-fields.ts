@@ -53,6 +53,20 @@ export function readFields(
   );
 }
 
+/** Bytes of these columns of a batch as they lie in its file, without dictionaries. */
+export function fieldBytes(
+  snapshot: Snapshot,
+  { reader, entry, index }: ReadPlace,
+  names: readonly string[],
+): number {
+  const chunks = reader.footer.batches[index]?.columns ?? [];
+  let bytes = 0;
+  for (const position of projectionOf(snapshot, names, entry, reader.footer).positions) {
+    bytes += chunks[position]?.bytes ?? 0;
+  }
+  return bytes;
+}
+
 /** By the names asked for: the one for the fragments read last. */
 const projections = new WeakMap<readonly string[], Projection>();
 

@@ -3,7 +3,8 @@
  * the reader are read while it works on the one it has.
  */
 import type { Data, RecordBatch, RecordBatchStream, Schema } from '../arrow.ts';
-import { recordBatch } from '../format/arrow-data.ts';
+import { batchBytes, recordBatch } from '../format/arrow-data.ts';
+import { stepped } from '../stepped.ts';
 import type { Awaitable } from '../store/store.ts';
 import { andThen } from './awaitable.ts';
 import {
@@ -14,6 +15,7 @@ import {
   selectedCount,
 } from './batch-rows.ts';
 import type { Engine } from './engine.ts';
+import { batchInLine, batchNow, type PassingBatch, placeBytes } from './passing-batch.ts';
 import { Places } from './places.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import { LentColumns } from './scratch.ts';
@@ -53,13 +55,19 @@ const isBounded = (plan: ScanPlan): boolean =>
   plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0;
 
 /** No more is read than the rows asked for need. */
-async function* boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
+function boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
   const window = { skip: plan.offset };
   let wanted = plan.limit;
-  if (wanted <= 0) return;
-  const places = new Places(plan, await plan.snapshot.fragments(), window);
-  try {
-    for (let place = await places.next(); place !== undefined; place = await places.next()) {
+  let places: Places | undefined;
+  let passing: PassingBatch | undefined;
+  const step = async (): Promise<RecordBatch | undefined> => {
+    while (wanted > 0) {
+      passing?.end();
+      places ??= new Places(plan, await plan.snapshot.fragments(), window);
+      const place = await places.next();
+      if (place === undefined) return undefined;
+      const bytes = placeBytes(plan, place);
+      passing = batchNow(plan, bytes) ?? (await batchInLine(plan, bytes));
       const selection = await matchingRows(plan, place);
       const found = selectedCount(selection, place.rows);
       const from = Math.min(window.skip, found);
@@ -67,13 +75,17 @@ async function* boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
       const taken = Math.min(found - from, wanted);
       if (taken === 0) continue;
       const part = partOf(selection, place.rows, from, taken);
-      yield batchOf(plan, await readSelected(plan, place, part), taken);
+      const batch = batchOf(plan, await readSelected(plan, place, part), taken);
+      if (makesValues(plan)) passing.grow(batchBytes(batch));
       wanted -= taken;
-      if (wanted === 0) return;
+      return batch;
     }
-  } finally {
-    places.close();
-  }
+    return undefined;
+  };
+  return stepped(step, () => {
+    passing?.end();
+    places?.close();
+  });
 }
 
 function partOf(selection: Selection, rows: number, from: number, count: number): Selection {
@@ -85,35 +97,80 @@ function partOf(selection: Selection, rows: number, from: number, count: number)
 }
 
 const allBatches = (plan: ScanPlan): AsyncGenerator<RecordBatch> =>
-  pipelined(plan, (place) => readBatch(plan, place));
+  pipelined(
+    plan,
+    (place) => readBatch(plan, place),
+    makesValues(plan) ? (batch) => batchBytes(batch) : undefined,
+  );
 
-/** Works on a few batches at once and gives the results in row order, but those that are undefined. */
-export async function* pipelined<Result>(
+/** Whether columns of the plan are computed, so that stored bytes tell nothing of theirs. */
+const makesValues = ({ columns }: ScanPlan): boolean =>
+  columns.some(({ kind }) => kind === 'value');
+
+interface Pending<Result> {
+  readonly result: Awaitable<Result | undefined>;
+  readonly passing: PassingBatch;
+}
+
+/**
+ * Works on a few batches at once and gives the results in row order, but those that are undefined.
+ * Works ahead only as far as the memory of the server allows; the memory of a result is given back
+ * when the next one is asked for.
+ * @param bytesOf of a result, where the stored bytes of its batch do not tell
+ */
+export function pipelined<Result>(
   plan: ScanPlan,
   work: (place: BatchPlace) => Awaitable<Result | undefined>,
+  bytesOf?: (result: Result) => number,
 ): AsyncGenerator<Result> {
-  const places = new Places(plan, await plan.snapshot.fragments());
-  const pending: Awaitable<Result | undefined>[] = [];
-  try {
+  const pending: Pending<Result>[] = [];
+  /** How many of them may wait while others are begun. */
+  let ahead = 0;
+  let places: Places | undefined;
+  let isOver = false;
+  /** The next place, where there is no memory for its batch. */
+  let short: BatchPlace | undefined;
+  let given: PassingBatch | undefined;
+  const begin = (place: BatchPlace, passing: PassingBatch): void => {
+    pending.push({ result: begun(place, work), passing });
+    // Nothing is gained by working ahead of a result that is there.
+    ahead = pending[0]?.result instanceof Promise ? AHEAD : pending.length - 1;
+  };
+  const step = async (): Promise<Result | undefined> => {
     for (;;) {
+      while (pending.length > ahead) {
+        given?.end();
+        const first = pending.shift() as Pending<Result>;
+        given = first.passing;
+        const result = first.result instanceof Promise ? await first.result : first.result;
+        if (result === undefined) continue;
+        if (bytesOf !== undefined) given.grow(bytesOf(result));
+        return result;
+      }
+      if (isOver) return undefined;
+      if (short !== undefined) {
+        given?.end();
+        const passing = await batchInLine(plan, placeBytes(plan, short));
+        begin(short, passing);
+        short = undefined;
+        continue;
+      }
+      places ??= new Places(plan, await plan.snapshot.fragments());
       const next = places.next();
       const place = next instanceof Promise ? await next : next;
-      if (place === undefined) break;
-      pending.push(begun(place, work));
-      // Nothing is gained by working ahead of a result that is there.
-      if (pending.length <= AHEAD && pending[0] instanceof Promise) continue;
-      const first = pending.shift();
-      const result = first instanceof Promise ? await first : first;
-      if (result !== undefined) yield result;
+      const passing = place === undefined ? undefined : batchNow(plan, placeBytes(plan, place));
+      isOver = place === undefined;
+      if (place !== undefined && passing !== undefined) begin(place, passing);
+      else ahead = 0;
+      if (passing === undefined) short = place;
     }
-    for (const left of pending.splice(0)) {
-      const result = await left;
-      if (result !== undefined) yield result;
-    }
-  } finally {
-    places.close();
-    await Promise.allSettled(pending);
-  }
+  };
+  return stepped(step, async () => {
+    places?.close();
+    given?.end();
+    await Promise.allSettled(pending.map(({ result }) => result));
+    for (const { passing } of pending) passing.end();
+  });
 }
 
 /** The reader stays open until the work is done. An error is given in its turn, like a result. */

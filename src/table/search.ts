@@ -19,6 +19,7 @@ import { getBit, setBit } from '../format/bitmaps.ts';
 import { suggestion } from '../known-names.ts';
 import { describeType } from '../protocol/schema-equality.ts';
 import type { HeldMemory } from '../request-memory.ts';
+import { stepped } from '../stepped.ts';
 import type { ElementType, Metric, VectorValues } from '../vector/elements.ts';
 import { createSearch, type Matches, type VectorBatch } from '../vector/search.ts';
 import { matchingRows } from './batch-rows.ts';
@@ -78,26 +79,30 @@ interface Found {
   readonly queries: Int32Array;
 }
 
-async function* foundRows(
+function foundRows(
   plan: ScanPlan,
   schema: Schema,
   { rowIds, distances, queries }: Found,
 ): AsyncGenerator<RecordBatch> {
   const idsOf = (from: number, to: number): BigUint64Array => rowIds.subarray(from, to);
   const held = plan.memory.hold('The nearest rows');
-  try {
+  const parts = takenInParts(plan, 0, rowIds.length, idsOf);
+  const step = async (): Promise<RecordBatch | undefined> => {
     held.set(rowIds.byteLength + distances.byteLength + queries.byteLength);
-    for await (const { batch, found, from } of takenInParts(plan, 0, rowIds.length, idsOf)) {
-      yield withDistances(
-        schema,
-        batch,
-        Float32Array.from(found, (at) => distances[from + at] as number),
-        Int32Array.from(found, (at) => queries[from + at] as number),
-      );
-    }
-  } finally {
+    const { done, value } = await parts.next();
+    if (done === true) return undefined;
+    const { batch, found, from } = value;
+    return withDistances(
+      schema,
+      batch,
+      Float32Array.from(found, (at) => distances[from + at] as number),
+      Int32Array.from(found, (at) => queries[from + at] as number),
+    );
+  };
+  return stepped(step, async () => {
     held.end();
-  }
+    await parts.return(undefined);
+  });
 }
 
 async function nearest(

@@ -1,14 +1,16 @@
 /** Rows by their ids, in the order asked for, repeats kept: what orderings and searches end with. */
 import type { Data, DataType, RecordBatch } from '../arrow.ts';
-import { nullColumn, recordBatch } from '../format/arrow-data.ts';
+import { batchBytes, nullColumn, recordBatch } from '../format/arrow-data.ts';
 import { concatData } from '../format/concat.ts';
 import { type FragmentEntry, liveRows } from '../format/fragment-entry.ts';
 import { gather } from '../format/gather.ts';
 import { newArray } from '../format/small-arrays.ts';
+import { stepped } from '../stepped.ts';
 import { readSelected } from './batch-rows.ts';
 import { type DeletedRows, deletedRows } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { openFragment } from './open-fragment.ts';
+import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { Turn } from './turn.ts';
@@ -71,7 +73,7 @@ const PART_ROWS = 8_192;
  * Rows `from` to `to` of an order, in batches of as many rows as batches of the table have bytes,
  * on an average.
  */
-export async function* takenInParts(
+export function takenInParts(
   plan: ScanPlan,
   from: number,
   to: number,
@@ -82,11 +84,22 @@ export async function* takenInParts(
   const fitting = Math.floor(engine.limits.batchBytes / Math.max(1, rowBytes));
   const rows = Math.max(1, Math.min(PART_ROWS, fitting));
   const turn = new Turn(engine.env);
-  for (let next = from; next < to; next += rows) {
+  let next = from;
+  let passing: PassingBatch | undefined;
+  const step = async (): Promise<TakenPart | undefined> => {
+    passing?.end();
+    if (next >= to) return undefined;
     signal?.throwIfAborted();
-    const part = rowIds(next, Math.min(to, next + rows));
-    yield { from: next, ...(await takeRows(plan, part, turn)) };
-  }
+    const first = next;
+    next += rows;
+    const part = rowIds(first, Math.min(to, next));
+    const bytes = Math.ceil(part.length * rowBytes);
+    passing = batchNow(plan, bytes) ?? (await batchInLine(plan, bytes));
+    const taken = await takeRows(plan, part, turn);
+    passing.grow(batchBytes(taken.batch));
+    return { from: first, ...taken };
+  };
+  return stepped(step, () => passing?.end());
 }
 
 /** The requests that have a place, and their places. */

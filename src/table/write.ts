@@ -4,6 +4,7 @@
  */
 import type { RecordBatchStream, Schema } from '../arrow.ts';
 import { joined } from '../bytes.ts';
+import { batchBytes as bytesOf } from '../format/arrow-data.ts';
 import { withFieldIds } from '../format/field-ids.ts';
 import { decodeFragment as decodeWholeFragment } from '../format/fragment-decoder.ts';
 import { FragmentEncoder, type FragmentSummary } from '../format/fragment-encoder.ts';
@@ -29,6 +30,8 @@ export interface Written {
 
 /** Encoded bytes held back to be written together. */
 const ONE_PIECE = 64 * 1024;
+/** How often a batch is in memory, in one form or another, while it and the next one are written. */
+const WRITE_COPIES = 3;
 /** Up to this size a fragment is read back and decoded whole; of larger ones the structure is. */
 const WHOLE_READ_BACK = 256 * 1024;
 
@@ -44,6 +47,7 @@ export async function writeFragments(
   signal?: AbortSignal,
 ): Promise<Written> {
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
+  const held = engine.serverMemory?.hold('Rows that are written');
   try {
     const { batchRows, batchBytes } = engine.limits;
     const given = pulledAfter(stream, () => writer.settled());
@@ -52,12 +56,16 @@ export async function writeFragments(
       bytes: batchBytes,
     })) {
       signal?.throwIfAborted();
+      // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
+      held?.set(Math.max(held.bytes, WRITE_COPIES * bytesOf(batch)));
       await writer.write(batch);
     }
     return await writer.finish();
   } catch (error) {
     await writer.abort();
     throw error;
+  } finally {
+    held?.end();
   }
 }
 
