@@ -27,6 +27,9 @@ export interface SlowAnswer {
 /** Answers whose readers were slow for so many milliseconds are broken off where memory is short. */
 export const SLOW_MILLIS = 5_000;
 
+/** Bytes that are given back between two calls of `released`. */
+const RELEASED_BYTES = 32 * 1024 * 1024;
+
 interface Waiting {
   readonly bytes: number;
   readonly enter: () => void;
@@ -41,7 +44,10 @@ export class ServerMemory {
   readonly #waitMillis: number;
   readonly #waiting = new Set<Waiting>();
   readonly #answers = new Set<SlowAnswer>();
+  /** Called whenever so much was given back that there may be garbage worth collecting. */
+  released: (() => void) | undefined;
   #taken = 0;
+  #givenBack = 0;
   /** Bytes of batches that pass through. */
   #passing = 0;
   #looking: NodeJS.Timeout | undefined;
@@ -57,6 +63,11 @@ export class ServerMemory {
     return this.#taken;
   }
 
+  /** Most bytes of batches that pass through, so that they leave room for what requests keep. */
+  get passing(): number {
+    return this.limit / 2;
+  }
+
   /** @throws ServiceUnavailable */
   take(bytes: number, what: string): void {
     if (this.#taken + bytes > this.limit) {
@@ -68,6 +79,11 @@ export class ServerMemory {
 
   giveBack(bytes: number): void {
     this.#taken = Math.max(0, this.#taken - bytes);
+    this.#givenBack += bytes;
+    if (this.#givenBack > RELEASED_BYTES) {
+      this.#givenBack = 0;
+      this.released?.();
+    }
     this.#letIn();
   }
 
@@ -145,7 +161,8 @@ export class ServerMemory {
   }
 
   #fits(bytes: number): boolean {
-    return this.#taken + bytes <= this.limit || this.#passing === 0;
+    if (this.#passing === 0) return true;
+    return this.#taken + bytes <= this.limit && this.#passing + bytes <= this.passing;
   }
 
   #letIn(): void {

@@ -92,11 +92,13 @@ describe('the import rule', () => {
     expect(users).toEqual([]);
   });
 
-  test('only deadlines of sockets have timers of their own', () => {
+  test('only deadlines of requests have timers of their own', () => {
     const users = files.filter((file) =>
       /\bsetTimeout\b/.test(readFileSync(join(root, file), 'utf8')),
     );
-    expect(users.filter((file) => file !== 'env.ts' && partOf(file) !== 'rest')).toEqual([]);
+    // Batches of rows wait for the memory of a server as requests wait for their places.
+    const allowed = ['env.ts', 'request-memory.ts'];
+    expect(users.filter((file) => !allowed.includes(file) && partOf(file) !== 'rest')).toEqual([]);
   });
 
   test('only the store touches the file system', () => {

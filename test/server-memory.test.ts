@@ -26,7 +26,7 @@ function line(memory: ServerMemory) {
 
 describe('batches that pass through', () => {
   test('wait in line, and smaller ones do not overtake', async () => {
-    const memory = new ServerMemory(100);
+    const memory = new ServerMemory(200);
     const { entered, enter } = line(memory);
     await enter('a', 60);
     void enter('b', 50);
@@ -44,18 +44,18 @@ describe('batches that pass through', () => {
   });
 
   test('one always passes, whatever else is held, so that those who hold something end', async () => {
-    const memory = new ServerMemory(100);
-    memory.take(100, WHAT);
+    const memory = new ServerMemory(200);
+    memory.take(200, WHAT);
     expect(memory.tryPass(40)).toBe(true);
     expect(memory.tryPass(1)).toBe(false);
-    expect(memory.taken).toBe(140);
+    expect(memory.taken).toBe(240);
     expect(() => memory.grow(1, WHAT)).toThrow('serverMemory');
     memory.passed(40);
     expect(memory.tryPass(40)).toBe(true);
   });
 
   test('give up after a while, and when their request ends', async () => {
-    const memory = new ServerMemory(100, 20);
+    const memory = new ServerMemory(200, 20);
     const { entered, enter } = line(memory);
     const controller = new AbortController();
     await enter('a', 100);
@@ -76,7 +76,7 @@ describe('batches that pass through', () => {
   });
 
   test('who leaves the line lets in those behind', async () => {
-    const memory = new ServerMemory(100);
+    const memory = new ServerMemory(200);
     const { entered, enter } = line(memory);
     const controller = new AbortController();
     await enter('a', 60);
@@ -95,21 +95,21 @@ describe('where memory is short', () => {
   });
 
   test('the answer that has waited longest for a slow reader is broken off', async () => {
-    const memory = new ServerMemory(100);
+    const memory = new ServerMemory(200);
     const ended: string[] = [];
     const sent = memory.sending(answer(SLOW_MILLIS * 9, ended, 'sent'));
     memory.sending(answer(SLOW_MILLIS - 1, ended, 'quick'));
     memory.sending(answer(SLOW_MILLIS, ended, 'slow'));
     memory.sending(answer(SLOW_MILLIS + 1, ended, 'slowest'));
     sent();
-    memory.take(100, WHAT);
+    memory.take(200, WHAT);
     expect(ended).toEqual([]);
     for (let at = 0; at < 4; at++) expect(() => memory.take(1, WHAT)).toThrow('serverMemory');
     expect(ended).toEqual(['slowest', 'slow']);
   });
 
   test('batches in line end one as well', async () => {
-    const memory = new ServerMemory(100);
+    const memory = new ServerMemory(200);
     const { entered, enter } = line(memory);
     await enter('a', 100);
     memory.sending({ waited: () => SLOW_MILLIS, end: () => memory.passed(100) });

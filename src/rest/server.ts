@@ -3,17 +3,19 @@
  * `Namespace` only, and works with a socket or without.
  */
 
-import type { KeptMemory } from '../directory/kept-memory.ts';
+import { DEFAULT_BUFFER_BYTES, type KeptMemory } from '../directory/kept-memory.ts';
 import { parseRetention } from '../directory/retention.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import type { Namespace } from '../protocol/namespace.ts';
 import { ServerMemory } from '../request-memory.ts';
 import { Counters } from '../table/counters.ts';
+import { SCRATCH_BYTES } from '../table/scratch.ts';
 import { failureAnswer, garbled } from './answer.ts';
 import { createApp, type Route, RouteNotFound } from './app.ts';
 import { appFetch } from './app-fetch.ts';
 import { Arrivals, cameTooSlowly } from './arrivals.ts';
+import { Collector } from './collector.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
 import type { Dialect } from './dialect.ts';
 import { REQUEST_ID_HEADER, SUPPORTS_HEADER } from './header-names.ts';
@@ -124,6 +126,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
   const serverMemory = new ServerMemory(limits.serverMemory, limits.queueTimeoutMs);
+  const collector = new Collector({
+    taken: () => serverMemory.taken,
+    kept: (options.cacheBytes ?? 0) + (options.bufferBytes ?? DEFAULT_BUFFER_BYTES) + SCRATCH_BYTES,
+    limit: limits.serverMemory,
+  });
+  serverMemory.released = () => collector.look();
   const counters = new Counters();
   const queue = new QueueCount();
   const databases = new Databases(

@@ -63,9 +63,9 @@ export async function batchInLine(plan: ScanPlan, bytes: number): Promise<Passin
   return new CountedBatch(serverMemory, taken);
 }
 
-/** A batch that is larger than all memory of the server passes alone. */
-const takenBytes = ({ limit }: ServerMemory, bytes: number): number =>
-  Math.min(COPIES * bytes, limit);
+/** A batch that is larger than all memory of batches passes alone. */
+const takenBytes = ({ passing }: ServerMemory, bytes: number): number =>
+  Math.min(COPIES * bytes, passing);
 
 /** Bytes of what the plan reads of a batch, as they lie in its file; 0 where nothing counts them. */
 export function placeBytes(plan: ScanPlan, place: BatchPlace): number {

@@ -9,7 +9,7 @@ import type { Data } from '../arrow.ts';
 const KEPT = 8;
 /** The largest buffer that is kept, and the bytes of all of them. */
 const LARGEST = 16 * 1024 * 1024;
-const KEPT_BYTES = 64 * 1024 * 1024;
+export const SCRATCH_BYTES: number = 64 * 1024 * 1024;
 
 export class Scratch {
   readonly #free: Uint8Array[] = [];
@@ -32,7 +32,7 @@ export class Scratch {
     if (buffer.byteLength > LARGEST) return;
     this.#free.push(buffer);
     this.#bytes += buffer.byteLength;
-    while (this.#free.length > KEPT || this.#bytes > KEPT_BYTES) {
+    while (this.#free.length > KEPT || this.#bytes > SCRATCH_BYTES) {
       this.#bytes -= (this.#free.shift() as Uint8Array).byteLength;
     }
   }

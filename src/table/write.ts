@@ -48,6 +48,8 @@ export async function writeFragments(
 ): Promise<Written> {
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
   const held = engine.serverMemory?.hold('Rows that are written');
+  // A row that is larger than all memory is written nevertheless: it was counted as it came.
+  const most = (engine.serverMemory?.limit ?? 0) / 4;
   try {
     const { batchRows, batchBytes } = engine.limits;
     const given = pulledAfter(stream, () => writer.settled());
@@ -57,7 +59,7 @@ export async function writeFragments(
     })) {
       signal?.throwIfAborted();
       // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
-      held?.set(Math.max(held.bytes, WRITE_COPIES * bytesOf(batch)));
+      held?.set(Math.max(held.bytes, Math.min(WRITE_COPIES * bytesOf(batch), most)));
       await writer.write(batch);
     }
     return await writer.finish();
