@@ -310,7 +310,7 @@ export class BatchMemory {
 function beyondRequestMemory(what: string, bytes: number, limit: number): DirspaceError {
   return new DirspaceError(
     'InvalidInput',
-    `${what} would take ${bytes} bytes or more, which is beyond the share of requestMemory (${limit} bytes) that there is for it. Compute less or shorter values, or raise requestMemory.`,
+    `${what} would take ${bytes} bytes or more, which is beyond the share of requestMemory (${limit} bytes) that there is for it. Send smaller record batches, compute less or shorter values, or raise requestMemory.`,
     { details: { limit: 'requestMemory', requestMemory: limit } },
   );
 }
