@@ -1,20 +1,22 @@
 /** The export list of `dirspace/conformance`, nothing else. */
 
-export type { Exchange } from './conformance/exchange.ts';
-export type { ConformanceOptions } from './conformance/options.ts';
-export {
-  formatReport,
-  REPORT_FORMATS,
-  type ReportFormat,
-} from './conformance/report.ts';
 export {
   type CaseResult,
+  type ConformanceOptions,
   type ConformanceReport,
   type ConformanceSuite,
+  type ConformanceTarget,
   conformanceSuite,
+  type Exchange,
+  formatReport,
+  type NotRun,
+  REPORT_FORMATS,
+  type ReportFormat,
   type RunnableCase,
   reportOf,
   runConformance,
-} from './conformance/suite.ts';
-export type { ConformanceTarget, ServerTarget } from './conformance/target.ts';
-export { type NotRun, type Stop, VERDICTS, type Verdict } from './conformance/verdict.ts';
+  type ServerTarget,
+  type Stop,
+  VERDICTS,
+  type Verdict,
+} from './conformance/index.ts';

@@ -1,27 +1,28 @@
 /** The export list of `dirspace/server`, nothing else. */
-export type {
-  ApiKey,
-  Authenticate,
-  AuthOptions,
-  Credentials,
-  NamedPrincipal,
-  RequestHeaders,
-} from './rest/auth.ts';
-export type { CorsOptions } from './rest/cors.ts';
-export type { DatabaseRouting, DatabaseSource } from './rest/databases.ts';
-export type { Grant, GrantInput } from './rest/grants.ts';
-export type { JwtOptions } from './rest/jwt.ts';
-export type { Limits } from './rest/limits.ts';
-export type { ReloadableOptions } from './rest/live-settings.ts';
-export type { LogFields, Logger } from './rest/logging.ts';
-export type { MetricsOptions } from './rest/metrics-options.ts';
-export type { Principal } from './rest/permissions.ts';
 export {
+  type ApiKey,
+  type Authenticate,
+  type AuthOptions,
+  type CorsOptions,
+  type Credentials,
   createServer,
+  type DatabaseRouting,
+  type DatabaseSource,
+  type Grant,
+  type GrantInput,
+  type JwtOptions,
+  type Limits,
+  type LogFields,
+  type Logger,
+  type MetricsOptions,
+  type NamedPrincipal,
+  type Principal,
+  type ReloadableOptions,
+  type RequestHeaders,
   type RunningServer,
   type Server,
   type ServerOptions,
   type StartOptions,
   startServer,
-} from './rest/server.ts';
-export type { TlsFiles } from './rest/tls.ts';
+  type TlsFiles,
+} from './server/index.ts';

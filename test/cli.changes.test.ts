@@ -2,9 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { EXIT } from '../src/cli/exit-codes.ts';
-import { startServer } from '../src/rest/server.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import { connect } from '../src/sdk/connect.ts';
+import { startServer } from '../src/server/server.ts';
 import { type CliResult, callCli } from './helpers/cli.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

@@ -2,12 +2,12 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Surroundings } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
-import { EXIT } from '../src/cli/exit-codes.ts';
 import { runCli } from '../src/cli/run.ts';
-import { startServer } from '../src/rest/server.ts';
+import type { Surroundings } from '../src/cli/terminal/command.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import { connect } from '../src/sdk/connect.ts';
+import { startServer } from '../src/server/server.ts';
 import { type CliResult, callCli, hasTerminal, onTerminal, spawnCli } from './helpers/cli.ts';
 import { compiledModule } from './helpers/compiled.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
-import { EXIT } from '../src/cli/exit-codes.ts';
-import { startServer } from '../src/rest/server.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import { connect } from '../src/sdk/connect.ts';
+import { startServer } from '../src/server/server.ts';
 import { type CliResult, callCli } from './helpers/cli.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tableFromArrays, tableToIPC } from '../src/arrow.ts';
-import { parseTypes } from '../src/cli/column-types.ts';
-import { EXIT } from '../src/cli/exit-codes.ts';
-import { typeName } from '../src/sdk/type-name.ts';
+import { tableFromArrays, tableToIPC } from '../src/arrow/apache.ts';
+import { parseTypes } from '../src/cli/rows/column-types.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
+import { typeName } from '../src/sdk/build/type-name.ts';
 import { callCli } from './helpers/cli.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

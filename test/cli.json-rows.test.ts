@@ -1,8 +1,8 @@
 /** Rows out of JSON text that comes in pieces of any size. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseExactJson } from '../src/cli/exact-json.ts';
-import { type JsonRow, jsonArray, jsonLines } from '../src/cli/json-rows.ts';
+import { parseExactJson } from '../src/cli/rows/exact-json.ts';
+import { type JsonRow, jsonArray, jsonLines } from '../src/cli/rows/json-rows.ts';
 
 async function* pieces(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   let start = 0;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { tableFromArrays } from '../src/arrow.ts';
+import { tableFromArrays } from '../src/arrow/apache.ts';
 import { connect } from '../src/sdk/connect.ts';
 import { callCli, hasTerminal, onTerminal, spawnCli } from './helpers/cli.ts';
 import { compiledModule } from './helpers/compiled.ts';

@@ -2,10 +2,10 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT } from '../src/cli/exit-codes.ts';
-import { configOf, loadConfig } from '../src/rest/config.ts';
-import { startServer } from '../src/rest/server.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import { connect, connectNamespace } from '../src/sdk/connect.ts';
+import { configOf, loadConfig } from '../src/server/config.ts';
+import { startServer } from '../src/server/server.ts';
 import { callCli } from './helpers/cli.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

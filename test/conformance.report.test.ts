@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { EXIT } from '../src/cli/exit-codes.ts';
 import { runCli } from '../src/cli/run.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import {
   type CaseResult,
   formatReport,

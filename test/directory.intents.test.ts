@@ -1,9 +1,14 @@
 /** Intents on disk: when they are written and removed, and which of those found are believed. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  decodeIntent,
+  type Intent,
+  pendingIntents,
+  withIntent,
+} from '../src/directory/catalog/intents.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { decodeIntent, type Intent, pendingIntents, withIntent } from '../src/directory/intents.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
+import { encodeChecksummed } from '../src/json.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 

@@ -7,11 +7,11 @@ import {
   hasJournal,
   type Journal,
   writeJournal,
-} from '../src/directory/journal.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
-import { batchDecision, decideBatch } from '../src/table/batch.ts';
-import type { TableBranch } from '../src/table/head.ts';
-import { listedVersions } from '../src/table/version-files.ts';
+} from '../src/directory/catalog/journal.ts';
+import { encodeChecksummed } from '../src/json.ts';
+import type { TableBranch } from '../src/table/versions/head.ts';
+import { batchDecision, decideBatch } from '../src/table/versions/multi-table-commit.ts';
+import { listedVersions } from '../src/table/versions/version-files.ts';
 import { declared, land, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 
 const BATCH = '0000abcd-0000';

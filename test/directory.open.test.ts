@@ -3,12 +3,12 @@ import nodeFs from 'node:fs';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type OpenOptions, openCatalog } from '../src/directory/open-catalog.ts';
 import { systemEnv } from '../src/env.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
-import { encodeManifest } from '../src/format/manifest.ts';
-import { decodeFormat, encodeFormat } from '../src/format/records.ts';
-import { commit, nextManifest } from '../src/table/commit.ts';
-import { DEFAULT_LIMITS } from '../src/table/engine.ts';
-import type { Snapshot } from '../src/table/snapshot.ts';
+import { encodeManifest } from '../src/format/catalog/manifest.ts';
+import { decodeFormat, encodeFormat } from '../src/format/catalog/records.ts';
+import { encodeChecksummed } from '../src/json.ts';
+import { commit, nextManifest } from '../src/table/versions/commit.ts';
+import { DEFAULT_LIMITS } from '../src/table/versions/engine.ts';
+import type { Snapshot } from '../src/table/versions/snapshot.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import {
   declared,

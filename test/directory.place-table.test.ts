@@ -4,19 +4,19 @@
  */
 import { spawnSync } from 'node:child_process';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createTable, declareTable } from '../src/directory/create-table.ts';
+import { undropTable } from '../src/directory/catalog/trash.ts';
+import { createTable, declareTable } from '../src/directory/operations/create-table.ts';
 import {
   createNamespace,
   describeNamespace,
   dropNamespace,
   listNamespaces,
-} from '../src/directory/namespaces.ts';
-import { repairCatalog } from '../src/directory/repair.ts';
-import { countTableRows, insertIntoTable } from '../src/directory/rows.ts';
-import { deregisterTable, registerTable } from '../src/directory/tables.ts';
-import { undropTable } from '../src/directory/trash.ts';
-import { verifyCatalog } from '../src/directory/verify.ts';
-import { encodeNamespace } from '../src/format/records.ts';
+} from '../src/directory/operations/namespaces.ts';
+import { countTableRows, insertIntoTable } from '../src/directory/operations/rows.ts';
+import { deregisterTable, registerTable } from '../src/directory/operations/tables.ts';
+import { repairCatalog } from '../src/directory/upkeep/repair.ts';
+import { verifyCatalog } from '../src/directory/upkeep/verify.ts';
+import { encodeNamespace } from '../src/format/catalog/records.ts';
 import { processTag, thisProcess } from '../src/store/process-identity.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';

@@ -9,10 +9,10 @@ import {
   finishIntents,
   isNamespaceEmpty,
   replaceFolder,
-} from '../src/directory/drop-namespace.ts';
-import { type Intent, pendingIntents } from '../src/directory/intents.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
-import { decodeNamespace, decodeTrash, encodeNamespace } from '../src/format/records.ts';
+} from '../src/directory/catalog/drop-namespace.ts';
+import { type Intent, pendingIntents } from '../src/directory/catalog/intents.ts';
+import { decodeNamespace, decodeTrash, encodeNamespace } from '../src/format/catalog/records.ts';
+import { encodeChecksummed } from '../src/json.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 

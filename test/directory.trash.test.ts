@@ -1,9 +1,6 @@
 /** The trash: what is brought back from it, what is removed for good, and what stays. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createNamespace, dropNamespace } from '../src/directory/namespaces.ts';
-import { parseRetention } from '../src/directory/retention.ts';
-import { sweepStaging } from '../src/directory/staging.ts';
-import { dropTable } from '../src/directory/tables.ts';
+import { sweepStaging } from '../src/directory/catalog/staging.ts';
 import {
   emptyTrash,
   listTrash,
@@ -12,10 +9,11 @@ import {
   sweepInBackground,
   sweepTrash,
   undropTable,
-} from '../src/directory/trash.ts';
-import { newTrashFolder } from '../src/directory/trash-entries.ts';
-import { verifyCatalog } from '../src/directory/verify.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
+} from '../src/directory/catalog/trash.ts';
+import { newTrashFolder } from '../src/directory/catalog/trash-entries.ts';
+import { createNamespace, dropNamespace } from '../src/directory/operations/namespaces.ts';
+import { dropTable } from '../src/directory/operations/tables.ts';
+import { verifyCatalog } from '../src/directory/upkeep/verify.ts';
 import {
   decodeTrash,
   encodeFormat,
@@ -23,7 +21,9 @@ import {
   encodeTable,
   encodeTrash,
   type TrashRecord,
-} from '../src/format/records.ts';
+} from '../src/format/catalog/records.ts';
+import { encodeChecksummed } from '../src/json.ts';
+import { parseRetention } from '../src/retention.ts';
 import { processTag, thisProcess } from '../src/store/process-identity.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';

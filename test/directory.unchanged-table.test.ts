@@ -1,7 +1,7 @@
 /** A table that was described before: what is asked of the disk, and that no change is missed. */
 import nodeFs from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { decodeTable, encodeTable } from '../src/format/records.ts';
+import { decodeTable, encodeTable } from '../src/format/catalog/records.ts';
 import { connect } from '../src/index.ts';
 import { type Disk, listed } from './helpers/listed-fs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

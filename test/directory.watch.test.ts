@@ -1,8 +1,8 @@
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import { recordBatchStream, tableFromArrays } from '../src/arrow.ts';
+import { recordBatchStream, tableFromArrays } from '../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 import { Watched } from './helpers/watched.ts';
 

@@ -339,7 +339,7 @@ test('four processes: appends, creations and renames', async () => {
   await catalog.createTable({ id: ['t'] }, people(1));
   await catalog.createTable({ id: ['shuttle0'] }, people(3));
   const engine = compiledModule('directory/directory-namespace.js');
-  const arrow = compiledModule('arrow.js');
+  const arrow = compiledModule('arrow/apache.js');
   const reports = await Promise.all(
     range(0, 4).map((me) => child(engine, arrow, root, String(me), String(rounds))),
   );

@@ -10,13 +10,13 @@ import {
   Struct,
   Utf8,
   vectorFromArray,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import {
   type ColumnStatistics,
   compileExpression,
   compilePredicate,
   type Pruned,
-} from '../src/expression/expression.ts';
+} from '../src/sql/expression.ts';
 import { rows, schema, source } from './helpers/expression-rows.ts';
 
 describe('a compiled expression', () => {

@@ -18,9 +18,9 @@ import {
   TimestampMicrosecond,
   Uint64,
   Utf8,
-} from '../src/arrow.ts';
-import { type CountKernels, countKernels } from '../src/expression/count-kernels.ts';
-import { compilePredicate } from '../src/expression/expression.ts';
+} from '../src/arrow/apache.ts';
+import { compilePredicate } from '../src/sql/expression.ts';
+import { type CountKernels, countKernels } from '../src/sql/select/count-kernels.ts';
 import { EDGE_DOUBLES } from './helpers/edge-doubles.ts';
 
 const OPERATORS = ['=', '<>', '<', '<=', '>', '>='];
@@ -230,7 +230,7 @@ test('without WebAssembly, or its vector instructions, truth values tell', async
     vi.stubGlobal('WebAssembly', replacement);
     vi.resetModules();
     try {
-      const fresh = await import('../src/expression/expression.ts');
+      const fresh = await import('../src/sql/expression.ts');
       expect(fresh.countKernels()).toBeNull();
       const predicate = await fresh.compilePredicate('v > 1', sourceOf(data).schema);
       expect(predicate.countColumn(data)).toBeNull();

@@ -1,9 +1,9 @@
 /** What is refused, and that the refusal says where, what and what to do. */
 import { describe, expect, it } from 'vitest';
-import { Field, Int64, Schema } from '../src/arrow.ts';
+import { Field, Int64, Schema } from '../src/arrow/apache.ts';
 import { isDirspaceError } from '../src/errors.ts';
-import { compileExpression, compilePredicate } from '../src/expression/expression.ts';
-import { parseExpression } from '../src/expression/parse/index.ts';
+import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
+import { parseExpression } from '../src/sql/parse/index.ts';
 import { rows, schema, values } from './helpers/expression-rows.ts';
 
 async function refusal(

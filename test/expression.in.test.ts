@@ -1,11 +1,11 @@
 /** Lists of literals are looked up at once for every type, with the outcome of comparing one by one. */
 import { describe, expect, test } from 'vitest';
-import { DateDay, Decimal, TimestampMicrosecond, Utf8 } from '../src/arrow.ts';
-import { plainConstants } from '../src/expression/bind-in.ts';
-import type { Bound } from '../src/expression/bound.ts';
-import { evaluateInSteps } from '../src/expression/evaluate.ts';
-import { BatchFrame } from '../src/expression/frame.ts';
-import type { Expression } from '../src/expression/tree.ts';
+import { DateDay, Decimal, TimestampMicrosecond, Utf8 } from '../src/arrow/apache.ts';
+import { plainConstants } from '../src/sql/bind/bind-in.ts';
+import { evaluateInSteps } from '../src/sql/evaluate/evaluate.ts';
+import { BatchFrame } from '../src/sql/load/frame.ts';
+import type { Expression } from '../src/sql/parse/tree.ts';
+import type { Bound } from '../src/sql/typed/bound.ts';
 import { rows, schema, source } from './helpers/expression-rows.ts';
 
 const quoted = (texts: readonly string[]): string[] => texts.map((text) => `'${text}'`);

@@ -12,9 +12,9 @@ import {
   Schema,
   Struct,
   vectorFromArray,
-} from '../src/arrow.ts';
-import { compileExpression, compilePredicate } from '../src/expression/expression.ts';
-import { numberKernels } from '../src/expression/number-kernels.ts';
+} from '../src/arrow/apache.ts';
+import { numberKernels } from '../src/sql/evaluate/number-kernels.ts';
+import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
 import { seededChoices } from './helpers/random-expression.ts';
 
 const LEAST = -(2n ** 63n);

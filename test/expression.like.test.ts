@@ -1,9 +1,9 @@
 /** LIKE, and looking for text in text: what is found, and that the time is linear in the text. */
 import { describe, expect, test } from 'vitest';
-import { Field, Schema, Utf8, vectorFromArray } from '../src/arrow.ts';
-import { compileExpression, compilePredicate } from '../src/expression/expression.ts';
-import { finderOf, LongNeedle } from '../src/expression/find-text.ts';
-import { recordBatch } from '../src/format/arrow-data.ts';
+import { Field, Schema, Utf8, vectorFromArray } from '../src/arrow/apache.ts';
+import { recordBatch } from '../src/arrow/arrow-data.ts';
+import { finderOf, LongNeedle } from '../src/sql/evaluate/find-text.ts';
+import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
 import { seeded } from './helpers/seeded.ts';
 
 const schema = new Schema(['s', 'p'].map((name) => new Field(name, new Utf8(), true)));

@@ -9,11 +9,11 @@ import {
   Schema,
   Utf8,
   vectorFromArray,
-} from '../src/arrow.ts';
-import { compileExpression, compilePredicate } from '../src/expression/expression.ts';
-import { recordBatch } from '../src/format/arrow-data.ts';
+} from '../src/arrow/apache.ts';
+import { recordBatch } from '../src/arrow/arrow-data.ts';
 import { connect } from '../src/index.ts';
 import { RequestMemory } from '../src/request-memory.ts';
+import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { ask, restPair } from './helpers/rest-pair.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -1,8 +1,8 @@
 /** The parser by itself: additions to PostgreSQL's grammar, literals, errors with their places, bounds. */
 import { describe, expect, it, test } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
-import { withMistake } from '../src/expression/mistakes.ts';
-import { formatExcerpt, parseExpression } from '../src/expression/parse/index.ts';
+import { withMistake } from '../src/sql/mistakes.ts';
+import { formatExcerpt, parseExpression } from '../src/sql/parse/index.ts';
 
 const withoutPlaces = (sql: string): unknown =>
   JSON.parse(

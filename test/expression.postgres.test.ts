@@ -4,9 +4,9 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
-import { formatExpression } from '../src/expression/format.ts';
-import { parseExpression } from '../src/expression/parse/index.ts';
-import type { Expression } from '../src/expression/tree.ts';
+import { formatExpression } from '../src/sql/parse/format.ts';
+import { parseExpression } from '../src/sql/parse/index.ts';
+import type { Expression } from '../src/sql/parse/tree.ts';
 import { seededChoices } from './helpers/random-expression.ts';
 import { CORPUS } from './oracle/corpus.ts';
 import { type Answer, difference, loadOracle } from './oracle/postgres.ts';

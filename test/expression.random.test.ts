@@ -1,9 +1,9 @@
 /** Random conditions over random rows: against the naive interpreter, the format, the pruning. */
 import { describe, expect, it } from 'vitest';
-import { compilePredicate } from '../src/expression/expression.ts';
-import { formatExpression } from '../src/expression/format.ts';
-import { parseExpression } from '../src/expression/parse/index.ts';
-import type { ColumnStatistics } from '../src/expression/prune.ts';
+import { compilePredicate } from '../src/sql/expression.ts';
+import { formatExpression } from '../src/sql/parse/format.ts';
+import { parseExpression } from '../src/sql/parse/index.ts';
+import type { ColumnStatistics } from '../src/sql/prune.ts';
 import { interpret, type Plain, type Row } from './helpers/naive-expression.ts';
 import { randomCondition, randomRows, seededChoices } from './helpers/random-expression.ts';
 

@@ -1,9 +1,9 @@
 /** Regular expressions: what matches, what is refused, and that the time is linear in the text. */
 import { describe, expect, test } from 'vitest';
-import { Field, Schema, Utf8, vectorFromArray } from '../src/arrow.ts';
-import { compileExpression, compilePredicate } from '../src/expression/expression.ts';
-import { compileRegexp } from '../src/expression/regexp/regexp.ts';
-import { recordBatch } from '../src/format/arrow-data.ts';
+import { Field, Schema, Utf8, vectorFromArray } from '../src/arrow/apache.ts';
+import { recordBatch } from '../src/arrow/arrow-data.ts';
+import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
+import { compileRegexp } from '../src/sql/regexp/regexp.ts';
 import { seeded } from './helpers/seeded.ts';
 
 const schema = new Schema([new Field('s', new Utf8(), true)]);

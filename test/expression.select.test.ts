@@ -1,7 +1,15 @@
 /** Rows selected straight from doubles and texts are those whose truth value is true. */
 import { expect, it } from 'vitest';
-import { Field, Float64, makeData, RecordBatch, Schema, Struct, Utf8 } from '../src/arrow.ts';
-import { compilePredicate } from '../src/expression/expression.ts';
+import {
+  Field,
+  Float64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Utf8,
+} from '../src/arrow/apache.ts';
+import { compilePredicate } from '../src/sql/expression.ts';
 import { EDGE_DOUBLES } from './helpers/edge-doubles.ts';
 
 const TEXTS = [

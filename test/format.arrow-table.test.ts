@@ -1,7 +1,14 @@
 /** Tables and streams made without the public constructors are like those made with them. */
 import { expect, test } from 'vitest';
-import { Field, Int64, RecordBatch, recordBatchStream, Schema, Table } from '../src/arrow.ts';
-import { arrowTable, dataOf, recordBatch } from '../src/format/arrow-data.ts';
+import {
+  Field,
+  Int64,
+  RecordBatch,
+  recordBatchStream,
+  Schema,
+  Table,
+} from '../src/arrow/apache.ts';
+import { arrowTable, dataOf, recordBatch } from '../src/arrow/arrow-data.ts';
 
 const schema = new Schema([new Field('a', new Int64(), true)], new Map([['key', 'value']]));
 const column = (...values: bigint[]) =>

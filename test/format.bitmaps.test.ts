@@ -7,7 +7,7 @@ import {
   setBits,
   setPositions,
   sliceBits,
-} from '../src/format/bitmaps.ts';
+} from '../src/arrow/bitmaps.ts';
 
 test('the size of a bitmap has no sign and does not wrap', () => {
   for (const [bits, bytes] of [

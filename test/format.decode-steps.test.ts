@@ -1,10 +1,10 @@
 /** A long message is decompressed in steps: whoever pulls it lets other work go on in between. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
-import { decodeLz4InSteps, xxh32 } from '../src/format/lz4.ts';
-import { xxh64Low } from '../src/format/xxh64.ts';
-import { decodeZstdInSteps } from '../src/format/zstd.ts';
+import { decodeLz4InSteps, xxh32 } from '../src/ipc/codecs/lz4.ts';
+import { xxh64Low } from '../src/ipc/codecs/xxh64.ts';
+import { decodeZstdInSteps } from '../src/ipc/codecs/zstd.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { runSteps, type WaitingSteps } from '../src/steps.ts';
 
 const fixture = (name: string): Uint8Array =>

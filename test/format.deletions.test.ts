@@ -1,14 +1,14 @@
 /** Deleted rows: stored as an Arrow file, read back, joined. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tableFromIPC } from '../src/arrow.ts';
-import { setPositions } from '../src/format/bitmaps.ts';
+import { tableFromIPC } from '../src/arrow/apache.ts';
+import { setPositions } from '../src/arrow/bitmaps.ts';
 import {
   decodeDeletions,
   deletionBitmap,
   encodeDeletions,
   unionDeletions,
-} from '../src/format/deletions.ts';
+} from '../src/format/catalog/deletions.ts';
 
 const offsets = fc
   .uniqueArray(fc.nat(4999), { maxLength: 300 })

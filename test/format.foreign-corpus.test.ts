@@ -1,7 +1,7 @@
 /** Every Arrow file and stream that pyarrow reads gives the same rows here, or is refused by name. */
 import { describe, expect, it } from 'vitest';
-import { type RecordBatch, tableFromArrays, tableToIPC } from '../src/arrow.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
+import { type RecordBatch, tableFromArrays, tableToIPC } from '../src/arrow/apache.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { corpus, found, REFUSED_HERE, readable, wanted } from './helpers/foreign-corpus.ts';
 import { ipcFixture } from './helpers/foreign-samples.ts';
 

@@ -11,13 +11,13 @@ import {
   Type,
   Utf8,
   Utf8View,
-} from '../src/arrow.ts';
-import { dataBytes, dataOf } from '../src/format/arrow-data.ts';
-import { hasLargeOffsets } from '../src/format/arrow-types.ts';
-import { MessageBudget } from '../src/format/foreign-budget.ts';
-import { expandRuns, listsOfViews, lookAtViews } from '../src/format/foreign-encodings.ts';
-import { type OpenArrowOptions, openArrowBody } from '../src/format/foreign-ipc.ts';
-import { describeType } from '../src/protocol/schema-equality.ts';
+} from '../src/arrow/apache.ts';
+import { dataBytes, dataOf } from '../src/arrow/arrow-data.ts';
+import { hasLargeOffsets } from '../src/arrow/arrow-types.ts';
+import { describeType } from '../src/arrow/schema-equality.ts';
+import { MessageBudget } from '../src/ipc/foreign/foreign-budget.ts';
+import { expandRuns, listsOfViews, lookAtViews } from '../src/ipc/foreign/foreign-encodings.ts';
+import { type OpenArrowOptions, openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import {
   exactColumn,
   exactValues,

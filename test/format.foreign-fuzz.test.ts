@@ -3,11 +3,11 @@
  * batches that can be read, soon and without much memory.
  */
 import { describe, expect, it } from 'vitest';
-import { type RecordBatch, Type } from '../src/arrow.ts';
+import { type RecordBatch, Type } from '../src/arrow/apache.ts';
 import { isDirspaceError } from '../src/errors.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
-import { decodeLz4Frame } from '../src/format/lz4.ts';
-import { decodeZstd } from '../src/format/zstd.ts';
+import { decodeLz4Frame } from '../src/ipc/codecs/lz4.ts';
+import { decodeZstd } from '../src/ipc/codecs/zstd.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { exactColumn } from './helpers/arrow-samples.ts';
 import { damagedAtRandom, flipBit, STAMPS, stamped } from './helpers/damage.ts';
 import {

@@ -10,13 +10,13 @@ import {
   Table,
   tableFromIPC,
   tableToIPC,
-} from '../src/arrow.ts';
-import { type OpenArrowOptions, openArrowBody } from '../src/format/foreign-ipc.ts';
-import { encodeIpcFile, encodeIpcStream } from '../src/format/ipc-stream.ts';
-import { decodeLz4Frame } from '../src/format/lz4.ts';
-import { decodeZstd } from '../src/format/zstd.ts';
-import { schemaToJson } from '../src/protocol/schema.ts';
-import { schemasEqual } from '../src/protocol/schema-equality.ts';
+} from '../src/arrow/apache.ts';
+import { schemasEqual } from '../src/arrow/schema-equality.ts';
+import { decodeLz4Frame } from '../src/ipc/codecs/lz4.ts';
+import { decodeZstd } from '../src/ipc/codecs/zstd.ts';
+import { encodeIpcFile, encodeIpcStream } from '../src/ipc/encode/ipc-stream.ts';
+import { type OpenArrowOptions, openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
+import { schemaToJson } from '../src/protocol/types/schema.ts';
 import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { arbitrarySchema } from './helpers/arrow-types.ts';
 import { seeded } from './helpers/seeded.ts';

@@ -16,10 +16,10 @@ import {
   tableToIPC,
   Utf8,
   Vector,
-} from '../src/arrow.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
-import { countedInFixedLists, countedInLists } from '../src/format/foreign-parents.ts';
+} from '../src/arrow/apache.ts';
 import { connect } from '../src/index.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
+import { countedInFixedLists, countedInLists } from '../src/ipc/foreign/foreign-parents.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 
 const TEXT = new Utf8();

@@ -1,7 +1,7 @@
 /** Damaged fragments are Corrupt or read the same; hostile schemas neither hang nor crash. */
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Dictionary, Field, Int32, Int64, List, Schema, Utf8 } from '../src/arrow.ts';
+import { Dictionary, Field, Int32, Int64, List, Schema, Utf8 } from '../src/arrow/apache.ts';
 import {
   columnRanges,
   decodeBatch,
@@ -9,9 +9,9 @@ import {
   decodeFragment,
   dictionaryIds,
   dictionaryRanges,
-} from '../src/format/fragment-decoder.ts';
-import { encodeFragment, type FragmentSummary } from '../src/format/fragment-encoder.ts';
-import { decodeFooter } from '../src/format/fragment-footer.ts';
+} from '../src/format/fragment/fragment-decoder.ts';
+import { encodeFragment, type FragmentSummary } from '../src/format/fragment/fragment-encoder.ts';
+import { decodeFooter } from '../src/format/fragment/fragment-footer.ts';
 import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { seeded } from './helpers/seeded.ts';
 

@@ -24,8 +24,8 @@ import {
   Utf8View,
   Vector,
   vectorFromArray,
-} from '../src/arrow.ts';
-import { fieldIdsOf, stripFieldIds, withFieldIds } from '../src/format/field-ids.ts';
+} from '../src/arrow/apache.ts';
+import { typesEqual } from '../src/arrow/schema-equality.ts';
 import {
   type ByteRange,
   columnRanges,
@@ -34,11 +34,11 @@ import {
   decodeFragment,
   dictionaryIds,
   dictionaryRanges,
-} from '../src/format/fragment-decoder.ts';
-import { encodeFragment, FragmentEncoder } from '../src/format/fragment-encoder.ts';
-import { chunkStatistics, decodeFooter } from '../src/format/fragment-footer.ts';
-import { mergeStatistics } from '../src/format/statistics.ts';
-import { typesEqual } from '../src/protocol/schema-equality.ts';
+} from '../src/format/fragment/fragment-decoder.ts';
+import { encodeFragment, FragmentEncoder } from '../src/format/fragment/fragment-encoder.ts';
+import { chunkStatistics, decodeFooter } from '../src/format/fragment/fragment-footer.ts';
+import { mergeStatistics } from '../src/format/fragment/statistics.ts';
+import { fieldIdsOf, stripFieldIds, withFieldIds } from '../src/ipc/encode/field-ids.ts';
 import {
   batchOf,
   everyType,

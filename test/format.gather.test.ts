@@ -1,12 +1,12 @@
 /** Picking, filtering and joining rows, value by value against the source, for every type. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Data, Vector } from '../src/arrow.ts';
-import { nullColumn } from '../src/format/arrow-data.ts';
-import { setPositions } from '../src/format/bitmaps.ts';
-import { concatBatches, concatData } from '../src/format/concat.ts';
-import { encodeFragment } from '../src/format/fragment-encoder.ts';
-import { filterBatch, gather, gatherBatch } from '../src/format/gather.ts';
+import { type Data, Vector } from '../src/arrow/apache.ts';
+import { nullColumn } from '../src/arrow/arrow-data.ts';
+import { setPositions } from '../src/arrow/bitmaps.ts';
+import { concatBatches, concatData } from '../src/arrow/concat.ts';
+import { filterBatch, gather, gatherBatch } from '../src/arrow/gather.ts';
+import { encodeFragment } from '../src/format/fragment/fragment-encoder.ts';
 import {
   everyType,
   exactColumn,

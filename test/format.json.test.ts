@@ -17,7 +17,7 @@ import {
   parseJson,
   stringMapMember,
   stringMember,
-} from '../src/format/json.ts';
+} from '../src/json.ts';
 
 const FILE = 'a/b.json';
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);

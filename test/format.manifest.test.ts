@@ -1,10 +1,10 @@
 /** Metadata files that were cut, flipped or forged: what was written, or a typed error. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeChunk, encodeChunk } from '../src/format/chunk.ts';
-import { encodeChecksummed, parseChecksummed, parseJson } from '../src/format/json.ts';
-import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/manifest.ts';
-import { decodeFormat, encodeFormat } from '../src/format/records.ts';
+import { decodeChunk, encodeChunk } from '../src/format/catalog/chunk.ts';
+import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/catalog/manifest.ts';
+import { decodeFormat, encodeFormat } from '../src/format/catalog/records.ts';
+import { encodeChecksummed, parseChecksummed, parseJson } from '../src/json.ts';
 import { checksummedText, withFlippedBit } from './helpers/damage.ts';
 import {
   fragmentEntry as fragment,

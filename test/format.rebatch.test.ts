@@ -1,9 +1,9 @@
 /** Cutting and joining batches keeps every row, in order, within the limits. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recordBatchStream } from '../src/arrow.ts';
-import { batchBytes } from '../src/format/arrow-data.ts';
-import { rebatch, splitBatch } from '../src/format/rebatch.ts';
+import { recordBatchStream } from '../src/arrow/apache.ts';
+import { batchBytes } from '../src/arrow/arrow-data.ts';
+import { rebatch, splitBatch } from '../src/arrow/rebatch.ts';
 import { everyType, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { seeded } from './helpers/seeded.ts';
 

@@ -1,8 +1,8 @@
 /** Small arrays share memory, and nobody who has one notices. */
 import { describe, expect, test } from 'vitest';
-import { Data, Decimal, Float64, Int64, Null, Utf8, Vector } from '../src/arrow.ts';
-import { dataOf } from '../src/format/arrow-data.ts';
-import { newArray } from '../src/format/small-arrays.ts';
+import { Data, Decimal, Float64, Int64, Null, Utf8, Vector } from '../src/arrow/apache.ts';
+import { dataOf } from '../src/arrow/arrow-data.ts';
+import { newArray } from '../src/arrow/small-arrays.ts';
 
 describe('small arrays', () => {
   test('do not overlap, whatever is written into them', () => {

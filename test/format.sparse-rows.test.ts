@@ -1,17 +1,17 @@
 /** Reading single rows: the same values as the whole column has, few bytes, every page verified. */
 import { beforeAll, expect, test } from 'vitest';
-import { Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from '../src/arrow.ts';
+import { Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from '../src/arrow/apache.ts';
 import {
   type ByteRange,
   decodeDictionaries,
   decodeFragment,
   dictionaryIds,
   dictionaryRanges,
-} from '../src/format/fragment-decoder.ts';
-import { encodeFragment } from '../src/format/fragment-encoder.ts';
-import { decodeFooter, type FragmentFooter } from '../src/format/fragment-footer.ts';
-import { runReader } from '../src/format/sparse-pages.ts';
-import { readRows } from '../src/format/sparse-rows.ts';
+} from '../src/format/fragment/fragment-decoder.ts';
+import { encodeFragment } from '../src/format/fragment/fragment-encoder.ts';
+import { decodeFooter, type FragmentFooter } from '../src/format/fragment/fragment-footer.ts';
+import { runReader } from '../src/format/fragment/sparse-pages.ts';
+import { readRows } from '../src/format/fragment/sparse-rows.ts';
 import { everyType, exactColumn, exactValues, randomBatch } from './helpers/arrow-samples.ts';
 import { seeded } from './helpers/seeded.ts';
 

@@ -23,9 +23,9 @@ import {
   Utf8,
   Utf8View,
   vectorFromArray,
-} from '../src/arrow.ts';
-import { columnStatistics } from '../src/format/column-statistics.ts';
-import { concatData } from '../src/format/concat.ts';
+} from '../src/arrow/apache.ts';
+import { concatData } from '../src/arrow/concat.ts';
+import { columnStatistics } from '../src/format/fragment/column-statistics.ts';
 import {
   type ColumnStatistics,
   compareText,
@@ -34,7 +34,7 @@ import {
   encodeStatistics,
   mergeStatistics,
   type StatisticValue,
-} from '../src/format/statistics.ts';
+} from '../src/format/fragment/statistics.ts';
 import { everyType, exactColumn, randomData } from './helpers/arrow-samples.ts';
 import { seeded } from './helpers/seeded.ts';
 

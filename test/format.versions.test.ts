@@ -7,14 +7,13 @@ import {
   decodeChunkEntry,
   encodeChunk,
   encodeChunkEntry,
-} from '../src/format/chunk.ts';
+} from '../src/format/catalog/chunk.ts';
 import {
   decodeFragment,
   type FragmentEntry,
   fragmentText,
   liveRows,
-} from '../src/format/fragment-entry.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
+} from '../src/format/catalog/fragment-entry.ts';
 import {
   decodeVersion,
   encodeManifest,
@@ -22,7 +21,8 @@ import {
   type Manifest,
   type OperationKind,
   refuseNewer,
-} from '../src/format/manifest.ts';
+} from '../src/format/catalog/manifest.ts';
+import { encodeChecksummed } from '../src/json.ts';
 
 const FILE = 'v.json';
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { bodyBuffers } from '../src/format/foreign-buffers.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
-import { decodeLz4Frame } from '../src/format/lz4.ts';
-import { nodeZstd } from '../src/format/node-zstd.ts';
-import { xxh64Low } from '../src/format/xxh64.ts';
-import { decodeZstd } from '../src/format/zstd.ts';
+import { decodeLz4Frame } from '../src/ipc/codecs/lz4.ts';
+import { nodeZstd } from '../src/ipc/codecs/node-zstd.ts';
+import { xxh64Low } from '../src/ipc/codecs/xxh64.ts';
+import { decodeZstd } from '../src/ipc/codecs/zstd.ts';
+import { bodyBuffers } from '../src/ipc/foreign/foreign-buffers.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { drained } from '../src/steps.ts';
 
 interface Frames {

@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { EXIT } from '../src/cli/exit-codes.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import { type ErrorCode, isDirspaceError } from '../src/errors.ts';
 import { connect } from '../src/sdk/connect.ts';
 import type { Connection } from '../src/sdk/connection.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { callCli } from './helpers/cli.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

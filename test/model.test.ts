@@ -2,7 +2,7 @@
 import nodeFs from 'node:fs';
 import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { Steps } from './helpers/catalog-steps.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { outcomeOf } from './helpers/outcome.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { openApiDocument } from '../src/server/openapi.ts';
 import { PROTOCOL } from './helpers/protocol-document.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

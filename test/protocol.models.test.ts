@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
 import { jsonText } from '../src/protocol/exchange.ts';
-import { MODELS, type ModelName } from '../src/protocol/models.ts';
+import { MODELS, type ModelName } from '../src/protocol/models/index.ts';
+import type { JsonSchema } from '../src/protocol/models/typebox.ts';
 import { CREATE_MODES, DROP_BEHAVIORS, INSERT_MODES, parseMode } from '../src/protocol/modes.ts';
 import { normalize } from '../src/protocol/normalize.ts';
-import type { JsonSchema } from '../src/protocol/typebox.ts';
 import { modelArbitrary } from './helpers/model-arbitrary.ts';
 
 const NAMES = Object.keys(MODELS) as ModelName[];

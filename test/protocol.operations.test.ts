@@ -10,7 +10,8 @@ import {
   resourceKind,
   responseModel,
 } from '../src/protocol/every-operation.ts';
-import { MODELS } from '../src/protocol/models.ts';
+import { MODELS } from '../src/protocol/models/index.ts';
+import type { JsonSchema } from '../src/protocol/models/typebox.ts';
 import type { Namespace } from '../src/protocol/namespace.ts';
 import { unsupported, unsupportedOperations } from '../src/protocol/namespace.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';
@@ -20,7 +21,6 @@ import {
   OPERATIONS,
   type OperationName,
 } from '../src/protocol/operations.ts';
-import type { JsonSchema } from '../src/protocol/typebox.ts';
 
 /** operation|method|path|query members|body|status|answer|further errors */
 const FACTS = `

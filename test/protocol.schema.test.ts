@@ -21,7 +21,8 @@ import {
   Union,
   Utf8,
   Utf8View,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
+import { describeType, schemasEqual, typesEqual } from '../src/arrow/schema-equality.ts';
 import { isDirspaceError } from '../src/errors.ts';
 import {
   fieldFromJson,
@@ -33,8 +34,7 @@ import {
   schemaToLanceJson,
   typeFromJson,
   typeToJson,
-} from '../src/protocol/schema.ts';
-import { describeType, schemasEqual, typesEqual } from '../src/protocol/schema-equality.ts';
+} from '../src/protocol/types/schema.ts';
 import { arbitrarySchema, LEAVES } from './helpers/arrow-types.ts';
 
 const item = (type: DataType): Field => new Field('item', type, true);

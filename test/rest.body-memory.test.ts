@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../src/arrow.ts';
-import { MessageBudget } from '../src/format/foreign-budget.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
+import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../src/arrow/apache.ts';
+import { MessageBudget } from '../src/ipc/foreign/foreign-budget.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { RequestMemory, ServerMemory } from '../src/request-memory.ts';
 import type { Limits } from '../src/server.ts';
 import { rawConnection } from './helpers/raw-http.ts';

@@ -1,8 +1,8 @@
 /** Branches over REST: a server that may pass over `branch` is not sent what would change another. */
 import { describe, expect, test } from 'vitest';
+import { RestNamespace } from '../src/client/client.ts';
 import { connectNamespace } from '../src/index.ts';
 import { EVERY_OPERATION, methodName } from '../src/protocol/every-operation.ts';
-import { RestNamespace } from '../src/rest/client.ts';
 import { ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -1,9 +1,9 @@
 /** Context and identity of the client's requests: what is sent where, what comes back, what is refused. */
 import { describe, expect, test } from 'vitest';
+import { RestNamespace } from '../src/client/client.ts';
+import type { RestOptions } from '../src/client/client-options.ts';
 import { type DirspaceError, isDirspaceError } from '../src/errors.ts';
 import type { CallOptions } from '../src/protocol/namespace.ts';
-import { RestNamespace } from '../src/rest/client.ts';
-import type { RestOptions } from '../src/rest/client-options.ts';
 import { ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -5,11 +5,11 @@ import {
   type RecordBatchStream,
   recordBatchStream,
   Schema,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
+import { RestNamespace } from '../src/client/client.ts';
+import { boundedRows } from '../src/client/client-rows.ts';
 import { connectNamespace, openNamespace } from '../src/index.ts';
 import { EVERY_ROW } from '../src/protocol/wire-query.ts';
-import { RestNamespace } from '../src/rest/client.ts';
-import { boundedRows } from '../src/rest/client-rows.ts';
 import { ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import { RestNamespace } from '../src/client/client.ts';
+import type { RestOptions } from '../src/client/client-options.ts';
 import { type ErrorCode, isDirspaceError } from '../src/errors.ts';
-import { RestNamespace } from '../src/rest/client.ts';
-import type { RestOptions } from '../src/rest/client-options.ts';
 import { connectNamespace } from '../src/sdk/connect.ts';
 import { someRows, streamBytes } from './helpers/rest-pair.ts';
 

@@ -1,7 +1,7 @@
 /** When a server asks the runtime to collect garbage. */
 import { expect, test } from 'vitest';
 import { ServerMemory } from '../src/request-memory.ts';
-import { Collector } from '../src/rest/collector.ts';
+import { Collector } from '../src/server/collector.ts';
 
 const MIB = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
-import { configOf, loadConfig } from '../src/rest/config.ts';
+import { configOf, loadConfig } from '../src/server/config.ts';
 import { createServer } from '../src/server.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

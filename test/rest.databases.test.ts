@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DirspaceError } from '../src/errors.ts';
-import { type DatabaseSource, Databases } from '../src/rest/databases.ts';
+import { type DatabaseSource, Databases } from '../src/server/databases.ts';
 import { createServer } from '../src/server.ts';
 import { ask, type Pair, restPair, someRows } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';

@@ -1,6 +1,6 @@
 /** Ids joined by a delimiter that names may hold: lists stay whole, or say what they leave out. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { RestNamespace } from '../src/rest/client.ts';
+import { RestNamespace } from '../src/client/client.ts';
 import { type Answered, ask, type Pair, restPair, someRows } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -12,9 +12,9 @@ import {
   Schema,
   Struct,
   Utf8,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
+import { RestNamespace } from '../src/client/client.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { RestNamespace } from '../src/rest/client.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { type Answered, ask, type Pair, restPair } from './helpers/rest-pair.ts';
 import { type Answers, stubNamespace } from './helpers/stub-namespace.ts';

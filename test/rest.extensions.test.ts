@@ -12,7 +12,7 @@ import {
   isExtension,
 } from '../src/protocol/every-operation.ts';
 import type { CatalogExtensions } from '../src/protocol/extensions.ts';
-import type { Model } from '../src/protocol/models.ts';
+import type { Model } from '../src/protocol/models/index.ts';
 import { connectNamespace } from '../src/sdk/connect.ts';
 import { callCli } from './helpers/cli.ts';
 import { ask, restPair, someRows } from './helpers/rest-pair.ts';

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { configOf, loadConfig } from '../src/rest/config.ts';
-import type { DatabaseSource } from '../src/rest/databases.ts';
 import { connect } from '../src/sdk/connect.ts';
+import { configOf, loadConfig } from '../src/server/config.ts';
+import type { DatabaseSource } from '../src/server/databases.ts';
 import { createServer } from '../src/server.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

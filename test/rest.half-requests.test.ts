@@ -1,7 +1,7 @@
 /** Requests that are sent half: what a caller can hold of others with them, and for how long. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Arrivals, PaceKeeper } from '../src/rest/arrivals.ts';
-import { Gate, QueueCount } from '../src/rest/limits.ts';
+import { Arrivals, PaceKeeper } from '../src/server/http/arrivals.ts';
+import { Gate, QueueCount } from '../src/server/settings/limits.ts';
 import type { ServerOptions } from '../src/server.ts';
 import { type RawConnection, rawConnection } from './helpers/raw-http.ts';
 import { ARROW, ask, type Pair, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { systemEnv } from '../src/env.ts';
-import { decodeKey } from '../src/format/records.ts';
+import { decodeKey } from '../src/format/catalog/records.ts';
 import { filesOf, memoryFs, type TestFs } from './helpers/catalogs.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { type Answered, ARROW, ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';

@@ -2,8 +2,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Authenticate } from '../src/rest/auth.ts';
-import { MAX_IDENTITY_BYTES } from '../src/rest/identity.ts';
+import type { Authenticate } from '../src/server/auth/auth.ts';
+import { MAX_IDENTITY_BYTES } from '../src/server/identity.ts';
 import type { Limits } from '../src/server.ts';
 import { type RawConnection, rawConnection } from './helpers/raw-http.ts';
 import { type Answered, ask, type Pair, restPair, type Wire } from './helpers/rest-pair.ts';

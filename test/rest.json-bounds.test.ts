@@ -6,7 +6,7 @@ import {
   MAX_JSON_DEPTH,
   MAX_JSON_PARTS,
   MAX_JSON_VALUES,
-} from '../src/rest/json-bounds.ts';
+} from '../src/server/http/json-bounds.ts';
 import { ask, restPair, type Wire } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 

@@ -1,7 +1,7 @@
 /** What a server keeps in memory between requests: `cacheBytes` and `bufferBytes`. */
 import { expect, test } from 'vitest';
 import { connect } from '../src/index.ts';
-import { configOf } from '../src/rest/config.ts';
+import { configOf } from '../src/server/config.ts';
 import { createServer, type ServerOptions } from '../src/server.ts';
 import { callCli } from './helpers/cli.ts';
 import { readMetrics } from './helpers/prometheus.ts';

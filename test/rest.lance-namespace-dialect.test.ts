@@ -5,7 +5,7 @@
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { lanceNamespaceDialect } from '../src/rest/lance-namespace-dialect.ts';
+import { lanceNamespaceDialect } from '../src/server/dialects/lance-namespace-dialect.ts';
 import { type Pair, restPair, someRows } from './helpers/rest-pair.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

@@ -1,8 +1,8 @@
 /** What LanceDB's remote client sends and needs, request by request; the rest is in test/interop. */
 import { describe, expect, test } from 'vitest';
-import { Field, FixedSizeList, Float32, recordBatchStream, Schema } from '../src/arrow.ts';
+import { Field, FixedSizeList, Float32, recordBatchStream, Schema } from '../src/arrow/apache.ts';
 import { DirspaceError, type ErrorCode } from '../src/errors.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { connectNamespace } from '../src/sdk/connect.ts';
 import {
   type Answered,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallOptions } from '../src/protocol/namespace.ts';
-import { Admission, resolveLimits } from '../src/rest/limits.ts';
+import { Admission, resolveLimits } from '../src/server/settings/limits.ts';
 import { createServer, startServer } from '../src/server.ts';
 import { ARROW, ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';

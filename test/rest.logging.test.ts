@@ -1,7 +1,7 @@
 /** What is logged of a request: one line with plain members, at a level that fits its end. */
 import { describe, expect, test, vi } from 'vitest';
 import { DirspaceError, type ErrorCode } from '../src/errors.ts';
-import type { Logger, LogLevel } from '../src/rest/logging.ts';
+import type { Logger, LogLevel } from '../src/server/settings/logging.ts';
 import { ask, restPair } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 

@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { requestModel } from '../src/protocol/every-operation.ts';
-import { MODELS } from '../src/protocol/models.ts';
+import { MODELS } from '../src/protocol/models/index.ts';
 import { normalize } from '../src/protocol/normalize.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../src/protocol/operations.ts';
 import { type RunningServer, startServer } from '../src/server.ts';

@@ -2,11 +2,11 @@
 import nodeFs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { Counters } from '../src/counters.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { configOf } from '../src/rest/config.ts';
-import { metricsText } from '../src/rest/prometheus.ts';
+import { configOf } from '../src/server/config.ts';
+import { metricsText } from '../src/server/observe/prometheus.ts';
 import { createServer, type ServerOptions } from '../src/server.ts';
-import { Counters } from '../src/table/counters.ts';
 import { filesOf } from './helpers/catalog-files.ts';
 import { readMetrics } from './helpers/prometheus.ts';
 import { rawAnswer } from './helpers/raw-http.ts';

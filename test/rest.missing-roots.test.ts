@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { EXIT } from '../src/cli/exit-codes.ts';
+import { EXIT } from '../src/cli/terminal/exit-codes.ts';
 import { createServer, type ServerOptions } from '../src/server.ts';
 import { callCli } from './helpers/cli.ts';
 import { ask, type Pair, restPair } from './helpers/rest-pair.ts';

@@ -1,10 +1,10 @@
 /** The OpenAPI document: whole, true to the routes, and true to what the server answers. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../src/protocol/every-operation.ts';
-import { MODELS } from '../src/protocol/models.ts';
+import { MODELS } from '../src/protocol/models/index.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';
 import { ALIAS_ROUTES } from '../src/protocol/operations.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { openApiDocument } from '../src/server/openapi.ts';
 import type { ServerOptions } from '../src/server.ts';
 import { ask, type Pair, restPair } from './helpers/rest-pair.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -12,7 +12,7 @@ import {
   resourceKind,
 } from '../src/protocol/every-operation.ts';
 import type { OperationRow, Permission } from '../src/protocol/operation-row.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { openApiDocument } from '../src/server/openapi.ts';
 import { ARROW, ask, type Pair, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -1,6 +1,6 @@
 /** Which route an address leads to, and what its parameters are. */
 import { describe, expect, test } from 'vitest';
-import { Router, splitAddress } from '../src/rest/router.ts';
+import { Router, splitAddress } from '../src/server/http/router.ts';
 
 const PATHS = [
   'GET /v1/table',

@@ -1,7 +1,7 @@
 /** The rules of the specification, one test each, named after the rule. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { RestNamespace } from '../src/client/client.ts';
 import { DirspaceError, type ErrorCode } from '../src/errors.ts';
-import { RestNamespace } from '../src/rest/client.ts';
 import { ARROW, ask, type Pair, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { type Answers, stubNamespace } from './helpers/stub-namespace.ts';
 import { temporaryFolder } from './helpers/temporary.ts';

@@ -1,6 +1,6 @@
 /** W3C Trace Context: taken where it is well formed, told in the log, handed on with a new parent. */
 import { describe, expect, test } from 'vitest';
-import { traceOf } from '../src/rest/trace-context.ts';
+import { traceOf } from '../src/server/settings/trace-context.ts';
 import { ask, restPair } from './helpers/rest-pair.ts';
 import { stubNamespace } from './helpers/stub-namespace.ts';
 

@@ -7,7 +7,7 @@ import { openNamespace } from '../src/index.ts';
 import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../src/protocol/every-operation.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';
 import { ALIAS_ROUTES } from '../src/protocol/operations.ts';
-import type { Catalog } from '../src/sdk/implementations.ts';
+import type { Catalog } from '../src/sdk/handles/implementations.ts';
 import { ARROW, ask, type Pair, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

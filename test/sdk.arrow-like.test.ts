@@ -3,10 +3,10 @@ import * as arrow15 from 'apache-arrow-15';
 import * as arrow18 from 'apache-arrow-18';
 import { describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
-import { type DataInput, toRecordBatchStream } from '../src/sdk/data.ts';
-import { batchRows } from '../src/sdk/rows.ts';
-import { toSchema } from '../src/sdk/schema-like.ts';
-import { typeName } from '../src/sdk/type-name.ts';
+import { typeName } from '../src/sdk/build/type-name.ts';
+import { type DataInput, toRecordBatchStream } from '../src/sdk/convert/data.ts';
+import { batchRows } from '../src/sdk/convert/rows.ts';
+import { toSchema } from '../src/sdk/convert/schema-like.ts';
 import { collectBatches, throughArrow } from './helpers/batches.ts';
 
 /** The part of apache-arrow that all releases share; their classes differ only by identity. */

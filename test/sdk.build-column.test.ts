@@ -51,10 +51,10 @@ import {
   Uint64,
   Utf8,
   Utf8View,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import { isDirspaceError } from '../src/errors.ts';
-import { buildBatch, buildContext } from '../src/sdk/build-column.ts';
-import { batchRows } from '../src/sdk/rows.ts';
+import { buildBatch, buildContext } from '../src/sdk/build/build-column.ts';
+import { batchRows } from '../src/sdk/convert/rows.ts';
 
 const field = (type: DataType, nullable = true): Field => new Field('item', type, nullable);
 const schemaOf = (type: DataType, nullable = true): Schema =>

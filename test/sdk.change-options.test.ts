@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { connect } from '../src/sdk/connect.ts';
 import type { Connection } from '../src/sdk/connection.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 
 /** What JavaScript lets a caller do and the types do not. */

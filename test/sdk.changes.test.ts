@@ -10,10 +10,10 @@ import {
   Struct,
   tableFromArrays,
   Utf8,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import { connect } from '../src/sdk/connect.ts';
-import type { DataInput } from '../src/sdk/data.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { DataInput } from '../src/sdk/convert/data.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 
 const schema = new Schema([

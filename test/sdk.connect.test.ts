@@ -7,8 +7,8 @@ import {
   implementationNames,
   openNamespace,
   registerNamespace,
-} from '../src/sdk/implementations.ts';
-import { checkProperties, type Properties } from '../src/sdk/properties.ts';
+} from '../src/sdk/handles/implementations.ts';
+import { checkProperties, type Properties } from '../src/sdk/handles/properties.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { recordingCatalog } from './helpers/recording-catalog.ts';
 

@@ -20,11 +20,11 @@ import {
   tableToIPC,
   Utf8,
   vectorFromArray,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import { isDirspaceError } from '../src/errors.ts';
-import { schemaToJson } from '../src/protocol/schema.ts';
-import { type DataInput, type DataOptions, toRecordBatchStream } from '../src/sdk/data.ts';
-import { typeName } from '../src/sdk/type-name.ts';
+import { schemaToJson } from '../src/protocol/types/schema.ts';
+import { typeName } from '../src/sdk/build/type-name.ts';
+import { type DataInput, type DataOptions, toRecordBatchStream } from '../src/sdk/convert/data.ts';
 import { collectBatches, throughArrow } from './helpers/batches.ts';
 
 const ROWS = [

@@ -12,9 +12,9 @@ import {
   Table,
   tableToIPC,
   vectorFromArray,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
+import { recordBatch } from '../src/arrow/arrow-data.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { recordBatch } from '../src/format/arrow-data.ts';
 import { connect } from '../src/index.ts';
 import { createServer } from '../src/server.ts';
 import { callCli } from './helpers/cli.ts';

@@ -1,12 +1,12 @@
 /** What holds for every method of every handle: after close(), and with an aborted signal. */
 import { describe, expect, test } from 'vitest';
 import type { CallOptions } from '../src/protocol/namespace.ts';
-import { Branches } from '../src/sdk/branches.ts';
 import { Connection } from '../src/sdk/connection.ts';
-import { MergeInsertBuilder } from '../src/sdk/merge-insert.ts';
-import { Query, VectorQuery } from '../src/sdk/query.ts';
-import { Table } from '../src/sdk/table.ts';
-import { Tags } from '../src/sdk/tags.ts';
+import { Query, VectorQuery } from '../src/sdk/query/query.ts';
+import { Branches } from '../src/sdk/table/branches.ts';
+import { MergeInsertBuilder } from '../src/sdk/table/merge-insert.ts';
+import { Table } from '../src/sdk/table/table.ts';
+import { Tags } from '../src/sdk/table/tags.ts';
 import { recordingCatalog, SCHEMA_JSON, TABLE_ANSWERS } from './helpers/recording-catalog.ts';
 
 type Calls<Handle> = Readonly<Record<string, (handle: Handle, options?: CallOptions) => unknown>>;

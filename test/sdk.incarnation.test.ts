@@ -8,8 +8,8 @@ import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts'
 import type { CatalogExtensions } from '../src/protocol/extensions.ts';
 import type { Namespace } from '../src/protocol/namespace.ts';
 import { Connection } from '../src/sdk/connection.ts';
-import type { Query } from '../src/sdk/query.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { Query } from '../src/sdk/query/query.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { outcomeOf } from './helpers/outcome.ts';

@@ -1,12 +1,12 @@
 /** The indexes of tables: what is asked of a catalog that has them, and of one that has none. */
 import { expect, test } from 'vitest';
-import { Field, FixedSizeList, Float32, Schema } from '../src/arrow.ts';
+import { Field, FixedSizeList, Float32, Schema } from '../src/arrow/apache.ts';
 import { type Env, systemEnv } from '../src/env.ts';
 import { DirspaceError } from '../src/errors.ts';
-import { schemaToJson } from '../src/protocol/schema.ts';
+import { schemaToJson } from '../src/protocol/types/schema.ts';
 import { connect } from '../src/sdk/connect.ts';
 import { Connection } from '../src/sdk/connection.ts';
-import { Index } from '../src/sdk/index-config.ts';
+import { Index } from '../src/sdk/table/index-config.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { recordingCatalog, SCHEMA_JSON, TABLE_ANSWERS } from './helpers/recording-catalog.ts';
 import { restPair } from './helpers/rest-pair.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Float16, type Schema } from '../src/arrow.ts';
-import { inferSchema } from '../src/sdk/infer.ts';
-import { typeName } from '../src/sdk/type-name.ts';
+import { Float16, type Schema } from '../src/arrow/apache.ts';
+import { typeName } from '../src/sdk/build/type-name.ts';
+import { inferSchema } from '../src/sdk/convert/infer.ts';
 
 const types = (schema: Schema): Record<string, string> =>
   Object.fromEntries(schema.fields.map((field) => [field.name, typeName(field.type)]));

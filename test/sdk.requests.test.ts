@@ -11,14 +11,14 @@ import {
   Schema,
   tableFromArrays,
   Utf8,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import type { Env } from '../src/env.ts';
 import { systemEnv } from '../src/env.ts';
 import { DirspaceError, isDirspaceError } from '../src/errors.ts';
 import { Connection } from '../src/sdk/connection.ts';
-import { collectRows } from '../src/sdk/rows.ts';
-import { toSql } from '../src/sdk/sql-literal.ts';
-import { updatesOf } from '../src/sdk/updates.ts';
+import { collectRows } from '../src/sdk/convert/rows.ts';
+import { toSql } from '../src/sdk/table/sql-literal.ts';
+import { updatesOf } from '../src/sdk/table/updates.ts';
 import { recordingCatalog, SCHEMA_JSON, TABLE_ANSWERS } from './helpers/recording-catalog.ts';
 
 type Answers = Parameters<typeof recordingCatalog>[0];

@@ -16,10 +16,10 @@ import {
   tableFromArrays,
   tableFromIPC,
   Utf8,
-} from '../src/arrow.ts';
-import { openArrowBody } from '../src/format/foreign-ipc.ts';
-import { encodeIpcStream } from '../src/format/ipc-stream.ts';
+} from '../src/arrow/apache.ts';
 import { type Connection, connect, connectNamespace } from '../src/index.ts';
+import { encodeIpcStream } from '../src/ipc/encode/ipc-stream.ts';
+import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
 import { createServer } from '../src/server.ts';
 import { buffersOf, spoilMemory } from './helpers/aliasing.ts';
 import { memoryFs } from './helpers/memory-fs.ts';

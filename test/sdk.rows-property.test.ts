@@ -1,9 +1,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { Table, tableFromIPC, tableToIPC } from '../src/arrow.ts';
-import { toRecordBatchStream } from '../src/sdk/data.ts';
-import { batchRows } from '../src/sdk/rows.ts';
+import { Table, tableFromIPC, tableToIPC } from '../src/arrow/apache.ts';
+import { toRecordBatchStream } from '../src/sdk/convert/data.ts';
+import { batchRows } from '../src/sdk/convert/rows.ts';
 import { collectBatches } from './helpers/batches.ts';
 import { bytes, date, randomRows, signed64, text } from './helpers/random-rows.ts';
 

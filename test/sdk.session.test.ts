@@ -1,14 +1,14 @@
 /** The SDK on a directory catalog, on the real file system and on memfs. */
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import { tableFromArrays, tableToIPC } from '../src/arrow.ts';
+import { tableFromArrays, tableToIPC } from '../src/arrow/apache.ts';
 import type { CatalogEvent } from '../src/protocol/events.ts';
 import { connect, connectNamespace } from '../src/sdk/connect.ts';
-import type { ConnectOptions } from '../src/sdk/connect-options.ts';
 import type { Connection } from '../src/sdk/connection.ts';
-import type { DataInput } from '../src/sdk/data.ts';
-import type { Table } from '../src/sdk/table.ts';
-import type { WriteProgress } from '../src/sdk/write-progress.ts';
+import type { DataInput } from '../src/sdk/convert/data.ts';
+import type { ConnectOptions } from '../src/sdk/handles/connect-options.ts';
+import type { Table } from '../src/sdk/table/table.ts';
+import type { WriteProgress } from '../src/sdk/table/write-progress.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const places: [string, () => { root: string; options: ConnectOptions }][] = [

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { ServerMemory, SLOW_MILLIS, type SlowAnswer } from '../src/request-memory.ts';
-import { ReaderPace } from '../src/rest/slow-reader.ts';
+import { ReaderPace } from '../src/server/http/slow-reader.ts';
 import { stepped } from '../src/stepped.ts';
 
 /** Lets so many rounds of the event loop go by. */

@@ -1,8 +1,8 @@
 import nodeFs, * as nodeFsModule from 'node:fs';
 import { createFsFromVolume, fs as sharedMemFs, Volume } from 'memfs';
 import { expect, test } from 'vitest';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { openFileStore } from '../src/store/file-store.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 import { storeSuite } from './suites/store-suite.ts';
 

@@ -1,9 +1,9 @@
 /** Every file system call of every write fails once, in every way: old state or new, no third. */
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import type { Durability } from '../src/store/disk.ts';
+import type { Durability } from '../src/store/disk/disk.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
 import { type FileStore, openFileStore } from '../src/store/file-store.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
 import { type Fault, FaultyFs, Killed } from './helpers/faulty-fs.ts';
 
 const small = new Uint8Array(2000).fill(7);

@@ -1,10 +1,10 @@
 /** Large objects reach the disk while they are being written: its complaints must not get lost. */
 import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
 import { openFileStore } from '../src/store/file-store.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
-import { assignFieldIds } from '../src/table/field-ids.ts';
-import { writeFragments } from '../src/table/write.ts';
+import { assignFieldIds } from '../src/table/fields/field-ids.ts';
+import { writeFragments } from '../src/table/write/write.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { testEngine } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';

@@ -4,8 +4,8 @@ import nodeFs from 'node:fs';
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { systemEnv } from '../src/env.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { type FileStore, openFileStore } from '../src/store/file-store.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
 import { withLock } from '../src/store/lock.ts';
 import {
   hasDied,

@@ -1,9 +1,9 @@
 /** Large reads at once or through the thread pool: by what the ones before took, with the same bytes. */
 import { expect, test } from 'vitest';
+import { Pace, PIECE_BYTES } from '../src/store/disk/pace.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
 import { openFileStore } from '../src/store/file-store.ts';
-import { Pace, PIECE_BYTES } from '../src/store/pace.ts';
 import type { ObjectReader } from '../src/store/store.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
 import { TestClock } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { memoryFs } from './helpers/memory-fs.ts';

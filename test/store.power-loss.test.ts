@@ -1,7 +1,7 @@
 /** What is acknowledged survives a power loss at any moment; nothing torn stands under a name. */
 import { expect, test } from 'vitest';
 import { systemEnv } from '../src/env.ts';
-import type { Durability } from '../src/store/disk.ts';
+import type { Durability } from '../src/store/disk/disk.ts';
 import { openFileStore } from '../src/store/file-store.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { PowerLossFs } from './helpers/power-loss-fs.ts';

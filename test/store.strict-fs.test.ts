@@ -7,8 +7,8 @@ import nodeFs from 'node:fs';
 import fc from 'fast-check';
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import type { FileSystem } from '../src/store/file-system.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
 import {
   FILE_SYSTEM_CASES,
   isAskedOfNone,

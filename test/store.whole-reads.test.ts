@@ -1,8 +1,8 @@
 /** Reading a file whose size is known: one call, and whatever else is there is told. */
 import nodeFs from 'node:fs';
 import { expect, test } from 'vitest';
+import { trustFileSystem } from '../src/store/disk/strict-fs.ts';
 import { openFileStore } from '../src/store/file-store.ts';
-import { trustFileSystem } from '../src/store/strict-fs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 function counted(most = Number.MAX_SAFE_INTEGER) {

@@ -1,7 +1,12 @@
 /** The decision about a batch: made once, by whoever is first, and read back as it was made. */
 import { expect, test } from 'vitest';
-import { encodeChecksummed } from '../src/format/json.ts';
-import { batchDecision, batchTables, decideBatch, isBatchCommitted } from '../src/table/batch.ts';
+import { encodeChecksummed } from '../src/json.ts';
+import {
+  batchDecision,
+  batchTables,
+  decideBatch,
+  isBatchCommitted,
+} from '../src/table/versions/multi-table-commit.ts';
 import { ROOT, testEngine } from './helpers/engines.ts';
 
 const batch = '0000abcd-0000';

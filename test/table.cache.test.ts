@@ -1,8 +1,8 @@
 /** The cache against a plain list of its keys, the least recently used first. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteCache, CacheBudget } from '../src/table/cache.ts';
-import { CacheCounts } from '../src/table/counters.ts';
+import { CacheCounts } from '../src/counters.ts';
+import { ByteCache, CacheBudget } from '../src/table/work/cache.ts';
 
 const LIMIT = 100;
 

@@ -1,6 +1,6 @@
 /** Cleanup: what goes, what stays, and what is counted, each where it could go wrong. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { encodeTombstone, type Manifest } from '../src/format/manifest.ts';
+import { encodeTombstone, type Manifest } from '../src/format/catalog/manifest.ts';
 import {
   chunkFile,
   deletedRunFile,
@@ -9,14 +9,23 @@ import {
   latestFile,
   stagedManifestFile,
   versionFile,
-} from '../src/format/paths.ts';
-import { createBranch, deleteBranch, type FoundBranch, findBranch } from '../src/table/branches.ts';
-import { type CleanupOptions, cleanup, DEFAULT_ORPHAN_GRACE } from '../src/table/cleanup.ts';
-import { deleteVersions } from '../src/table/delete-versions.ts';
-import { EMPTY_FRAGMENTS, editFragments } from '../src/table/fragment-list.ts';
-import type { TableBranch } from '../src/table/head.ts';
-import { createTag } from '../src/table/tags.ts';
-import { listedVersions, visibleVersions } from '../src/table/version-files.ts';
+} from '../src/format/catalog/paths.ts';
+import {
+  type CleanupOptions,
+  cleanup,
+  DEFAULT_ORPHAN_GRACE,
+} from '../src/table/history/cleanup.ts';
+import { deleteVersions } from '../src/table/history/delete-versions.ts';
+import {
+  createBranch,
+  deleteBranch,
+  type FoundBranch,
+  findBranch,
+} from '../src/table/versions/branches.ts';
+import { EMPTY_FRAGMENTS, editFragments } from '../src/table/versions/fragment-list.ts';
+import type { TableBranch } from '../src/table/versions/head.ts';
+import { createTag } from '../src/table/versions/tags.ts';
+import { listedVersions, visibleVersions } from '../src/table/versions/version-files.ts';
 import {
   declared,
   draftOf,

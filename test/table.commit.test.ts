@@ -4,22 +4,26 @@
  */
 import { expect, test, vi } from 'vitest';
 import { DirspaceError } from '../src/errors.ts';
-import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/manifest.ts';
-import { deletedRunFile, versionFile } from '../src/format/paths.ts';
-import { batchDecision, decideBatch } from '../src/table/batch.ts';
+import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/catalog/manifest.ts';
+import { deletedRunFile, versionFile } from '../src/format/catalog/paths.ts';
+import { deleteVersions } from '../src/table/history/delete-versions.ts';
 import {
   commit,
   type Draft,
   incarnationOfTransaction,
   newTransaction,
   nextManifest,
-} from '../src/table/commit.ts';
-import { deleteVersions } from '../src/table/delete-versions.ts';
-import { type Head, resolveHead, type TableBranch } from '../src/table/head.ts';
-import { stands } from '../src/table/publish.ts';
-import { settleBatches } from '../src/table/settle-batches.ts';
-import type { Snapshot } from '../src/table/snapshot.ts';
-import { highestListed, listedVersions, readManifest } from '../src/table/version-files.ts';
+} from '../src/table/versions/commit.ts';
+import { type Head, resolveHead, type TableBranch } from '../src/table/versions/head.ts';
+import { batchDecision, decideBatch } from '../src/table/versions/multi-table-commit.ts';
+import { stands } from '../src/table/versions/publish.ts';
+import { settleBatches } from '../src/table/versions/settle-batches.ts';
+import type { Snapshot } from '../src/table/versions/snapshot.ts';
+import {
+  highestListed,
+  listedVersions,
+  readManifest,
+} from '../src/table/versions/version-files.ts';
 import {
   declared,
   draftOf,

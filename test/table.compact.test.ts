@@ -6,13 +6,13 @@ import {
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { isDirspaceError } from '../src/errors.ts';
-import { decodeTable } from '../src/format/records.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
-import { mainBranch } from '../src/table/branches.ts';
-import { compact } from '../src/table/compact.ts';
-import { deleteRowsById } from '../src/table/delete-rows.ts';
-import type { Limits } from '../src/table/engine.ts';
-import { resolveHead, type TableBranch } from '../src/table/head.ts';
+import { decodeTable } from '../src/format/catalog/records.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
+import { mainBranch } from '../src/table/versions/branches.ts';
+import type { Limits } from '../src/table/versions/engine.ts';
+import { resolveHead, type TableBranch } from '../src/table/versions/head.ts';
+import { compact } from '../src/table/write/compact.ts';
+import { deleteRowsById } from '../src/table/write/delete-rows.ts';
 import { memoryFs, type TestFs } from './helpers/catalogs.ts';
 import { TestClock, type TestEngine, testEngine } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';

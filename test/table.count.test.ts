@@ -9,9 +9,9 @@ import {
   Struct,
   Table,
   Utf8,
-} from '../src/arrow.ts';
-import { type CountKernels, countKernels } from '../src/expression/expression.ts';
+} from '../src/arrow/apache.ts';
 import { connect } from '../src/index.ts';
+import { type CountKernels, countKernels } from '../src/sql/expression.ts';
 import { memoryFs, type TestFs } from './helpers/memory-fs.ts';
 
 const ROWS = 150_000;

@@ -3,16 +3,16 @@
  * the table is as before or as after, and can be written to.
  */
 import { expect, test } from 'vitest';
-import { Field, Int32, Int64, Schema, Utf8 } from '../src/arrow.ts';
+import { Field, Int32, Int64, Schema, Utf8 } from '../src/arrow/apache.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { isDirspaceError } from '../src/errors.ts';
-import { toRecordBatchStream } from '../src/sdk/data.ts';
-import { collectRows } from '../src/sdk/rows.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
+import { toRecordBatchStream } from '../src/sdk/convert/data.ts';
+import { collectRows } from '../src/sdk/convert/rows.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
 import { filesOf, memoryFs, type TestFs } from './helpers/catalogs.ts';
 import { type Fault, FaultyFs } from './helpers/faulty-fs.ts';
 

@@ -1,13 +1,17 @@
 /** Deleting versions: what may be named, what stays, and every file that is written or removed. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { encodeManifest } from '../src/format/manifest.ts';
-import { deletedRunFile, versionFile } from '../src/format/paths.ts';
-import { nextManifest } from '../src/table/commit.ts';
-import { deleteVersions, keptVersions, planDeletion } from '../src/table/delete-versions.ts';
-import { resolveHead, type TableBranch } from '../src/table/head.ts';
-import { heldVersions, withHold } from '../src/table/holds.ts';
-import { createTag, deleteTag } from '../src/table/tags.ts';
-import { visibleVersions } from '../src/table/version-files.ts';
+import { encodeManifest } from '../src/format/catalog/manifest.ts';
+import { deletedRunFile, versionFile } from '../src/format/catalog/paths.ts';
+import {
+  deleteVersions,
+  keptVersions,
+  planDeletion,
+} from '../src/table/history/delete-versions.ts';
+import { heldVersions, withHold } from '../src/table/history/holds.ts';
+import { nextManifest } from '../src/table/versions/commit.ts';
+import { resolveHead, type TableBranch } from '../src/table/versions/head.ts';
+import { createTag, deleteTag } from '../src/table/versions/tags.ts';
+import { visibleVersions } from '../src/table/versions/version-files.ts';
 import {
   declared,
   draftOf,

@@ -1,9 +1,9 @@
 /** Deleted rows of a fragment, as its batches ask for them; files of them that are not the ones. */
 import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { encodeDeletions } from '../src/format/deletions.ts';
+import { encodeDeletions } from '../src/format/catalog/deletions.ts';
 import { connect } from '../src/index.ts';
-import { DeletedRows } from '../src/table/deletions.ts';
+import { DeletedRows } from '../src/table/fragments/deletions.ts';
 import { memoryFs, type TestFs } from './helpers/memory-fs.ts';
 
 const deleted = new DeletedRows(Uint32Array.of(0, 3, 4, 9, 12, 13, 19));

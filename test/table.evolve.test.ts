@@ -34,13 +34,13 @@ import {
   Utf8,
   Vector,
   vectorFromArray,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { connect } from '../src/index.ts';
-import { typeToJson } from '../src/protocol/schema.ts';
-import { toRecordBatchStream } from '../src/sdk/data.ts';
-import { collectRows, type Row } from '../src/sdk/rows.ts';
-import { canWiden, wideningOf } from '../src/table/widen.ts';
+import { typeToJson } from '../src/protocol/types/schema.ts';
+import { toRecordBatchStream } from '../src/sdk/convert/data.ts';
+import { collectRows, type Row } from '../src/sdk/convert/rows.ts';
+import { canWiden, wideningOf } from '../src/table/fields/widen.ts';
 import { filesOf, memoryFs } from './helpers/catalogs.ts';
 
 const t = ['t'];

@@ -1,8 +1,8 @@
 /** A flush that failed is the end of an acknowledgement: asked again, the disk may say yes to nothing. */
 import { beforeEach, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
-import { strictFileSystem, trustFileSystem } from '../src/store/strict-fs.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
+import { strictFileSystem, trustFileSystem } from '../src/store/disk/strict-fs.ts';
 import { memoryFs, type TestFs } from './helpers/memory-fs.ts';
 import { people } from './suites/namespace/context.ts';
 

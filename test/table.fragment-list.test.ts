@@ -1,13 +1,17 @@
 /** Fragment entries roll into shared chunks: manifests stay small, order and totals stay right. */
 import { expect, test } from 'vitest';
 import { systemEnv } from '../src/env.ts';
-import type { FragmentEntry } from '../src/format/fragment-entry.ts';
-import { NameCodec } from '../src/format/paths.ts';
+import type { FragmentEntry } from '../src/format/catalog/fragment-entry.ts';
+import { NameCodec } from '../src/format/catalog/paths.ts';
 import { openFileStore } from '../src/store/file-store.ts';
-import { ByteCache } from '../src/table/cache.ts';
-import { DEFAULT_LIMITS, type Engine } from '../src/table/engine.ts';
-import { EMPTY_FRAGMENTS, editFragments, type FragmentList } from '../src/table/fragment-list.ts';
-import { readChunk } from '../src/table/snapshot.ts';
+import { DEFAULT_LIMITS, type Engine } from '../src/table/versions/engine.ts';
+import {
+  EMPTY_FRAGMENTS,
+  editFragments,
+  type FragmentList,
+} from '../src/table/versions/fragment-list.ts';
+import { readChunk } from '../src/table/versions/snapshot.ts';
+import { ByteCache } from '../src/table/work/cache.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { seeded } from './helpers/seeded.ts';
 

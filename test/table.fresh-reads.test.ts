@@ -7,20 +7,20 @@ import {
   recordBatchStream,
   tableFromArrays,
   Vector,
-} from '../src/arrow.ts';
-import { columnsOf } from '../src/format/arrow-data.ts';
+} from '../src/arrow/apache.ts';
+import { columnsOf } from '../src/arrow/arrow-data.ts';
 import { RequestMemory } from '../src/request-memory.ts';
-import { addColumns } from '../src/table/add-columns.ts';
-import { append, overwrite } from '../src/table/append.ts';
-import { compact } from '../src/table/compact.ts';
-import type { TableBranch } from '../src/table/head.ts';
-import { resolveHead } from '../src/table/head.ts';
-import { mergeRows } from '../src/table/merge.ts';
-import { readSource } from '../src/table/merge-source.ts';
-import { openFragment } from '../src/table/open-fragment.ts';
-import { scan } from '../src/table/scan.ts';
-import type { Snapshot } from '../src/table/snapshot.ts';
-import { updateRows } from '../src/table/update.ts';
+import { openFragment } from '../src/table/fragments/open-fragment.ts';
+import { mergeRows } from '../src/table/merge/merge.ts';
+import { readSource } from '../src/table/merge/merge-source.ts';
+import { scan } from '../src/table/read/scan.ts';
+import type { TableBranch } from '../src/table/versions/head.ts';
+import { resolveHead } from '../src/table/versions/head.ts';
+import type { Snapshot } from '../src/table/versions/snapshot.ts';
+import { addColumns } from '../src/table/write/add-columns.ts';
+import { append, overwrite } from '../src/table/write/append.ts';
+import { compact } from '../src/table/write/compact.ts';
+import { updateRows } from '../src/table/write/update.ts';
 import { declared, type TestEngine, testEngine } from './helpers/engines.ts';
 
 const COMPACTION = {

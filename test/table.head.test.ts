@@ -1,10 +1,10 @@
 /** The newest version as a handle finds it that remembers an older one. */
 import { expect, test } from 'vitest';
-import { encodeChecksummed, parseChecksummed } from '../src/format/json.ts';
-import { latestFile } from '../src/format/paths.ts';
-import { deleteVersions } from '../src/table/delete-versions.ts';
-import { type Head, resolveHead, snapshotAt } from '../src/table/head.ts';
-import { noteHead, unchangedHead } from '../src/table/unchanged-head.ts';
+import { latestFile } from '../src/format/catalog/paths.ts';
+import { encodeChecksummed, parseChecksummed } from '../src/json.ts';
+import { deleteVersions } from '../src/table/history/delete-versions.ts';
+import { type Head, resolveHead, snapshotAt } from '../src/table/versions/head.ts';
+import { noteHead, unchangedHead } from '../src/table/versions/unchanged-head.ts';
 import { declared, land, ROOT, settled, testEngine } from './helpers/engines.ts';
 
 async function remembering(versions: number) {

@@ -4,14 +4,14 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Field, Float64, Int64, Schema, Utf8 } from '../src/arrow.ts';
+import { Field, Float64, Int64, Schema, Utf8 } from '../src/arrow/apache.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
-import { toRecordBatchStream } from '../src/sdk/data.ts';
-import { collectRows } from '../src/sdk/rows.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
+import { toRecordBatchStream } from '../src/sdk/convert/data.ts';
+import { collectRows } from '../src/sdk/convert/rows.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

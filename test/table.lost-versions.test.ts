@@ -5,13 +5,13 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
-import { encodeChecksummed } from '../src/format/json.ts';
-import { latestFile, versionFile } from '../src/format/paths.ts';
+import { latestFile, versionFile } from '../src/format/catalog/paths.ts';
 import { Connection, connect } from '../src/index.ts';
-import type { FileSystem } from '../src/store/file-system.ts';
-import { strictFileSystem } from '../src/store/strict-fs.ts';
-import { deleteVersions } from '../src/table/delete-versions.ts';
-import { resolveHead, type TableBranch } from '../src/table/head.ts';
+import { encodeChecksummed } from '../src/json.ts';
+import type { FileSystem } from '../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
+import { deleteVersions } from '../src/table/history/delete-versions.ts';
+import { resolveHead, type TableBranch } from '../src/table/versions/head.ts';
 import { filesOf, memoryFs, type TestFs } from './helpers/catalogs.ts';
 import { declared, land, outcomeOf, ROOT, type TestEngine, testEngine } from './helpers/engines.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';

@@ -1,6 +1,6 @@
 /** What sorts and searches hold is counted, bounded, and given back. */
 import { describe, expect, test } from 'vitest';
-import { tableFromArrays } from '../src/arrow.ts';
+import { tableFromArrays } from '../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { connect } from '../src/index.ts';
 import { RequestMemory, ServerMemory } from '../src/request-memory.ts';

@@ -1,9 +1,9 @@
 /** Merges of many rows: in steps, in batches of the table's own size, in bounded memory. */
 import { describe, expect, test } from 'vitest';
-import { tableFromArrays, Utf8, vectorFromArray } from '../src/arrow.ts';
+import { tableFromArrays, Utf8, vectorFromArray } from '../src/arrow/apache.ts';
 import { systemEnv } from '../src/env.ts';
 import { connect } from '../src/index.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 
 const ROWS = 150_000;

@@ -12,10 +12,10 @@ import {
   Struct,
   Uint32,
   Utf8,
-} from '../src/arrow.ts';
+} from '../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { toRecordBatchStream } from '../src/sdk/data.ts';
-import { collectRows, type Row } from '../src/sdk/rows.ts';
+import { toRecordBatchStream } from '../src/sdk/convert/data.ts';
+import { collectRows, type Row } from '../src/sdk/convert/rows.ts';
 import { filesOf, memoryFs } from './helpers/catalogs.ts';
 
 const t = ['t'];

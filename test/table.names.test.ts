@@ -1,9 +1,9 @@
 /** Columns are asked for by name: no table has two of one name, however its data came. */
 import { expect, test } from 'vitest';
-import { Field, Float64, Schema } from '../src/arrow.ts';
+import { Field, Float64, Schema } from '../src/arrow/apache.ts';
+import { nullColumn, recordBatch } from '../src/arrow/arrow-data.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { nullColumn, recordBatch } from '../src/format/arrow-data.ts';
-import { encodeIpcStream } from '../src/format/ipc-stream.ts';
+import { encodeIpcStream } from '../src/ipc/encode/ipc-stream.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { people } from './helpers/people.ts';
 

@@ -1,8 +1,17 @@
 /** Ordered reads, and columns whose names the grammar of SQL would cut. */
 import { describe, expect, test } from 'vitest';
-import { Decimal, Field, Float16, Float32, Float64, Int32, Schema, Struct } from '../src/arrow.ts';
+import {
+  Decimal,
+  Field,
+  Float16,
+  Float32,
+  Float64,
+  Int32,
+  Schema,
+  Struct,
+} from '../src/arrow/apache.ts';
 import { connect } from '../src/sdk/connect.ts';
-import type { ColumnOrdering } from '../src/sdk/query.ts';
+import type { ColumnOrdering } from '../src/sdk/query/query.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const nested = new Struct([new Field('a', new Int32(), true), new Field('in', new Int32(), true)]);

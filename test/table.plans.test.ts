@@ -1,8 +1,8 @@
 /** Plans of queries: the steps they name are those that are done, and the figures are theirs. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Field, FixedSizeList, Float32, Schema } from '../src/arrow.ts';
+import { Field, FixedSizeList, Float32, Schema } from '../src/arrow/apache.ts';
 import { connect } from '../src/sdk/connect.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 
 let table: Table;

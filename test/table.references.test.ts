@@ -1,16 +1,16 @@
 /** Tags, branches and files of tables that others move, replace or change at that very moment. */
 import { expect, test } from 'vitest';
-import { findTable, type Table } from '../src/directory/catalog.ts';
-import { createTable } from '../src/directory/create-table.ts';
+import { findTable, type Table } from '../src/directory/catalog/catalog.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
-import { deletedRunFile } from '../src/format/paths.ts';
-import { mainBranch } from '../src/table/branches.ts';
-import { missingFile } from '../src/table/fragment-object.ts';
-import { type Head, resolveHead } from '../src/table/head.ts';
-import { scan } from '../src/table/scan.ts';
+import { createTable } from '../src/directory/operations/create-table.ts';
+import { deletedRunFile } from '../src/format/catalog/paths.ts';
+import { scan } from '../src/table/read/scan.ts';
+import { mainBranch } from '../src/table/versions/branches.ts';
+import { missingFile } from '../src/table/versions/fragment-object.ts';
+import { type Head, resolveHead } from '../src/table/versions/head.ts';
 import { declared, land, ROOT, testEngine } from './helpers/engines.ts';
 import { everyCall, InterruptedCatalog } from './helpers/interrupted.ts';
 import { memoryFs } from './helpers/memory-fs.ts';

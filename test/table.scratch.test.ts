@@ -1,8 +1,8 @@
 /** Reads through memory that is used again: nothing that was read before changes under its reader. */
 import { expect, test } from 'vitest';
 import { connect } from '../src/index.ts';
-import { ByteCache } from '../src/table/cache.ts';
-import { Scratch } from '../src/table/scratch.ts';
+import { ByteCache } from '../src/table/work/cache.ts';
+import { Scratch } from '../src/table/work/scratch.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 
 const ROWS = 5_000;

@@ -1,13 +1,13 @@
 /** Costly expressions are evaluated a slice at a time, with the same outcome, and can be ended there. */
 import { describe, expect, test } from 'vitest';
-import { DataType, Dictionary, Field, Int32, Schema, Utf8 } from '../src/arrow.ts';
+import { DataType, Dictionary, Field, Int32, Schema, Utf8 } from '../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { systemEnv } from '../src/env.ts';
-import { compilePredicate } from '../src/expression/expression.ts';
 import { connect } from '../src/index.ts';
-import type { Table } from '../src/sdk/table.ts';
-import { sliceRows } from '../src/table/slices.ts';
-import { nextTurn } from '../src/table/turn.ts';
+import type { Table } from '../src/sdk/table/table.ts';
+import { compilePredicate } from '../src/sql/expression.ts';
+import { sliceRows } from '../src/table/read/slices.ts';
+import { nextTurn } from '../src/table/work/turn.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 

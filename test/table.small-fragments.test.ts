@@ -1,8 +1,8 @@
 /** Fragments that are read whole: kept as one, named as their table is, and read in turns. */
 import { describe, expect, test } from 'vitest';
-import { tableFromArrays } from '../src/arrow.ts';
+import { tableFromArrays } from '../src/arrow/apache.ts';
 import { connect, type Table } from '../src/index.ts';
-import { strictFileSystem, trustFileSystem } from '../src/store/strict-fs.ts';
+import { strictFileSystem, trustFileSystem } from '../src/store/disk/strict-fs.ts';
 import { TestClock } from './helpers/engines.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 

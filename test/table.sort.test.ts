@@ -23,13 +23,13 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
-import { nullColumn, sliceData } from '../src/format/arrow-data.ts';
-import { concatData } from '../src/format/concat.ts';
-import { gatherData } from '../src/format/gather-data.ts';
-import { compareText } from '../src/format/statistics.ts';
-import { RowSorter } from '../src/table/row-sorter.ts';
-import { hasOrder } from '../src/table/sort-keys.ts';
-import { sortedRows } from '../src/table/sort-steps.ts';
+import { nullColumn, sliceData } from '../src/arrow/arrow-data.ts';
+import { concatData } from '../src/arrow/concat.ts';
+import { gatherData } from '../src/arrow/gather-data.ts';
+import { compareText } from '../src/format/fragment/statistics.ts';
+import { RowSorter } from '../src/table/query/row-sorter.ts';
+import { hasOrder } from '../src/table/query/sort-keys.ts';
+import { sortedRows } from '../src/table/query/sort-steps.ts';
 import { seeded } from './helpers/seeded.ts';
 import { run } from './helpers/steps.ts';
 

@@ -1,10 +1,15 @@
 /** Rows by number: in the order asked for, repeats kept, over fragments, batches and deletions. */
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { RecordBatchStream } from '../src/arrow.ts';
+import type { RecordBatchStream } from '../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { checksumPages, damagedPage, PAGE_BYTES, pageChecksums } from '../src/format/checksums.ts';
-import { toRecordBatchStream } from '../src/sdk/data.ts';
+import {
+  checksumPages,
+  damagedPage,
+  PAGE_BYTES,
+  pageChecksums,
+} from '../src/format/fragment/checksums.ts';
+import { toRecordBatchStream } from '../src/sdk/convert/data.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { seeded } from './helpers/seeded.ts';
 

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { systemEnv } from '../src/env.ts';
 import { type Connection, connect } from '../src/index.ts';
-import type { Table } from '../src/sdk/table.ts';
+import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 
 const several = (count: number, of: (at: number) => string, joint: string): string =>

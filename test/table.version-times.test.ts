@@ -2,10 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
-import { versionsInOrder } from '../src/sdk/as-of.ts';
-import { cleanup } from '../src/table/cleanup.ts';
-import { visibleVersions } from '../src/table/version-files.ts';
-import { MAX_CLOCK_SKEW, nextTimestamp, Supersession } from '../src/table/version-times.ts';
+import { versionsInOrder } from '../src/sdk/table/as-of.ts';
+import { cleanup } from '../src/table/history/cleanup.ts';
+import { visibleVersions } from '../src/table/versions/version-files.ts';
+import {
+  MAX_CLOCK_SKEW,
+  nextTimestamp,
+  Supersession,
+} from '../src/table/versions/version-times.ts';
 import { declared, INCARNATION, land, TestClock, testEngine } from './helpers/engines.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
 import { people } from './helpers/people.ts';

@@ -2,19 +2,19 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { requireTable } from '../src/directory/catalog.ts';
+import { requireTable } from '../src/directory/catalog/catalog.ts';
 import {
   DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { openCatalog } from '../src/directory/open-catalog.ts';
-import { parseWriter, writerFile, writerOf } from '../src/format/paths.ts';
+import { parseWriter, writerFile, writerOf } from '../src/format/catalog/paths.ts';
+import { strictFileSystem, trustFileSystem } from '../src/store/disk/strict-fs.ts';
 import { type Processes, type ProcessMark, systemProcesses } from '../src/store/processes.ts';
-import { strictFileSystem, trustFileSystem } from '../src/store/strict-fs.ts';
-import { mainBranch } from '../src/table/branches.ts';
-import { snapshotAt } from '../src/table/head.ts';
-import { scan } from '../src/table/scan.ts';
-import { UNKNOWN_WRITER_GRACE } from '../src/table/writers.ts';
+import { scan } from '../src/table/read/scan.ts';
+import { mainBranch } from '../src/table/versions/branches.ts';
+import { snapshotAt } from '../src/table/versions/head.ts';
+import { UNKNOWN_WRITER_GRACE } from '../src/table/versions/writers.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { memoryFs, type TestFs } from './helpers/memory-fs.ts';
 import { people } from './helpers/people.ts';

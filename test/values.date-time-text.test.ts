@@ -11,9 +11,9 @@ import {
   TimeMicrosecond,
   TimestampNanosecond,
   Utf8,
-} from '../src/arrow.ts';
-import { compileExpression } from '../src/expression/expression.ts';
-import { buildBatch, buildContext } from '../src/sdk/build-column.ts';
+} from '../src/arrow/apache.ts';
+import { buildBatch, buildContext } from '../src/sdk/build/build-column.ts';
+import { compileExpression } from '../src/sql/expression.ts';
 import { civilFromDays, formatTimeOfDay } from '../src/values/calendar.ts';
 import { type DateTimeText, parseDateTime, parseTimeOfDay } from '../src/values/date-time-text.ts';
 import { instantNanosOf } from '../src/values/zones.ts';

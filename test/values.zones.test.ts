@@ -18,10 +18,10 @@ import {
   TimestampSecond,
   TimeUnit,
   Utf8,
-} from '../src/arrow.ts';
-import { compileExpression } from '../src/expression/expression.ts';
+} from '../src/arrow/apache.ts';
 import { connect } from '../src/index.ts';
-import { buildBatch, buildContext } from '../src/sdk/build-column.ts';
+import { buildBatch, buildContext } from '../src/sdk/build/build-column.ts';
+import { compileExpression } from '../src/sql/expression.ts';
 import { fixedOffset, isKnownZone } from '../src/values/zones.ts';
 
 type Row = Record<string, unknown>;

@@ -4,8 +4,8 @@
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';
-import type { Connection } from '../sdk/connection.ts';
-import { parsePath, type ShowPath } from './ids.ts';
+import type { Connection } from '../sdk/index.ts';
+import { parsePath, type ShowPath } from './terminal/index.ts';
 
 export interface TypedIds {
   /** As they were typed. */

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 /** The process of the CLI. */
 import { createInterface } from 'node:readline/promises';
-import { EXIT } from './exit-codes.ts';
-import { OutputStream } from './output-stream.ts';
 import { errorText } from './report-error.ts';
 import { isJsonAsked, runCli } from './run.ts';
+import { EXIT, OutputStream } from './terminal/index.ts';
 
 const output = new OutputStream(process.stdout);
 /** What cannot be told must not end work that is under way. */

@@ -2,10 +2,18 @@
  * Prints what a command answers. Rows are printed as they are read: memory holds one batch of them,
  * and in columns the first thousand lines, whose cells set the widths.
  */
-import type { Answer, RowsAnswer, Surroundings } from './command.ts';
-import { alignedLine, cell, shortCell, toJson, widthsOf } from './output.ts';
-import { OutputClosed } from './output-stream.ts';
-import { visibleLines } from './terminal-text.ts';
+import {
+  type Answer,
+  alignedLine,
+  cell,
+  OutputClosed,
+  type RowsAnswer,
+  type Surroundings,
+  shortCell,
+  toJson,
+  visibleLines,
+  widthsOf,
+} from './terminal/index.ts';
 
 /** Columns of a terminal that a value is shown in. */
 const MAX_CELL = 60;

@@ -4,10 +4,10 @@ import {
   type Command,
   type CommandOption,
   Options,
+  otherOption,
   type ServiceCommand,
   UsageError,
-} from './command.ts';
-import { otherOption } from './other-options.ts';
+} from './terminal/index.ts';
 
 /** What was asked for; nothing for help and the like, whose text is printed already. */
 export interface Request {

@@ -4,7 +4,7 @@
  * the event loop is told late.
  */
 import type { Env } from '../env.ts';
-import type { Surroundings } from './command.ts';
+import type { Surroundings } from './terminal/index.ts';
 
 const TICK_MILLIS = 250;
 const QUIET_MILLIS = 1000;

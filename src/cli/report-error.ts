@@ -1,10 +1,15 @@
 /** An error as it is written to standard error: a sentence for people, one line of JSON for programs. */
 import { isDirspaceError } from '../errors.ts';
-import { Declined, OtherProtocol, SqlError, UsageError } from './command.ts';
-import { exitCode } from './exit-codes.ts';
-import { Interrupted } from './interruption.ts';
-import { toJson } from './output.ts';
-import { visibleLines } from './terminal-text.ts';
+import {
+  Declined,
+  exitCode,
+  Interrupted,
+  OtherProtocol,
+  SqlError,
+  toJson,
+  UsageError,
+  visibleLines,
+} from './terminal/index.ts';
 
 export function errorText(error: unknown, asJson: boolean): string {
   const found = error instanceof SqlError ? error.cause : error;

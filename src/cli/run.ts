@@ -4,20 +4,28 @@
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';
-import type { Connection } from '../sdk/connection.ts';
+import type { Connection } from '../sdk/index.ts';
 import { VERSION } from '../version.ts';
-import { type Call, type Command, SqlError, type Surroundings, type Terminals } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { EXIT, exitCode } from './exit-codes.ts';
 import { explained, type TypedIds } from './hints.ts';
-import { showAsTyped } from './ids.ts';
-import { orInterrupted, untilInterrupted } from './interruption.ts';
-import { openConnection } from './open.ts';
-import { OutputClosed } from './output-stream.ts';
 import { printAnswer } from './print.ts';
 import { type Request, readArguments } from './program.ts';
 import { showProgress } from './progress.ts';
 import { errorText } from './report-error.ts';
+import {
+  type Call,
+  type Command,
+  EXIT,
+  exitCode,
+  OutputClosed,
+  openConnection,
+  orInterrupted,
+  SqlError,
+  type Surroundings,
+  showAsTyped,
+  type Terminals,
+  untilInterrupted,
+} from './terminal/index.ts';
 
 /** Data goes to `out`, everything else to `error`. Never throws. */
 export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {

@@ -1,13 +1,16 @@
 /** Every case, in the order in which they are run. */
-import type { ConformanceCase } from './case.ts';
-import { COLUMN_CASES } from './cases/columns.ts';
-import { ENTRY_CASES } from './cases/entries.ts';
-import { INDEX_CASES } from './cases/indexes.ts';
-import { NAMESPACE_CASES } from './cases/namespaces.ts';
-import { QUERY_CASES } from './cases/queries.ts';
-import { ROW_CASES } from './cases/rows.ts';
-import { TABLE_CASES } from './cases/tables.ts';
-import { VERSION_CASES } from './cases/versions.ts';
+
+import {
+  COLUMN_CASES,
+  ENTRY_CASES,
+  INDEX_CASES,
+  NAMESPACE_CASES,
+  QUERY_CASES,
+  ROW_CASES,
+  TABLE_CASES,
+  VERSION_CASES,
+} from './cases/index.ts';
+import type { ConformanceCase } from './kit/index.ts';
 
 export const CASES: readonly ConformanceCase[] = [
   ...NAMESPACE_CASES,

@@ -3,9 +3,7 @@
  * with 404, or with a page, would pass for one that implements no operation.
  */
 import { ERROR_KINDS, isDirspaceError } from '../errors.ts';
-import type { Exchange } from './exchange.ts';
-import type { Target } from './target.ts';
-import type { Stop } from './verdict.ts';
+import type { Exchange, Stop, Target } from './kit/index.ts';
 
 /** Requests that change nothing, whose answers have a member that nothing else would answer. */
 const LISTS = [

@@ -5,9 +5,9 @@
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
-import { EVERY_OPERATION, methodName } from '../protocol/every-operation.ts';
+import { EVERY_OPERATION, methodName } from '../protocol/index.ts';
 import { CASES, titleOf } from './cases.ts';
-import type { ConformanceTarget } from './target.ts';
+import type { ConformanceTarget } from './kit/index.ts';
 
 /** Which cases are run, and until when. Each name is an operation, or `operation: name of the case`. */
 export interface ConformanceOptions {

@@ -1,6 +1,7 @@
 /** A report as text: for people, for programs, and in the forms that test runners read. */
+
+import { VERDICTS, type Verdict } from './kit/index.ts';
 import type { CaseResult, ConformanceReport } from './suite.ts';
-import { VERDICTS, type Verdict } from './verdict.ts';
 
 /** The names of the formats of a report. */
 export const REPORT_FORMATS = ['pretty', 'json', 'junit', 'tap'] as const;

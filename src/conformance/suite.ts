@@ -4,18 +4,27 @@
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';
-import type { OperationName } from '../protocol/operations.ts';
-import type { ConformanceCase } from './case.ts';
+import type { OperationName } from '../protocol/index.ts';
 import { CASES, isNamed, titleOf } from './cases.ts';
 import { establish, isGone } from './establish.ts';
-import type { Exchange } from './exchange.ts';
-import { httpTarget } from './http-target.ts';
-import { Kit, type Run } from './kit.ts';
-import { namespaceTarget } from './namespace-target.ts';
+import {
+  type ConformanceCase,
+  type ConformanceTarget,
+  type Exchange,
+  httpTarget,
+  Kit,
+  Mismatch,
+  type NotRun,
+  namespaceTarget,
+  type Run,
+  removeWhatWasMade,
+  type Stop,
+  type Target,
+  Undecided,
+  VERDICTS,
+  type Verdict,
+} from './kit/index.ts';
 import { type ConformanceOptions, checkOptions, checkTarget } from './options.ts';
-import { removeWhatWasMade } from './remove.ts';
-import type { ConformanceTarget, Target } from './target.ts';
-import { Mismatch, type NotRun, type Stop, Undecided, VERDICTS, type Verdict } from './verdict.ts';
 
 export { CASES } from './cases.ts';
 

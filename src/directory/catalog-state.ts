@@ -3,13 +3,21 @@
  * events are the difference between two of them.
  */
 import { isDirspaceError } from '../errors.ts';
-import type { CatalogEvent } from '../protocol/events.ts';
-import { formatId, type ObjectPath } from '../protocol/ident.ts';
-import { listBranches, mainBranch } from '../table/branches.ts';
-import { resolveHead, type TableBranch } from '../table/head.ts';
-import { listTags } from '../table/tags.ts';
-import { type Catalog, findNamespace, findTable } from './catalog.ts';
-import { namespacesIn, tableFoldersIn } from './listing.ts';
+import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';
+import {
+  listBranches,
+  listTags,
+  mainBranch,
+  resolveHead,
+  type TableBranch,
+} from '../table/index.ts';
+import {
+  type Catalog,
+  findNamespace,
+  findTable,
+  namespacesIn,
+  tableFoldersIn,
+} from './catalog/index.ts';
 
 export interface BranchState {
   /** Names the branch's folder: a recreated branch has another one. */

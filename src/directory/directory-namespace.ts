@@ -6,20 +6,29 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
-import { checkedRequest } from '../protocol/checked-request.ts';
-import type { CatalogWatch, WatchRequest } from '../protocol/events.ts';
-import { type AnyOperation, EVERY_OPERATION, methodName } from '../protocol/every-operation.ts';
-import type { CatalogExtensions } from '../protocol/extensions.ts';
-import { throwIfAborted } from '../protocol/late-signal.ts';
-import { type CallOptions, type Namespace, unsupportedOperations } from '../protocol/namespace.ts';
-import type { FileStore } from '../store/file-store.ts';
-import type { AutoCompaction } from './auto-compact.ts';
-import type { Catalog } from './catalog.ts';
+import {
+  type AnyOperation,
+  type CallOptions,
+  type CatalogExtensions,
+  type CatalogWatch,
+  checkedRequest,
+  EVERY_OPERATION,
+  methodName,
+  type Namespace,
+  throwIfAborted,
+  unsupportedOperations,
+  type WatchRequest,
+} from '../protocol/index.ts';
+import type { FileStore } from '../store/index.ts';
+import {
+  answeredOnce,
+  type Catalog,
+  type RootPresence,
+  sweepInBackground,
+} from './catalog/index.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
-import { answeredOnce } from './kept-answers.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
-import type { RootPresence } from './root-presence.ts';
-import { sweepInBackground } from './trash.ts';
+import type { AutoCompaction } from './upkeep/index.ts';
 import { watchCatalog } from './watch.ts';
 
 export type DirectoryOptions = OpenOptions;

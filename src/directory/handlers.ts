@@ -2,30 +2,36 @@
  * What the directory catalog does for each operation: one handler a row, which the type checker
  * compares with the methods of `Namespace`. Handlers get requests that were checked.
  */
-import type { AnyOperation } from '../protocol/every-operation.ts';
-import type { CatalogExtensions } from '../protocol/extensions.ts';
-import type { NamespaceOperations } from '../protocol/namespace.ts';
-import { isEmptyTable } from '../table/append.ts';
-import { tableGone } from '../table/incarnation.ts';
-import { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
-import { type Catalog, isMissed, requireTable } from './catalog.ts';
-import * as changes from './changes.ts';
-import { createTable, declareTable } from './create-table.ts';
-import { describeTable } from './describe.ts';
-import * as indexes from './indexes.ts';
-import * as namespaces from './namespaces.ts';
-import * as query from './query.ts';
-import * as references from './references.ts';
-import { repairCatalog } from './repair.ts';
-import * as rows from './rows.ts';
-import * as schemas from './schemas.ts';
-import * as tables from './tables.ts';
-import { alterTransaction, describeTransaction } from './transactions.ts';
-import { listTrash, purgeTrash, undropTable } from './trash.ts';
-import { cleanupTable, optimizeTable } from './upkeep.ts';
-import { verifyCatalog } from './verify.ts';
-import * as versions from './versions.ts';
-import { withoutVersion } from './without-version.ts';
+import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
+import { isEmptyTable, tableGone } from '../table/index.ts';
+import {
+  type Catalog,
+  isMissed,
+  listTrash,
+  purgeTrash,
+  requireTable,
+  undropTable,
+  withoutVersion,
+} from './catalog/index.ts';
+import {
+  alterTransaction,
+  batchCommitTables,
+  batchCreateTableVersions,
+  changes,
+  createTable,
+  declareTable,
+  describeTable,
+  describeTransaction,
+  indexes,
+  namespaces,
+  query,
+  references,
+  rows,
+  schemas,
+  tables,
+  versions,
+} from './operations/index.ts';
+import { cleanupTable, optimizeTable, repairCatalog, verifyCatalog } from './upkeep/index.ts';
 
 /** Operations whose engine side is not there. */
 export const MISSING = [

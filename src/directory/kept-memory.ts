@@ -2,8 +2,7 @@
  * The memory that several open catalogs share: budgets of their caches, and the buffers that reads use
  * again. A server makes one for all roots that it opens, so that their number does not multiply it.
  */
-import { CacheBudget } from '../table/cache.ts';
-import { Scratch } from '../table/scratch.ts';
+import { CacheBudget, Scratch } from '../table/index.ts';
 
 export interface KeptMemory {
   readonly cache: CacheBudget;

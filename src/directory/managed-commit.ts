@@ -1,12 +1,9 @@
 /** Commits of a catalog with managed versioning: staged, then published by the version operations. */
 import { isDirspaceError } from '../errors.ts';
-import { stagedManifestFile } from '../format/paths.ts';
-import { isMissingFolder } from '../store/store-error.ts';
-import type { TableBranch } from '../table/head.ts';
-import { tableGone } from '../table/incarnation.ts';
-import { writeObject } from '../table/write-object.ts';
-import type { Catalog } from './catalog.ts';
-import { deleteQuietly, publishStaged, readStagedVersion } from './staged-versions.ts';
+import { stagedManifestFile } from '../format/index.ts';
+import { isMissingFolder } from '../store/index.ts';
+import { type TableBranch, tableGone, writeObject } from '../table/index.ts';
+import { type Catalog, deleteQuietly, publishStaged, readStagedVersion } from './catalog/index.ts';
 
 /** False when the version exists already. */
 export async function publishManaged(

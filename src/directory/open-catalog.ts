@@ -1,29 +1,41 @@
 /** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
 
+import { Counters } from '../counters.ts';
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
-import { versionFile } from '../format/paths.ts';
+import { versionFile } from '../format/index.ts';
 import type { ServerMemory } from '../request-memory.ts';
-import type { Durability } from '../store/disk.ts';
-import { type FileStore, openFileStore } from '../store/file-store.ts';
-import type { FileSystem } from '../store/file-system.ts';
-import { withLock } from '../store/lock.ts';
-import { type Processes, systemProcesses } from '../store/processes.ts';
-import { ByteCache } from '../table/cache.ts';
-import { Counters } from '../table/counters.ts';
-import { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from '../table/engine.ts';
-import { tableGone } from '../table/incarnation.ts';
-import { Queue } from '../table/queue.ts';
-import { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
-import type { Catalog, CredentialVendor } from './catalog.ts';
-import { CatalogRoot } from './catalog-root.ts';
-import { finishIntents } from './drop-namespace.ts';
-import { finishJournals } from './journal.ts';
+import { DEFAULT_TRASH_RETENTION, parseRetention } from '../retention.ts';
+import {
+  type Durability,
+  type FileStore,
+  type FileSystem,
+  openFileStore,
+  type Processes,
+  systemProcesses,
+  withLock,
+} from '../store/index.ts';
+import {
+  ByteCache,
+  DEFAULT_LIMITS,
+  type Engine,
+  type Limits,
+  type PublishVersion,
+  Queue,
+  tableGone,
+} from '../table/index.ts';
+import {
+  type Catalog,
+  CatalogRoot,
+  type CredentialVendor,
+  finishIntents,
+  finishJournals,
+  RootPresence,
+  sweepStaging,
+} from './catalog/index.ts';
 import { type KeptMemory, keptMemory } from './kept-memory.ts';
 import { publishManaged } from './managed-commit.ts';
-import { DEFAULT_TRASH_RETENTION, parseRetention } from './retention.ts';
-import { RootPresence } from './root-presence.ts';
-import { sweepStaging } from './staging.ts';
+import { AutoCompaction, type AutoCompactOptions } from './upkeep/index.ts';
 
 export interface OpenOptions {
   /** Path of the root folder; made if it is missing, unless readOnly. */

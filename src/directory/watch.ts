@@ -2,11 +2,15 @@
  * Watching a catalog: hints of the file system say where to look, the store says what is there, and
  * the difference to what was known are the events. A hint that is lost costs time, not an event.
  */
-import type { CatalogEvent, CatalogWatch, WatchRequest } from '../protocol/events.ts';
-import { formatId, type ObjectPath } from '../protocol/ident.ts';
-import type { FileStore } from '../store/file-store.ts';
-import { type FolderWatch, type Hint, watchFolder } from '../store/watch.ts';
-import { type Catalog, namespaceId, requireNamespace } from './catalog.ts';
+import {
+  type CatalogEvent,
+  type CatalogWatch,
+  formatId,
+  type ObjectPath,
+  type WatchRequest,
+} from '../protocol/index.ts';
+import { type FileStore, type FolderWatch, type Hint, watchFolder } from '../store/index.ts';
+import { type Catalog, namespaceId, requireNamespace } from './catalog/index.ts';
 import {
   type CatalogState,
   compareStates,

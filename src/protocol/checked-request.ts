@@ -5,7 +5,7 @@ import {
   type RequestModel,
   requestModel,
 } from './every-operation.ts';
-import type { Model } from './models.ts';
+import type { Model } from './models/index.ts';
 import { normalize } from './normalize.ts';
 import { refuseUnknownMembers } from './unknown-members.ts';
 

@@ -6,7 +6,7 @@
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';
-import type { Context, ErrorResponse } from './models.ts';
+import type { Context, ErrorResponse } from './models/index.ts';
 
 /** `type` and `title` of each status an error may have. */
 export const ERROR_STATUSES = {

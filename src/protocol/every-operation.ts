@@ -3,7 +3,7 @@
  * models, methods and paths.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
-import type { ModelName } from './models.ts';
+import type { ModelName } from './models/index.ts';
 import type { ResourceKind } from './operation-row.ts';
 import { OPERATIONS } from './operations.ts';
 

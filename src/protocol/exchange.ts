@@ -24,10 +24,9 @@ import {
   isComponentText,
   parseId,
 } from './ident.ts';
-import { MODELS, type Model } from './models.ts';
+import { type JsonSchema, MODELS, type Model } from './models/index.ts';
 import { normalize } from './normalize.ts';
 import type { OperationRow, QueryMember } from './operation-row.ts';
-import type { JsonSchema } from './typebox.ts';
 import { meant, shown } from './unknown-members.ts';
 import { fromWire, toWire } from './wire-query.ts';
 

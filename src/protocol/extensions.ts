@@ -2,9 +2,9 @@
  * What a catalog can do beyond the protocol. Every method is optional: a catalog that lacks one
  * leaves it out, and callers say so instead of guessing.
  */
-import type { RecordBatchStream } from '../arrow.ts';
+import type { RecordBatchStream } from '../arrow/index.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';
-import type { QueryColumns } from './models.ts';
+import type { QueryColumns } from './models/index.ts';
 import type { CallOptions } from './namespace.ts';
 
 /** The id that the table was dropped under, from the root down. */

@@ -2,7 +2,7 @@
  * `Namespace`: the face every catalog has, in process or remote. One method per operation, derived
  * from the operations table; it speaks the protocol's own request and response objects.
  */
-import type { ArrowBody, RecordBatchStream } from '../arrow.ts';
+import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import {
   type AnyOperation,
@@ -11,7 +11,7 @@ import {
   type RequestModel,
   type ResponseModel,
 } from './every-operation.ts';
-import type { Context, Model } from './models.ts';
+import type { Context, Model } from './models/index.ts';
 import type { OperationName } from './operations.ts';
 
 /** Tells a write that is sent again from another one under the same key. */

@@ -7,8 +7,7 @@
  * `constructor` is there only when it was sent.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
-import { MODELS, type Model, type ModelName } from './models.ts';
-import type { JsonSchema } from './typebox.ts';
+import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';
 
 /** Models nest at most this deep in a value; only the recursive ones could go further. */
 const MAX_DEPTH = 64;

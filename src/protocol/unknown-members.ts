@@ -8,8 +8,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';
-import { MODELS, type ModelName } from './models.ts';
-import type { JsonSchema } from './typebox.ts';
+import { type JsonSchema, MODELS, type ModelName } from './models/index.ts';
 
 interface Unknown {
   readonly name: string;

@@ -7,7 +7,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';
-import type { QueryTableRequest, RenameTableRequest } from './models.ts';
+import type { QueryTableRequest, RenameTableRequest } from './models/index.ts';
 
 /** The largest `k` of the wire; a server of this package sets no limit then. */
 export const EVERY_ROW = 2 ** 31 - 1;

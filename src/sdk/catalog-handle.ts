@@ -3,15 +3,16 @@
  * what happens in it.
  */
 import { type Env, systemEnv } from '../env.ts';
-import type { CatalogWatch } from '../protocol/events.ts';
-import { parseId } from '../protocol/ident.ts';
-import type {
-  AlterTransactionAction,
-  AlterTransactionResponse,
-  DescribeNamespaceResponse,
-  DescribeTransactionResponse,
-} from '../protocol/models.ts';
-import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import {
+  type AlterTransactionAction,
+  type AlterTransactionResponse,
+  type CallOptions,
+  type CatalogWatch,
+  type DescribeNamespaceResponse,
+  type DescribeTransactionResponse,
+  parseId,
+  unsupported,
+} from '../protocol/index.ts';
 import {
   type CreateNamespaceOptions,
   type CreateNamespaceResult,
@@ -27,13 +28,18 @@ import {
   type TrashedItem,
   type WatchOptions,
 } from './connection-options.ts';
-import { defined } from './defined.ts';
-import type { Catalog } from './implementations.ts';
-import { Lifetime } from './lifetime.ts';
-import { timeOf } from './optimize.ts';
-import { CONNECTION_OPTIONS, checkChangeOptions, checkOptionNames } from './option-names.ts';
+import {
+  type Catalog,
+  CONNECTION_OPTIONS,
+  checkChangeOptions,
+  checkOptionNames,
+  defined,
+  type Home,
+  Lifetime,
+  pathOf,
+} from './handles/index.ts';
 import { copy, isThere, page } from './requests.ts';
-import { type Home, pathOf } from './target.ts';
+import { timeOf } from './table/index.ts';
 
 export class CatalogHandle implements AsyncDisposable {
   /** The bare protocol. It ends with the connection. */

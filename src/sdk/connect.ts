@@ -1,9 +1,7 @@
 /** The ways to a Connection. Which implementations there are is not known here. */
 import { DirspaceError } from '../errors.ts';
-import type { ConnectOptions } from './connect-options.ts';
 import { Connection } from './connection.ts';
-import { openNamespace } from './implementations.ts';
-import type { Properties } from './properties.ts';
+import { type ConnectOptions, openNamespace, type Properties } from './handles/index.ts';
 
 /**
  * Opens the directory catalog at a path, or at a `file:` URL. Only `data/` and the engine's own

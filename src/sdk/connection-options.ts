@@ -1,11 +1,8 @@
 /** What the methods of a connection take and answer. Types, and the reading of overloads. */
 import { DirspaceError } from '../errors.ts';
-import { CREATE_MODES, parseMode } from '../protocol/modes.ts';
-import type { CallOptions } from '../protocol/namespace.ts';
-import type { DataInput } from './data.ts';
-import type { VectorColumns } from './infer.ts';
-import type { SchemaInput } from './schema-like.ts';
-import { pathOf } from './target.ts';
+import { type CallOptions, CREATE_MODES, parseMode } from '../protocol/index.ts';
+import type { DataInput, SchemaInput, VectorColumns } from './convert/index.ts';
+import { pathOf } from './handles/index.ts';
 
 type Strings = Readonly<Record<string, string>>;
 

@@ -3,15 +3,16 @@
  * protocol, so it is the same on every catalog.
  */
 import { DirspaceError } from '../errors.ts';
-import type { UndropTableResponse } from '../protocol/extensions.ts';
-import type {
-  DeclareTableResponse,
-  DeregisterTableResponse,
-  DescribeTableRequest,
-  DescribeTableResponse,
-  RegisterTableResponse,
-} from '../protocol/models.ts';
-import { type CallOptions, unsupported } from '../protocol/namespace.ts';
+import {
+  type CallOptions,
+  type DeclareTableResponse,
+  type DeregisterTableResponse,
+  type DescribeTableRequest,
+  type DescribeTableResponse,
+  type RegisterTableResponse,
+  type UndropTableResponse,
+  unsupported,
+} from '../protocol/index.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import {
   type CreateTableArguments,
@@ -27,23 +28,22 @@ import {
   type TableNamesOptions,
   type UndropTableOptions,
 } from './connection-options.ts';
-import { type DataInput, toRecordBatchStream } from './data.ts';
-import { defined } from './defined.ts';
+import { type DataInput, type SchemaInput, toRecordBatchStream } from './convert/index.ts';
 import {
   CONNECTION_OPTIONS,
   CREATE_OPTIONS,
   checkChangeOptions,
   checkOptionNames,
   DESCRIBE_MEMBERS,
+  defined,
   OPEN_OPTIONS,
+  pages,
+  pathOf,
   refuseEmbeddings,
-} from './option-names.ts';
-import { pages } from './pages.ts';
+  tableId,
+} from './handles/index.ts';
 import { copy, isThere, page } from './requests.ts';
-import type { SchemaInput } from './schema-like.ts';
-import { Table } from './table.ts';
-import { pathOf, tableId } from './target.ts';
-import type { VersionSelection } from './versions.ts';
+import { Table, type VersionSelection } from './table/index.ts';
 
 /** The version to open; the newest one of the main branch if absent. */
 export type OpenTableOptions = VersionSelection & CallOptions;

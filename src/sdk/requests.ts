@@ -1,7 +1,7 @@
 /** Small parts of requests and answers that the methods of a connection share. */
 import { type ErrorCode, isDirspaceError } from '../errors.ts';
 import type { PageOptions } from './connection-options.ts';
-import { defined } from './defined.ts';
+import { defined } from './handles/index.ts';
 
 /** What is no object of strings is left for the catalog to refuse. */
 export const copy = (

@@ -5,9 +5,8 @@
  * is ever read as a pattern.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { errnoOf, type FileSystem, storeError } from './disk/index.ts';
 import type { FileStore } from './file-store.ts';
-import { errnoOf, type FileSystem } from './file-system.ts';
-import { storeError } from './store-error.ts';
 
 const LOOKS_A_TURN = 256;
 const OPEN_FOLDERS = 64;

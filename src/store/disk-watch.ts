@@ -10,8 +10,7 @@ import nodeFs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import type { Env } from '../env.ts';
-import { TEMPORARY_PREFIX } from './disk.ts';
-import { errnoOf } from './file-system.ts';
+import { errnoOf, TEMPORARY_PREFIX } from './disk/index.ts';
 
 /** Deeper than any catalog, shallow enough to end. */
 const DEPTH = 64;

@@ -8,27 +8,37 @@
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
-import * as atomic from './atomic-put.ts';
 import { hintsOf } from './change-hints.ts';
-import { type Disk, type Durability, SMALL } from './disk.ts';
-import { closeQuietly } from './durable-write.ts';
-import { errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
-import * as folders from './folder-moves.ts';
-import { FileReader, FileWriter } from './object-io.ts';
-import { Pace } from './pace.ts';
-import { type Capabilities, probeCapabilities } from './probe.ts';
 import {
   absoluteFolder,
   absolutePath,
+  atomic,
+  type Capabilities,
+  canonicalRoot,
+  closeQuietly,
+  type Disk,
+  type Durability,
   enterFolder,
+  errnoOf,
+  type FileSystem,
+  folders,
+  isNodeFileSystem,
+  isSystemFailure,
   lookAt,
+  missingFolder,
+  openFlags,
+  Pace,
   parentOf,
+  probeCapabilities,
+  readFolder,
   requireFolder,
-} from './safe-path.ts';
+  SMALL,
+  storeError,
+  strictFileSystem,
+  symbolicLink,
+} from './disk/index.ts';
+import { FileReader, FileWriter } from './object-io.ts';
 import type { Awaitable, Entry, ObjectFacts, ObjectReader, ObjectWriter, Store } from './store.ts';
-import { isSystemFailure, missingFolder, storeError, symbolicLink } from './store-error.ts';
-import { canonicalRoot } from './store-root.ts';
-import { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';
 
 /** Longer ones were not written by the engine, in bytes. */
 const LARGEST_HINT = 4096;

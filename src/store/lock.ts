@@ -9,10 +9,16 @@
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';
-import { TEMPORARY_PREFIX } from './disk.ts';
-import { closeQuietly, unlinkQuietly, writeSmall } from './durable-write.ts';
+import {
+  closeQuietly,
+  errnoOf,
+  type FileSystem,
+  openFlags,
+  TEMPORARY_PREFIX,
+  unlinkQuietly,
+  writeSmall,
+} from './disk/index.ts';
 import type { FileStore } from './file-store.ts';
-import { errnoOf, type FileSystem, openFlags } from './file-system.ts';
 import { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 
 const FOLDER = '.dirspace/locks';

@@ -6,12 +6,19 @@
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';
-import { type Disk, SMALL } from './disk.ts';
-import { closeQuietly, flushFile, unlinkQuietly, writeAll, writeSmall } from './durable-write.ts';
-import { completed } from './file-system.ts';
-import { PIECE_BYTES } from './pace.ts';
+import {
+  closeQuietly,
+  completed,
+  type Disk,
+  flushFile,
+  PIECE_BYTES,
+  SMALL,
+  storeError,
+  unlinkQuietly,
+  writeAll,
+  writeSmall,
+} from './disk/index.ts';
 import type { Awaitable, ObjectReader, ObjectWriter } from './store.ts';
-import { storeError } from './store-error.ts';
 
 export class FileReader implements ObjectReader {
   readonly size: number;

@@ -7,10 +7,8 @@
 import { relative } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';
 import { hintsOf } from './change-hints.ts';
-import { TEMPORARY_PREFIX } from './disk.ts';
+import { type FileSystem, isNodeFileSystem, TEMPORARY_PREFIX } from './disk/index.ts';
 import { DiskWatch } from './disk-watch.ts';
-import type { FileSystem } from './file-system.ts';
-import { isNodeFileSystem } from './strict-fs.ts';
 
 /** The entries of a folder changed, its path relative to the root; or anything may have. */
 export type Hint =

@@ -2,8 +2,9 @@
  * Exact nearest-neighbour search over batches of vectors, in memory bounded by k and the number of
  * queries. Knows nulls, selections and bounds; knows nothing of Arrow, tables or where rows lie.
  */
+
+import { getBit } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
-import { getBit } from '../format/bitmaps.ts';
 import {
   checkMetric,
   checkValues,

@@ -14,10 +14,10 @@ import {
   type RecordBatch,
   recordBatchStream,
   Schema,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { Connection, connectNamespace, type Table } from '../../src/index.ts';
-import { batchRows } from '../../src/sdk/rows.ts';
+import { batchRows } from '../../src/sdk/convert/rows.ts';
 import { createServer } from '../../src/server.ts';
 
 export type Row = Record<string, unknown>;

@@ -56,7 +56,7 @@ import {
   Utf8,
   Utf8View,
   Vector,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 
 export { seeded } from './seeded.ts';
 

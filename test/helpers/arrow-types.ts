@@ -29,7 +29,7 @@ import {
   Union,
   Utf8,
   Utf8View,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 
 export const ZONES: readonly string[] = [
   'UTC',

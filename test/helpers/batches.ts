@@ -1,6 +1,10 @@
-import type { RecordBatch, RecordBatchStream } from '../../src/arrow.ts';
-import { type DataInput, type DataOptions, toRecordBatchStream } from '../../src/sdk/data.ts';
-import { collectRows, type Row } from '../../src/sdk/rows.ts';
+import type { RecordBatch, RecordBatchStream } from '../../src/arrow/apache.ts';
+import {
+  type DataInput,
+  type DataOptions,
+  toRecordBatchStream,
+} from '../../src/sdk/convert/data.ts';
+import { collectRows, type Row } from '../../src/sdk/convert/rows.ts';
 
 export async function collectBatches(stream: RecordBatchStream): Promise<RecordBatch[]> {
   const batches: RecordBatch[] = [];

@@ -7,8 +7,8 @@ import type { DirectoryNamespace } from '../../src/directory/directory-namespace
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
 import { isDirspaceError } from '../../src/errors.ts';
-import type { FileSystem } from '../../src/store/file-system.ts';
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { filesOf } from './catalog-files.ts';
 import { type CrashOperation, type Scene, setUp } from './crash-operations.ts';
 import { type Fault, FaultyFs } from './faulty-fs.ts';

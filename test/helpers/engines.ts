@@ -3,24 +3,29 @@
  * moves when somebody sleeps, and a store whose calls a test may answer, delay or break.
  */
 import { setTimeout as nextTimer } from 'node:timers/promises';
-import type { Catalog } from '../../src/directory/catalog.ts';
+import { Counters } from '../../src/counters.ts';
+import type { Catalog } from '../../src/directory/catalog/catalog.ts';
 import type { Env } from '../../src/env.ts';
-import type { Manifest } from '../../src/format/manifest.ts';
-import { NameCodec, TABLE_FILE, versionFile } from '../../src/format/paths.ts';
-import { encodeTable } from '../../src/format/records.ts';
+import type { Manifest } from '../../src/format/catalog/manifest.ts';
+import { NameCodec, TABLE_FILE, versionFile } from '../../src/format/catalog/paths.ts';
+import { encodeTable } from '../../src/format/catalog/records.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 import { systemProcesses } from '../../src/store/processes.ts';
 import type { Store } from '../../src/store/store.ts';
-import { mainBranch } from '../../src/table/branches.ts';
-import { ByteCache } from '../../src/table/cache.ts';
-import { type CommitRequest, type Committed, commit, type Draft } from '../../src/table/commit.ts';
-import { Counters } from '../../src/table/counters.ts';
-import { DEFAULT_LIMITS, type Engine, type Limits } from '../../src/table/engine.ts';
-import { EMPTY_FRAGMENTS } from '../../src/table/fragment-list.ts';
-import type { TableBranch } from '../../src/table/head.ts';
-import { Queue } from '../../src/table/queue.ts';
-import { Scratch } from '../../src/table/scratch.ts';
-import type { Snapshot } from '../../src/table/snapshot.ts';
+import { mainBranch } from '../../src/table/versions/branches.ts';
+import {
+  type CommitRequest,
+  type Committed,
+  commit,
+  type Draft,
+} from '../../src/table/versions/commit.ts';
+import { DEFAULT_LIMITS, type Engine, type Limits } from '../../src/table/versions/engine.ts';
+import { EMPTY_FRAGMENTS } from '../../src/table/versions/fragment-list.ts';
+import type { TableBranch } from '../../src/table/versions/head.ts';
+import type { Snapshot } from '../../src/table/versions/snapshot.ts';
+import { ByteCache } from '../../src/table/work/cache.ts';
+import { Queue } from '../../src/table/work/queue.ts';
+import { Scratch } from '../../src/table/work/scratch.ts';
 import { memoryFs, type TestFs } from './memory-fs.ts';
 
 export const ROOT = '/catalog';

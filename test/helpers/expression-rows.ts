@@ -29,12 +29,12 @@ import {
   Utf8,
   type Vector,
   vectorFromArray,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 import {
   type ColumnSource,
   compileExpression,
   compilePredicate,
-} from '../../src/expression/expression.ts';
+} from '../../src/sql/expression.ts';
 
 const THIRD_NULL = new Uint8Array([0b1011, 0, 0, 0, 0, 0, 0, 0]);
 

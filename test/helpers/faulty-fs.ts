@@ -3,8 +3,8 @@
  *
  * Counts and logs every call, so that a test can walk through all of them one by one.
  */
-import type { FileSystem, SystemError } from '../../src/store/file-system.ts';
-import { trustFileSystem } from '../../src/store/strict-fs.ts';
+import type { FileSystem, SystemError } from '../../src/store/disk/file-system.ts';
+import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
 /** What every call answers once the process counts as killed. Has no errno on purpose. */
 export class Killed extends Error {

@@ -1,5 +1,5 @@
 /** Arrow IPC of many writers, with what pyarrow reads from it: see fixtures/ipc/corpus.py. */
-import type { RecordBatch, Schema } from '../../src/arrow.ts';
+import type { RecordBatch, Schema } from '../../src/arrow/apache.ts';
 import { exactValues } from './arrow-samples.ts';
 import { ipcFixture } from './foreign-samples.ts';
 import { plain } from './golden.ts';

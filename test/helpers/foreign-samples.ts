@@ -24,7 +24,7 @@ import {
   tableToIPC,
   Utf8,
   Utf8View,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 import { randomBatch } from './arrow-samples.ts';
 import { seeded } from './seeded.ts';
 

@@ -5,7 +5,7 @@ import {
   type FileSystem,
   openFlags,
   readFolder,
-} from '../../src/store/file-system.ts';
+} from '../../src/store/disk/file-system.ts';
 
 export type Step = readonly [call: string, ...args: string[]];
 

@@ -1,5 +1,5 @@
 /** All that can be read from a catalog, values of every type included, as plain JSON. */
-import type { RecordBatch } from '../../src/arrow.ts';
+import type { RecordBatch } from '../../src/arrow/apache.ts';
 import type { Namespace } from '../../src/protocol/namespace.ts';
 import { exactValues } from './arrow-samples.ts';
 

@@ -1,8 +1,8 @@
 /** The real file system, told of every call that reads or changes something outside a root. */
 import nodeFs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { FileSystem } from '../../src/store/file-system.ts';
-import { trustFileSystem } from '../../src/store/strict-fs.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
+import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
 export interface GuardOptions {
   /** Canonical. */

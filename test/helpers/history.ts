@@ -3,9 +3,9 @@
  * moment of its publication, with the rows that it must hold by the rules of a naive table. The
  * order of publications is the serial order that everything acknowledged has to fit.
  */
-import { decodeVersion, type Manifest } from '../../src/format/manifest.ts';
-import { readFolder } from '../../src/store/file-system.ts';
-import { type Decision, decodeDecision } from '../../src/table/batch.ts';
+import { decodeVersion, type Manifest } from '../../src/format/catalog/manifest.ts';
+import { readFolder } from '../../src/store/disk/file-system.ts';
+import { type Decision, decodeDecision } from '../../src/table/versions/multi-table-commit.ts';
 import { readAll } from './read-all.ts';
 import { type Purposeful, ReferenceHistory } from './reference-history.ts';
 import {

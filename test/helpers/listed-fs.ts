@@ -1,6 +1,6 @@
 /** The real file system, with a list of the calls that look for something on it. */
 import nodeFs from 'node:fs';
-import { trustFileSystem } from '../../src/store/strict-fs.ts';
+import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
 export interface Disk {
   /** The calls on paths. */

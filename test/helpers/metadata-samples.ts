@@ -1,16 +1,15 @@
 /** A document of every kind of metadata file, and what reads it. */
-import { decodeIntent } from '../../src/directory/intents.ts';
-import { decodeJournal } from '../../src/directory/journal.ts';
-import { decodeChunk, encodeChunk } from '../../src/format/chunk.ts';
-import type { FragmentEntry } from '../../src/format/fragment-entry.ts';
-import { encodeChecksummed } from '../../src/format/json.ts';
+import { decodeIntent } from '../../src/directory/catalog/intents.ts';
+import { decodeJournal } from '../../src/directory/catalog/journal.ts';
+import { decodeChunk, encodeChunk } from '../../src/format/catalog/chunk.ts';
+import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import {
   decodeVersion,
   encodeManifest,
   encodeTombstone,
   type Manifest,
   type VersionDocument,
-} from '../../src/format/manifest.ts';
+} from '../../src/format/catalog/manifest.ts';
 import {
   decodeBranch,
   decodeFormat,
@@ -26,8 +25,9 @@ import {
   encodeTable,
   encodeTag,
   encodeTrash,
-} from '../../src/format/records.ts';
-import { decodeBatchTables, decodeDecision } from '../../src/table/batch.ts';
+} from '../../src/format/catalog/records.ts';
+import { encodeChecksummed } from '../../src/json.ts';
+import { decodeBatchTables, decodeDecision } from '../../src/table/versions/multi-table-commit.ts';
 
 export const fragmentEntry = (id: number): FragmentEntry => ({
   id,

@@ -3,7 +3,7 @@
  * values. Slow and simple on purpose; it shares no code with the engine except the parser.
  * Integers are bigint, floats number, text string; it knows the forms the random trees have.
  */
-import type { Expression } from '../../src/expression/tree.ts';
+import type { Expression } from '../../src/sql/parse/tree.ts';
 
 export type Plain = bigint | number | string | boolean | null;
 export type Row = Readonly<Record<string, Plain>>;

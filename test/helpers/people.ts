@@ -1,5 +1,9 @@
 /** Tables whose rows are told apart by their `id`, for whoever counts what became of each. */
-import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../../src/arrow.ts';
+import {
+  type RecordBatchStream,
+  recordBatchStream,
+  tableFromArrays,
+} from '../../src/arrow/apache.ts';
 import type { Namespace } from '../../src/protocol/namespace.ts';
 
 /** Rows with ids `from` to `from + count - 1`. */

@@ -5,8 +5,8 @@
  * What was not flushed survives or not by a seeded draw, so that a run can be replayed.
  */
 import { createFsFromVolume, Volume } from 'memfs';
-import { completed, type FileSystem } from '../../src/store/file-system.ts';
-import { strictFileSystem, trustFileSystem } from '../../src/store/strict-fs.ts';
+import { completed, type FileSystem } from '../../src/store/disk/file-system.ts';
+import { strictFileSystem, trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
 interface FileNode {
   content: Buffer;

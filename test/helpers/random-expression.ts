@@ -15,7 +15,7 @@ import {
   Struct,
   Utf8,
   vectorFromArray,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 import type { Plain, Row } from './naive-expression.ts';
 import { seeded } from './seeded.ts';
 

@@ -36,7 +36,7 @@ import {
   Uint64,
   Utf8,
   Utf8View,
-} from '../../src/arrow.ts';
+} from '../../src/arrow/apache.ts';
 
 /** A type and values of it in the form they come back in. */
 interface Sample {

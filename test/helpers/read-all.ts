@@ -1,5 +1,5 @@
 /** Whole small files of a simulated disk. */
-import type { FileSystem } from '../../src/store/file-system.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
 
 /** Bigger than any manifest of a simulation. */
 const MOST_BYTES = 4 * 1024 * 1024;

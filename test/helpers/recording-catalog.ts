@@ -2,7 +2,7 @@
 import { DirspaceError } from '../../src/errors.ts';
 import { methodName } from '../../src/protocol/every-operation.ts';
 import { OPERATION_NAMES } from '../../src/protocol/operations.ts';
-import type { Catalog } from '../../src/sdk/implementations.ts';
+import type { Catalog } from '../../src/sdk/handles/implementations.ts';
 
 export interface RecordedCall {
   readonly method: string;

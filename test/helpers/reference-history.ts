@@ -2,8 +2,8 @@
  * Tags, branches and namespaces of a simulated catalog, seen from the disk: which operation made,
  * replaced and removed each, so that none is ever lost to an operation that was not about it.
  */
-import { decodeBranch, decodeTable, decodeTag } from '../../src/format/records.ts';
-import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
+import { decodeBranch, decodeTable, decodeTag } from '../../src/format/catalog/records.ts';
+import { type FileSystem, readFolder } from '../../src/store/disk/file-system.ts';
 import { readAll } from './read-all.ts';
 import type { SimulatedProcess } from './simulation.ts';
 

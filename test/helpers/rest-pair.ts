@@ -1,9 +1,13 @@
 /** A client and a server in one process, with and without a socket between them. */
 import { afterAll } from 'vitest';
-import { type RecordBatchStream, recordBatchStream, tableFromArrays } from '../../src/arrow.ts';
-import { encodeIpcStream } from '../../src/format/ipc-stream.ts';
-import { RestNamespace } from '../../src/rest/client.ts';
-import type { RestOptions } from '../../src/rest/client-options.ts';
+import {
+  type RecordBatchStream,
+  recordBatchStream,
+  tableFromArrays,
+} from '../../src/arrow/apache.ts';
+import { RestNamespace } from '../../src/client/client.ts';
+import type { RestOptions } from '../../src/client/client-options.ts';
+import { encodeIpcStream } from '../../src/ipc/encode/ipc-stream.ts';
 import { createServer, type ServerOptions, startServer } from '../../src/server.ts';
 
 const closers: (() => Promise<void>)[] = [];

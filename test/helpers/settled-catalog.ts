@@ -1,15 +1,15 @@
 /** A simulated catalog once everything has come to rest: what must hold of it then. */
 import { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { openCatalog } from '../../src/directory/open-catalog.ts';
-import { isStagedManifest, TABLE_FILE } from '../../src/format/paths.ts';
-import { decodeTable } from '../../src/format/records.ts';
-import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
-import { listBranches, mainBranch } from '../../src/table/branches.ts';
-import type { Engine } from '../../src/table/engine.ts';
-import { resolveHead, type TableBranch } from '../../src/table/head.ts';
-import { scan } from '../../src/table/scan.ts';
-import { listTags } from '../../src/table/tags.ts';
-import { visibleSnapshot, visibleVersions } from '../../src/table/version-files.ts';
+import { isStagedManifest, TABLE_FILE } from '../../src/format/catalog/paths.ts';
+import { decodeTable } from '../../src/format/catalog/records.ts';
+import { type FileSystem, readFolder } from '../../src/store/disk/file-system.ts';
+import { scan } from '../../src/table/read/scan.ts';
+import { listBranches, mainBranch } from '../../src/table/versions/branches.ts';
+import type { Engine } from '../../src/table/versions/engine.ts';
+import { resolveHead, type TableBranch } from '../../src/table/versions/head.ts';
+import { listTags } from '../../src/table/versions/tags.ts';
+import { visibleSnapshot, visibleVersions } from '../../src/table/versions/version-files.ts';
 import { type History, rowsText } from './history.ts';
 import { idsOf, people } from './people.ts';
 import { readAll } from './read-all.ts';

@@ -2,7 +2,7 @@
  * What writers of a simulation do to columns, and how rows with more columns read as text: the name,
  * then each value of a column that was added, by the name that the column has by then.
  */
-import type { RecordBatch } from '../../src/arrow.ts';
+import type { RecordBatch } from '../../src/arrow/apache.ts';
 import type { Rows } from './history.ts';
 import type { Attempt, SimulatedWriter } from './simulated-writer.ts';
 

@@ -2,8 +2,8 @@
  * The file system as one simulated process sees it: asynchronous calls happen when the scheduler
  * says so, any call may fail or be the last one, and every call goes into the trace.
  */
-import type { FileSystem, SystemError } from '../../src/store/file-system.ts';
-import { trustFileSystem } from '../../src/store/strict-fs.ts';
+import type { FileSystem, SystemError } from '../../src/store/disk/file-system.ts';
+import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { Killed } from './faulty-fs.ts';
 import type { SimulatedProcess } from './simulation.ts';
 

@@ -1,5 +1,5 @@
 /** What writers of a simulation do to names: namespaces, and tables taken out and put back. */
-import { readFolder } from '../../src/store/file-system.ts';
+import { readFolder } from '../../src/store/disk/file-system.ts';
 import type { Attempt, SimulatedWriter } from './simulated-writer.ts';
 
 export function createNamespace(writer: SimulatedWriter, id: string[]): Attempt {

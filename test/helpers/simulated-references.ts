@@ -2,7 +2,7 @@
 
 import type { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { DirspaceError } from '../../src/errors.ts';
-import { decodeVersion, encodeManifest } from '../../src/format/manifest.ts';
+import { decodeVersion, encodeManifest } from '../../src/format/catalog/manifest.ts';
 import { readAll } from './read-all.ts';
 import type { Attempt, SimulatedWriter } from './simulated-writer.ts';
 

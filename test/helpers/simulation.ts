@@ -10,7 +10,7 @@ import {
 } from '../../src/directory/directory-namespace.ts';
 import { type OpenOptions, openCatalog } from '../../src/directory/open-catalog.ts';
 import type { Env } from '../../src/env.ts';
-import type { FileSystem } from '../../src/store/file-system.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import type { Processes } from '../../src/store/processes.ts';
 import { memoryFs } from './memory-fs.ts';
 import { people } from './people.ts';

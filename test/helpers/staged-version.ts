@@ -1,5 +1,5 @@
 /** Manifests that a caller of the table-version operations has written, and not published yet. */
-import { decodeVersion, encodeManifest, type Manifest } from '../../src/format/manifest.ts';
+import { decodeVersion, encodeManifest, type Manifest } from '../../src/format/catalog/manifest.ts';
 import type { Subject } from '../suites/namespace/context.ts';
 
 export interface Staged {

@@ -6,7 +6,7 @@ const NO_ENTRY = 'what is no entry has no name and no kind, and is passed';
 const FASTER = 'a shortcut: the longer way comes to the same';
 
 export const EQUIVALENT = {
-  'src/table/commit.ts': [
+  'src/table/versions/commit.ts': [
     {
       in: 'seen === undefined ||',
       to: 'false',
@@ -19,7 +19,7 @@ export const EQUIVALENT = {
       because: 'without a head the newest is 0, and the loop does not begin',
     },
   ],
-  'src/table/publish.ts': [
+  'src/table/versions/publish.ts': [
     { in: 'engine.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
     {
       in: 'parseDeletedRun(',
@@ -32,13 +32,13 @@ export const EQUIVALENT = {
       because: 'the version file is read again then, and says the same',
     },
   ],
-  'src/directory/intents.ts': [
+  'src/directory/catalog/intents.ts': [
     { in: 'catalog.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
   ],
-  'src/directory/journal.ts': [
+  'src/directory/catalog/journal.ts': [
     { in: 'catalog.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
   ],
-  'src/directory/drop-namespace.ts': [
+  'src/directory/catalog/drop-namespace.ts': [
     { in: 'catalog.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
     {
       in: "kind: 'drop_empty_namespace'",
@@ -62,7 +62,7 @@ export const EQUIVALENT = {
     },
     { in: "outcome !== 'taken'", to: 'false', because: 'what was moved has no children left' },
   ],
-  'src/table/cleanup.ts': [
+  'src/table/history/cleanup.ts': [
     { in: 'engine.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
     {
       in: "kind !== 'file'",
@@ -73,7 +73,7 @@ export const EQUIVALENT = {
     { in: 'const deleted', to: 'known', because: 'what is looked at twice is the same' },
     { in: "Buffer.from('now')", to: '""', because: 'only the time of the file matters' },
   ],
-  'src/table/delete-versions.ts': [
+  'src/table/history/delete-versions.ts': [
     { in: 'engine.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
     {
       in: 'const joined',
@@ -81,11 +81,11 @@ export const EQUIVALENT = {
       because: 'a run without ends joins none, and is not new',
     },
   ],
-  'src/table/holds.ts': [
+  'src/table/history/holds.ts': [
     { in: 'engine.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
     { in: 'putIfAbsent(file,', to: '""', because: 'only the name of a hold is read' },
   ],
-  'src/format/paths.ts': [
+  'src/format/catalog/paths.ts': [
     { in: 'LONGEST_RESERVED &&', to: 'false', because: FASTER },
     { in: '!DEVICE.test(bare)', to: 'false', because: FASTER },
     { in: '!DEVICE.test(bare)', to: '""', because: FASTER },
@@ -97,11 +97,11 @@ export const EQUIVALENT = {
     })),
     { in: 'cut < 0', to: 'cut <= 0', because: 'what is before a slash in front is empty' },
   ],
-  'src/format/manifest.ts': [
+  'src/format/catalog/manifest.ts': [
     { in: 'const KNOWN_FEATURES', to: '["Stryker was here"]', because: 'nobody names it' },
     { in: 'features.filter(', to: 'features', because: 'this release knows no feature yet' },
   ],
-  'src/format/json.ts': [
+  'src/json.ts': [
     {
       in: 'new TextDecoder(',
       to: '""',

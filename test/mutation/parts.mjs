@@ -6,10 +6,10 @@ export const PARTS = {
   /** Publishing versions, and the decision that makes the versions of a batch count. */
   commit: {
     sources: [
-      'src/table/commit.ts',
-      'src/table/publish.ts',
-      'src/table/settle-batches.ts',
-      'src/table/batch.ts',
+      'src/table/versions/commit.ts',
+      'src/table/versions/publish.ts',
+      'src/table/versions/settle-batches.ts',
+      'src/table/versions/multi-table-commit.ts',
     ],
     tests: [
       'test/table.commit.test.ts',
@@ -23,9 +23,9 @@ export const PARTS = {
   recovery: {
     sources: [
       'src/directory/open-catalog.ts',
-      'src/directory/intents.ts',
-      'src/directory/journal.ts',
-      'src/directory/drop-namespace.ts',
+      'src/directory/catalog/intents.ts',
+      'src/directory/catalog/journal.ts',
+      'src/directory/catalog/drop-namespace.ts',
     ],
     tests: [
       'test/directory.recovery.test.ts',
@@ -38,10 +38,10 @@ export const PARTS = {
   /** What removes versions, files and dropped tables for good. */
   cleanup: {
     sources: [
-      'src/table/cleanup.ts',
-      'src/table/delete-versions.ts',
-      'src/table/holds.ts',
-      'src/directory/trash.ts',
+      'src/table/history/cleanup.ts',
+      'src/table/history/delete-versions.ts',
+      'src/table/history/holds.ts',
+      'src/directory/catalog/trash.ts',
     ],
     tests: [
       'test/table.cleanup.test.ts',
@@ -56,7 +56,7 @@ export const PARTS = {
   },
   /** Between ids and folder names. */
   names: {
-    sources: ['src/format/paths.ts', 'src/protocol/ident.ts'],
+    sources: ['src/format/catalog/paths.ts', 'src/protocol/ident.ts'],
     tests: [
       'test/format.layout.test.ts',
       'test/format.paths.test.ts',
@@ -66,10 +66,10 @@ export const PARTS = {
   /** From the bytes of a version file to values. */
   manifest: {
     sources: [
-      'src/format/manifest.ts',
-      'src/format/chunk.ts',
-      'src/format/fragment-entry.ts',
-      'src/format/json.ts',
+      'src/format/catalog/manifest.ts',
+      'src/format/catalog/chunk.ts',
+      'src/format/catalog/fragment-entry.ts',
+      'src/json.ts',
     ],
     tests: ['test/format.json.test.ts', 'test/format.versions.test.ts'],
   },

@@ -1,6 +1,6 @@
 /** Calls and casts of PostgreSQL's parse tree -> our tree. Which functions exist is not known here. */
 
-import type { Expression } from '../../src/expression/tree.ts';
+import type { Expression } from '../../src/sql/parse/tree.ts';
 import { lowerTypeName } from './lower-types.ts';
 import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
 

@@ -1,6 +1,6 @@
 /** Operators of PostgreSQL's parse tree -> our tree: comparison, arithmetic, IN, LIKE, BETWEEN. */
 
-import type { BinaryOperator, Expression } from '../../src/expression/tree.ts';
+import type { BinaryOperator, Expression } from '../../src/sql/parse/tree.ts';
 import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
 
 const OPERATORS = new Set<string>(['=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '%', '||']);

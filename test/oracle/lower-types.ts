@@ -3,7 +3,7 @@
  * It knows names only; which Arrow type a name means is said in type-names.ts.
  */
 
-import type { TypeName } from '../../src/expression/tree.ts';
+import type { TypeName } from '../../src/sql/parse/tree.ts';
 import type { PgNode } from './pg-node.ts';
 
 const PLAIN: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@
  * text. Refuses what this engine does not evaluate.
  */
 
-import { refuse } from '../../src/expression/sql-error.ts';
-import type { Expression } from '../../src/expression/tree.ts';
+import { refuse } from '../../src/sql/parse/sql-error.ts';
+import type { Expression } from '../../src/sql/parse/tree.ts';
 import { lowerCall, lowerCast } from './lower-calls.ts';
 import { lowerOperator } from './lower-operators.ts';
 import { type LowerContext, type Lowering, list, type PgNode, record } from './pg-node.ts';

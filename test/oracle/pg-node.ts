@@ -1,5 +1,5 @@
 /** PostgreSQL's parse tree as it comes, and what all that lower it share. */
-import type { Expression } from '../../src/expression/tree.ts';
+import type { Expression } from '../../src/sql/parse/tree.ts';
 
 export type PgNode = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
  * comparison of two trees.
  */
 import { loadModule, parseSync } from 'libpg-query';
-import type { Expression } from '../../src/expression/tree.ts';
+import type { Expression } from '../../src/sql/parse/tree.ts';
 import { lowerExpression } from './lower.ts';
 import { list, type PgNode, record } from './pg-node.ts';
 

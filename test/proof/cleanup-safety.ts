@@ -3,9 +3,9 @@
  * anything refers to, or will, is removed; no version goes sooner after it was superseded than was
  * asked for; and whoever reads a removed version is told so.
  */
-import type { RecordBatchStream } from '../../src/arrow.ts';
+import type { RecordBatchStream } from '../../src/arrow/apache.ts';
 import type { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { History } from '../helpers/history.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { people } from '../helpers/people.ts';

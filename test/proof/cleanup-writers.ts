@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect } from '../../src/index.ts';
-import type { Durability } from '../../src/store/disk.ts';
+import type { Durability } from '../../src/store/disk/disk.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { Child, inFolder } from './processes.ts';
 import type { ProofContext, ProofRow } from './row.ts';

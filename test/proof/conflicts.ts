@@ -4,14 +4,14 @@
  * the two make one after the other. Then the same pairs at every call of the store, and random
  * histories of three writers against a serial one.
  */
-import { recordBatchStream, tableFromArrays } from '../../src/arrow.ts';
+import { recordBatchStream, tableFromArrays } from '../../src/arrow/apache.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
-import { type FileSystem, readFolder } from '../../src/store/file-system.ts';
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import { type FileSystem, readFolder } from '../../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { History } from '../helpers/history.ts';
 import { everyCall, InterruptedCatalog, type Moment, publication } from '../helpers/interrupted.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';

@@ -3,11 +3,11 @@
  * stop or is killed. Says what it is about to do, and what came of it.
  */
 import nodeFs from 'node:fs';
-import { Field, Int32, Schema, Utf8 } from '../../src/arrow.ts';
+import { Field, Int32, Schema, Utf8 } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { type Connection, connect, isDirspaceError, type Table } from '../../src/index.ts';
 import { Connection as SdkConnection } from '../../src/sdk/connection.ts';
-import { toRecordBatchStream } from '../../src/sdk/data.ts';
+import { toRecordBatchStream } from '../../src/sdk/convert/data.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { messages, say } from './child-process.ts';
 import { type Change, type Content, hashOf, MODULUS, type Row } from './contention-model.ts';

@@ -3,15 +3,15 @@
  * commit safe, go through a small proof that must find them out, and the real engine through the
  * same one, which must find nothing.
  */
-import { recordBatchStream } from '../../src/arrow.ts';
-import { requireTable } from '../../src/directory/catalog.ts';
+import { recordBatchStream } from '../../src/arrow/apache.ts';
+import { requireTable } from '../../src/directory/catalog/catalog.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { openCatalog } from '../../src/directory/open-catalog.ts';
 import { isDirspaceError } from '../../src/errors.ts';
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
-import { append } from '../../src/table/append.ts';
-import { mainBranch } from '../../src/table/branches.ts';
-import { resolveHead } from '../../src/table/head.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
+import { mainBranch } from '../../src/table/versions/branches.ts';
+import { resolveHead } from '../../src/table/versions/head.ts';
+import { append } from '../../src/table/write/append.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { idsOf, people } from '../helpers/people.ts';
 import { PowerLossFs } from '../helpers/power-loss-fs.ts';

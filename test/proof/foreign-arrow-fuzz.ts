@@ -3,10 +3,10 @@
  * by type, or a table that holds what they decode to. Soon, and without much memory.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { RecordBatch } from '../../src/arrow.ts';
+import type { RecordBatch } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { openArrowBody } from '../../src/format/foreign-ipc.ts';
 import { type Connection, connect } from '../../src/index.ts';
+import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { createServer, type Server } from '../../src/server.ts';
 import { exactValues } from '../helpers/arrow-samples.ts';
 import { damagedAtRandom, STAMPS, stamped, withFlippedBit } from '../helpers/damage.ts';

@@ -3,7 +3,7 @@
  * Whatever it says, each operation answers or refuses by type, soon.
  */
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { readFolder } from '../../src/store/file-system.ts';
+import { readFolder } from '../../src/store/disk/file-system.ts';
 import { collectBatches } from '../helpers/batches.ts';
 import { checksummedText } from '../helpers/damage.ts';
 import { rewrittenDocuments } from '../helpers/forged-json.ts';

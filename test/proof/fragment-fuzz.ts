@@ -3,20 +3,25 @@
  * the same rows where nothing that was read changed. Never other rows.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type RecordBatchStream, recordBatchStream, Schema } from '../../src/arrow.ts';
+import { type RecordBatchStream, recordBatchStream, Schema } from '../../src/arrow/apache.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
+import { decodeVersion, type Manifest } from '../../src/format/catalog/manifest.ts';
+import {
+  deletionFile,
+  fragmentFile,
+  versionFile,
+  versionsFolder,
+} from '../../src/format/catalog/paths.ts';
 import {
   type ByteRange,
   columnRanges,
   dictionaryIds,
   dictionaryRanges,
-} from '../../src/format/fragment-decoder.ts';
-import { decodeFooter } from '../../src/format/fragment-footer.ts';
-import { decodeVersion, type Manifest } from '../../src/format/manifest.ts';
-import { deletionFile, fragmentFile, versionFile, versionsFolder } from '../../src/format/paths.ts';
+} from '../../src/format/fragment/fragment-decoder.ts';
+import { decodeFooter } from '../../src/format/fragment/fragment-footer.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { collectBatches } from '../helpers/batches.ts';
 import { damagedAtRandom, flipBit, STAMPS, stamped } from '../helpers/damage.ts';

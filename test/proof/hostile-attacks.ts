@@ -1,7 +1,7 @@
 /** Links and forged documents, each in one place of a catalog. */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';
-import { encodeChecksummed } from '../../src/format/json.ts';
+import { encodeChecksummed } from '../../src/json.ts';
 import { type Place, TABLE } from './hostile-catalog.ts';
 
 /** What an attacker would like the engine to follow. */

@@ -1,8 +1,8 @@
 /** A catalog to tamper with, what lies beside it, and everything that is then asked of it. */
 import nodeFs from 'node:fs';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { encodeChecksummed } from '../../src/format/json.ts';
-import type { FileSystem } from '../../src/store/file-system.ts';
+import { encodeChecksummed } from '../../src/json.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import { collectBatches } from '../helpers/batches.ts';
 import { people } from '../helpers/people.ts';
 import { refusal } from './rounds.ts';

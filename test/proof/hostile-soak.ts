@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tableFromIPC } from '../../src/arrow.ts';
+import { tableFromIPC } from '../../src/arrow/apache.ts';
 import { connect } from '../../src/index.ts';
 import { slowClients } from './hostile-connections.ts';
 import { Child, inFolder } from './processes.ts';

@@ -3,7 +3,7 @@
  * live writers and readers. Everything acknowledged is in the table it was meant for, wherever that
  * lies by then; nothing is destroyed and nothing is half there.
  */
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { History } from '../helpers/history.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { settledProblems } from '../helpers/settled-catalog.ts';

@@ -9,7 +9,7 @@ import {
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
 import { isDirspaceError } from '../../src/errors.ts';
-import type { FileSystem } from '../../src/store/file-system.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import type { CatalogModel } from '../helpers/catalog-model.ts';
 import { type Step, Steps } from '../helpers/catalog-steps.ts';
 import { idsOf } from '../helpers/people.ts';

@@ -11,8 +11,8 @@ import {
   Table,
   Type,
   tableToIPC,
-} from '../../src/arrow.ts';
-import type { DataInput } from '../../src/sdk/data.ts';
+} from '../../src/arrow/apache.ts';
+import type { DataInput } from '../../src/sdk/convert/data.ts';
 import {
   batchOf,
   exactValues,

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { type Schema, tableFromIPC } from '../../src/arrow.ts';
+import { type Schema, tableFromIPC } from '../../src/arrow/apache.ts';
 import { type Connection, connect } from '../../src/index.ts';
 import { exactValues } from '../helpers/arrow-samples.ts';
 import { memoryFs, type TestFs } from '../helpers/memory-fs.ts';

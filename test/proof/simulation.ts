@@ -2,7 +2,7 @@
  * Several writers, readers and cleaners over one catalog, interleaved by a seed at every await, with
  * failing calls, dying processes and restarts; the same seed twice is the same run to the last call.
  */
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { History } from '../helpers/history.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { settledProblems } from '../helpers/settled-catalog.ts';

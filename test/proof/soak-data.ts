@@ -9,9 +9,9 @@ import {
   recordBatchStream,
   Schema,
   Utf8,
-} from '../../src/arrow.ts';
-import { dataOf, recordBatch } from '../../src/format/arrow-data.ts';
-import { encodeIpcStream } from '../../src/format/ipc-stream.ts';
+} from '../../src/arrow/apache.ts';
+import { dataOf, recordBatch } from '../../src/arrow/arrow-data.ts';
+import { encodeIpcStream } from '../../src/ipc/encode/ipc-stream.ts';
 
 const BATCH = 50_000;
 const DIMENSION = 8;

@@ -1,8 +1,8 @@
 /** T22: the strict file system in memory against the real disk: the same calls, outcome by outcome. */
 import nodeFs from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import type { FileSystem } from '../../src/store/file-system.ts';
-import { strictFileSystem } from '../../src/store/strict-fs.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import {
   FILE_SYSTEM_CASES,
   isAskedOfNone,

@@ -2,8 +2,8 @@
 import { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { openCatalog } from '../../src/directory/open-catalog.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
-import type { FileSystem } from '../../src/store/file-system.ts';
-import { trustFileSystem } from '../../src/store/strict-fs.ts';
+import type { FileSystem } from '../../src/store/disk/file-system.ts';
+import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
 /** Publishing a version replaces the one that has the name. */
 export const renamesInsteadOfLinks = (fs: FileSystem): FileSystem =>

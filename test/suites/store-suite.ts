@@ -130,7 +130,7 @@ export function storeSuite(name: string, make: () => FileStore): void {
     });
 
     test('writing into a missing folder is told apart and leaves nothing', async () => {
-      const { isMissingFolder } = await import('../../src/store/store-error.ts');
+      const { isMissingFolder } = await import('../../src/store/disk/store-error.ts');
       for (const write of [
         () => store.putIfAbsent('gone/x', bytes('x')),
         () => store.put('gone/x', bytes('x')),

@@ -1,8 +1,13 @@
 /** Cases about the columns of tables, and the metadata of schemas and fields. */
-import type { ConformanceCase } from '../case.ts';
-import { SAYS } from '../case.ts';
-import { fails, type Kit, same } from '../kit.ts';
-import { namesOf, valuesIn } from '../rows.ts';
+import {
+  type ConformanceCase,
+  fails,
+  type Kit,
+  namesOf,
+  SAYS,
+  same,
+  valuesIn,
+} from '../kit/index.ts';
 
 const every = { k: 100, vector: {} };
 

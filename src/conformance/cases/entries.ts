@@ -1,7 +1,5 @@
 /** Cases that move, forget and drop tables, and commit several of them at once. */
-import type { ConformanceCase } from '../case.ts';
-import { SAYS } from '../case.ts';
-import { fails, holds, same } from '../kit.ts';
+import { type ConformanceCase, fails, holds, SAYS, same } from '../kit/index.ts';
 
 export const ENTRY_CASES: readonly ConformanceCase[] = [
   {

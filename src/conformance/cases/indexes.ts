@@ -1,7 +1,5 @@
 /** Cases about indexes, backfills and materialized views, which many servers do not have. */
-import type { ConformanceCase } from '../case.ts';
-import { SAYS } from '../case.ts';
-import { fails, same } from '../kit.ts';
+import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 
 const index = { column: 'id', index_type: 'BTREE' };
 

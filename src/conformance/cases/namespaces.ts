@@ -1,9 +1,17 @@
 /** Cases about namespaces, and about what holds for every request. */
 import { isDirspaceError } from '../../errors.ts';
-import type { ConformanceCase } from '../case.ts';
-import { pathOf, SAYS } from '../case.ts';
-import { fails, holds, type Kit, pagesOf, refused, same } from '../kit.ts';
-import { Undecided } from '../verdict.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  type Kit,
+  pagesOf,
+  pathOf,
+  refused,
+  SAYS,
+  same,
+  Undecided,
+} from '../kit/index.ts';
 
 const JSON_TYPE = 'application/json';
 

@@ -1,11 +1,21 @@
 /** Cases about queries and their plans. */
-import type { QueryTableRequest } from '../../protocol/models.ts';
-import { ARROW_FILE_TYPE, mediaType } from '../../rest/header-names.ts';
-import type { ConformanceCase } from '../case.ts';
-import { pathOf, SAYS } from '../case.ts';
-import { fails, holds, type Kit, refused, same } from '../kit.ts';
-import { countOf, namesOf, rows, valuesIn, vectorRows } from '../rows.ts';
-import type { Rows } from '../target.ts';
+import { ARROW_FILE_TYPE, mediaType, type QueryTableRequest } from '../../protocol/index.ts';
+import {
+  type ConformanceCase,
+  countOf,
+  fails,
+  holds,
+  type Kit,
+  namesOf,
+  pathOf,
+  type Rows,
+  refused,
+  rows,
+  SAYS,
+  same,
+  valuesIn,
+  vectorRows,
+} from '../kit/index.ts';
 
 const JSON_TYPE = 'application/json';
 

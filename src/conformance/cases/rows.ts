@@ -1,8 +1,15 @@
 /** Cases about the rows of tables: adding, counting and changing them. */
-import type { ConformanceCase } from '../case.ts';
-import { pathOf, SAYS } from '../case.ts';
-import { fails, holds, type Kit, same } from '../kit.ts';
-import { rows, valuesIn } from '../rows.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  type Kit,
+  pathOf,
+  rows,
+  SAYS,
+  same,
+  valuesIn,
+} from '../kit/index.ts';
 
 /** The ids of the rows, in order of their values. */
 async function idsOf(kit: Kit, id: string[]): Promise<unknown[]> {

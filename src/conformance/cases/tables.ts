@@ -1,10 +1,18 @@
 /** Cases about tables as entries of a catalog: creating, describing, listing, declaring. */
-import { recordBatchStream } from '../../arrow.ts';
-import { ARROW_STREAM_TYPE } from '../../rest/header-names.ts';
-import type { ConformanceCase } from '../case.ts';
-import { pathOf, SAYS } from '../case.ts';
-import { fails, holds, type Kit, pagesOf, refused, same } from '../kit.ts';
-import { rows } from '../rows.ts';
+import { recordBatchStream } from '../../arrow/index.ts';
+import { ARROW_STREAM_TYPE } from '../../protocol/index.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  type Kit,
+  pagesOf,
+  pathOf,
+  refused,
+  rows,
+  SAYS,
+  same,
+} from '../kit/index.ts';
 
 const JSON_TYPE = 'application/json';
 

@@ -1,8 +1,14 @@
 /** Cases about the versions of tables, the tags and branches that name them, and transactions. */
-import type { ConformanceCase } from '../case.ts';
-import { SAYS } from '../case.ts';
-import { fails, holds, type Kit, pagesOf, same } from '../kit.ts';
-import { rows } from '../rows.ts';
+import {
+  type ConformanceCase,
+  fails,
+  holds,
+  type Kit,
+  pagesOf,
+  rows,
+  SAYS,
+  same,
+} from '../kit/index.ts';
 
 /** The numbers of the versions, newest first. */
 async function numbersOf(kit: Kit, id: string[]): Promise<number[]> {

@@ -1,4 +1,6 @@
 /** Models of the operations that change a table's schema or its metadata. */
+
+import { request, response } from './common.ts';
 import {
   anyObject,
   array,
@@ -13,8 +15,7 @@ import {
   ref,
   type Static,
   string,
-} from '../typebox.ts';
-import { request, response } from './common.ts';
+} from './typebox.ts';
 
 const id = array(string);
 

@@ -8,7 +8,7 @@ import {
   type Static,
   string,
   type TSchema,
-} from '../typebox.ts';
+} from './typebox.ts';
 
 /** Who asks. Headers, where they are there, count for more. */
 export const Identity = object({}, { api_key: string, auth_token: string });

@@ -2,6 +2,9 @@
  * Models of what goes beyond the protocol. Their types are the interfaces of ../extensions.ts,
  * which say what the members mean.
  */
+
+import { request, response } from './common.ts';
+import type { QueryColumns } from './query.ts';
 import {
   array,
   boolean,
@@ -15,9 +18,7 @@ import {
   string,
   union,
   wideInteger,
-} from '../typebox.ts';
-import { request, response } from './common.ts';
-import type { QueryColumns } from './query.ts';
+} from './typebox.ts';
 
 const id = array(string);
 

@@ -1,4 +1,6 @@
 /** Models of the index operations. */
+
+import { request, response } from './common.ts';
 import {
   array,
   boolean,
@@ -9,8 +11,7 @@ import {
   ref,
   type Static,
   string,
-} from '../typebox.ts';
-import { request, response } from './common.ts';
+} from './typebox.ts';
 
 const id = array(string);
 

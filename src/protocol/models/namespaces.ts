@@ -1,6 +1,7 @@
 /** Models of the namespace operations. */
-import { array, count, map, type Static, string } from '../typebox.ts';
+
 import { request, response } from './common.ts';
+import { array, count, map, type Static, string } from './typebox.ts';
 
 const id = array(string);
 const properties = map(string);

@@ -1,4 +1,6 @@
 /** Models of a query, its plans, and its full-text part. */
+
+import { request, response } from './common.ts';
 import {
   array,
   boolean,
@@ -13,8 +15,7 @@ import {
   type Static,
   string,
   type TUnsafe,
-} from '../typebox.ts';
-import { request, response } from './common.ts';
+} from './typebox.ts';
 
 export const MatchQuery = object(
   { terms: string },

@@ -1,6 +1,7 @@
 /** Models of the operations that write or count rows. */
-import { array, boolean, count, map, name, type Static, string, union } from '../typebox.ts';
+
 import { request, response } from './common.ts';
+import { array, boolean, count, map, name, type Static, string, union } from './typebox.ts';
 
 const id = array(string);
 

@@ -1,5 +1,5 @@
 /** The JSON form of an Arrow schema. Which type names exist is not known here. */
-import { array, boolean, count, map, object, ref, string, type TUnsafe } from '../typebox.ts';
+import { array, boolean, count, map, object, ref, string, type TUnsafe } from './typebox.ts';
 
 export interface JsonArrowDataType {
   /** Arrow's name of the type; parameters without a member follow it after colons. */

@@ -1,6 +1,7 @@
 /** Models of the transaction operations. */
-import { array, map, object, ref, type Static, string } from '../typebox.ts';
+
 import { request, response } from './common.ts';
+import { array, map, object, ref, type Static, string } from './typebox.ts';
 
 const id = array(string);
 

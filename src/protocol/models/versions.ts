@@ -1,4 +1,12 @@
 /** Models of the operations on a table's versions. */
+
+import { request, response } from './common.ts';
+import type {
+  DeclareTableRequest,
+  DeclareTableResponse,
+  DeregisterTableRequest,
+  DeregisterTableResponse,
+} from './tables.ts';
 import {
   array,
   boolean,
@@ -9,14 +17,7 @@ import {
   ref,
   type Static,
   string,
-} from '../typebox.ts';
-import { request, response } from './common.ts';
-import type {
-  DeclareTableRequest,
-  DeclareTableResponse,
-  DeregisterTableRequest,
-  DeregisterTableResponse,
-} from './tables.ts';
+} from './typebox.ts';
 
 const id = array(string);
 const metadata = map(string);

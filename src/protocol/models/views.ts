@@ -1,4 +1,6 @@
 /** Models of the materialized view operations. */
+
+import { request, response } from './common.ts';
 import {
   anyObject,
   array,
@@ -12,8 +14,7 @@ import {
   ref,
   type Static,
   string,
-} from '../typebox.ts';
-import { request, response } from './common.ts';
+} from './typebox.ts';
 
 const id = array(string);
 

@@ -17,7 +17,7 @@ const cases = Number(args.cases);
 console.log(`seed ${seed}, ${cases} cases`);
 
 const base = new URL(`${args.built}/`, args.built.startsWith('/') ? 'file:///' : import.meta.url);
-const { compilePredicate } = await import(new URL('expression/expression.js', base).href);
+const { compilePredicate } = await import(new URL('sql/expression.js', base).href);
 
 const rng = generator(seed);
 const { random, int, pick } = rng;

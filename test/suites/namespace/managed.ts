@@ -1,7 +1,7 @@
 /** The table-version operations: manifests staged by a caller, published one by one or together. */
 import { describe, expect } from 'vitest';
-import { encodeChecksummed } from '../../../src/format/json.ts';
-import type { Manifest } from '../../../src/format/manifest.ts';
+import type { Manifest } from '../../../src/format/catalog/manifest.ts';
+import { encodeChecksummed } from '../../../src/json.ts';
 import { type Staged, stage } from '../../helpers/staged-version.ts';
 import { expectError, idsOf, partOf, people, type SuiteOptions } from './context.ts';
 

@@ -1,6 +1,6 @@
 /** Requests that ask for nothing, for what cannot be, or for two things at once: refused by name. */
 import { describe, expect } from 'vitest';
-import { toRecordBatchStream } from '../../../src/sdk/data.ts';
+import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { expectError, partOf, people, type SuiteOptions } from './context.ts';
 
 export function requestsPart(options: SuiteOptions): void {

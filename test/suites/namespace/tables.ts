@@ -7,7 +7,7 @@ import {
   Schema,
   tableFromArrays,
   tableToIPC,
-} from '../../../src/arrow.ts';
+} from '../../../src/arrow/apache.ts';
 import { expectError, idsOf, partOf, people, range, type SuiteOptions } from './context.ts';
 
 export function tablesPart(options: SuiteOptions): void {

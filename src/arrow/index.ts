@@ -1,0 +1,119 @@
+/**
+ * Apache Arrow as the rest of the source sees it: the types of the library, and columns taken apart,
+ * joined, gathered and compared. The only room that imports apache-arrow.
+ */
+
+export {
+  type ArrowBody,
+  Binary,
+  BinaryView,
+  Bool,
+  Data,
+  DataType,
+  Date_,
+  DateDay,
+  DateMillisecond,
+  DateUnit,
+  Decimal,
+  Dictionary,
+  Duration,
+  Field,
+  FixedSizeBinary,
+  FixedSizeList,
+  Float,
+  Float16,
+  Float32,
+  Float64,
+  Int,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  Interval,
+  IntervalUnit,
+  LargeBinary,
+  LargeList,
+  LargeUtf8,
+  List,
+  Map_,
+  Message,
+  MessageHeader,
+  makeData,
+  Null,
+  Precision,
+  RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  Schema,
+  Struct,
+  Table,
+  Time,
+  TimeMicrosecond,
+  TimeNanosecond,
+  Timestamp,
+  TimestampMillisecond,
+  TimeUnit,
+  Type,
+  Uint8,
+  Uint16,
+  Uint32,
+  Uint64,
+  Union,
+  UnionMode,
+  Utf8,
+  Utf8View,
+  Vector,
+  vectorFromArray,
+} from './apache.ts';
+export {
+  arrowTable,
+  batchBytes,
+  bytesOf,
+  columnsOf,
+  type DataParts,
+  dataBytes,
+  dataOf,
+  NO_BYTES,
+  nullColumn,
+  type Offsets,
+  offsetAt,
+  projectSchema,
+  recordBatch,
+  sliceData,
+  validityOf,
+} from './arrow-data.ts';
+export {
+  byteWidth,
+  changeField,
+  childFields,
+  hasLargeOffsets,
+  type Layout,
+  layoutOf,
+  mapType,
+  strideOf,
+  type TypedArray,
+  type TypedArrayConstructor,
+  valueArray,
+} from './arrow-types.ts';
+export { bitmapBytes, countBits, getBit, setBit, setBits, sliceBits } from './bitmaps.ts';
+export { concatBatches, concatData, indexCapacity } from './concat.ts';
+export { DictionaryUnion, remapIndices } from './dictionaries.ts';
+export { encodeDictionary } from './dictionary-encode.ts';
+export { gather, gatherBatch } from './gather.ts';
+export { gatherData } from './gather-data.ts';
+export { HandOut, handedOut } from './hand-out.ts';
+export { internSchema, ownSchema } from './own-schema.ts';
+export { rebatch } from './rebatch.ts';
+export { describeType, schemasEqual, typesEqual } from './schema-equality.ts';
+export { apart, markShared, markSharedData } from './shared-memory.ts';
+export { newArray } from './small-arrays.ts';
+export {
+  checkDecimal,
+  checkTime,
+  DECIMAL_DIGITS,
+  INTERVAL_UNITS,
+  MAX_INT32,
+  type Refuse,
+  TIME_UNITS,
+  typeName,
+} from './type-names.ts';

@@ -1,0 +1,130 @@
+/**
+ * Cutting and joining batches to a size that suits a file: cuts share buffers, joins of tiny
+ * batches copy them. Knows nothing of files.
+ */
+import type { RecordBatch, Schema } from './apache.ts';
+import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';
+import { concatBatches } from './concat.ts';
+
+export const DEFAULT_BATCH_ROWS = 65_536;
+export const DEFAULT_BATCH_BYTES = 64 * 1024 * 1024;
+
+export interface BatchLimits {
+  readonly rows?: number;
+  /** A batch of more than one row does not exceed it. */
+  readonly bytes?: number;
+}
+
+/** Slices of at most `maxRows` rows that share the batch's buffers. */
+export function splitBatch(
+  batch: RecordBatch,
+  maxRows: number = DEFAULT_BATCH_ROWS,
+): RecordBatch[] {
+  if (batch.numRows <= maxRows) return [batch];
+  const parts: RecordBatch[] = [];
+  for (let from = 0; from < batch.numRows; from += maxRows) {
+    parts.push(sliceBatch(batch, from, Math.min(maxRows, batch.numRows - from)));
+  }
+  return parts;
+}
+
+/** A slice that shares the batch's buffers. */
+export function sliceBatch(batch: RecordBatch, from: number, rows: number): RecordBatch {
+  if (from === 0 && rows === batch.numRows) return batch;
+  const columns = columnsOf(batch).map((column) => sliceData(column, from, rows));
+  return recordBatch(batch.schema, columns, rows);
+}
+
+/** Halves until each part keeps the limit. */
+function splitBytes(batch: RecordBatch, bytes: number): RecordBatch[] {
+  if (batch.numRows <= 1 || batchBytes(batch) <= bytes) return [batch];
+  const half = batch.numRows >> 1;
+  return [
+    ...splitBytes(sliceBatch(batch, 0, half), bytes),
+    ...splitBytes(sliceBatch(batch, half, batch.numRows - half), bytes),
+  ];
+}
+
+/**
+ * The same rows in the same order, in batches near the limits: large ones are cut without copying,
+ * runs of small ones are joined. Batches without rows are dropped. Holds no more than one batch.
+ */
+export async function* rebatch(
+  stream: AsyncIterable<RecordBatch>,
+  schema: Schema,
+  limits: BatchLimits = {},
+): AsyncIterable<RecordBatch> {
+  const pool = new Pool(
+    schema,
+    limits.rows ?? DEFAULT_BATCH_ROWS,
+    limits.bytes ?? DEFAULT_BATCH_BYTES,
+  );
+  for await (const batch of stream) {
+    // No hop per batch where there is nothing to give: a stream of ten-row batches has thousands.
+    for (const ready of pool.add(batch)) yield ready;
+  }
+  const rest = pool.flush();
+  if (rest !== undefined) yield rest;
+}
+
+class Pool {
+  readonly #schema: Schema;
+  readonly #maxRows: number;
+  readonly #maxBytes: number;
+  #waiting: RecordBatch[] = [];
+  #rows = 0;
+  #bytes = 0;
+
+  constructor(schema: Schema, maxRows: number, maxBytes: number) {
+    this.#schema = schema;
+    this.#maxRows = maxRows;
+    this.#maxBytes = maxBytes;
+  }
+
+  add(batch: RecordBatch): RecordBatch[] {
+    const ready: RecordBatch[] = [];
+    if (batch.numRows === 0) return ready;
+    for (const slice of splitBatch(batch, this.#maxRows)) {
+      for (const part of splitBytes(slice, this.#maxBytes)) this.#take(part, ready);
+    }
+    return ready;
+  }
+
+  #take(part: RecordBatch, ready: RecordBatch[]): void {
+    const bytes = batchBytes(part);
+    const fits =
+      this.#rows + part.numRows <= this.#maxRows && this.#bytes + bytes <= this.#maxBytes;
+    if (!fits) {
+      const before = this.flush();
+      if (before !== undefined) ready.push(before);
+    }
+    // Big enough to go on its own: joining it with others would copy it.
+    if (this.#waiting.length === 0 && part.numRows * 2 >= this.#maxRows) {
+      ready.push(this.#withSchema(part));
+      return;
+    }
+    this.#waiting.push(part);
+    this.#rows += part.numRows;
+    this.#bytes += bytes;
+  }
+
+  flush(): RecordBatch | undefined {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return undefined;
+    this.#waiting = [];
+    this.#rows = 0;
+    this.#bytes = 0;
+    return this.#withSchema(concatBatches(waiting));
+  }
+
+  /** Batches of one stream may differ in metadata; what leaves here has the stream's schema. */
+  #withSchema(batch: RecordBatch): RecordBatch {
+    if (batch.schema === this.#schema) return batch;
+    const columns = [...columnsOf(batch)];
+    // A batch that does not fit is left as it is for the writer to refuse by name.
+    const fits =
+      columns.length === this.#schema.fields.length &&
+      batch.schema.fields.every((field, at) => field.name === this.#schema.fields[at]?.name);
+    return fits ? recordBatch(this.#schema, columns, batch.numRows) : batch;
+  }
+}

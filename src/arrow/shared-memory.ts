@@ -1,0 +1,28 @@
+/**
+ * Which memory has more readers than one result: what caches keep, what later batches of a scan
+ * read, blocks that many small arrays are cut from. The edge of the engine copies what lies in it.
+ */
+import type { Data } from './apache.ts';
+
+const shared = new WeakSet<ArrayBufferLike>();
+
+export const isShared = ({ buffer }: ArrayBufferView): boolean => shared.has(buffer);
+
+/** From now on what lies in the same memory is copied before it is handed out. */
+export const markShared = (buffer: ArrayBufferLike): void => {
+  shared.add(buffer);
+};
+
+/** Marks all memory that a column lies in, dictionaries included. */
+export function markSharedData(data: Data): void {
+  const { values, valueOffsets, nullBitmap, typeIds, variadicBuffers } = data;
+  for (const view of [values, valueOffsets, nullBitmap, typeIds, ...variadicBuffers]) {
+    if (view !== undefined) markShared((view as ArrayBufferView).buffer);
+  }
+  for (const child of data.children) markSharedData(child as Data);
+  for (const chunk of data.dictionary?.data ?? []) markSharedData(chunk as Data);
+}
+
+/** The bytes in memory that nothing else lies in; the same ones where that is so. */
+export const apart = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);

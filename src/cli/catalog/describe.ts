@@ -1,0 +1,97 @@
+/** `dirspace describe`: what the catalog knows of a table or a namespace. */
+import { isDirspaceError } from '../../errors.ts';
+import type { DescribeTableResponse, JsonArrowField } from '../../protocol/index.ts';
+import {
+  type Answer,
+  argument,
+  type Call,
+  type Command,
+  columns,
+  facts,
+  parsePath,
+  UsageError,
+  versionOf,
+} from '../terminal/index.ts';
+
+export const describe: Command = {
+  name: 'describe',
+  summary: 'Show what is known of a table or a namespace',
+  otherNames: ['show', 'info', 'stat', 'schema'],
+  arguments: [['<id>', 'a table or a namespace, such as prod/search/user']],
+  options: [
+    { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+  ],
+  examples: ['dirspace describe prod/search/user', 'dirspace describe prod --json'],
+  reads: true,
+  async run(call: Call): Promise<Answer> {
+    const path = parsePath(argument(call, 0));
+    const { signal } = call;
+    const members = versionOf(call.options);
+    const name = path.at(-1);
+    if (name === undefined) return namespaceAnswer(call, path);
+    const parent = path.slice(0, -1);
+    try {
+      const request = { load_detailed_metadata: true, with_table_uri: true, ...members };
+      const found = await call.connection.describeTable(name, parent, request, { signal });
+      return {
+        json: { kind: 'table', id: path, ...found },
+        text: tableText(call.show(path), found),
+      };
+    } catch (error) {
+      if (!isDirspaceError(error, 'TableNotFound')) throw error;
+      if (!(await call.connection.namespaceExists(path, { signal }))) throw error;
+    }
+    if (Object.keys(members).length > 0) {
+      throw new UsageError(`${call.show(path)} is a namespace, which has no versions or branches.`);
+    }
+    return namespaceAnswer(call, path);
+  },
+};
+
+async function namespaceAnswer(call: Call, path: string[]): Promise<Answer> {
+  const { properties = {} } = await call.connection.describeNamespace(path, {
+    signal: call.signal,
+  });
+  return {
+    json: { kind: 'namespace', id: path, properties },
+    text: facts([['namespace', call.show(path)], ...Object.entries(properties)]),
+  };
+}
+
+function tableText(id: string, found: DescribeTableResponse): string {
+  const { schema, stats, properties, metadata } = found;
+  const known = facts([
+    ['table', id],
+    ['version', found.is_only_declared === true ? 'none: only declared' : found.version],
+    ['location', found.location],
+    ['uri', found.table_uri],
+    ['fragments', stats?.num_fragments],
+    ['deleted rows', stats?.num_deleted_rows],
+    ['managed versions', found.managed_versioning === true ? 'yes' : undefined],
+    ...named('property', properties),
+    ...named('metadata', metadata),
+  ]);
+  if (schema === undefined) return known;
+  const rows = schema.fields.map((field) => [
+    field.name,
+    typeText(field),
+    field.nullable ? '' : 'not null',
+  ]);
+  return `${known}\n\n${columns(['COLUMN', 'TYPE', ''], rows)}`;
+}
+
+const named = (
+  kind: string,
+  map: Readonly<Record<string, string>> | undefined,
+): [string, string][] =>
+  Object.entries(map ?? {}).map(([name, value]) => [`${kind} ${name}`, value]);
+
+/** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */
+function typeText({ type }: JsonArrowField): string {
+  const children = type.fields?.map((child) =>
+    type.type.endsWith('list') ? typeText(child) : `${child.name}: ${typeText(child)}`,
+  );
+  const inner = children === undefined ? '' : `<${children.join(', ')}>`;
+  return `${type.type}${inner}${type.length === undefined ? '' : `[${type.length}]`}`;
+}

@@ -1,0 +1,12 @@
+/** Commands about namespaces, tables, versions, tags and branches. */
+
+export { branch } from './branch.ts';
+export { createNamespace } from './create-namespace.ts';
+export { describe } from './describe.ts';
+export { drop } from './drop.ts';
+export { log } from './log.ts';
+export { ls } from './ls.ts';
+export { rename } from './rename.ts';
+export { restore } from './restore.ts';
+export { tag } from './tag.ts';
+export { trash, undrop } from './trash.ts';

@@ -1,0 +1,133 @@
+/** `dirspace trash`: and `undrop`: list what was dropped, bring a table back, remove all for good. */
+import { systemEnv } from '../../env.ts';
+import { isDirspaceError } from '../../errors.ts';
+import {
+  type Answer,
+  action,
+  type Call,
+  type Command,
+  columns,
+  Declined,
+  parseObject,
+  parsePath,
+  UsageError,
+} from '../terminal/index.ts';
+
+const DAY_MILLIS = 24 * 3_600_000;
+const ACTIONS = ['ls', 'restore', 'empty'] as const;
+
+export const trash: Command = {
+  name: 'trash',
+  summary: 'List what was dropped, bring a table back, or remove it all for good',
+  arguments: [
+    ['<action>', 'ls, restore or empty'],
+    ['[id]', 'ls: a namespace, the root if absent; restore: the table'],
+  ],
+  choices: { action: ACTIONS },
+  options: [
+    { flags: '--entry <trash-id>', summary: 'restore: which of several, as ls shows it' },
+    { flags: '--older-than <days>', summary: 'empty: only what was dropped longer ago' },
+    { flags: '--dry-run', summary: 'empty: say how much would go and remove nothing' },
+    { flags: '-y, --yes', summary: 'empty: do not ask, as it does on a terminal' },
+  ],
+  examples: [
+    'dirspace trash ls',
+    'dirspace trash restore prod/search/user',
+    'dirspace trash empty --older-than 30',
+  ],
+  ofDropped: true,
+  reads: ([word]) => word === 'ls',
+  async run(call: Call): Promise<Answer> {
+    const asked = action(call, 'trash', ACTIONS);
+    const [, id] = call.arguments;
+    const { options } = call;
+    if (asked !== 'restore') options.refuse(['entry'], 'it is for restore.');
+    if (asked !== 'empty') options.refuse(['olderThan'], 'it is for empty.');
+    if (asked === 'ls') return list(call, id ?? '/');
+    if (asked === 'restore') return restore(call, id);
+    return empty(call, id);
+  },
+};
+
+export const undrop: Command = {
+  name: 'undrop',
+  summary: 'Bring back a table that was dropped, as trash restore does',
+  otherNames: ['undelete', 'recover'],
+  arguments: [['<id>', 'the table']],
+  options: [{ flags: '--entry <trash-id>', summary: 'which of several, as trash ls shows it' }],
+  examples: ['dirspace undrop prod/search/user'],
+  ofDropped: true,
+  reads: false,
+  run: (call) => restore(call, call.arguments[0]),
+};
+
+async function list({ connection, signal, show }: Call, id: string): Promise<Answer> {
+  const showId = (path: readonly string[]): string => (path.length === 0 ? '?' : show(path));
+  const entries = await connection.listTrash(parsePath(id), { signal });
+  const rows = entries.flatMap(({ trashId, kind, path, droppedAt, tables = [] }) => [
+    [showId(path), kind, droppedAt?.toISOString() ?? '', trashId],
+    ...tables.map((table) => [showId(table), 'table in it', '', trashId]),
+  ]);
+  return {
+    json: entries,
+    text: rows.length === 0 ? '' : columns(['ID', 'KIND', 'DROPPED', 'ENTRY'], rows),
+    ...(rows.length === 0 ? { note: 'There is nothing in the trash.' } : {}),
+  };
+}
+
+async function restore(
+  { connection, options, signal, show }: Call,
+  id: string | undefined,
+): Promise<Answer> {
+  if (id === undefined) throw new UsageError('Name the table to restore, such as prod/user.');
+  const { namespace, name } = parseObject(id);
+  const trashId = options.text('entry');
+  const found = await connection
+    .undropTable(name, namespace, { signal, ...(trashId === undefined ? {} : { trashId }) })
+    .catch(async (error) => {
+      const path = [...namespace, name];
+      if (
+        isDirspaceError(error, 'TableAlreadyExists') &&
+        (await connection.namespaceExists(path, { signal }))
+      ) {
+        error.message = `${show(path)} is a namespace, which is not dropped; name a table that was.`;
+      }
+      throw error;
+    });
+  return { json: found, note: `Brought back the table ${show(found.id)}.` };
+}
+
+async function empty(call: Call, id: string | undefined): Promise<Answer> {
+  const { connection, options, signal, progress } = call;
+  if (id !== undefined) {
+    throw new UsageError('The trash is emptied as a whole; leave out the id.');
+  }
+  const days = options.text('olderThan') === undefined ? undefined : options.count('olderThan', 0);
+  const dryRun = options.flag('dryRun');
+  const until =
+    days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) };
+  if (!dryRun && !options.flag('yes') && !(await isConfirmed(call, until))) {
+    throw new Declined('Nothing was removed: the answer was not yes.');
+  }
+  progress(() => 'removing');
+  const result = await connection.purgeTrash({ dryRun, signal, ...until });
+  const { removed } = result;
+  const what = removed === 1 ? 'one entry' : `${removed} entries`;
+  const note = dryRun
+    ? `Nothing was changed; ${what} would be removed.`
+    : `Removed ${what} for good.`;
+  return { json: result, note };
+}
+
+/** A trash in which there is nothing to remove is emptied without a question. */
+function isConfirmed(
+  { connection, confirm, signal }: Call,
+  until: { olderThan?: Date },
+): Promise<boolean> {
+  return confirm(async () => {
+    const { removed } = await connection.purgeTrash({ dryRun: true, signal, ...until });
+    if (removed === 0) return undefined;
+    const what = removed === 1 ? 'one entry' : `${removed} entries`;
+    return `Remove ${what} of the trash for good?`;
+  });
+}

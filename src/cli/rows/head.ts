@@ -1,0 +1,38 @@
+/** `dirspace head`: the first rows of a table. */
+import {
+  argument,
+  type Call,
+  type Command,
+  parseObject,
+  type RowsAnswer,
+  versionOf,
+} from '../terminal/index.ts';
+import { readRows } from './read-rows.ts';
+
+const ROWS = 10;
+
+export const head: Command = {
+  name: 'head',
+  summary: 'Show the first rows of a table',
+  otherNames: ['cat', 'peek'],
+  arguments: [['<id>', 'the table']],
+  options: [
+    { flags: '-n, --rows <count>', summary: `how many rows; ${ROWS} if absent` },
+    { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+  ],
+  examples: ['dirspace head prod/search/user -n 3', 'dirspace head user --at 1 --json'],
+  reads: true,
+  async run(call: Call): Promise<RowsAnswer> {
+    const { namespace, name } = parseObject(argument(call, 0));
+    const { signal } = call;
+    const limit = call.options.count('rows', ROWS);
+    const table = await call.connection.openTable(name, namespace, {
+      ...versionOf(call.options),
+      signal,
+    });
+    const { fields } = await table.schema({ signal });
+    const columns = fields.map((field) => field.name);
+    return { columns, rows: readRows(table.query().limit(limit), call) };
+  },
+};

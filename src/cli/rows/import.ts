@@ -1,0 +1,190 @@
+/** `dirspace import`: rows from a file into a table. */
+import { existsSync } from 'node:fs';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import type { DataInput, Table } from '../../sdk/index.ts';
+import {
+  type Answer,
+  argument,
+  type Call,
+  type Command,
+  counted,
+  parseObject,
+  UsageError,
+  withParents,
+} from '../terminal/index.ts';
+import { isKnownKind, type OpenFile, openFile } from './read-file.ts';
+
+const MODES = ['create', 'append', 'overwrite'] as const;
+
+export const importFile: Command = {
+  name: 'import',
+  summary: 'Import a file of rows into a table',
+  otherNames: ['load', 'insert', 'add', 'copy'],
+  arguments: [
+    ['<file>', 'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array) or .ndjson (.jsonl)'],
+    ['<id>', 'the table'],
+  ],
+  choices: { mode: MODES },
+  options: [
+    { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
+    {
+      flags: '--types <name:type,...>',
+      summary: 'types of columns, in the words of describe; others are found out from the rows',
+    },
+    {
+      flags: '--schema <file>',
+      summary: 'types of all columns: the JSON that describe --json prints',
+    },
+    { flags: '-p, --parents', summary: 'create the namespaces that the table is in' },
+  ],
+  examples: [
+    'dirspace import users.arrow prod/search/user',
+    'dirspace import more.ndjson user --mode append',
+    'dirspace import new.ndjson user2 --types "id:int64,tags:list<utf8>"',
+  ],
+  reads: false,
+  makesCatalog: true,
+  async run(call: Call): Promise<Answer> {
+    refuseOtherOrder(call);
+    const { namespace, name } = parseObject(argument(call, 1));
+    const mode = call.options.choice('mode', MODES);
+    const typed = await typing(call, mode);
+    const file = openFile(argument(call, 0), call.signal);
+    const id = [...namespace, name];
+    call.progress(() => progressOf(file));
+    const write = (): Promise<Table> =>
+      inFile(argument(call, 0), file, async () =>
+        mode === 'append'
+          ? append(call, name, namespace, file.data)
+          : create(call, name, namespace, await typed(file.data), mode),
+      );
+    const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
+    const [version, rows] = [await table.version(), await table.countRows()];
+    return {
+      json: { id, version, rows },
+      note: `Imported into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}.`,
+    };
+  },
+};
+
+/** As other programs have it: the table, and then the file. */
+function refuseOtherOrder(call: Call): void {
+  const [file, id] = [argument(call, 0), argument(call, 1)];
+  if (existsSync(file) || !isKnownKind(id) || !existsSync(id)) return;
+  throw new UsageError(
+    `There is no file ${JSON.stringify(file)}. The file comes first: dirspace import ${id} ${file}.`,
+  );
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+
+const progressOf = ({ read, size }: OpenFile): string =>
+  size === undefined ? megabytes(read()) : `${megabytes(read())} of ${megabytes(size)}`;
+
+/** What gives the data the types that are asked for. */
+async function typing(
+  { options, signal }: Call,
+  mode: (typeof MODES)[number],
+): Promise<(data: DataInput) => DataInput | Promise<DataInput>> {
+  if (mode === 'append') options.refuse(['types', 'schema'], 'the table has its types.');
+  const types = options.text('types');
+  const file = options.text('schema');
+  if (types !== undefined && file !== undefined) {
+    throw new UsageError('--types and --schema are both given; a schema has all types.');
+  }
+  if (types === undefined && file === undefined) return (data) => data;
+  // Other commands start faster without what reads Arrow.
+  const [{ parseTypes, readSchema }, { toRecordBatchStream }] = await Promise.all([
+    import('./column-types.ts'),
+    import('../../sdk/index.ts'),
+  ]);
+  if (types !== undefined) {
+    const columnTypes = parseTypes(types);
+    return (data) => toRecordBatchStream(data, { columnTypes, signal });
+  }
+  const schema = readSchema(file ?? '');
+  return (data) => toRecordBatchStream(data, { schema, signal });
+}
+
+/** Says which file it was, and where in it, whose bytes or rows are wrong. */
+async function inFile<Result>(
+  name: string,
+  file: OpenFile,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
+    const { row } = error.details;
+    const place = typeof row === 'number' ? placeOf(row, file) : undefined;
+    const message =
+      place === undefined
+        ? error.message
+        : `${error.message.replace(/^Row \d+/, place.text)} Rows and lines are counted from 1.`;
+    throw new DirspaceError(error.code, `${name}: ${inOwnWords(message)} Nothing was imported.`, {
+      cause: error,
+      details: { ...error.details, ...place?.details },
+    });
+  }
+}
+
+/** Messages of the SDK name what a program passes. */
+const inOwnWords = (message: string): string =>
+  message
+    .replace(/\bPass a schema\b/, 'Give --types or --schema')
+    .replace(/\bpass a schema\b/, 'give --types or --schema')
+    .replace('A schema takes columns', '--schema takes columns')
+    .replace('cannot be inferred: the rows hold only', 'is not known: its rows hold only')
+    .replace('null, undefined or empty arrays there', 'null or empty lists');
+
+/** Messages of the SDK count rows from 0, as arrays do. */
+function placeOf(
+  row: number,
+  file: OpenFile,
+): { readonly text: string; readonly details: Readonly<Record<string, number>> } {
+  const line = file.lineOf(row);
+  return line === undefined
+    ? { text: `Row ${row + 1}`, details: { row: row + 1 } }
+    : { text: `Row ${row + 1} on line ${line}`, details: { row: row + 1, line } };
+}
+
+async function append(
+  { connection, signal }: Call,
+  name: string,
+  namespace: string[],
+  data: DataInput,
+): Promise<Table> {
+  const table = await connection.openTable(name, namespace, { signal });
+  await table.add(data, { signal });
+  return table;
+}
+
+async function create(
+  call: Call,
+  name: string,
+  namespace: string[],
+  data: DataInput,
+  mode: 'create' | 'overwrite',
+): Promise<Table> {
+  try {
+    const { connection, signal } = call;
+    return await connection.createTable(name, data, namespace, { mode, signal });
+  } catch (error) {
+    const isWithParents = call.options.flag('parents');
+    if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0 && !isWithParents) {
+      error.message += ' --parents does it too.';
+    }
+    if (isDirspaceError(error, 'TableAlreadyExists')) {
+      const path = [...namespace, name];
+      const id = call.show(path);
+      if (await call.connection.namespaceExists(path, { signal: call.signal })) {
+        throw new UsageError(
+          `${id} is a namespace; name a table in it, such as ${id}${call.show(['', 'rows'])}.`,
+        );
+      }
+      error.message = `There is a table ${id} already. Give --mode append to add the rows, or --mode overwrite to replace those it has.`;
+    }
+    throw error;
+  }
+}

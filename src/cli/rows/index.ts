@@ -1,0 +1,6 @@
+/** Commands that read, import and change rows. */
+
+export { addColumns, deleteRows, updateRows } from './change-rows.ts';
+export { head } from './head.ts';
+export { importFile } from './import.ts';
+export { query } from './query.ts';

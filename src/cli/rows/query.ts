@@ -1,0 +1,110 @@
+/** `dirspace query`: the rows of a table that fit an SQL predicate. */
+import type { Table } from '../../sdk/index.ts';
+import {
+  type Call,
+  type Command,
+  counted,
+  parseObject,
+  type RowsAnswer,
+  UsageError,
+  versionOf,
+} from '../terminal/index.ts';
+import { orderings, selectedColumns } from './query-columns.ts';
+import { readRows } from './read-rows.ts';
+
+/** Rows that are shown on a terminal; everywhere else all of them are. */
+const ROWS = 100;
+
+export const query: Command = {
+  name: 'query',
+  summary: 'Show the rows of a table that fit an SQL predicate',
+  otherNames: ['select', 'sql', 'scan', 'find', 'export'],
+  arguments: [
+    ['<id>', 'the table'],
+    ['[predicate]', 'SQL, such as "age > 3 AND name LIKE \'a%\'"; all rows if absent'],
+  ],
+  options: [
+    {
+      flags: '-s, --select <column,...>',
+      summary: 'the columns to show; may be given again',
+      repeated: true,
+    },
+    {
+      flags: '--sort <column[:desc],...>',
+      summary: 'columns to order by, from small to large unless :desc; may be given again',
+      repeated: true,
+    },
+    {
+      flags: '-n, --rows <count>',
+      summary: `how many rows at most; if absent ${ROWS} on a terminal, else all`,
+    },
+    { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+  ],
+  examples: [
+    'dirspace query prod/search/user "age > 30" -s name,age',
+    'dirspace query prod/search/user --sort age:desc -n 3',
+    'dirspace query prod/search/user --json > users.json',
+  ],
+  takesSql: true,
+  reads: true,
+  async run(call: Call): Promise<RowsAnswer> {
+    const { namespace, name } = tableOf(call);
+    const { options, signal, terminals } = call;
+    const isCut = options.text('rows') === undefined && terminals.output;
+    const limit = isCut ? ROWS : options.count('rows', Number.MAX_SAFE_INTEGER);
+    const table = await call.connection.openTable(name, namespace, {
+      ...versionOf(options),
+      signal,
+    });
+    // What is counted below must be the version that is shown.
+    if (isCut) await table.checkout(await table.version({ signal }), { signal });
+    const names = fieldNames(table, signal);
+    const selected = await selectedColumns(options.texts('select'), names);
+    if (selected.includes('*')) {
+      throw new UsageError('-s takes names of columns; without -s all of them are shown.');
+    }
+    const columns = selected.length > 0 ? selected : await names();
+    const predicate = call.arguments[1];
+    const asked = table.query().limit(limit);
+    if (selected.length > 0) asked.select(selected);
+    if (predicate !== undefined) asked.where(predicate);
+    const ordering = await orderings(options.texts('sort'), names);
+    if (ordering.length > 0) asked.orderBy(ordering);
+    const rows = readRows(asked, call);
+    if (!isCut) return { columns, rows };
+    return { columns, rows, note: () => noteOfMore(table, predicate, signal) };
+  },
+};
+
+/** The other order of the arguments is told as such. */
+function tableOf(call: Call): ReturnType<typeof parseObject> {
+  const [id = '', predicate] = call.arguments;
+  try {
+    return parseObject(id);
+  } catch (error) {
+    if (predicate === undefined || !/^[\w./$-]+$/.test(predicate)) throw error;
+    throw new UsageError(
+      `The table comes first: dirspace query ${predicate} ${JSON.stringify(id)}.`,
+    );
+  }
+}
+
+/** Reads the schema once, when it is first asked for. */
+function fieldNames(table: Table, signal: AbortSignal): () => Promise<readonly string[]> {
+  let names: Promise<readonly string[]> | undefined;
+  return () => {
+    names ??= table.schema({ signal }).then(({ fields }) => fields.map(({ name }) => name));
+    return names;
+  };
+}
+
+async function noteOfMore(
+  table: Table,
+  predicate: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const more = (await table.countRows(predicate, { signal })) - ROWS;
+  if (more <= 0) return undefined;
+  return `${counted(more, 'more row')} ${more === 1 ? 'is' : 'are'} there; give -n to see more than ${ROWS}.`;
+}

@@ -1,0 +1,98 @@
+/**
+ * Files as data of a table, read as they are needed: memory holds a piece of the file and the rows of
+ * one batch. Knows no table.
+ */
+import { createReadStream, open, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import type { DataInput } from '../../sdk/index.ts';
+import { UsageError } from '../terminal/index.ts';
+import { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
+
+const ARROW = ['.arrow', '.arrows', '.feather', '.ipc'];
+const LINES = ['.ndjson', '.jsonl'];
+const PIECE_BYTES = 1 << 20;
+
+/** Whether the name of a file says how to read it. */
+export const isKnownKind = (file: string): boolean =>
+  [...ARROW, '.json', ...LINES].includes(extname(file).toLowerCase());
+
+/** A file that is being read. */
+export interface OpenFile {
+  readonly data: DataInput;
+  /** Bytes read so far. */
+  read(): number;
+  /** Undefined of a pipe. */
+  readonly size: number | undefined;
+  /** The line on which a row begins, of the last that were read; rows count from 0, lines from 1. */
+  lineOf(row: number): number | undefined;
+}
+
+/** Rows are read as they are pulled. Throws UsageError for a file that is missing or unknown. */
+export function openFile(file: string, signal: AbortSignal): OpenFile {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
+  if (found.isDirectory()) throw new UsageError(`${JSON.stringify(file)} is a folder, not a file.`);
+  if (found.isFile() && found.size === 0) {
+    throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.`);
+  }
+  const isPipe = found.isFIFO();
+  const kind = extname(file).toLowerCase();
+  let bytes = 0;
+  const lines = new LastLines();
+  const facts = {
+    read: () => bytes,
+    size: found.isFile() ? found.size : undefined,
+    lineOf: (row: number) => lines.of(row),
+  };
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of isPipe ? pipe(file, signal) : fileStream(file, signal)) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  async function* rows(found: AsyncIterable<JsonRow>): AsyncGenerator<object> {
+    for await (const { line, row } of found) {
+      lines.add(line);
+      yield row;
+    }
+  }
+  if (ARROW.includes(kind)) return { data: pieces(), ...facts };
+  if (LINES.includes(kind)) return { data: rows(jsonLines(pieces(), file)), ...facts };
+  if (kind === '.json') return { data: rows(jsonArray(pieces(), file)), ...facts };
+  throw new UsageError(
+    `${JSON.stringify(file)} is of no known kind; files are ${[...ARROW, '.json', ...LINES].join(', ')}.`,
+  );
+}
+
+const fileStream = (file: string, signal: AbortSignal): AsyncIterable<Uint8Array> =>
+  createReadStream(file, { highWaterMark: PIECE_BYTES, signal });
+
+/** A read of the file system that waits for a writer can be ended by nothing, not even by exiting. */
+async function* pipe(file: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const fd = await promisify(open)(file, 'r');
+  const socket = new Socket({ fd, readable: true, writable: false, signal });
+  try {
+    yield* socket as AsyncIterable<Uint8Array>;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Where the rows of the batch that is being made begin; of older ones nothing is kept. */
+class LastLines {
+  readonly #lines: number[] = [];
+  #rows = 0;
+
+  add(line: number): void {
+    this.#lines[this.#rows++ % KEPT] = line;
+  }
+
+  of(row: number): number | undefined {
+    return row < this.#rows && row >= this.#rows - KEPT ? this.#lines[row % KEPT] : undefined;
+  }
+}
+
+/** More than the rows of two batches. */
+const KEPT = 1 << 15;

@@ -1,0 +1,121 @@
+/** `dirspace conformance`: what a server of the protocol does as it should, and what it does not. */
+import { readFile } from 'node:fs/promises';
+import {
+  type ConformanceReport,
+  REPORT_FORMATS,
+  type ReportFormat,
+  type Stop,
+} from '../../conformance/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  EXIT,
+  OtherProtocol,
+  type ServiceCall,
+  type ServiceCommand,
+  serverHeaders,
+  UsageError,
+  untilInterrupted,
+  visibleLines,
+} from '../terminal/index.ts';
+
+export const conformance: ServiceCommand = {
+  name: 'conformance',
+  summary: 'Check a server of the protocol, operation by operation',
+  arguments: [['<url>', 'the base address of the server']],
+  options: [
+    { flags: '--format <format>', summary: `${REPORT_FORMATS.join(', ')}; pretty if absent` },
+    {
+      flags: '--only <case>',
+      summary: 'an operation, or "operation: case", to run alone',
+      repeated: true,
+    },
+    {
+      flags: '--skip <file>',
+      summary: 'a file of operations, or "operation: case", not to run, one a line',
+    },
+    { flags: '-H, --header <header>', summary: 'a header as "name: value"', repeated: true },
+  ],
+  examples: [
+    'dirspace conformance http://127.0.0.1:2333',
+    'dirspace conformance $URL --only CreateTable --only "DropTable: a dropped table is gone"',
+    'dirspace conformance $URL --skip known.txt --format junit > conformance.xml',
+  ],
+  service: true,
+  async run({ arguments: [url = ''], options, around }: ServiceCall): Promise<number> {
+    options.refuse(['root', 'uri'], 'the address of the server is the argument.');
+    const format = formatOf(options);
+    const { runConformance } = await import('../../conformance/index.ts');
+    const { formatReport } = await import('../../conformance/index.ts');
+    const skip = await readSkips(options.text('skip'));
+    const given = Object.fromEntries(options.texts('header').map(parseHeader));
+    const headers = { ...serverHeaders(around.env), ...given };
+    const only = options.texts('only');
+    const signal = untilInterrupted(around);
+    const tell = (): void => around.error(STOPPING);
+    signal.addEventListener('abort', tell, { once: true });
+    const selection = { skip, signal, ...(only.length === 0 ? {} : { only }) };
+    const report = await runConformance({ uri: url, headers }, selection).catch((error) => {
+      // An address or a case that is none.
+      throw isDirspaceError(error, 'InvalidInput')
+        ? new UsageError(error.message, { cause: error })
+        : error;
+    });
+    // Also of a run that ended early: what was found stays true, and the report says what is missing.
+    // What a server answers must not reach the terminal as it is.
+    await around.out(visibleLines(formatReport(report, format)));
+    signal.throwIfAborted();
+    const kept = incomplete(report);
+    if (kept !== undefined) throw kept;
+    return report.totals.failed === 0 ? EXIT.ok : EXIT.failure;
+  },
+};
+
+const STOPPING =
+  'dirspace: waiting for the last answer, then removing what was made; Ctrl-C again leaves it there\n';
+
+/** Why the report does not judge the server, or not all of it. A failure that was found counts for more. */
+function incomplete({ stopped, results, totals }: ConformanceReport): Error | undefined {
+  if (stopped !== undefined) return errorOf(stopped);
+  if (totals.failed > 0) return undefined;
+  for (const cause of ['unanswered', 'credentials'] as const) {
+    const kept = results.filter(({ notRun }) => notRun === cause);
+    const [first] = kept;
+    if (first === undefined) continue;
+    const those = kept.length === 1 ? '1 case was' : `${kept.length} cases were`;
+    return errorOf({ cause, reason: `${those} not run: ${first.reason}` });
+  }
+  return undefined;
+}
+
+function errorOf({ cause, reason }: Stop): Error {
+  if (cause === 'other protocol') return new OtherProtocol(reason);
+  if (cause !== 'credentials') return new DirspaceError('ServiceUnavailable', reason);
+  return new DirspaceError('Unauthenticated', `${reason}\n${CREDENTIALS}`);
+}
+
+const CREDENTIALS = 'Give them as -H "name: value", or set $DIRSPACE_API_KEY or $DIRSPACE_TOKEN.';
+
+/** `--json`, which every command takes, is one of the formats. */
+function formatOf(options: ServiceCall['options']): ReportFormat {
+  if (!options.flag('json')) return options.choice('format', REPORT_FORMATS);
+  if (options.text('format') === undefined) return 'json';
+  throw new UsageError('--json and --format say the same thing; give one of them.');
+}
+
+/** Empty lines and those that begin with `#` say nothing. */
+async function readSkips(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`The file ${JSON.stringify(file)} cannot be read.`, { cause });
+  });
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+function parseHeader(text: string): [string, string] {
+  const at = text.indexOf(':');
+  if (at > 0) return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  throw new UsageError('A header is written as "name: value".');
+}

@@ -1,0 +1,8 @@
+/** Commands that serve, verify, repair, optimize, test servers, and complete command lines. */
+
+export { completion } from './completion.ts';
+export { conformance } from './conformance.ts';
+export { optimize } from './optimize.ts';
+export { repair } from './repair.ts';
+export { serve } from './serve.ts';
+export { verify } from './verify.ts';

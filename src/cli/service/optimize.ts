@@ -1,0 +1,67 @@
+/** `dirspace optimize`: joins small fragments of a table and removes its old versions. */
+import { systemEnv } from '../../env.ts';
+import {
+  type Answer,
+  argument,
+  type Call,
+  type Command,
+  counted,
+  facts,
+  parseObject,
+  UsageError,
+} from '../terminal/index.ts';
+
+const DAY_MILLIS = 24 * 3_600_000;
+const DAYS = 7;
+
+export const optimize: Command = {
+  name: 'optimize',
+  summary: 'Join small fragments of a table and remove old versions',
+  otherNames: ['compact', 'cleanup', 'vacuum'],
+  arguments: [['<id>', 'the table']],
+  options: [
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+    {
+      flags: '--older-than <days>',
+      summary: `remove versions older than that, ${DAYS} if absent; files stay 7 days`,
+    },
+    { flags: '--target-rows <count>', summary: 'rows of a fragment, at most' },
+    { flags: '--dry-run', summary: 'say what would be done and do nothing' },
+  ],
+  examples: ['dirspace optimize prod/search/user', 'dirspace optimize user --dry-run --json'],
+  reads: false,
+  async run(call: Call): Promise<Answer> {
+    const { namespace, name } = parseObject(argument(call, 0));
+    const { options, signal } = call;
+    const branch = options.text('branch');
+    const rows = options.count('targetRows', 0);
+    if (options.text('targetRows') !== undefined && rows === 0) {
+      throw new UsageError('--target-rows is 0; give a whole number from 1 on.');
+    }
+    const age = options.count('olderThan', DAYS) * DAY_MILLIS;
+    const table = await call.connection.openTable(name, namespace, {
+      signal,
+      ...(branch === undefined ? {} : { branch }),
+    });
+    let state = 'reading';
+    call.progress(() => state);
+    const stats = await table.optimize({
+      signal,
+      onProgress: ({ rowsDone, rowsTotal }) => {
+        state = `${rowsDone.toLocaleString('en')} of ${counted(rowsTotal, 'row')} rewritten`;
+      },
+      cleanupOlderThan: new Date(systemEnv.now() - age),
+      dryRun: options.flag('dryRun'),
+      ...(rows === 0 ? {} : { compaction: { targetRows: rows } }),
+    });
+    const { compaction, prune } = stats;
+    const text = facts([
+      ['fragments', `${compaction.fragmentsRemoved} became ${compaction.fragmentsAdded}`],
+      ['versions removed', prune.oldVersionsRemoved],
+      ['files removed', prune.filesRemoved],
+      ['bytes removed', prune.bytesRemoved],
+      ['files kept for writers', prune.filesKept ?? 0],
+    ]);
+    return { json: stats, text, ...(stats.dryRun ? { note: 'Nothing was changed.' } : {}) };
+  },
+};

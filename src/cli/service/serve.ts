@@ -1,0 +1,109 @@
+/** `dirspace serve`: the catalog of a directory over HTTP, until the process is asked to end. */
+
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemEnv } from '../../env.ts';
+import type { Logger, LogLevel, ServerConfig } from '../../server/index.ts';
+import {
+  EXIT,
+  type Options,
+  type ServiceCall,
+  type ServiceCommand,
+  type Surroundings,
+  safeJson,
+  UsageError,
+} from '../terminal/index.ts';
+import { Reloads } from './reloads.ts';
+
+export const serve: ServiceCommand = {
+  name: 'serve',
+  summary: 'Serve a catalog over HTTP',
+  arguments: [],
+  options: [
+    { flags: '--host <address>', summary: 'the address to listen on (default: 127.0.0.1)' },
+    { flags: '--port <number>', summary: 'the port to listen on (default: 2333; 0 for any)' },
+    { flags: '--cache-bytes <bytes>', summary: 'memory for metadata (default: 64 MiB)' },
+    { flags: '--buffer-bytes <bytes>', summary: 'memory for table data (default: 128 MiB)' },
+    { flags: '--create', summary: 'make the folder to serve where there is none' },
+    { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
+  ],
+  examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
+  service: true,
+  async run({ options, around }: ServiceCall): Promise<number> {
+    options.refuse(['uri'], 'give --root for the directory to serve.');
+    // The other commands start faster without the server.
+    const { loadConfig } = await import('../../server/index.ts');
+    const { startServer } = await import('../../server/index.ts');
+    const load = async (): Promise<ServerConfig> =>
+      withOptions(
+        await loadConfig(options.text('config'), around.env),
+        options,
+        around.env.DIRSPACE_URI || '.',
+      );
+    const config = await load();
+    const { logLevel, ...settings } = config;
+    const logger = lineLogger(around, logLevel);
+    around.outliveReaders?.();
+    const stopped = around.interrupted?.();
+    const server = await startServer({ ...settings, logger });
+    const file = options.text('config') ?? (around.env.DIRSPACE_CONFIG || undefined);
+    const reloads = new Reloads({ server, logger, config, load, file });
+    around.reloadAsked?.(() => void reloads.reload());
+    if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url })}\n`);
+    else around.out(`Serving at ${server.url}\n`);
+    await stopped;
+    reloads.end();
+    await server.close();
+    return EXIT.ok;
+  },
+};
+
+const DEFAULT_PORT = 2333;
+
+/** `place` is served where neither an option nor the configuration says what is. */
+function withOptions(config: ServerConfig, options: Options, place: string): ServerConfig {
+  const { databases, databasesRoot, root, ...rest } = config;
+  const given = options.text('root');
+  const isConfigured = [databases, databasesRoot, root].some((source) => source !== undefined);
+  const host = options.text('host');
+  return {
+    ...(given === undefined && isConfigured ? config : { ...rest, root: folderOf(given ?? place) }),
+    ...(host === undefined ? {} : { host }),
+    ...(options.flag('create') ? { create: true } : {}),
+    port: options.count('port', config.port ?? DEFAULT_PORT, 65_535),
+    ...bytesOf(options, config),
+  };
+}
+
+/** Of the caches, where the command line names them. */
+function bytesOf(
+  options: Options,
+  config: ServerConfig,
+): Pick<ServerConfig, 'cacheBytes' | 'bufferBytes'> {
+  const given = (name: 'cacheBytes' | 'bufferBytes'): object =>
+    options.text(name) === undefined ? {} : { [name]: options.count(name, config[name] ?? 0) };
+  return { ...given('cacheBytes'), ...given('bufferBytes') };
+}
+
+function folderOf(place: string): string {
+  if (/^https?:\/\//i.test(place)) {
+    throw new UsageError(
+      `${JSON.stringify(place)} is the address of a server. Give --root for the directory to serve.`,
+    );
+  }
+  return /^file:/i.test(place) ? fileURLToPath(place) : resolve(place);
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** One JSON document a line, on the stream that is not for data. */
+function lineLogger(around: Surroundings, least: (typeof LEVELS)[number]): Logger {
+  const logger: Logger = {};
+  for (const level of LEVELS.slice(LEVELS.indexOf(least), -1) as LogLevel[]) {
+    logger[level] = (fields, message) =>
+      around.error(
+        `${safeJson(JSON.stringify({ level, message, time: new Date(systemEnv.now()).toISOString(), ...fields }))}\n`,
+      );
+  }
+  return logger;
+}

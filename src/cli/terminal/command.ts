@@ -1,0 +1,220 @@
+/** What a command of the CLI is. Knows neither the parser of arguments nor any command. */
+import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
+import type { Connection, Row } from '../../sdk/index.ts';
+import type { ShowPath } from './ids.ts';
+
+export interface CommandOption {
+  /** As in `-n, --limit <rows>`; a name without a value is a flag. */
+  readonly flags: string;
+  readonly summary: string;
+  /** May be given several times. */
+  readonly repeated?: true;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What other programs call it: answered with a hint. */
+  readonly otherNames?: readonly string[];
+  /** As in `<id>` and `[path]`, with what each means; ids are called `id`, `path` or `new`. */
+  readonly arguments: readonly (readonly [name: string, summary: string])[];
+  readonly options?: readonly CommandOption[];
+  /** The words that an argument or an option takes, by its name. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
+  /** Shown under the help. */
+  readonly examples?: readonly string[];
+  /** Its ids are those of what was dropped: no name that is there now is suggested for them. */
+  readonly ofDropped?: true;
+  /** It is given SQL, or names of columns, tags or branches: input that is refused is a mistake in these. */
+  readonly takesSql?: true;
+  /** True for commands that change nothing: they open the catalog read-only. */
+  readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
+  /** Whether it makes a catalog where none is. Others exit with 3. */
+  readonly makesCatalog?: true;
+  run(call: Call): Promise<Answer | RowsAnswer>;
+}
+
+export interface Call {
+  readonly connection: Connection;
+  readonly terminals: Terminals;
+  /** Aborted when the user ends the command; every call of the connection is given it. */
+  readonly signal: AbortSignal;
+  /** A path as ids were typed in this call. */
+  readonly show: ShowPath;
+  /**
+   * Asks on a terminal. True where there is none to ask on, and where there is no question: it is made
+   * only where it is asked.
+   */
+  confirm(question: () => Promise<string | undefined>): Promise<boolean>;
+  /** `state` says how far the work is, in words; it is asked for once that takes longer than a second. */
+  progress(state: () => string | undefined): void;
+  /** By position; undefined where an optional one was left out. */
+  readonly arguments: readonly (string | undefined)[];
+  readonly options: Options;
+}
+
+/** A command that works on no catalog of its own: it serves one, or asks a server. */
+export interface ServiceCommand extends Omit<Command, 'reads' | 'run'> {
+  readonly service: true;
+  /** Writes what there is to say itself, and answers the exit code. */
+  run(call: ServiceCall): Promise<number>;
+}
+
+export interface ServiceCall extends Pick<Call, 'arguments' | 'options'> {
+  readonly around: Surroundings;
+}
+
+/** The process a command runs in. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Resolves when more can be taken. Whoever writes much waits for it, so that memory stays bounded. */
+  out(text: string): void | Promise<void>;
+  error(text: string): void;
+  /** None is one if absent. */
+  readonly terminals?: Terminals;
+  /** From now on readers of `out` and `error` that leave do not end the process. */
+  outliveReaders?(): void;
+  /** Calls `listener` whenever the process is asked to read its configuration again. */
+  reloadAsked?(listener: () => void): void;
+  /** Resolves when the user, or the system, asks the process to end after this call. */
+  interrupted?(): Promise<Interruption | undefined>;
+  /** The line that is typed for a question; undefined at the end of the input. */
+  ask?(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Ends the process at once. */
+  abandon?(code: number): void;
+}
+
+/** The signal by which a process is asked to end. */
+export type Interruption = 'SIGINT' | 'SIGTERM';
+
+/** Which of the process's streams a person looks at, or types into. */
+export interface Terminals {
+  readonly input: boolean;
+  readonly output: boolean;
+  readonly error: boolean;
+}
+
+/** One result in both forms. */
+export interface Answer {
+  /** One document, for programs. */
+  readonly json: unknown;
+  /** The same for people; nothing is printed when it is empty. */
+  readonly text?: string;
+  /** What was done, which is no data and goes to stderr. */
+  readonly note?: string;
+  /** Thrown once the answer is printed. */
+  readonly failure?: Error;
+}
+
+/** Rows of a table, printed as they are read. */
+export interface RowsAnswer {
+  /** In the order they are shown in. */
+  readonly columns: readonly string[];
+  /** In groups of a size that memory can hold. */
+  readonly rows: AsyncIterable<readonly Row[]>;
+  /** As the note of an answer; asked for once all rows are printed. */
+  readonly note?: () => Promise<string | undefined>;
+}
+
+/** A call that cannot be understood; nothing was done. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The answer to a question was not yes; nothing was done. */
+export class Declined extends Error {
+  override readonly name = 'Declined';
+}
+
+/** What answers at an address is no server of the protocol. */
+export class OtherProtocol extends Error {
+  override readonly name = 'OtherProtocol';
+}
+
+/** SQL, or a name in it, that the catalog refused. */
+export class SqlError extends UsageError {
+  override readonly cause: DirspaceError;
+
+  constructor(cause: DirspaceError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+/** The values of a command's options by their camel-case names. */
+export class Options {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  count(name: string, absent: number, most: number = Number.MAX_SAFE_INTEGER): number {
+    const text = this.text(name);
+    if (text === undefined) return absent;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value <= most) return value;
+    const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` up to ${most}`;
+    throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; give a whole number${upTo}.`);
+  }
+
+  /** For what every command may be given and this one has no use for. `instead` says what to do. */
+  refuse(names: readonly string[], instead: string): void {
+    const given = names.find((name) => this.text(name) !== undefined);
+    if (given !== undefined)
+      throw new UsageError(`${flagOf(given)} means nothing here: ${instead}`);
+  }
+
+  choice<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
+    const text = this.text(name) ?? words[0];
+    const word = words.find((candidate) => candidate === text);
+    if (word !== undefined) return word;
+    throw new UsageError(
+      `${flagOf(name)} is ${JSON.stringify(text)}; give one of ${words.join(', ')}.${suggestion(text, words)}`,
+    );
+  }
+}
+
+/** The action of a command that has several. Throws UsageError for a word that is none. */
+export function action<const Word extends string>(
+  { arguments: [given = '', id = ''] }: Pick<Call, 'arguments'>,
+  command: string,
+  words: readonly Word[],
+): Word {
+  const word = words.find((candidate) => candidate === given);
+  if (word !== undefined) return word;
+  const swapped = words.find((candidate) => candidate === id);
+  const hint =
+    swapped === undefined
+      ? suggestion(given, words)
+      : ` The action comes first: dirspace ${command} ${swapped} ${given}.`;
+  throw new UsageError(
+    `There is no action ${JSON.stringify(given)} of ${command}; there is ${words.join(', ')}.${hint}`,
+  );
+}
+
+/** As the user writes it: the parser has made `targetRows` of `--target-rows`. */
+const flagOf = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** The argument at a position; the parser has made sure of it. */
+export function argument(call: Call, position: number): string {
+  const value = call.arguments[position];
+  if (value !== undefined) return value;
+  throw new DirspaceError('Internal', `The argument ${position + 1} is missing.`);
+}

@@ -1,0 +1,42 @@
+/** Exit codes of the CLI, from error codes and statuses alone. */
+import { type DirspaceError, isDirspaceError } from '../../errors.ts';
+import { OtherProtocol, UsageError } from './command.ts';
+import { Interrupted } from './interruption.ts';
+
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  alreadyExists: 4,
+  conflict: 5,
+  auth: 6,
+  unavailable: 7,
+  otherProtocol: 8,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export function exitCode(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof OtherProtocol) return EXIT.otherProtocol;
+  if (error instanceof Interrupted) return error.exitCode;
+  return isDirspaceError(error) ? codeOf(error) : EXIT.failure;
+}
+
+function codeOf({ code, status }: DirspaceError): number {
+  if (code.endsWith('AlreadyExists')) return EXIT.alreadyExists;
+  switch (status) {
+    case 404:
+      return EXIT.notFound;
+    case 409:
+      return EXIT.conflict;
+    case 401:
+    case 403:
+      return EXIT.auth;
+    case 503:
+      return EXIT.unavailable;
+    default:
+      return EXIT.failure;
+  }
+}

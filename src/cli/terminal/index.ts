@@ -1,0 +1,39 @@
+/** What commands share: options, ids, the catalog, output, exit codes. */
+
+export {
+  type Answer,
+  action,
+  argument,
+  type Call,
+  type Command,
+  type CommandOption,
+  Declined,
+  Options,
+  OtherProtocol,
+  type RowsAnswer,
+  type ServiceCall,
+  type ServiceCommand,
+  SqlError,
+  type Surroundings,
+  type Terminals,
+  UsageError,
+} from './command.ts';
+export { EXIT, exitCode } from './exit-codes.ts';
+export { parseObject, parsePath, type ShowPath, showAsTyped } from './ids.ts';
+export { Interrupted, orInterrupted, untilInterrupted } from './interruption.ts';
+export { openConnection, serverHeaders } from './open.ts';
+export { namesOf, otherOption } from './other-options.ts';
+export {
+  alignedLine,
+  cell,
+  columns,
+  counted,
+  facts,
+  shortCell,
+  toJson,
+  widthsOf,
+} from './output.ts';
+export { OutputClosed, OutputStream } from './output-stream.ts';
+export { withParents } from './parents.ts';
+export { versionNumber, versionOf } from './selection.ts';
+export { safeJson, visibleLines } from './terminal-text.ts';

@@ -1,0 +1,30 @@
+/** `--parents`: creates the namespaces that something new is in, and takes them back where it fails. */
+import { isDirspaceError } from '../../errors.ts';
+import type { Call } from './command.ts';
+
+/** Does `work` once every namespace above `path` is there. */
+export async function withParents<Result>(
+  { connection, signal }: Pick<Call, 'connection' | 'signal'>,
+  path: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const created: string[][] = [];
+  try {
+    for (let depth = 1; depth < path.length; depth++) {
+      const parent = path.slice(0, depth);
+      try {
+        await connection.createNamespace(parent, { signal });
+        created.push(parent);
+      } catch (error) {
+        if (!isDirspaceError(error, 'NamespaceAlreadyExists')) throw error;
+      }
+    }
+    return await work();
+  } catch (error) {
+    for (const parent of created.reverse()) {
+      // One that others have put something into by now stays.
+      await connection.dropNamespace(parent).catch(() => {});
+    }
+    throw error;
+  }
+}

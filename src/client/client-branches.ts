@@ -1,0 +1,71 @@
+/**
+ * Which requests are sent only to a server that says that it honours `branch`: Lance's own server
+ * passes over it, and would make a change of a branch to the main branch. Sends nothing.
+ */
+import { DirspaceError } from '../errors.ts';
+import { MAIN_BRANCH } from '../format/index.ts';
+import {
+  type AnyOperation,
+  namesIn,
+  type OperationRow,
+  SUPPORTS_HEADER,
+} from '../protocol/index.ts';
+
+interface BranchMembers {
+  readonly id?: string[];
+  readonly branch?: string;
+  readonly from_branch?: string;
+}
+
+interface BranchRequest extends BranchMembers {
+  readonly query?: BranchMembers;
+  readonly entries?: readonly BranchMembers[];
+  readonly operations?: readonly Readonly<Record<string, BranchMembers>>[];
+}
+
+/** Reads whose rows would be those of the main branch; what is told of a branch is not refused. */
+const READS_ROWS: ReadonlySet<AnyOperation> = new Set<AnyOperation>([
+  'QueryTable',
+  'AnalyzeTableQueryPlan',
+  'ExplainTableQueryPlan',
+]);
+
+/** The table on whose branch the request changes or reads rows, or undefined where it does not. */
+export function tableOfBranch(
+  operation: AnyOperation,
+  { changes }: OperationRow,
+  request: object,
+): { readonly id?: string[] } | undefined {
+  if (!changes && !READS_ROWS.has(operation)) return undefined;
+  const { id, query, entries, operations, ...members } = request as BranchRequest;
+  const inParts = [query, entries, operations?.map((one) => Object.values(one))].flat(2);
+  const found = [members as BranchMembers, ...inParts].find(
+    (part) => part !== undefined && (isNamed(part.branch) || isNamed(part.from_branch)),
+  );
+  if (found === undefined) return undefined;
+  const table = id ?? found.id;
+  return table === undefined ? {} : { id: table };
+}
+
+const isNamed = (branch: string | undefined): boolean =>
+  branch !== undefined && branch !== MAIN_BRANCH;
+
+/**
+ * What an answer tells of its server. One that failed may come from a gateway on the way: without
+ * the sign it tells nothing.
+ */
+export function honoursBranch({ ok, headers }: Response): boolean | undefined {
+  if (namesIn(headers.get(SUPPORTS_HEADER)).includes('branch')) return true;
+  return ok ? false : undefined;
+}
+
+export function branchesPassedOver(operation: AnyOperation, changes: boolean): DirspaceError {
+  const consequence = changes
+    ? 'the change could have been made to the main branch. Nothing was sent'
+    : 'the rows could have been those of the main branch';
+  return new DirspaceError(
+    'Unsupported',
+    `The server does not say that it honours "branch", and servers of others pass over it: ${consequence}. Work on the main branch, or use a server of dirspace.`,
+    { details: { operation, member: 'branch' } },
+  );
+}

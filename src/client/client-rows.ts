@@ -1,0 +1,79 @@
+/**
+ * What the client makes sure of in the rows of a query, whoever serves it: no more of them than were
+ * asked for, none missing because the wire could not ask for more, and those that were asked for.
+ */
+import type { RecordBatch, RecordBatchStream } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
+import {
+  APPLIED_HEADER,
+  EVERY_ROW,
+  namesIn,
+  oftenPassedOver,
+  type QueryTableRequest,
+} from '../protocol/index.ts';
+
+const PASSED_OVER: Readonly<Record<string, string>> = {
+  order_by:
+    'The server does not say that it ordered the rows: order_by is beyond the protocol, and servers of others pass over it. Leave the ordering out, and sort the rows that come.',
+  multi_vector:
+    'The server does not say that it searched for every query vector: with several in multi_vector, servers of others answer for the first alone. Search for one vector at a time.',
+  offset:
+    'The server does not say that the offset left the limit whole: in a vector search, servers of others find k rows and leave out the first of these. Ask for offset + limit rows, and leave out the first ones that come.',
+};
+
+/**
+ * Members that other servers do not know, they pass over: rows in any order would be taken for
+ * ordered ones. Ours says what it has heeded. @throws Unsupported
+ */
+export function checkHeeded(query: QueryTableRequest, headers: Headers): void {
+  const heeded = namesIn(headers.get(APPLIED_HEADER));
+  const member = oftenPassedOver(query).find((name) => !heeded.includes(name));
+  if (member === undefined) return;
+  throw new DirspaceError('Unsupported', PASSED_OVER[member] as string, {
+    details: { operation: 'QueryTable', member },
+  });
+}
+
+/**
+ * The first `k` rows, or as many for each of several vectors: to Lance's own server 0 is no limit.
+ * @throws Internal at the end of an answer that the wire's largest `k` may have cut short
+ */
+export function boundedRows(
+  stream: RecordBatchStream,
+  { k, vector }: QueryTableRequest,
+): RecordBatchStream {
+  const most = k * Math.max(1, vector?.multi_vector?.length ?? 1);
+  return {
+    schema: stream.schema,
+    [Symbol.asyncIterator]: () => {
+      const batches = stream[Symbol.asyncIterator]();
+      let rows = 0;
+      const end = async (): Promise<IteratorResult<RecordBatch>> => {
+        await batches.return?.();
+        return { done: true, value: undefined };
+      };
+      return {
+        next: async () => {
+          if (rows > most) return end();
+          const step = await batches.next();
+          if (step.done) {
+            if (rows === EVERY_ROW) throw cutShort();
+            return step;
+          }
+          const left = most - rows;
+          rows += step.value.numRows;
+          if (rows <= most) return step;
+          return left > 0 ? { value: step.value.slice(0, left) } : end();
+        },
+        return: end,
+      };
+    },
+  };
+}
+
+function cutShort(): DirspaceError {
+  return new DirspaceError(
+    'Internal',
+    `The answer ends after ${EVERY_ROW} rows, which is the most that a query can ask for over REST; there may be more. Read them in parts, with a filter.`,
+  );
+}

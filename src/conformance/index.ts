@@ -1,0 +1,22 @@
+/** The published conformance suite: cases, verdicts, reports. */
+
+export {
+  type ConformanceTarget,
+  type Exchange,
+  type NotRun,
+  type ServerTarget,
+  type Stop,
+  VERDICTS,
+  type Verdict,
+} from './kit/index.ts';
+export type { ConformanceOptions } from './options.ts';
+export { formatReport, REPORT_FORMATS, type ReportFormat } from './report.ts';
+export {
+  type CaseResult,
+  type ConformanceReport,
+  type ConformanceSuite,
+  conformanceSuite,
+  type RunnableCase,
+  reportOf,
+  runConformance,
+} from './suite.ts';

@@ -1,0 +1,13 @@
+/**
+ * What a case works with: requests and answers of a target, verdicts, removal of what it made.
+ */
+
+export { type ConformanceCase, pathOf, SAYS } from './case.ts';
+export type { Exchange } from './exchange.ts';
+export { httpTarget } from './http-target.ts';
+export { fails, holds, Kit, pagesOf, type Run, refused, same } from './kit.ts';
+export { namespaceTarget } from './namespace-target.ts';
+export { removeWhatWasMade } from './remove.ts';
+export { countOf, namesOf, rows, valuesIn, vectorRows } from './rows.ts';
+export type { ConformanceTarget, Rows, ServerTarget, Target } from './target.ts';
+export { Mismatch, type NotRun, type Stop, Undecided, VERDICTS, type Verdict } from './verdict.ts';

@@ -1,0 +1,42 @@
+/** Runs the cases on a catalog in process. Closing it stays with its owner. */
+
+import { isDirspaceError } from '../../errors.ts';
+import {
+  EVERY_OPERATION,
+  methodName,
+  type Namespace,
+  type OperationRow,
+} from '../../protocol/index.ts';
+import { type Exchange, shown } from './exchange.ts';
+import { readRows } from './rows.ts';
+import type { Target } from './target.ts';
+
+type Methods = Readonly<Record<string, ((...inputs: unknown[]) => Promise<unknown>) | undefined>>;
+
+export function namespaceTarget(namespace: Namespace): Target {
+  const methods = namespace as unknown as Methods;
+  return {
+    name: 'a catalog in process',
+    call: async (operation, request, data, record) => {
+      const row: OperationRow = EVERY_OPERATION[operation];
+      const name = methodName(operation);
+      const asked = `${name}(${shown(request)}${data === undefined ? '' : ', <rows>'})`;
+      const tell = (answer: string): void =>
+        record({ operation, request: asked, answer } satisfies Exchange);
+      try {
+        const inputs = row.body === 'arrow-stream' ? [request, data] : [request];
+        const answer = await methods[name]?.call(namespace, ...inputs);
+        if (row.answer !== 'arrow-file') {
+          tell(shown(answer));
+          return answer as never;
+        }
+        const rows = await readRows(answer as Parameters<typeof readRows>[0]);
+        tell(`<${rows.batches.reduce((sum, { numRows }) => sum + numRows, 0)} rows>`);
+        return rows as never;
+      } catch (error) {
+        tell(isDirspaceError(error) ? `${error.code}: ${error.message}` : String(error));
+        throw error;
+      }
+    },
+  };
+}

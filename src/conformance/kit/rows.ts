@@ -1,0 +1,59 @@
+/** The rows that the cases send, and what they read out of an answer. */
+import {
+  Field,
+  FixedSizeList,
+  Float32,
+  Int32,
+  type RecordBatchStream,
+  recordBatchStream,
+  Table,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from '../../arrow/index.ts';
+import type { Rows } from './target.ts';
+
+/** Rows with an `id` (int32) from `from` on and a `name` (utf8) each. */
+export function rows(count: number, from = 0): RecordBatchStream {
+  const ids = Array.from({ length: count }, (_, at) => from + at);
+  const names = ids.map((id) => `name ${id}`);
+  return streamOf({
+    id: vectorFromArray(ids, new Int32()),
+    // Without its type the column would be a dictionary, which not every server has to take.
+    name: vectorFromArray(names, new Utf8()),
+  });
+}
+
+/** The same with a `vector` of two float32 in each row: [id, 1]. */
+export function vectorRows(count: number): RecordBatchStream {
+  const ids = Array.from({ length: count }, (_, at) => at);
+  const pair = new FixedSizeList(2, new Field('item', new Float32(), true));
+  return streamOf({
+    id: vectorFromArray(ids, new Int32()),
+    vector: vectorFromArray(
+      ids.map((id) => [id, 1]),
+      pair,
+    ),
+  });
+}
+
+function streamOf(columns: Readonly<Record<string, Vector>>): RecordBatchStream {
+  const { schema, batches } = new Table(columns);
+  return recordBatchStream(schema, batches);
+}
+
+/** Reads a stream to its end. */
+export async function readRows(stream: RecordBatchStream): Promise<Rows> {
+  const batches = [];
+  for await (const batch of stream) batches.push(batch);
+  return { schema: stream.schema, batches };
+}
+
+/** The values of a column in order. */
+export const valuesIn = ({ batches }: Rows, column: string): unknown[] =>
+  batches.flatMap((batch) => [...(batch.getChild(column) ?? [])]);
+
+export const countOf = ({ batches }: Rows): number =>
+  batches.reduce((sum, { numRows }) => sum + numRows, 0);
+
+export const namesOf = ({ schema }: Rows): string[] => schema.fields.map(({ name }) => name);

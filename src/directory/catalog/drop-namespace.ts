@@ -1,0 +1,216 @@
+/** Dropping and replacing namespaces: one rename each, made safe against a crash by intents. */
+import { DirspaceError } from '../../errors.ts';
+import {
+  decodeNamespace,
+  encodeNamespace,
+  joinPath,
+  NAMESPACE_FILE,
+  PENDING_NAMESPACE_FILE,
+  parentFolder,
+  STAGING_FOLDER,
+  WITHDRAWN_NAMESPACE_FILE,
+} from '../../format/index.ts';
+import type { DropBehavior, ObjectPath } from '../../protocol/index.ts';
+import { type Catalog, showId } from './catalog.ts';
+import { type Intent, pendingIntents, withIntent } from './intents.ts';
+import { emptyTrash, numberedAnew, prepareTrash, recordTrash, settleDrop } from './trash.ts';
+import { newTrashFolder } from './trash-entries.ts';
+
+/** How long an intent whose first step was not taken is left to its process, in milliseconds. */
+const INTENT_GRACE = 3_600_000;
+
+export type DropOutcome = 'dropped' | 'missing' | 'not empty';
+
+/** A namespace is empty when nothing but its own files is in its folder. */
+export async function isNamespaceEmpty(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  return isFolderEmpty(catalog, catalog.engine.names.namespaceFolder(id));
+}
+
+/** @param found the id of the namespace that was there before its number in the trash was taken */
+export async function dropNamespaceFolder(
+  catalog: Catalog,
+  id: ObjectPath,
+  behavior: DropBehavior,
+  found: string,
+): Promise<DropOutcome> {
+  const place = catalog.engine.names.namespaceFolder(id);
+  if (behavior === 'Restrict') {
+    const trash = await newTrashFolder(catalog);
+    const intent: Intent = { kind: 'drop_empty_namespace', place, trash };
+    // Side by side with the intent: both must be on disk before the first step, in no order.
+    const recorded = recordTrash(catalog, trash, 'namespace', id);
+    recorded.catch(() => {});
+    const outcome = await runIntent(catalog, intent, async () => {
+      await recorded;
+      if ((await catalog.store.moveFolder(place, trash)) === 'moved')
+        return finish(catalog, intent);
+      await emptyTrash(catalog, trash);
+      return 'missing';
+    });
+    // The intent is gone by now: nothing looks for what it moved.
+    if (outcome === 'dropped') await settleDrop(catalog, trash);
+    return outcome;
+  }
+  const trash = await prepareTrash(catalog, 'namespace', id);
+  if ((await catalog.store.moveFolder(place, trash)) === 'moved') {
+    const moved = await namespaceIn(catalog, trash);
+    await settleDrop(catalog, await numberedAnew(catalog, trash, found, moved, 'namespace', id));
+    return 'dropped';
+  }
+  await emptyTrash(catalog, trash);
+  return 'missing';
+}
+
+/** The id of the namespace in a folder that was moved; undefined where nothing tells. Never fails. */
+async function namespaceIn(catalog: Catalog, folder: string): Promise<string | undefined> {
+  const file = joinPath(folder, NAMESPACE_FILE);
+  try {
+    return decodeNamespace((await catalog.store.get(file)) as Uint8Array, file).id;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Replacement {
+  readonly kind: 'table' | 'namespace';
+  readonly id: ObjectPath;
+  readonly place: string;
+  /** The folder that takes the place of what is there. */
+  readonly staging: string;
+}
+
+/**
+ * What is at the place goes to the trash whole, and the other folder takes its place. False, with
+ * nothing changed, where nothing is there any more.
+ */
+export async function replaceFolder(catalog: Catalog, replacement: Replacement): Promise<boolean> {
+  const { kind, id, place, staging } = replacement;
+  const trash = await prepareTrash(catalog, kind, id);
+  const intent: Intent = { kind: 'replace', place, trash, staging };
+  const outcome = await runIntent(catalog, intent, async () => {
+    if ((await catalog.store.moveFolder(place, trash)) === 'missing') return 'missing';
+    return putInPlace(catalog, intent);
+  });
+  if (outcome === 'dropped') {
+    await settleDrop(catalog, trash);
+    return true;
+  }
+  if (outcome === 'missing') {
+    await emptyTrash(catalog, trash);
+    return false;
+  }
+  await discardStaging(catalog, staging);
+  throw new DirspaceError(
+    'ConcurrentModification',
+    `The ${kind} ${showId(id)} was changed by somebody else while it was being replaced. Look at it and try again.`,
+    { details: { id } },
+  );
+}
+
+/** Finishes what a crash interrupted. Called when a catalog is opened for writing. */
+export async function finishIntents(catalog: Catalog): Promise<void> {
+  for (const { file, intent } of await pendingIntents(catalog)) {
+    const written = (await catalog.store.head(file))?.modified ?? 0;
+    // Nothing moved yet: perhaps its process is alive and just about to.
+    const recent = catalog.env.now() - written < INTENT_GRACE;
+    if (recent && !(await hasBegun(catalog, intent))) continue;
+    await settle(catalog, intent);
+    await catalog.store.delete(file);
+  }
+}
+
+/** Finishes operations that have taken away what stands at the place, also beside their process. */
+export async function settleIntentsAt(catalog: Catalog, place: string): Promise<void> {
+  for (const { intent } of await pendingIntents(catalog)) {
+    if (intent.place === place && (await hasBegun(catalog, intent))) await settle(catalog, intent);
+  }
+}
+
+const runIntent = (
+  catalog: Catalog,
+  intent: Intent,
+  run: () => Promise<DropOutcome>,
+): Promise<DropOutcome> => withIntent(catalog, intent, run, () => settle(catalog, intent));
+
+/** The trash folder is unique to the intent: once it is there, the first step was taken. */
+const hasBegun = async (catalog: Catalog, { trash }: Intent): Promise<boolean> =>
+  (await catalog.store.list(trash)) !== undefined;
+
+/** Forwards what has begun; takes back what has not, so that nobody does it much later. */
+async function settle(catalog: Catalog, intent: Intent): Promise<void> {
+  if (await hasBegun(catalog, intent)) await finish(catalog, intent);
+  else if (intent.kind === 'replace') await discardStaging(catalog, intent.staging);
+}
+
+async function discardStaging(catalog: Catalog, folder: string): Promise<void> {
+  if (folder.startsWith(`${STAGING_FOLDER}/`)) await catalog.store.deleteFolder(folder);
+}
+
+/** Carries on after the first step; what was done before is not done again. */
+async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
+  if (intent.kind === 'replace') return putInPlace(catalog, intent);
+  if (!(await hasBegun(catalog, intent))) return 'missing';
+  if (await isFolderEmpty(catalog, intent.trash)) return 'dropped';
+  // Something was created in it between the look and the move: it must not be lost.
+  await bringBack(catalog, intent.trash, intent.place);
+  if (!(await hasBegun(catalog, intent))) await emptyTrash(catalog, intent.trash);
+  return 'not empty';
+}
+
+async function putInPlace(
+  catalog: Catalog,
+  { staging, place }: Intent & { readonly kind: 'replace' },
+): Promise<DropOutcome> {
+  const outcome = await catalog.store.moveFolder(staging, place);
+  // An opener that found the intent may have been faster.
+  if (outcome === 'moved' || (await catalog.store.list(staging)) === undefined) return 'dropped';
+  if (outcome === 'missing' && (await catalog.store.enter(parentFolder(place)))) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `The disk says that ${staging} is not there, and lists what is in it. What was to be replaced is out of its place; opening the catalog again finishes the change.`,
+      { details: { place, staging } },
+    );
+  }
+  return 'not empty';
+}
+
+async function bringBack(catalog: Catalog, trash: string, place: string): Promise<void> {
+  let outcome = await catalog.store.moveFolder(trash, place);
+  if (outcome === 'missing' && (await catalog.store.list(trash)) !== undefined) {
+    // Its parent was dropped because it looked empty: it is not.
+    await bringBackParents(catalog, parentFolder(place));
+    outcome = await catalog.store.moveFolder(trash, place);
+  }
+  if (outcome !== 'taken') return;
+  // One that is not confirmed may still be withdrawn: what joined it would be lost to sight.
+  if ((await catalog.store.head(joinPath(place, NAMESPACE_FILE))) === undefined) return;
+  // The namespace was recreated meanwhile: its new children join it one by one.
+  for (const child of (await catalog.store.list(trash)) ?? []) {
+    if (child.kind !== 'folder') continue;
+    await catalog.store.moveFolder(`${trash}/${child.name}`, `${place}/${child.name}`);
+  }
+}
+
+async function bringBackParents(catalog: Catalog, folder: string): Promise<void> {
+  if (await catalog.store.enter(folder)) return;
+  await bringBackParents(catalog, parentFolder(folder));
+  await catalog.store.createFolder(folder);
+  const marker = encodeNamespace({ id: catalog.env.uuid(), properties: {} });
+  await catalog.store.putIfAbsent(joinPath(folder, NAMESPACE_FILE), marker);
+}
+
+async function isFolderEmpty(catalog: Catalog, folder: string): Promise<boolean> {
+  for (const { name, kind } of (await catalog.store.list(folder)) ?? []) {
+    if (kind === 'folder' && !(await isUndecided(catalog, joinPath(folder, name)))) return false;
+  }
+  return true;
+}
+
+/** A namespace that nobody has seen: its creator is told that the one around it is gone. */
+export async function isUndecided(catalog: Catalog, folder: string): Promise<boolean> {
+  const isThere = async (name: string): Promise<boolean> =>
+    (await catalog.store.head(joinPath(folder, name))) !== undefined;
+  const waits =
+    (await isThere(PENDING_NAMESPACE_FILE)) || (await isThere(WITHDRAWN_NAMESPACE_FILE));
+  return waits && !(await isThere(NAMESPACE_FILE));
+}

@@ -1,0 +1,81 @@
+/**
+ * The parts of an open catalog: its root, its lists, its trash, its intents and journal, and the state of
+ * the tables it has seen.
+ */
+
+export {
+  beginWrite,
+  type Catalog,
+  type CredentialVendor,
+  findNamespace,
+  findTable,
+  isMissed,
+  locationOf,
+  missingBranch,
+  missingNamespace,
+  type NamedTable,
+  namespaceId,
+  readNamespace,
+  readTableRecord,
+  requireBranch,
+  requireNamespace,
+  requireRoom,
+  requireStill,
+  requireTable,
+  showId,
+  type Table,
+  tableId,
+} from './catalog.ts';
+export { CatalogRoot } from './catalog-root.ts';
+export {
+  dropNamespaceFolder,
+  finishIntents,
+  isNamespaceEmpty,
+  isUndecided,
+  replaceFolder,
+} from './drop-namespace.ts';
+export {
+  finishJournal,
+  finishJournals,
+  hasJournal,
+  type Journal,
+  writeJournal,
+} from './journal.ts';
+export { answeredOnce, isKeyFile, isPeriod } from './kept-answers.ts';
+export { allTables, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
+export { folderAt, tableIdAt } from './locations.ts';
+export {
+  clearNamespacePlace,
+  decideNamespace,
+  namespaceHasName,
+  withdrawNamespace,
+} from './name-contest.ts';
+export { byCodeUnits, pageLimit, pageOf, pageStart } from './paging.ts';
+export { RootPresence } from './root-presence.ts';
+export {
+  deleteQuietly,
+  publishStaged,
+  readOfferedVersion,
+  readStagedVersion,
+  type StagedVersion,
+} from './staged-versions.ts';
+export { sweepStaging } from './staging.ts';
+export {
+  namespaceInTheWay,
+  refuseNamespaceOfThatName,
+  strangerInTheWay,
+  tableExists,
+  tablePlaceTaken,
+} from './taken-names.ts';
+export {
+  listTrash,
+  numberedAnew,
+  prepareTrash,
+  purgeTrash,
+  settleDrop,
+  sweepInBackground,
+  sweepTrash,
+  undropTable,
+} from './trash.ts';
+export { newestVersion, tableToRead } from './unchanged-table.ts';
+export { isOnlyDeclared, refuseStorage, withoutVersion } from './without-version.ts';

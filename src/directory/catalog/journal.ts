@@ -1,0 +1,168 @@
+/**
+ * Journals of batches: what a batch of table operations will do besides publishing versions,
+ * written before its first step. The batch's decision (table/batch.ts) says whether the rest is to
+ * be done or the first part undone; whoever opens the catalog next carries it out.
+ */
+
+import { DETACHED_FOLDER, joinPath, refuseNewer, TRANSACTIONS_FOLDER } from '../../format/index.ts';
+import {
+  arrayMember,
+  asObject,
+  encodeChecksummed,
+  integerMember,
+  parseChecksummed,
+  stringMember,
+} from '../../json.ts';
+import {
+  batchDecision,
+  decideBatch,
+  deleteVersions,
+  listedVersions,
+  mainBranch,
+  type TableBranch,
+  writeObject,
+} from '../../table/index.ts';
+import { type Catalog, readTableRecord } from './catalog.ts';
+
+export interface Journal {
+  readonly batch: string;
+  /** Tables that were placed before the decision: taken away again if it is to abort. */
+  readonly declares: readonly { readonly folder: string; readonly incarnation: string }[];
+  /** Done after the decision to commit. */
+  readonly deletions: readonly {
+    readonly branch: TableBranch;
+    readonly versions: readonly number[];
+  }[];
+  readonly deregisters: readonly {
+    readonly folder: string;
+    readonly incarnation: string;
+    readonly place: string;
+  }[];
+}
+
+/** An undecided batch older than this has lost its process, in milliseconds. */
+const ABANDONED_AFTER = 3_600_000;
+
+const SUFFIX = '.journal.json';
+const journalFile = (batch: string): string => `${TRANSACTIONS_FOLDER}/${batch}${SUFFIX}`;
+
+export async function writeJournal(catalog: Catalog, journal: Journal): Promise<void> {
+  const { batch, declares, deletions, deregisters } = journal;
+  const { bytes } = encodeChecksummed({
+    format: 1,
+    journal: {
+      batch,
+      declares: declares.map(({ folder, incarnation }) => ({ folder, incarnation })),
+      deletions: deletions.map(({ branch, versions }) => ({ branch, versions })),
+      deregisters: deregisters.map(({ folder, incarnation, place }) => ({
+        folder,
+        incarnation,
+        place,
+      })),
+    },
+  });
+  await writeObject(catalog.store, journalFile(journal.batch), bytes);
+  await catalog.store.syncFolders([TRANSACTIONS_FOLDER]);
+}
+
+/** Whether a batch of that id was begun and is not finished. */
+export async function hasJournal(catalog: Catalog, batch: string): Promise<boolean> {
+  return (await catalog.store.head(journalFile(batch))) !== undefined;
+}
+
+/** Carries out what the decision asks for; every step can be repeated. */
+export async function finishJournal(catalog: Catalog, journal: Journal): Promise<void> {
+  const decision = await batchDecision(catalog.engine, journal.batch);
+  if (decision === undefined) return;
+  if (decision === 'committed') {
+    for (const { branch, versions } of journal.deletions) {
+      const there = new Set(await listedVersions(catalog.engine, branch));
+      await deleteVersions(
+        catalog.engine,
+        branch,
+        versions.filter((version) => there.has(version)),
+      );
+    }
+    for (const { folder, incarnation, place } of journal.deregisters) {
+      const record = await readTableRecord(catalog, folder);
+      if (record?.id === incarnation) await catalog.store.moveFolder(folder, place);
+    }
+  } else {
+    for (const { folder, incarnation } of journal.declares)
+      await undeclare(catalog, folder, incarnation);
+  }
+  await catalog.store.delete(journalFile(journal.batch));
+}
+
+/** Takes back a declaration, unless the table was given data meanwhile. */
+async function undeclare(catalog: Catalog, folder: string, incarnation: string): Promise<void> {
+  const record = await readTableRecord(catalog, folder);
+  if (record?.id !== incarnation) return;
+  const branch = mainBranch(folder, incarnation);
+  if ((await listedVersions(catalog.engine, branch)).length > 0) return;
+  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  if ((await catalog.store.moveFolder(folder, place)) !== 'moved') return;
+  // Nobody can write into it there, so only now is it certain what was moved.
+  const moved = await readTableRecord(catalog, place);
+  const versions = await listedVersions(catalog.engine, mainBranch(place, incarnation));
+  if (moved?.id === incarnation && versions.length === 0) await catalog.store.deleteFolder(place);
+  // If its name is taken again by then, it stays where it can be registered from.
+  else await catalog.store.moveFolder(place, folder);
+}
+
+/** Called when a catalog is opened for writing. */
+export async function finishJournals(catalog: Catalog): Promise<void> {
+  for (const { name, kind } of (await catalog.store.list(TRANSACTIONS_FOLDER)) ?? []) {
+    if (kind !== 'file' || !name.endsWith(SUFFIX)) continue;
+    const file = joinPath(TRANSACTIONS_FOLDER, name);
+    const bytes = await catalog.store.get(file);
+    // Cut short: the crash came before the journal was durable, and so before its first step.
+    if (bytes === undefined || bytes.at(-1) !== '\n'.charCodeAt(0)) continue;
+    const journal = decodeJournal(bytes, file);
+    const age = catalog.env.now() - ((await catalog.store.head(file))?.modified ?? 0);
+    if ((await batchDecision(catalog.engine, journal.batch)) === undefined) {
+      if (age < ABANDONED_AFTER) continue;
+      await decideBatch(catalog.engine, journal.batch, 'aborted');
+    }
+    await finishJournal(catalog, journal);
+  }
+}
+
+/** @throws Corrupt, UnsupportedFormat */
+export function decodeJournal(bytes: Uint8Array, file: string): Journal {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  const journal = asObject(document.journal, file, 'journal');
+  const list = <Item>(
+    name: string,
+    decode: (item: Readonly<Record<string, unknown>>) => Item,
+  ): Item[] => arrayMember(journal, name, file).map((item) => decode(asObject(item, file, name)));
+  const text = (item: Readonly<Record<string, unknown>>, name: string): string =>
+    stringMember(item, name, file);
+  return {
+    batch: stringMember(journal, 'batch', file),
+    declares: list('declares', (item) => ({
+      folder: text(item, 'folder'),
+      incarnation: text(item, 'incarnation'),
+    })),
+    deletions: list('deletions', (item) => {
+      const branch = asObject(item.branch, file, 'branch');
+      return {
+        branch: {
+          tableFolder: text(branch, 'tableFolder'),
+          incarnation: text(branch, 'incarnation'),
+          branch: text(branch, 'branch'),
+          folder: text(branch, 'folder'),
+        },
+        versions: arrayMember(item, 'versions', file).map((version) =>
+          integerMember({ version }, 'version', file),
+        ),
+      };
+    }),
+    deregisters: list('deregisters', (item) => ({
+      folder: text(item, 'folder'),
+      incarnation: text(item, 'incarnation'),
+      place: text(item, 'place'),
+    })),
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * What was answered under an idempotency key, kept with the catalog, so that a request that is sent again
+ * gets the same answer after a restart too, and another one under its key is refused. Kept for a day at
+ * least. What a write committed is found without it, by the transaction of its version: see rows.ts.
+ */
+import { createHash } from 'node:crypto';
+import { decodeKey, encodeKey, joinPath, KEYS_FOLDER, type KeyRecord } from '../../format/index.ts';
+import { type AnyOperation, type CallOptions, EVERY_OPERATION } from '../../protocol/index.ts';
+import type { Catalog } from './catalog.ts';
+
+/** Answers of so many milliseconds lie in one folder; those of three folders are found. */
+const PERIOD = 12 * 3_600_000;
+const KEPT_PERIODS = 3;
+
+/** Longer answers are not kept, in bytes. */
+const LONGEST = 1024 * 1024;
+
+/**
+ * The answer of an earlier request under the same key, or that of `work`, which is kept. Calls without
+ * what tells requests apart are made as they are. @throws IdempotencyKeyReused, Corrupt
+ */
+export async function answeredOnce<Answer>(
+  catalog: Catalog,
+  operation: AnyOperation,
+  { idempotencyStamp: stamp }: CallOptions,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  if (stamp === undefined || catalog.readOnly || !EVERY_OPERATION[operation].changes) return work();
+  const name = `${createHash('sha256').update(stamp.scope).digest('hex').slice(0, 48)}.json`;
+  const found = await findAnswer(catalog, name);
+  if (found !== undefined) {
+    await stamp.check(found.stamp);
+    return found.answer as Answer;
+  }
+  const answer = await work();
+  await keep(catalog, name, { stamp: stamp.made(), operation, answer: withoutSecrets(answer) });
+  return answer;
+}
+
+/** Credentials of the storage are not written down; they would have expired, too. */
+function withoutSecrets(answer: unknown): KeyRecord['answer'] {
+  if (answer === undefined) return undefined;
+  const { storage_options: _, ...kept } = answer as Record<string, unknown>;
+  return kept;
+}
+
+const periodOf = (catalog: Catalog): number => Math.floor(catalog.env.now() / PERIOD);
+const folderOf = (period: number): string => joinPath(KEYS_FOLDER, String(period));
+
+async function findAnswer(catalog: Catalog, name: string): Promise<KeyRecord | undefined> {
+  const { store } = catalog;
+  const now = periodOf(catalog);
+  for (let period = now; period > now - KEPT_PERIODS; period--) {
+    const file = joinPath(folderOf(period), name);
+    if ((await store.head(file)) === undefined) continue;
+    const bytes = await store.get(file);
+    if (bytes !== undefined) return decodeKey(bytes, file);
+  }
+  return undefined;
+}
+
+/** The change is made by then: what keeps its answer from being kept does not undo it. */
+async function keep(catalog: Catalog, name: string, record: KeyRecord): Promise<void> {
+  try {
+    const bytes = encodeKey(record);
+    if (bytes.length > LONGEST) return;
+    const { store } = catalog;
+    const folder = folderOf(periodOf(catalog));
+    if (!(await store.enter(folder))) {
+      await store.createFolder(folder);
+      await removeOld(catalog);
+    }
+    await store.put(joinPath(folder, name), bytes);
+  } catch {
+    // Asked again, the request is a new one.
+  }
+}
+
+/** Folders whose answers are not found any more. */
+async function removeOld(catalog: Catalog): Promise<void> {
+  const oldest = periodOf(catalog) - KEPT_PERIODS + 1;
+  for (const { name, kind } of (await catalog.store.list(KEYS_FOLDER)) ?? []) {
+    if (kind !== 'folder' || !isPeriod(name) || Number(name) >= oldest) continue;
+    await catalog.store.deleteFolder(joinPath(KEYS_FOLDER, name));
+  }
+}
+
+/** Whether a folder among the answers is of the engine. */
+export const isPeriod = (name: string): boolean => /^\d{1,9}$/.test(name);
+
+/** Whether a file in such a folder is. */
+export const isKeyFile = (name: string): boolean => /^[0-9a-f]{48}\.json$/.test(name);

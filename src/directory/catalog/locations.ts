@@ -1,0 +1,85 @@
+/**
+ * Locations that callers give: relative to the root, absolute below it, or the `file:` URI of such
+ * a path, as the catalog answers them itself. Turns one into a folder below the root and says of
+ * any other why it cannot be used. Links are not looked at here: entering the folder refuses them.
+ */
+import { fileURLToPath } from 'node:url';
+import { DirspaceError } from '../../errors.ts';
+import { DETACHED_FOLDER, PRIVATE_FOLDER } from '../../format/index.ts';
+import type { ObjectPath } from '../../protocol/index.ts';
+import { type Catalog, locationOf } from './catalog.ts';
+
+/**
+ * The folder that a location names, relative to the root.
+ * @throws InvalidInput for one outside the root, or one that is the engine's own
+ */
+export function folderAt(catalog: Catalog, location: string): string {
+  const folder = folded(catalog, relativeTo(catalog, location).replace(/\/$/, ''));
+  const parts = folder.split('/');
+  if (parts.some((part) => part === '' || part === '.' || part === '..') || ILLEGAL.test(folder)) {
+    throw unusable(location, 'it is no plain path of a folder below the root of the catalog');
+  }
+  if (parts[0] === PRIVATE_FOLDER && !folder.startsWith(`${DETACHED_FOLDER}/`)) {
+    throw unusable(location, `${PRIVATE_FOLDER} belongs to the engine itself`);
+  }
+  return folder;
+}
+
+/** The table that has its place in the tree at `folder`, whether it is there or not. */
+export function tableIdAt({ engine }: Catalog, folder: string): ObjectPath | undefined {
+  if (folder.startsWith(`${PRIVATE_FOLDER}/`)) return undefined;
+  const { names } = engine;
+  const parts = folder.split('/');
+  const atRoot = parts.length === 2 && parts[0] === 'data';
+  const decoded = names.decode(parts.at(-1) ?? '', atRoot);
+  if (decoded?.kind !== 'table') return undefined;
+  const namespace = atRoot ? [] : parts.slice(0, -1);
+  const path = namespace.map((part, depth) => names.decode(part, depth === 0)?.name);
+  if (path.includes(undefined)) return undefined;
+  const id = [...(path as string[]), decoded.name];
+  // A table right under the root would be one of the root, and those are in `data`.
+  return names.possibleTableFolder(id) === folder ? id : undefined;
+}
+
+/** `location` cannot be used, and why. */
+export const unusable = (location: string, why: string): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The location ${JSON.stringify(location.slice(0, 200))} cannot be used: ${why}. Give the path of a folder below the root: relative to it, absolute, or as a file: URI.`,
+    { details: { member: 'location' } },
+  );
+
+/** Where the disk folds case, folders of the engine are told apart from others in small letters. */
+const folded = ({ engine }: Catalog, folder: string): string =>
+  engine.names.foldsCase ? folder.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : folder;
+
+/** A colon names a drive or a scheme, and a backslash separates folders on Windows. */
+const ILLEGAL = /[\\\0:]/;
+
+const isUri = (location: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(location);
+
+function relativeTo(catalog: Catalog, location: string): string {
+  const path = isUri(location) ? pathOfUri(location) : location;
+  const root = portable(locationOf(catalog, ''));
+  const given = portable(path);
+  if (given.startsWith(root)) return given.slice(root.length);
+  const isAbsolute = given.startsWith('/') || /^[a-z]:/i.test(given);
+  if (isAbsolute) throw unusable(location, 'it lies outside the root of the catalog');
+  return path;
+}
+
+/** With the separators of locations, which are those of URIs. */
+const portable = (path: string): string =>
+  process.platform === 'win32' ? path.replaceAll('\\', '/') : path;
+
+function pathOfUri(location: string): string {
+  try {
+    const uri = new URL(location);
+    if (uri.protocol === 'file:' && uri.search === '' && uri.hash === '') {
+      return fileURLToPath(uri);
+    }
+  } catch {
+    // Told below.
+  }
+  throw unusable(location, 'it is not the file: URI of a local folder');
+}

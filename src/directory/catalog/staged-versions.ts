@@ -1,0 +1,265 @@
+/**
+ * Staged manifests: versions that a caller of the table-version operations has written beside the
+ * published ones. Reads and checks one, and publishes it as the next version of its branch.
+ */
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  decodeVersion,
+  deletionFile,
+  encodeManifest,
+  fragmentFile,
+  isStagedManifest,
+  type Manifest,
+  parentFolder,
+  type VersionDocument,
+  versionFile,
+} from '../../format/index.ts';
+import { MAX_DOCUMENT_BYTES } from '../../json.ts';
+import type { CreateTableVersionRequest } from '../../protocol/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import {
+  type Head,
+  highestListed,
+  MAX_CLOCK_SKEW,
+  nextTimestamp,
+  readChunk,
+  readManifest,
+  rememberHead,
+  resolveHead,
+  Snapshot,
+  settleBatches,
+  stands,
+  type TableBranch,
+  writeHint,
+} from '../../table/index.ts';
+import { type Catalog, locationOf } from './catalog.ts';
+
+export interface StagedVersion {
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** The version it builds on. */
+  readonly base: Snapshot | undefined;
+}
+
+type StagedRequest = Pick<
+  CreateTableVersionRequest,
+  'version' | 'manifest_path' | 'manifest_size' | 'e_tag' | 'metadata' | 'naming_scheme'
+>;
+
+/**
+ * Reads and checks what a caller wants published: its bytes are the caller's, so damage in them, or
+ * in what they refer to, is the request's fault. @throws InvalidInput, ConcurrentModification
+ */
+export async function readOfferedVersion(
+  catalog: Catalog,
+  branch: TableBranch,
+  request: StagedRequest,
+): Promise<StagedVersion> {
+  const path = stagedPath(catalog, branch, request.manifest_path);
+  const size = (await catalog.store.head(path))?.size ?? 0;
+  if (size > MAX_DOCUMENT_BYTES) {
+    throw unpublishable(path, `it has ${size} bytes; ${MAX_DOCUMENT_BYTES} are allowed`);
+  }
+  const staged = await readStagedVersion(catalog, branch, request, (bytes) =>
+    blamed(path, () => decodeVersion(bytes, path)),
+  );
+  await blamed(path, () => checkReferences(catalog, branch, staged.manifest));
+  return stampedNow(catalog, staged);
+}
+
+/**
+ * With a time that says when it was published, not when a caller staged it or by what clock: ages of
+ * versions count from it.
+ */
+function stampedNow({ env }: Catalog, staged: StagedVersion): StagedVersion {
+  const { manifest, base } = staged;
+  const now = env.now();
+  if (Math.abs(now - manifest.timestamp) <= MAX_CLOCK_SKEW) return staged;
+  const timestamp = nextTimestamp(now, base?.manifest.timestamp);
+  return { ...staged, manifest: { ...manifest, timestamp } };
+}
+
+/** Damage that `read` meets becomes a refusal of the staged manifest. @throws InvalidInput */
+async function blamed<Value>(path: string, read: () => Value | Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isDirspaceError(error, 'Corrupt', 'UnsupportedFormat', 'InvalidInput')) throw error;
+    // What follows is advice for files of the catalog's own.
+    const [reason = ''] = error.message.split(/\.(?: |$)/);
+    throw unpublishable(path, reason, error);
+  }
+}
+
+const unpublishable = (path: string, what: string, cause?: unknown): DirspaceError =>
+  new DirspaceError('InvalidInput', `The staged manifest ${path} cannot be published: ${what}.`, {
+    details: { member: 'manifest_path' },
+    cause,
+  });
+
+/** @throws Corrupt, InvalidInput for a schema, chunk or deletion file that readers would fail on */
+async function checkReferences(
+  { engine, store }: Catalog,
+  branch: TableBranch,
+  manifest: Manifest,
+): Promise<void> {
+  void new Snapshot(engine, branch, manifest, '', 0).fields;
+  const entries = [...manifest.fragments];
+  for (const chunk of manifest.chunks)
+    entries.push(...(await readChunk(engine, branch.tableFolder, chunk)));
+  for (const { deletion } of entries) {
+    if (deletion === undefined) continue;
+    const file = deletionFile(branch.tableFolder, deletion.file);
+    if ((await store.head(file))?.size === deletion.bytes) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `it refers to ${file}, which is missing or has another size than ${deletion.bytes} bytes`,
+    );
+  }
+}
+
+/** As readOfferedVersion, for a manifest that `decode` trusts. */
+export async function readStagedVersion(
+  catalog: Catalog,
+  branch: TableBranch,
+  request: StagedRequest,
+  decode: (bytes: Uint8Array, path: string) => Awaitable<VersionDocument> = decodeVersion,
+): Promise<StagedVersion> {
+  const path = stagedPath(catalog, branch, request.manifest_path);
+  if (request.naming_scheme !== undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'naming_scheme: this catalog names version files itself; leave it out.',
+    );
+  }
+  const bytes = await catalog.store.get(path);
+  if (bytes === undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `manifest_path: there is no staged manifest at ${path}.`,
+    );
+  }
+  const refuse = (what: string): never => {
+    throw unpublishable(path, what);
+  };
+  if (request.manifest_size !== undefined && request.manifest_size !== bytes.length) {
+    refuse(`it has ${bytes.length} bytes, not ${request.manifest_size}`);
+  }
+  const found = await decode(bytes, path);
+  if (!('manifest' in found)) return refuse('it is not the manifest of a version');
+  if (request.e_tag !== undefined && request.e_tag !== found.checksum) {
+    refuse(`its checksum is ${found.checksum}, not ${request.e_tag}`);
+  }
+  const { manifest } = found;
+  if (manifest.table !== branch.incarnation || manifest.branch !== branch.branch) {
+    refuse('it belongs to another table or branch');
+  }
+  if (manifest.version !== request.version) {
+    refuse(`it is version ${manifest.version}, and version ${request.version} was asked for`);
+  }
+  const head = await checkSuccession(catalog, branch, manifest);
+  return {
+    path,
+    manifest: {
+      ...manifest,
+      properties: manifest.properties ?? head?.snapshot.manifest.properties,
+      annotations: request.metadata ?? manifest.annotations,
+    },
+    base: head?.snapshot,
+  };
+}
+
+/** Makes the version visible, or prepares it as part of a batch. @throws ConcurrentModification */
+export async function publishStaged(
+  catalog: Catalog,
+  branch: TableBranch,
+  staged: StagedVersion,
+  batch: string | undefined,
+): Promise<Snapshot> {
+  const manifest = { ...staged.manifest, batch };
+  const { bytes, checksum } = encodeManifest(manifest);
+  const file = versionFile(branch.folder, manifest.version);
+  if (!(await catalog.store.putIfAbsent(file, bytes))) {
+    const winner = await readManifest(catalog.engine, branch, manifest.version);
+    if (winner?.transaction !== manifest.transaction || winner.batch !== batch) {
+      throw versionTaken(manifest.version);
+    }
+  }
+  if (!(await stands(catalog.engine, file, manifest, staged.base))) {
+    throw versionTaken(manifest.version);
+  }
+  await deleteQuietly(catalog, staged.path);
+  const snapshot = new Snapshot(catalog.engine, branch, manifest, checksum, bytes.length);
+  if (batch === undefined) {
+    rememberHead(catalog.engine, branch, { slot: manifest.version, snapshot });
+    await writeHint(catalog.engine, branch, manifest.version);
+  }
+  return snapshot;
+}
+
+/** What was published counts; a staged file that stays is cleanup's. */
+export async function deleteQuietly(catalog: Catalog, path: string): Promise<void> {
+  try {
+    await catalog.store.delete(path);
+  } catch {
+    // Nothing refers to it.
+  }
+}
+
+/** Relative to the root, or absolute inside it; only staged files of this very branch. */
+function stagedPath(catalog: Catalog, branch: TableBranch, given: string): string {
+  const root = locationOf(catalog, '');
+  const path = given.startsWith(root) ? given.slice(root.length) : given;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (parentFolder(path) === branch.folder && isStagedManifest(name)) return path;
+  throw new DirspaceError(
+    'InvalidInput',
+    `manifest_path ${JSON.stringify(given.slice(0, 200))} is not a staged manifest of this table: write it as ${branch.folder}/staged-<name>.json first.`,
+  );
+}
+
+async function checkSuccession(
+  catalog: Catalog,
+  branch: TableBranch,
+  manifest: Manifest,
+): Promise<Head | undefined> {
+  const { engine } = catalog;
+  let head = await resolveHead(engine, branch);
+  let slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
+  while (await settleBatches(engine, branch, head?.snapshot.version ?? 0, slot)) {
+    head = await resolveHead(engine, branch);
+    slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
+  }
+  const next = slot + 1;
+  if (manifest.version < next) throw versionTaken(manifest.version, next);
+  const parent = manifest.parent;
+  const follows =
+    manifest.version === next &&
+    (head === undefined
+      ? parent === undefined
+      : parent?.version === head.snapshot.version && parent.checksum === head.snapshot.checksum);
+  if (!follows) {
+    throw new DirspaceError(
+      'ConcurrentModification',
+      `Version ${manifest.version} does not follow the newest version, ${head?.snapshot.version ?? 'none'}. Build it again on that one, as version ${next}.`,
+      { details: { version: manifest.version, next } },
+    );
+  }
+  for (const fragment of manifest.fragments) {
+    const file = fragmentFile(branch.tableFolder, fragment.file);
+    if ((await catalog.store.head(file))?.size === fragment.bytes) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The staged manifest refers to ${file}, which is missing or has another size than ${fragment.bytes} bytes.`,
+    );
+  }
+  return head;
+}
+
+/** `next` is not always the one after the newest: an aborted batch uses up its number. */
+const versionTaken = (version: number, next?: number): DirspaceError =>
+  new DirspaceError(
+    'ConcurrentModification',
+    `The number ${version} is taken. Read the newest version, build on it, and publish ${next === undefined ? 'it under the next free number' : `it as version ${next}`}.`,
+    { details: { version, ...(next === undefined ? {} : { next }) } },
+  );

@@ -1,0 +1,145 @@
+/**
+ * What lies in the trash: `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. The
+ * numbers grow with every drop, whatever the clocks say, so they tell which of two was dropped last.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDirspaceError } from '../../errors.ts';
+import {
+  DROPS_FOLDER,
+  decodeTrash,
+  joinPath,
+  TRASH_FOLDER,
+  type TrashRecord,
+} from '../../format/index.ts';
+import type { Catalog } from './catalog.ts';
+import { lastTouched } from './staging.ts';
+
+export interface TrashEntry {
+  /** Its name in the trash, which tells it from others of the same id. */
+  readonly name: string;
+  readonly folder: string;
+  /** 0 for what a release without numbers dropped. */
+  readonly sequence: number;
+  /** Undefined where it is missing, damaged, or of a newer release. */
+  readonly record: TrashRecord | undefined;
+  readonly hasFolder: boolean;
+  readonly hasRecord: boolean;
+  /** Why the record cannot be read. */
+  readonly problem: unknown;
+}
+
+const DIGITS = 12;
+const NUMBERED = /^(\d{12})-[0-9a-f-]{8,51}$/;
+const ENTRIES_A_TURN = 256;
+const LISTED = 'trash listed';
+const LISTED_BYTES = 64;
+
+export const trashRecordFile = (folder: string): string => `${folder}.json`;
+
+const sequenceOf = (name: string): number => Number(NUMBERED.exec(name)?.[1] ?? 0);
+
+/** Marks that stay behind the newest: a reader of the folder sees all of it or a part of it. */
+const MARKS_KEPT = 16;
+
+/**
+ * A new folder in the trash, with a number above all that were dropped before. A drop marks its
+ * number in a folder of its own, so that the next one need not list the trash, which may be long.
+ * Marks need no flush: after a power loss every process is new, and begins with the trash itself.
+ */
+export async function newTrashFolder(catalog: Catalog): Promise<string> {
+  const { engine, store, env } = catalog;
+  const marks = await numbersIn(catalog, DROPS_FOLDER);
+  // Forgotten sooner or later, which costs one more list of the trash.
+  const isListed = engine.heads.get<boolean>(LISTED) === true && marks.length > 0;
+  const listed = isListed ? [] : await numbersIn(catalog, TRASH_FOLDER);
+  const number =
+    1 + [...marks, ...listed].reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  const name = `${String(number).padStart(DIGITS, '0')}-${env.uuid()}`;
+  try {
+    // The first drop makes the folder.
+    if (marks.length === 0) await store.createFolder(DROPS_FOLDER);
+    await store.mark(joinPath(DROPS_FOLDER, name));
+  } catch (error) {
+    // Something else stands there: without marks every drop lists the trash.
+    if (!isDirspaceError(error, 'InvalidInput', 'InvalidTableState')) throw error;
+  }
+  engine.heads.set(LISTED, true, LISTED_BYTES);
+  for (const mark of marks) {
+    if (mark.sequence < number - MARKS_KEPT) await store.delete(joinPath(DROPS_FOLDER, mark.name));
+  }
+  return joinPath(TRASH_FOLDER, name);
+}
+
+/** Names of a folder that carry a number. */
+async function numbersIn(
+  { store }: Catalog,
+  folder: string,
+): Promise<{ readonly name: string; readonly sequence: number }[]> {
+  const entries = (await store.list(folder)) ?? [];
+  return entries
+    .map(({ name }) => ({ name, sequence: sequenceOf(name.replace(/\.json$/, '')) }))
+    .filter(({ sequence }) => sequence > 0);
+}
+
+/** Newest drop first. */
+export async function trashEntries(catalog: Catalog): Promise<TrashEntry[]> {
+  const names = new Map<string, { folder: boolean; record: boolean }>();
+  for (const { name, kind } of (await catalog.store.list(TRASH_FOLDER)) ?? []) {
+    const isRecord = kind === 'file' && name.endsWith('.json');
+    if (kind !== 'folder' && !isRecord) continue;
+    const bare = isRecord ? name.slice(0, -'.json'.length) : name;
+    const known = names.get(bare) ?? { folder: false, record: false };
+    names.set(bare, isRecord ? { ...known, record: true } : { ...known, folder: true });
+  }
+  const found: TrashEntry[] = [];
+  for (const [name, { folder: hasFolder, record: hasRecord }] of names) {
+    if (found.length % ENTRIES_A_TURN === ENTRIES_A_TURN - 1) await nextTurn();
+    const folder = joinPath(TRASH_FOLDER, name);
+    const read = hasRecord ? await readRecord(catalog, folder) : {};
+    found.push({
+      name,
+      folder,
+      sequence: sequenceOf(name),
+      record: read.record,
+      problem: read.problem,
+      hasFolder,
+      hasRecord,
+    });
+  }
+  return found.sort(byNewest);
+}
+
+function byNewest(left: TrashEntry, right: TrashEntry): number {
+  return (
+    right.sequence - left.sequence ||
+    (right.record?.droppedAt ?? 0) - (left.record?.droppedAt ?? 0) ||
+    (left.name < right.name ? 1 : -1)
+  );
+}
+
+/**
+ * When it came to the trash, by the file system's own clock: that of who dropped it may be wrong.
+ * Undefined where nothing tells.
+ */
+export async function droppedSince(
+  catalog: Catalog,
+  { folder, hasRecord }: TrashEntry,
+): Promise<number | undefined> {
+  if (!hasRecord) return lastTouched(catalog, folder);
+  return (await catalog.store.head(trashRecordFile(folder)))?.modified;
+}
+
+/** What cannot be read hides its own entry only: nothing else in the trash depends on it. */
+async function readRecord(
+  catalog: Catalog,
+  folder: string,
+): Promise<{ record?: TrashRecord; problem?: unknown }> {
+  const file = trashRecordFile(folder);
+  try {
+    const bytes = await catalog.store.get(file);
+    return bytes === undefined ? {} : { record: decodeTrash(bytes, file) };
+  } catch (error) {
+    if (!isDirspaceError(error, 'Corrupt', 'UnsupportedFormat', 'InvalidInput')) throw error;
+    return { problem: error };
+  }
+}

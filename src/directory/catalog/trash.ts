@@ -1,0 +1,283 @@
+/**
+ * The trash: what was dropped lies in `.dirspace/trash/`, each with a record of what it was. Nothing
+ * live ever points there, so it can be brought back, or removed once the catalog's retention is over.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  encodeTrash,
+  joinPath,
+  NAMESPACE_FILE,
+  TABLE_FILE,
+  type TrashRecord,
+} from '../../format/index.ts';
+import type {
+  ListTrashRequest,
+  ListTrashResponse,
+  ObjectPath,
+  PurgeTrashRequest,
+  PurgeTrashResponse,
+  TrashItem,
+  UndropTableRequest,
+  UndropTableResponse,
+} from '../../protocol/index.ts';
+import { fileSystemTime, stagingFolder, writeObject } from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  locationOf,
+  namespaceId,
+  readTableRecord,
+  requireNamespace,
+  showId,
+  tableId,
+} from './catalog.ts';
+import { namespaceHasName } from './name-contest.ts';
+import { namespaceInTheWay, refuseNamespaceOfThatName } from './taken-names.ts';
+import {
+  droppedSince,
+  newTrashFolder,
+  type TrashEntry,
+  trashEntries,
+  trashRecordFile,
+} from './trash-entries.ts';
+
+/** A drop that takes longer from its record to its rename lost its process, in milliseconds. */
+const DROP_GRACE = 3_600_000;
+/** Entries that one sweep removes at most; the next one goes on. */
+const MOST_SWEPT = 1000;
+/** Tables of a dropped namespace that are listed at most. */
+const MOST_TABLES = 1000;
+
+/** Writes the record of what is about to be moved; returns the folder to move it to. */
+export async function prepareTrash(
+  catalog: Catalog,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<string> {
+  const folder = await newTrashFolder(catalog);
+  await recordTrash(catalog, folder, kind, id);
+  return folder;
+}
+
+/**
+ * What was found and what was moved are not the same where others dropped and made it anew after the
+ * number was taken: theirs came to the trash since, and has a higher one. It gets the next.
+ */
+export async function numberedAnew(
+  catalog: Catalog,
+  folder: string,
+  found: string,
+  moved: string | undefined,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<string> {
+  if (moved === undefined || moved === found) return folder;
+  const later = await prepareTrash(catalog, kind, id);
+  const outcome = await catalog.store.moveFolder(folder, later);
+  await catalog.store.delete(trashRecordFile(outcome === 'moved' ? folder : later));
+  return outcome === 'moved' ? later : folder;
+}
+
+export async function recordTrash(
+  catalog: Catalog,
+  folder: string,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<void> {
+  const record = encodeTrash({ kind, id, droppedAt: catalog.env.now() });
+  await writeObject(catalog.store, trashRecordFile(folder), record);
+}
+
+/**
+ * Removes a trash folder and its record; harmless when either is gone already. The folder leaves the
+ * trash in one rename first, so that whoever brings it back at this moment gets all of it or nothing.
+ * @param pause runs now and then while files are removed, and may end it by throwing
+ */
+export async function emptyTrash(
+  catalog: Catalog,
+  folder: string,
+  pause?: () => Promise<void>,
+): Promise<void> {
+  const doomed = stagingFolder(catalog.env);
+  const outcome = await catalog.store.moveFolder(folder, doomed);
+  await catalog.store.delete(trashRecordFile(folder));
+  if (outcome === 'moved') await catalog.store.deleteFolder(doomed, pause);
+}
+
+/** After a drop: a catalog that keeps no trash removes it at once. Never fails the drop. */
+export async function settleDrop(catalog: Catalog, folder: string): Promise<void> {
+  if (catalog.trashRetention > 0) return;
+  await emptyTrash(catalog, folder).catch(() => {
+    // What is left goes with the next sweep.
+  });
+}
+
+/**
+ * Brings back the table that was dropped last under this id, alone or with its namespace, or the
+ * one that lies in the entry named.
+ * @throws TableNotFound when the trash has none, TableAlreadyExists
+ */
+export async function undropTable(
+  catalog: Catalog,
+  request: UndropTableRequest,
+): Promise<UndropTableResponse> {
+  await beginWrite(catalog);
+  const id = tableId(request.id as string[]);
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  const { names } = catalog.engine;
+  const target = names.tableFolder(id);
+  for (const entry of await trashEntries(catalog)) {
+    if (request.trash_id !== undefined && entry.name !== request.trash_id) continue;
+    if (isDirspaceError(entry.problem, 'UnsupportedFormat')) throw entry.problem;
+    const folder = folderInside(catalog, entry, id);
+    if (folder === undefined || (await readTableRecord(catalog, folder)) === undefined) continue;
+    const outcome = await catalog.store.moveFolder(folder, target);
+    if (outcome === 'missing') continue;
+    if (outcome === 'taken') {
+      throw new DirspaceError(
+        'TableAlreadyExists',
+        `A table ${showId(id)} exists now. Rename or drop it before bringing back the dropped one.`,
+        { details: { id } },
+      );
+    }
+    if (await namespaceHasName(catalog, id)) {
+      await catalog.store.moveFolder(target, folder);
+      throw namespaceInTheWay(id);
+    }
+    if (entry.record?.kind === 'table') await catalog.store.delete(trashRecordFile(entry.folder));
+    return { id, location: locationOf(catalog, target) };
+  }
+  const where =
+    request.trash_id === undefined
+      ? 'the trash'
+      : `the entry ${request.trash_id.slice(0, 80)} of the trash`;
+  throw new DirspaceError(
+    'TableNotFound',
+    `No dropped table ${showId(id)} is in ${where}. It was never dropped, was brought back, or was purged.`,
+    { details: { id } },
+  );
+}
+
+/** What was dropped at or below a namespace, newest drop first. */
+export async function listTrash(
+  catalog: Catalog,
+  request: ListTrashRequest,
+): Promise<ListTrashResponse> {
+  const id = namespaceId(request.id as string[] | undefined);
+  const entries: TrashItem[] = [];
+  for (const entry of await trashEntries(catalog)) {
+    const { record, name } = entry;
+    if (!entry.hasFolder) continue;
+    if (record === undefined) {
+      // Nothing tells where it was, so it is shown to those who see everything.
+      if (id.length === 0) entries.push({ trash_id: name, kind: 'unknown', id: [] });
+      continue;
+    }
+    if (!id.every((part, depth) => record.id[depth] === part)) continue;
+    const item = { trash_id: name, kind: record.kind, id: record.id, dropped_at: record.droppedAt };
+    if (record.kind === 'table') entries.push(item);
+    else entries.push({ ...item, tables: await tablesInside(catalog, entry.folder, record.id) });
+  }
+  return { entries };
+}
+
+/** Removes for good what was dropped longer ago than the age given. */
+export async function purgeTrash(
+  catalog: Catalog,
+  request: PurgeTrashRequest,
+): Promise<PurgeTrashResponse> {
+  const dryRun = request.dry_run ?? false;
+  if (!dryRun) await beginWrite(catalog);
+  let removed = 0;
+  for await (const entry of expired(catalog, request.older_than_millis)) {
+    if (entry.hasFolder) removed += 1;
+    if (!dryRun) await emptyTrash(catalog, entry.folder);
+  }
+  return { removed, dry_run: dryRun };
+}
+
+/** Removes what the catalog's retention does not keep any longer. Never fails: the next one goes on. */
+export async function sweepTrash(
+  catalog: Catalog,
+  pause: () => Promise<void> = nextTurn,
+): Promise<void> {
+  try {
+    let left = MOST_SWEPT;
+    for await (const entry of expired(catalog, catalog.trashRetention)) {
+      if (left-- === 0) return;
+      await pause();
+      await emptyTrash(catalog, entry.folder, pause);
+    }
+  } catch {
+    // Damage in the trash is reported by verify; it must not fail the caller.
+  }
+}
+
+/** In milliseconds, so that a program that ends at once does not wait for the disk. */
+const FIRST_SWEEP_AFTER = 1000;
+const SWEEP_PAUSE = 5;
+
+/**
+ * Sweeps the trash once, a while after the catalog was opened. Its waits do not keep the process
+ * alive, and the signal ends it between any two steps.
+ */
+export async function sweepInBackground(catalog: Catalog, signal: AbortSignal): Promise<void> {
+  try {
+    await catalog.env.sleep(FIRST_SWEEP_AFTER, signal, true);
+  } catch {
+    return;
+  }
+  await sweepTrash(catalog, () => catalog.env.sleep(SWEEP_PAUSE, signal, true));
+}
+
+/** Entries older than an age in milliseconds; also records without a folder, and the reverse. */
+async function* expired(catalog: Catalog, age: number): AsyncGenerator<TrashEntry> {
+  const entries = await trashEntries(catalog);
+  if (entries.length === 0) return;
+  const now = catalog.readOnly ? catalog.env.now() : await fileSystemTime(catalog.engine);
+  for (const entry of entries.reverse()) {
+    if (isDirspaceError(entry.problem, 'UnsupportedFormat')) continue;
+    // A record is written right before the rename that it is of.
+    const least = entry.hasFolder ? age : Math.max(age, DROP_GRACE);
+    const since = await droppedSince(catalog, entry);
+    if (since === undefined ? !entry.hasRecord : now - since >= least) yield entry;
+  }
+}
+
+/** Where the table `id` would lie in a trash entry, if it can be in there. */
+function folderInside(catalog: Catalog, entry: TrashEntry, id: ObjectPath): string | undefined {
+  if (!entry.hasFolder || entry.record === undefined) return undefined;
+  const { kind, id: dropped } = entry.record;
+  const isPrefix = dropped.every((part, depth) => id[depth] === part);
+  if (!isPrefix) return undefined;
+  if (kind === 'table') return dropped.length === id.length ? entry.folder : undefined;
+  if (dropped.length >= id.length) return undefined;
+  const whole = catalog.engine.names.tableFolder(id);
+  const namespace = catalog.engine.names.namespaceFolder(dropped);
+  return `${entry.folder}${whole.slice(namespace.length)}`;
+}
+
+/** Ids of the tables of a dropped namespace, sorted. */
+async function tablesInside(
+  catalog: Catalog,
+  folder: string,
+  id: readonly string[],
+): Promise<string[][]> {
+  const found: string[][] = [];
+  const waiting: { folder: string; id: readonly string[] }[] = [{ folder, id }];
+  for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) {
+    for (const { name, kind } of (await catalog.store.list(at.folder)) ?? []) {
+      const decoded = kind === 'folder' ? catalog.engine.names.decode(name, false) : undefined;
+      if (decoded === undefined) continue;
+      const inside = { folder: joinPath(at.folder, name), id: [...at.id, decoded.name] };
+      const marker = decoded.kind === 'table' ? TABLE_FILE : NAMESPACE_FILE;
+      if ((await catalog.store.head(joinPath(inside.folder, marker))) === undefined) continue;
+      if (decoded.kind === 'namespace') waiting.push(inside);
+      else if (found.push(inside.id) >= MOST_TABLES) return found;
+    }
+    await nextTurn();
+  }
+  return found.sort((left, right) => (left.join('$') < right.join('$') ? -1 : 1));
+}

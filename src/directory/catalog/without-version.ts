@@ -1,0 +1,68 @@
+/**
+ * A table that readers see no version of: whether it is only declared, and what is said where it
+ * cannot be used because its folder holds files all the same. Such files are never touched.
+ */
+import { DirspaceError, type ErrorCode } from '../../errors.ts';
+import type { CreateMode } from '../../protocol/index.ts';
+import { emptyTable, type FoundStorage, findStorage, mainBranch } from '../../table/index.ts';
+import { type Catalog, showId, type Table } from './catalog.ts';
+
+/** Of a table that was found to have no version. */
+export async function isOnlyDeclared(
+  { engine }: Catalog,
+  { folder, record }: Table,
+): Promise<boolean> {
+  return (await findStorage(engine, mainBranch(folder, record.id))) === undefined;
+}
+
+/** The error for operations that need a version of the table. */
+export async function withoutVersion(catalog: Catalog, table: Table): Promise<DirspaceError> {
+  const found = await findStorage(catalog.engine, mainBranch(table.folder, table.record.id));
+  return found === undefined
+    ? emptyTable()
+    : storageError('InvalidTableState', table, found, 'has no version that this catalog can read');
+}
+
+/**
+ * For those who are about to write the first version of a table: not where files are already.
+ * @throws TableAlreadyExists in mode Create, InvalidTableState
+ */
+export async function refuseStorage(
+  catalog: Catalog,
+  table: Table,
+  mode: CreateMode | undefined,
+): Promise<void> {
+  const found = await findStorage(catalog.engine, mainBranch(table.folder, table.record.id));
+  if (found === undefined) return;
+  throw mode === 'Create'
+    ? storageError('TableAlreadyExists', table, found, 'already exists')
+    : storageError('InvalidTableState', table, found, 'cannot get a first version');
+}
+
+const WHAT: Readonly<Record<FoundStorage['kind'], string>> = {
+  lance: 'its folder holds a dataset of Lance, which another program wrote',
+  fragments: 'its folder holds fragments without a manifest: its versions are missing',
+  versions: 'its folder holds versions of another incarnation of the table',
+  files: 'its folder holds files that this catalog did not write',
+};
+
+const DROP = 'drop the table, which keeps all of it in the trash, and create it anew';
+
+const ADVICE: Readonly<Record<FoundStorage['kind'], string>> = {
+  lance: `Open it with the program that wrote it, or ${DROP}.`,
+  fragments: `Bring the missing files back from a copy, let repair move the fragments into quarantine, or ${DROP}.`,
+  versions: `Bring .table.json back from a copy, or ${DROP}.`,
+  files: `Move them away, or ${DROP}.`,
+};
+
+const storageError = (
+  code: ErrorCode,
+  { id }: Table,
+  { kind, path }: FoundStorage,
+  what: string,
+): DirspaceError =>
+  new DirspaceError(
+    code,
+    `The table ${showId(id)} ${what}: ${WHAT[kind]} (${path}). ${ADVICE[kind]}`,
+    { details: { id, found: kind, path } },
+  );

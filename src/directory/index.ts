@@ -1,0 +1,5 @@
+/** A catalog on a directory tree: `DirectoryNamespace` and how it is opened. */
+
+export type { CredentialVendor } from './catalog/index.ts';
+export { openDirectoryNamespace } from './directory-namespace.ts';
+export { DEFAULT_BUFFER_BYTES, type KeptMemory, keptMemory } from './kept-memory.ts';

@@ -1,0 +1,27 @@
+/** The rows of a request's body, with the memory that is held of them counted for the request. */
+import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
+import { openArrowBody } from '../../ipc/index.ts';
+import type { RequestMemory } from '../../request-memory.ts';
+import { requestMemory, Turn } from '../../table/index.ts';
+import type { Catalog } from '../catalog/index.ts';
+
+/** Runs `work` on the rows. Whatever it took of `memory` is given back when it has ended. */
+export async function withRows<Result>(
+  { engine }: Catalog,
+  data: ArrowBody,
+  work: (rows: RecordBatchStream, memory: RequestMemory) => Promise<Result>,
+): Promise<Result> {
+  const memory = requestMemory(engine);
+  const turn = new Turn(engine.env);
+  const pause = (): Promise<void> | undefined => (turn.isOver() ? turn.pass() : undefined);
+  try {
+    const rows = await openArrowBody(data, {
+      memory,
+      maxContentBytes: engine.limits.bodyBytes,
+      pause,
+    });
+    return await work(rows, memory);
+  } finally {
+    memory.giveBack(memory.taken);
+  }
+}

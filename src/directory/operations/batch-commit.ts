@@ -1,0 +1,241 @@
+/**
+ * Operations on several tables, all or none: versions are prepared invisibly, one decision makes
+ * them visible together, and what has to wait for the decision is carried out after it.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { DETACHED_FOLDER, versionFile } from '../../format/index.ts';
+import {
+  type BatchCommitTablesRequest,
+  type BatchCommitTablesResponse,
+  type BatchCreateTableVersionsRequest,
+  type BatchCreateTableVersionsResponse,
+  type CommitTableOperation,
+  type CommitTableResult,
+  type CreateTableVersionRequest,
+  type DeclareTableRequest,
+  formatId,
+} from '../../protocol/index.ts';
+import { isFailedFlush } from '../../store/index.ts';
+import {
+  decideBatch,
+  planDeletion,
+  rememberHead,
+  type Snapshot,
+  type TableBranch,
+  writeHint,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  findTable,
+  finishJournal,
+  type Journal,
+  locationOf,
+  publishStaged,
+  readOfferedVersion,
+  requireBranch,
+  requireTable,
+  type StagedVersion,
+  tableExists,
+  tableId,
+  writeJournal,
+} from '../catalog/index.ts';
+import { declareTable } from './create-table.ts';
+import { versionRecord } from './versions.ts';
+
+/** @throws ConcurrentModification, InvalidInput; no version is visible then */
+export async function batchCreateTableVersions(
+  catalog: Catalog,
+  request: BatchCreateTableVersionsRequest,
+): Promise<BatchCreateTableVersionsResponse> {
+  const operations = request.entries.map((entry) => ({ create_table_version: entry }));
+  const { transaction_id, results } = await batchCommitTables(catalog, { operations });
+  return {
+    ...(transaction_id === undefined ? {} : { transaction_id }),
+    versions: results.flatMap((result) => result.create_table_version?.version ?? []),
+  };
+}
+
+export async function batchCommitTables(
+  catalog: Catalog,
+  request: BatchCommitTablesRequest,
+): Promise<BatchCommitTablesResponse> {
+  await beginWrite(catalog);
+  const batch = catalog.env.uuid();
+  const steps: Step[] = [];
+  for (const [index, operation] of request.operations.entries()) {
+    steps.push(await planStep(catalog, operation, index));
+  }
+  refuseRepeats(steps);
+  const journal: Journal = {
+    batch,
+    declares: steps.flatMap((step) => (step.kind === 'declare' ? [step] : [])),
+    deletions: steps.flatMap((step) => (step.kind === 'delete' ? [step] : [])),
+    deregisters: steps.flatMap((step) => (step.kind === 'deregister' ? [step] : [])),
+  };
+  const results: CommitTableResult[] = [];
+  const published: Snapshot[] = [];
+  let deciding = false;
+  await writeJournal(catalog, journal);
+  try {
+    for (const step of steps) {
+      if (step.kind === 'declare') {
+        const answer = await declareTable(catalog, step.request, step.incarnation);
+        results.push({ declare_table: answer });
+      } else if (step.kind === 'version') {
+        const snapshot = await publishStaged(catalog, step.branch, step.staged, batch);
+        published.push(snapshot);
+        const version = versionRecord(catalog, snapshot);
+        const transaction_id = snapshot.manifest.transaction;
+        results.push({ create_table_version: { transaction_id, version } });
+      } else if (step.kind === 'delete') {
+        results.push({ delete_table_versions: { deleted_count: step.versions.length } });
+      } else {
+        results.push({
+          deregister_table: { id: [...step.id], location: locationOf(catalog, step.place) },
+        });
+      }
+    }
+    await catalog.store.syncFolders([...new Set(published.map(({ branch }) => branch.folder))]);
+    deciding = true;
+    if ((await decideBatch(catalog.engine, batch, 'committed', tablesOf(request))) === 'aborted') {
+      throw new DirspaceError(
+        'ConcurrentModification',
+        'Another writer aborted this batch because it took too long to be decided. Nothing was changed; try again.',
+      );
+    }
+  } catch (error) {
+    // A decision to be seen that may not be on the disk: nothing that cannot be taken back is done
+    // because of it. Whoever opens the catalog next finishes what the disk says by then.
+    if (!(deciding && isFailedFlush(error))) await abandon(catalog, journal);
+    throw error;
+  }
+  catalog.engine.counters.commits += published.length;
+  for (const snapshot of published) {
+    rememberHead(catalog.engine, snapshot.branch, { slot: snapshot.version, snapshot });
+    await writeHint(catalog.engine, snapshot.branch, snapshot.version);
+  }
+  try {
+    await finishJournal(catalog, journal);
+  } catch (error) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `The batch ${batch} was committed, but what follows its decision could not be finished. Whoever opens the catalog next finishes it.`,
+      { cause: error, details: { transaction: batch } },
+    );
+  }
+  return { transaction_id: batch, results };
+}
+
+/** Noted in the decision, which says by whom the batch may be looked at. */
+const tablesOf = ({ operations }: BatchCommitTablesRequest): string[] => [
+  ...new Set(
+    operations.flatMap((operation) =>
+      Object.values(operation as Record<string, { readonly id?: readonly string[] } | undefined>)
+        .filter((part) => part !== undefined)
+        .map((part) => formatId(tableId(part.id))),
+    ),
+  ),
+];
+
+/** Leaves all or nothing, whichever was decided; if that fails too, the next opener does it. */
+async function abandon(catalog: Catalog, journal: Journal): Promise<void> {
+  try {
+    await decideBatch(catalog.engine, journal.batch, 'aborted');
+    await finishJournal(catalog, journal);
+  } catch {
+    // The error that led here says more.
+  }
+}
+
+type Step =
+  | {
+      readonly kind: 'declare';
+      readonly request: DeclareTableRequest;
+      readonly folder: string;
+      readonly incarnation: string;
+      readonly target: string;
+    }
+  | {
+      readonly kind: 'version';
+      readonly branch: TableBranch;
+      readonly staged: StagedVersion;
+      readonly target: string;
+    }
+  | {
+      readonly kind: 'delete';
+      readonly branch: TableBranch;
+      readonly versions: readonly number[];
+      readonly target: string;
+    }
+  | {
+      readonly kind: 'deregister';
+      readonly id: readonly string[];
+      readonly folder: string;
+      readonly incarnation: string;
+      readonly place: string;
+      readonly target: string;
+    };
+
+/** Checks all that can be checked before anything is done. */
+async function planStep(
+  catalog: Catalog,
+  operation: CommitTableOperation,
+  index: number,
+): Promise<Step> {
+  const { declare_table, create_table_version, delete_table_versions, deregister_table } =
+    operation;
+  const given = Object.values(operation).filter((member) => member !== undefined).length;
+  if (given !== 1) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `operations[${index}] has ${given} members; it needs exactly one of declare_table, create_table_version, delete_table_versions, deregister_table.`,
+    );
+  }
+  if (declare_table !== undefined) {
+    const id = tableId(declare_table.id);
+    if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
+    const folder = catalog.engine.names.tableFolder(id);
+    const incarnation = catalog.env.uuid();
+    return { kind: 'declare', request: declare_table, folder, incarnation, target: folder };
+  }
+  if (create_table_version !== undefined) return planVersion(catalog, create_table_version);
+  if (delete_table_versions !== undefined) {
+    const table = await requireTable(catalog, delete_table_versions);
+    const branch = await requireBranch(catalog, table, delete_table_versions.branch);
+    const versions = await planDeletion(catalog.engine, branch, delete_table_versions.ranges);
+    return { kind: 'delete', branch, versions, target: `${branch.folder} deletions` };
+  }
+  const table = await requireTable(catalog, deregister_table ?? {});
+  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  const incarnation = table.record.id;
+  return {
+    kind: 'deregister',
+    id: table.id,
+    folder: table.folder,
+    incarnation,
+    place,
+    target: table.folder,
+  };
+}
+
+async function planVersion(catalog: Catalog, request: CreateTableVersionRequest): Promise<Step> {
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const staged = await readOfferedVersion(catalog, branch, request);
+  return { kind: 'version', branch, staged, target: versionFile(branch.folder, request.version) };
+}
+
+/** Two steps on one thing would depend on their order. */
+function refuseRepeats(steps: readonly Step[]): void {
+  const seen = new Set<string>();
+  for (const { kind, target } of steps) {
+    if (seen.has(target)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The batch has two operations of kind ${kind} on ${target}.`,
+      );
+    }
+    seen.add(target);
+  }
+}

@@ -1,0 +1,144 @@
+/** The operations that change rows in place, by predicate or by key. */
+
+import type { ArrowBody } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  type CallOptions,
+  type MergeInsertIntoTableRequest,
+  type MergeInsertIntoTableResponse,
+  type UpdateTableRequest,
+  type UpdateTableResponse,
+  unsupported,
+} from '../../protocol/index.ts';
+import {
+  type MergeClauses,
+  mergeRows,
+  readSource,
+  type Snapshot,
+  type TableBranch,
+  updateRows,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  type NamedTable,
+  requireBranch,
+  requireTable,
+} from '../catalog/index.ts';
+import { withRows } from './arrow-body.ts';
+import { repeatedCommit, writeOptions } from './rows.ts';
+import { withTimeout } from './timeout.ts';
+
+/** @throws TableColumnNotFound, InvalidInput for a value that does not fit its column */
+export async function updateTable(
+  catalog: Catalog,
+  request: UpdateTableRequest,
+  options: CallOptions = {},
+): Promise<UpdateTableResponse> {
+  if (Object.keys(request.properties ?? {}).length > 0)
+    throw unsupported('UpdateTable with properties');
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) return updateAnswer(repeated, repeated.manifest.transaction);
+  const updates = request.updates.map(([path, sql]) => {
+    if (path !== undefined && sql !== undefined) return [path, sql] as const;
+    throw new DirspaceError('InvalidInput', 'An update is a column and an expression.');
+  });
+  const { snapshot, transaction, updatedRows } = await updateRows(
+    catalog.engine,
+    branch,
+    { updates, filter: request.predicate },
+    writeOptions(branch, options),
+  );
+  return updateAnswer(snapshot, transaction, updatedRows);
+}
+
+const updateAnswer = (
+  snapshot: Snapshot,
+  transaction: string | undefined,
+  rows = snapshot.manifest.operation.summary.updated_rows ?? 0,
+): UpdateTableResponse => ({
+  updated_rows: rows,
+  version: snapshot.version,
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
+
+/**
+ * `use_index` is a hint that changes no result: without an index on the keys they are scanned.
+ * @throws InvalidInput, TableSchemaValidation, PayloadTooLarge, ServiceUnavailable after `timeout`
+ */
+export async function mergeInsertIntoTable(
+  catalog: Catalog,
+  request: MergeInsertIntoTableRequest,
+  data: ArrowBody,
+  options: CallOptions = {},
+): Promise<MergeInsertIntoTableResponse> {
+  const clauses = mergeClauses(request);
+  return withTimeout(catalog.env, request.timeout, options.signal, async (signal) => {
+    const { branch, repeated } = await beginChange(catalog, request, options);
+    if (repeated !== undefined) return mergeAnswer(repeated, repeated.manifest.transaction);
+    const { engine } = catalog;
+    const wanted = {
+      ...writeOptions(branch, options),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const merged = await withRows(catalog, data, async (stream, memory) => {
+      const held = memory.hold('The rows of a merge');
+      const source = await readSource(stream, engine.limits, held, signal);
+      return await mergeRows(engine, branch, clauses, source, memory, wanted);
+    });
+    return mergeAnswer(merged.snapshot, merged.transaction, {
+      inserted_rows: merged.insertedRows,
+      updated_rows: merged.updatedRows,
+      deleted_rows: merged.deletedRows,
+    });
+  });
+}
+
+function mergeClauses(request: MergeInsertIntoTableRequest): MergeClauses {
+  const { on } = request;
+  const condition = request.when_matched_update_all_filt;
+  const filter = request.when_not_matched_by_source_delete_filt;
+  for (const [text, clause] of [
+    [condition, 'when_matched_update_all'],
+    [filter, 'when_not_matched_by_source_delete'],
+  ] as const) {
+    if (text === undefined || request[clause] === true) continue;
+    throw new DirspaceError('InvalidInput', `${clause}_filt is given without ${clause}.`);
+  }
+  return {
+    on: typeof on === 'string' ? [on] : on,
+    updateMatched: request.when_matched_update_all === true ? { condition } : undefined,
+    insertNew: request.when_not_matched_insert_all === true,
+    deleteMissing: request.when_not_matched_by_source_delete === true ? { filter } : undefined,
+  };
+}
+
+const mergeAnswer = (
+  snapshot: Snapshot,
+  transaction: string | undefined,
+  counts = snapshot.manifest.operation.summary,
+): MergeInsertIntoTableResponse => ({
+  num_updated_rows: counts.updated_rows ?? 0,
+  num_inserted_rows: counts.inserted_rows ?? 0,
+  num_deleted_rows: counts.deleted_rows ?? 0,
+  version: snapshot.version,
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
+
+export interface Change {
+  readonly branch: TableBranch;
+  /** What the same call committed before. */
+  readonly repeated: Snapshot | undefined;
+}
+
+/** The branch to be changed, unless the call is a repeat by its idempotency key. */
+export async function beginChange(
+  catalog: Catalog,
+  request: NamedTable & { readonly branch?: string },
+  options: CallOptions,
+): Promise<Change> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  return { branch, repeated: await repeatedCommit(catalog, table, options) };
+}

@@ -1,0 +1,357 @@
+/**
+ * Creating tables, with data or only declared. A new table is built whole in the staging folder and
+ * takes its place in one rename: readers see all of it or nothing.
+ */
+
+import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  encodeManifest,
+  encodeTable,
+  joinPath,
+  type Properties,
+  TABLE_FILE,
+  type TableRecord,
+  versionFile,
+} from '../../format/index.ts';
+import {
+  type CallOptions,
+  CREATE_MODES,
+  type CreateMode,
+  type CreateTableRequest,
+  type CreateTableResponse,
+  type DeclareTableRequest,
+  type DeclareTableResponse,
+  type ObjectPath,
+  parseMode,
+} from '../../protocol/index.ts';
+import {
+  assignFieldIds,
+  type Committed,
+  isTableAt,
+  mainBranch,
+  newTransaction,
+  nextManifest,
+  overwrite,
+  replaced,
+  resolveHead,
+  type Snapshot,
+  scan,
+  stagingFolder,
+  tableLeft,
+  unannounced,
+  writeFragments,
+  writeObject,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  findTable,
+  folderAt,
+  isOnlyDeclared,
+  locationOf,
+  refuseNamespaceOfThatName,
+  refuseStorage,
+  requireNamespace,
+  requireRoom,
+  showId,
+  type Table,
+  tableExists,
+  tableId,
+  tableIdAt,
+  tablePlaceTaken,
+} from '../catalog/index.ts';
+import { withRows } from './arrow-body.ts';
+import { vendedOptions } from './credentials.ts';
+import { placeTable } from './place-table.ts';
+import { repeatedCommit, writeOptions } from './rows.ts';
+import { propertiesAt } from './table-properties.ts';
+
+/** Rows can be read once. */
+interface GivenRows {
+  readonly data: ArrowBody;
+  areTaken: boolean;
+}
+
+/** How often others may take the name and leave it again before a creator gives up. */
+const MOST_ATTEMPTS = 64;
+
+/** @throws NamespaceNotFound, TableAlreadyExists, TableSchemaValidation */
+export async function createTable(
+  catalog: Catalog,
+  request: CreateTableRequest,
+  data: ArrowBody,
+  options: CallOptions = {},
+): Promise<CreateTableResponse> {
+  await beginWrite(catalog);
+  refuseStorageOptions(request.storage_options);
+  const id = tableId(request.id);
+  const mode = parseMode(request.mode, CREATE_MODES);
+  await refuseNamespaceOfThatName(catalog, id);
+  await requireNamespace(catalog, id.slice(0, -1));
+  const given: GivenRows = { data, areTaken: false };
+  for (let attempt = 1; ; attempt++) {
+    const existing = await findIfThere(catalog, id);
+    if (existing === undefined) break;
+    const repeated = await repeatedCommit(catalog, existing, options);
+    if (repeated !== undefined)
+      return committedAnswer(catalog, existing, repeated, repeated.manifest.transaction);
+    try {
+      return await fillTable(catalog, existing, mode, request.properties, given, options);
+    } catch (error) {
+      // Dropped since it was found: the name is free again, and no row was asked for yet.
+      const isFree = isDirspaceError(error, 'TableNotFound') && !given.areTaken;
+      if (!isFree || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+  requireRoom(catalog, id, catalog.engine.names.tableFolder(id));
+
+  const staged = await withRows(catalog, data, (stream) =>
+    stageTable(catalog, request.properties ?? {}, stream, options),
+  );
+  let winner: Table | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await placeTable(catalog, id, staged.folder, 1);
+    if (outcome === 'placed') {
+      catalog.engine.counters.commits++;
+      return createdAnswer(catalog, id, staged);
+    }
+    // Somebody else was faster; the data is in staging, so it can still be used.
+    winner = await findTable(catalog, id);
+    const isFree =
+      winner === undefined && !(await catalog.store.enter(catalog.engine.names.tableFolder(id)));
+    if (!isFree || attempt === MOST_ATTEMPTS) break;
+  }
+  if (mode === 'Create' || winner === undefined) {
+    await catalog.store.deleteFolder(staged.folder);
+    throw await tablePlaceTaken(catalog, id, tableExists(id));
+  }
+  try {
+    if (mode === 'ExistOk') return await existingAnswer(catalog, winner);
+    const rows: GivenRows = { data: await stagedRows(catalog, staged), areTaken: false };
+    return await fillTable(catalog, winner, mode, request.properties, rows, options);
+  } finally {
+    await catalog.store.deleteFolder(staged.folder);
+  }
+}
+
+/** As `findTable`, for a table that is most likely not there: a look costs less than a miss. */
+async function findIfThere(catalog: Catalog, id: ObjectPath): Promise<Table | undefined> {
+  const record = joinPath(catalog.engine.names.tableFolder(id), TABLE_FILE);
+  return (await catalog.store.head(record)) === undefined ? undefined : findTable(catalog, id);
+}
+
+/** @throws NamespaceNotFound, TableAlreadyExists */
+export async function declareTable(
+  catalog: Catalog,
+  request: DeclareTableRequest,
+  incarnation?: string,
+): Promise<DeclareTableResponse> {
+  await beginWrite(catalog);
+  const id = tableId(request.id);
+  const folder = catalog.engine.names.tableFolder(id);
+  if (request.location !== undefined) refuseOtherPlace(catalog, id, folder, request.location);
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
+  requireRoom(catalog, id, folder);
+  const staging = stagingFolder(catalog.env);
+  const record = newRecord(catalog, request.properties ?? {}, incarnation);
+  await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
+  await catalog.store.createFolder(mainBranch(staging, record.id).folder);
+  await catalog.store.syncFolders([staging]);
+  if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
+    await catalog.store.deleteFolder(staging);
+    throw await tablePlaceTaken(catalog, id, tableExists(id));
+  }
+  return {
+    location: locationOf(catalog, folder),
+    incarnation: record.id,
+    properties: { ...record.properties },
+    managed_versioning: catalog.managedVersioning,
+    ...(await vendedOptions(catalog, id, folder, request.vend_credentials)),
+  };
+}
+
+/** A table lies where its name says; a location may repeat that, in any spelling. */
+function refuseOtherPlace(
+  catalog: Catalog,
+  id: ObjectPath,
+  folder: string,
+  location: string,
+): void {
+  const given = folderAt(catalog, location);
+  if (given === folder) return;
+  const other = tableIdAt(catalog, given);
+  const whose = other === undefined ? '' : `, which is the place of the table ${showId(other)}`;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A table lies where its name says: ${showId(id)} at ${folder}, not at ${given}${whose}. Leave location out, or register a folder that is there already.`,
+    { details: { member: 'location', folder } },
+  );
+}
+
+interface StagedTable {
+  readonly folder: string;
+  readonly record: TableRecord;
+  readonly transaction: string;
+}
+
+async function stageTable(
+  catalog: Catalog,
+  properties: Readonly<Record<string, string>>,
+  stream: RecordBatchStream,
+  options: CallOptions,
+): Promise<StagedTable> {
+  const { store } = catalog;
+  const engine = unannounced(catalog.engine);
+  const folder = stagingFolder(catalog.env);
+  const record = newRecord(catalog, properties);
+  const branch = mainBranch(folder, record.id);
+  const keyed = writeOptions(branch, options).transaction ?? newTransaction(engine, branch);
+  const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
+  // Makes the staging folder, which the other files go into.
+  const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
+  const unmade = recorded.then(
+    () => undefined,
+    (reason: unknown) => ({ reason }),
+  );
+  try {
+    const written = await writeFragments(engine, folder, stream, tree, options.signal);
+    const draft = await replaced(engine, branch, undefined, {
+      kind: 'create',
+      schema: stream.schema,
+      fields: tree,
+      nextFieldId,
+      fragments: written.fragments,
+      rows: written.rows,
+    });
+    const transaction = typeof keyed === 'string' ? keyed : keyed();
+    const manifest = nextManifest(engine, branch, draft, undefined, transaction);
+    const published = writeObject(
+      store,
+      versionFile(branch.folder, 1),
+      encodeManifest(manifest).bytes,
+    );
+    // Names and contents reach the disk side by side; the rename comes after all of them.
+    const named = store.syncFolders([folder, branch.folder]);
+    await Promise.all([written.durable, recorded, published, named]);
+    return { folder, record, transaction };
+  } catch (error) {
+    const first = await unmade;
+    await store.deleteFolder(folder);
+    // Where there is no folder, nothing else can be written: that is no news.
+    throw first === undefined ? error : first.reason;
+  }
+}
+
+/**
+ * Writes into a table that is there: its first version if it is only declared. Properties given
+ * join those of a declaration, and replace those of a table that is overwritten.
+ */
+async function fillTable(
+  catalog: Catalog,
+  table: Table,
+  mode: CreateMode,
+  properties: Properties | undefined,
+  given: GivenRows,
+  options: CallOptions,
+): Promise<CreateTableResponse> {
+  const branch = mainBranch(table.folder, table.record.id);
+  const head = await resolveHead(catalog.engine, branch);
+  if (head !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
+  if (head !== undefined && mode === 'Create') throw tableExists(table.id);
+  if (head === undefined) {
+    if (mode === 'ExistOk' && !(await isOnlyDeclared(catalog, table)))
+      return existingAnswer(catalog, table);
+    await refuseStorage(catalog, table, mode);
+  }
+  if (head === undefined) await requireVersionsFolder(catalog, table);
+  let committed: Committed;
+  try {
+    given.areTaken = true;
+    committed = await withRows(catalog, given.data, (stream) =>
+      overwrite(catalog.engine, branch, head?.snapshot, stream, {
+        ...writeOptions(branch, options),
+        // Once more, right before the version is published: another program may write there as well.
+        beforeFirst: () => refuseStorage(catalog, table, mode),
+        ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
+        ...(properties === undefined
+          ? {}
+          : {
+              properties: (first) =>
+                first ? { ...table.record.properties, ...properties } : properties,
+            }),
+      }),
+    );
+  } catch (error) {
+    if (mode !== 'ExistOk' || !isDirspaceError(error, 'TableAlreadyExists')) throw error;
+    return existingAnswer(catalog, table);
+  }
+  return committedAnswer(catalog, table, committed.snapshot, committed.transaction);
+}
+
+const committedAnswer = (
+  catalog: Catalog,
+  table: Table,
+  snapshot: Snapshot,
+  transaction: string | undefined,
+): CreateTableResponse => ({
+  location: locationOf(catalog, table.folder),
+  incarnation: table.record.id,
+  version: snapshot.version,
+  properties: propertiesAt(table, snapshot),
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
+
+/** A copy of the catalog that kept files only has lost the empty folder of a declared table. */
+export async function requireVersionsFolder(catalog: Catalog, table: Table): Promise<void> {
+  const { folder } = mainBranch(table.folder, table.record.id);
+  if (await catalog.store.enter(folder)) return;
+  // A writer that outlived its table must not make this folder inside the next one.
+  if (!(await isTableAt(catalog.engine, table.folder, table.record.id))) throw tableLeft();
+  await catalog.store.createFolder(folder, table.folder);
+}
+
+const newRecord = (
+  catalog: Catalog,
+  properties: Readonly<Record<string, string>>,
+  id: string = catalog.env.uuid(),
+): TableRecord => ({ id, createdAt: catalog.env.now(), properties });
+
+async function stagedRows(catalog: Catalog, staged: StagedTable): Promise<RecordBatchStream> {
+  const head = await resolveHead(catalog.engine, mainBranch(staged.folder, staged.record.id));
+  if (head === undefined) throw new DirspaceError('Internal', 'The staged table has no version.');
+  return scan(catalog.engine, head.snapshot, {});
+}
+
+const createdAnswer = (
+  catalog: Catalog,
+  id: ObjectPath,
+  staged: StagedTable,
+): CreateTableResponse => ({
+  location: locationOf(catalog, catalog.engine.names.tableFolder(id)),
+  incarnation: staged.record.id,
+  version: 1,
+  properties: { ...staged.record.properties },
+  transaction_id: staged.transaction,
+});
+
+async function existingAnswer(catalog: Catalog, table: Table): Promise<CreateTableResponse> {
+  const head = await resolveHead(catalog.engine, mainBranch(table.folder, table.record.id));
+  return {
+    location: locationOf(catalog, table.folder),
+    incarnation: table.record.id,
+    properties: propertiesAt(table, head?.snapshot),
+    ...(head === undefined ? {} : { version: head.snapshot.version }),
+  };
+}
+
+function refuseStorageOptions(options: Readonly<Record<string, string>> | undefined): void {
+  const names = Object.keys(options ?? {});
+  if (names.length === 0) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A directory catalog takes no storage options, and was given ${names.join(', ')}. Leave storage_options out.`,
+  );
+}

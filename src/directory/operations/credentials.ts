@@ -1,0 +1,28 @@
+/** Credentials for a table's storage: a local disk needs none, a vendor may be plugged in. */
+import { DirspaceError } from '../../errors.ts';
+import type { ObjectPath } from '../../protocol/index.ts';
+import { type Catalog, locationOf } from '../catalog/index.ts';
+
+/** `storage_options` where the caller wants them and the vendor has some. */
+export async function vendedOptions(
+  catalog: Catalog,
+  id: ObjectPath,
+  folder: string,
+  wanted: boolean | undefined,
+): Promise<{ storage_options?: Record<string, string> }> {
+  if (wanted !== true || catalog.vendor === undefined) return {};
+  const options = await catalog.vendor({ id, location: locationOf(catalog, folder) });
+  if (options === undefined || options === null) return {};
+  const strange = Object.entries(options).find(([, value]) => typeof value !== 'string')?.[0];
+  if (typeof options === 'object' && strange === undefined) {
+    return { storage_options: { ...options } };
+  }
+  const found =
+    strange === undefined
+      ? `a value of type ${typeof options}`
+      : `${JSON.stringify(strange)} of type ${typeof options[strange]}`;
+  throw new DirspaceError(
+    'Internal',
+    `The credential vendor answered ${found}; it answers an object of strings, also for expires_at_millis.`,
+  );
+}

@@ -1,0 +1,15 @@
+/** The operations of the protocol on a directory catalog, one function each. */
+
+export { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
+export * as changes from './changes.ts';
+export { createTable, declareTable } from './create-table.ts';
+export { describeTable } from './describe.ts';
+export * as indexes from './indexes.ts';
+export * as namespaces from './namespaces.ts';
+export * as query from './query.ts';
+export * as references from './references.ts';
+export * as rows from './rows.ts';
+export * as schemas from './schemas.ts';
+export * as tables from './tables.ts';
+export { alterTransaction, describeTransaction } from './transactions.ts';
+export * as versions from './versions.ts';

@@ -1,0 +1,84 @@
+/**
+ * The index operations of an engine that builds no indexes yet: every table has none, so lists are
+ * empty and a named index is not found. Creating one is refused in handlers.ts.
+ */
+import { DirspaceError } from '../../errors.ts';
+import type {
+  DescribeTableIndexStatsRequest,
+  DescribeTableIndexStatsResponse,
+  DropTableIndexRequest,
+  DropTableIndexResponse,
+  ListTableIndicesRequest,
+  ListTableIndicesResponse,
+} from '../../protocol/index.ts';
+import { snapshotAt } from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  type NamedTable,
+  pageOf,
+  requireBranch,
+  requireTable,
+  showId,
+  type Table,
+} from '../catalog/index.ts';
+
+/** Empty for every table, a declared one too. @throws TableNotFound, TableVersionNotFound */
+export async function listTableIndices(
+  catalog: Catalog,
+  request: ListTableIndicesRequest,
+): Promise<ListTableIndicesResponse> {
+  await requireVersion(catalog, request);
+  const { items } = pageOf<ListTableIndicesResponse['indexes'][number]>(
+    [],
+    request,
+    ({ index_name }) => index_name,
+  );
+  return { indexes: [...items] };
+}
+
+/** @throws TableNotFound, TableVersionNotFound, TableIndexNotFound */
+export async function describeTableIndexStats(
+  catalog: Catalog,
+  request: DescribeTableIndexStatsRequest,
+): Promise<DescribeTableIndexStatsResponse> {
+  throw missingIndex(await requireVersion(catalog, request), request.index_name);
+}
+
+/** @throws TableNotFound, TableBranchNotFound, TableIndexNotFound */
+export async function dropTableIndex(
+  catalog: Catalog,
+  request: DropTableIndexRequest,
+): Promise<DropTableIndexResponse> {
+  await beginWrite(catalog);
+  throw missingIndex(await requireVersion(catalog, request), request.index_name);
+}
+
+interface NamedVersion extends NamedTable {
+  readonly branch?: string | undefined;
+  readonly version?: number | undefined;
+}
+
+/** The table, once branch and version of the request are known to exist. */
+async function requireVersion(catalog: Catalog, named: NamedVersion): Promise<Table> {
+  const { branch, version } = named;
+  const table = await requireTable(catalog, named);
+  const found = await requireBranch(catalog, table, branch);
+  if (version !== undefined) await snapshotAt(catalog.engine, found, version);
+  return table;
+}
+
+function missingIndex({ id }: Table, name: string | undefined): DirspaceError {
+  if (name === undefined) {
+    return new DirspaceError(
+      'InvalidInput',
+      'The request names no index: give the name of one as index_name.',
+      { details: { member: 'index_name' } },
+    );
+  }
+  return new DirspaceError(
+    'TableIndexNotFound',
+    `The table ${showId(id)} has no index ${JSON.stringify(name.slice(0, 80))}: this release builds none.`,
+    { details: { id, index: name } },
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * The moment a table that was built aside takes its name: one rename, unless a table or a namespace
+ * has the name.
+ */
+import { parentFolder } from '../../format/index.ts';
+import type { ObjectPath } from '../../protocol/index.ts';
+import { highestListed, mainBranch } from '../../table/index.ts';
+import {
+  type Catalog,
+  missingNamespace,
+  namespaceHasName,
+  namespaceInTheWay,
+  prepareTrash,
+  readTableRecord,
+} from '../catalog/index.ts';
+
+/**
+ * Renames a staged folder into place, and takes it out again if a namespace has that name.
+ * @param versions that the table has so far
+ */
+export async function placeTable(
+  catalog: Catalog,
+  id: ObjectPath,
+  staging: string,
+  versions: number,
+): Promise<'placed' | 'taken'> {
+  const folder = catalog.engine.names.tableFolder(id);
+  let outcome = await catalog.store.moveFolder(staging, folder);
+  if (outcome === 'missing' && id.length === 1) {
+    // The folder of the root's tables is the engine's own; a user may have removed it.
+    await catalog.store.createFolder(parentFolder(folder));
+    outcome = await catalog.store.moveFolder(staging, folder);
+  }
+  if (outcome === 'missing') {
+    await catalog.store.deleteFolder(staging);
+    missingNamespace(id.slice(0, -1));
+  }
+  if (outcome === 'taken') return 'taken';
+  if (!(await namespaceHasName(catalog, id))) return 'placed';
+  await catalog.store.moveFolder(folder, staging);
+  // Whoever saw the table in that moment may have written to it.
+  if ((await versionsIn(catalog, staging)) > versions) await moveToTrash(catalog, id, staging);
+  else await catalog.store.deleteFolder(staging);
+  throw namespaceInTheWay(id);
+}
+
+/** The number of the newest version of a table that lies aside, 0 if it has none. */
+async function versionsIn(catalog: Catalog, folder: string): Promise<number> {
+  const record = await readTableRecord(catalog, folder);
+  if (record === undefined) return 0;
+  return (await highestListed(catalog.engine, mainBranch(folder, record.id))) ?? 0;
+}
+
+async function moveToTrash(catalog: Catalog, id: ObjectPath, folder: string): Promise<void> {
+  const trash = await prepareTrash(catalog, 'table', id);
+  await catalog.store.moveFolder(folder, trash);
+}

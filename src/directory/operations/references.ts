@@ -1,0 +1,286 @@
+/** The tag and branch operations. */
+import { DirspaceError } from '../../errors.ts';
+import { MAIN_BRANCH, type TagRecord } from '../../format/index.ts';
+import type {
+  BranchContents,
+  CreateTableBranchRequest,
+  CreateTableTagRequest,
+  DeleteTableBranchRequest,
+  DeleteTableTagRequest,
+  GetTableTagVersionRequest,
+  GetTableTagVersionResponse,
+  ListTableBranchesRequest,
+  ListTableBranchesResponse,
+  ListTableTagsRequest,
+  ListTableTagsResponse,
+  TagContents,
+  UpdateTableTagRequest,
+} from '../../protocol/index.ts';
+import { isMissingFolder } from '../../store/index.ts';
+import {
+  createBranch,
+  createTag,
+  deleteBranch,
+  deleteTag,
+  type FoundBranch,
+  findBranch,
+  findTag,
+  hintNamed,
+  leftAtThatMoment,
+  listBranches,
+  listTags,
+  mainBranch,
+  replaceTag,
+  resolveHead,
+  snapshotAt,
+  type TableBranch,
+  tableLeft,
+  visibleSnapshot,
+  withHold,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  byCodeUnits,
+  type Catalog,
+  missingBranch,
+  pageOf,
+  requireBranch,
+  requireStill,
+  requireTable,
+  type Table,
+  withoutVersion,
+} from '../catalog/index.ts';
+import { missingTag } from './describe.ts';
+
+export async function listTableTags(
+  catalog: Catalog,
+  request: ListTableTagsRequest,
+): Promise<ListTableTagsResponse> {
+  const table = await requireTable(catalog, request);
+  const tags = [...(await listTags(catalog.engine, table.folder, table.record.id))];
+  const { items, page_token } = pageOf(sorted(tags), request, ([name]) => name);
+  const contents: [string, TagContents][] = [];
+  for (const [name, record] of items) {
+    contents.push([name, await tagContents(catalog, table, record)]);
+  }
+  await requireStill(catalog, table);
+  return {
+    tags: Object.fromEntries(contents),
+    ...(page_token === undefined ? {} : { page_token }),
+  };
+}
+
+/** @throws TableTagNotFound */
+export async function getTableTagVersion(
+  catalog: Catalog,
+  request: GetTableTagVersionRequest,
+): Promise<GetTableTagVersionResponse> {
+  const table = await requireTable(catalog, request);
+  const record = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+  if (record === undefined) throw missingTag(table, request.tag);
+  return { version: record.version, ...branchMember(record.branch) };
+}
+
+/** @throws TableTagAlreadyExists, TableVersionNotFound */
+export async function createTableTag(
+  catalog: Catalog,
+  request: CreateTableTagRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  return withTagged(catalog, table, request, async (record, branch) => {
+    await createTag(catalog.engine, table.folder, request.tag, record);
+    if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
+    if (await takeBack(catalog, table, request.tag, record)) throw tableLeft();
+    throw leftAtThatMoment(`The tag ${request.tag}`);
+  });
+}
+
+/** @throws TableTagNotFound, TableVersionNotFound */
+export async function updateTableTag(
+  catalog: Catalog,
+  request: UpdateTableTagRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  return withTagged(catalog, table, request, async (record, branch) => {
+    const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+    if (known === undefined) throw missingTag(table, request.tag);
+    await replaceTag(catalog.engine, table.folder, request.tag, record);
+    if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
+    if (await takeBack(catalog, table, request.tag, record, known)) throw tableLeft();
+    throw leftAtThatMoment(`The tag ${request.tag}`);
+  });
+}
+
+/** @throws TableTagNotFound */
+export async function deleteTableTag(
+  catalog: Catalog,
+  request: DeleteTableTagRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+  const { engine } = catalog;
+  if (known !== undefined && (await deleteTag(engine, table.folder, table.record.id, request.tag)))
+    return {};
+  throw missingTag(table, request.tag);
+}
+
+export async function listTableBranches(
+  catalog: Catalog,
+  request: ListTableBranchesRequest,
+): Promise<ListTableBranchesResponse> {
+  const table = await requireTable(catalog, request);
+  const all = await listBranches(catalog.engine, table.folder, table.record.id);
+  const branches = all.sort((left, right) => byCodeUnits(left.branch, right.branch));
+  const { items, page_token } = pageOf(branches, request, ({ branch }) => branch);
+  const contents: [string, BranchContents][] = [];
+  for (const branch of items) contents.push([branch.branch, await branchContents(catalog, branch)]);
+  await requireStill(catalog, table);
+  return {
+    branches: Object.fromEntries(contents),
+    ...(page_token === undefined ? {} : { page_token }),
+  };
+}
+
+/** From the newest version of main where nothing else is said. @throws TableBranchAlreadyExists */
+export async function createTableBranch(
+  catalog: Catalog,
+  request: CreateTableBranchRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const parent = await requireBranch(catalog, table, request.from_branch);
+  const from =
+    request.from_version === undefined
+      ? (await resolveHead(catalog.engine, parent))?.snapshot
+      : await snapshotAt(catalog.engine, parent, request.from_version);
+  if (from === undefined) {
+    throw await withoutVersion(catalog, table);
+  }
+  await hintNamed(catalog.engine, parent, from.version);
+  await withHold(catalog.engine, parent, from.version, () =>
+    createBranch(catalog.engine, request.name, from),
+  );
+  return {};
+}
+
+/** @throws TableBranchNotFound */
+export async function deleteTableBranch(
+  catalog: Catalog,
+  request: DeleteTableBranchRequest,
+): Promise<Record<string, never>> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  if (request.name === MAIN_BRANCH) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The branch main cannot be deleted; drop the table instead.',
+    );
+  }
+  const { engine } = catalog;
+  const { folder, record } = table;
+  const branch = await findBranch(engine, folder, record.id, request.name);
+  if (branch === undefined) throw missingBranch(table, request.name);
+  const refuseTagged = async (): Promise<void> => {
+    for (const [tag, { branch: named }] of await listTags(engine, folder, record.id)) {
+      if (named !== request.name) continue;
+      throw new DirspaceError(
+        'InvalidTableState',
+        `The branch ${request.name} is named by the tag ${tag}. Delete or update that tag first.`,
+        { details: { branch: request.name, tag } },
+      );
+    }
+  };
+  await refuseTagged();
+  // Once more when it is out of sight: whoever makes a tag looks for the branch afterwards.
+  if (await deleteBranch(engine, folder, request.name, branch.record.id, refuseTagged)) return {};
+  const left = await findBranch(engine, folder, record.id, request.name);
+  if (left?.record.id !== branch.record.id) throw missingBranch(table, request.name);
+  throw new DirspaceError(
+    'ServiceUnavailable',
+    `The branch ${request.name} is there, but its folder cannot be found to be moved away. Nothing was changed; try again.`,
+    { details: { branch: request.name } },
+  );
+}
+
+/** Runs `work` while nobody deletes the version that the tag is to name. */
+async function withTagged(
+  catalog: Catalog,
+  table: Table,
+  request: { readonly version: number; readonly branch?: string },
+  work: (record: TagRecord, branch: TableBranch) => Promise<void>,
+): Promise<Record<string, never>> {
+  const branch = await requireBranch(catalog, table, request.branch);
+  const { version } = await snapshotAt(catalog.engine, branch, request.version);
+  const record = { table: table.record.id, branch: branch.branch, version };
+  await hintNamed(catalog.engine, branch, version);
+  await withHold(catalog.engine, branch, version, () => work(record, branch));
+  return {};
+}
+
+/**
+ * Undoes a tag whose branch or table left before it was there. False where it cannot be found, as it
+ * has gone with its table, or has changed since.
+ */
+async function takeBack(
+  catalog: Catalog,
+  { folder }: Table,
+  tag: string,
+  { table, branch, version }: TagRecord,
+  known?: TagRecord,
+): Promise<boolean> {
+  const { engine } = catalog;
+  const found = await findTag(engine, folder, table, tag);
+  if (found?.branch !== branch || found.version !== version) return false;
+  try {
+    if (known === undefined) return await deleteTag(engine, folder, table, tag);
+    await replaceTag(engine, folder, tag, known);
+    return true;
+  } catch (error) {
+    if (isMissingFolder(error)) return false;
+    throw error;
+  }
+}
+
+async function branchOf(
+  catalog: Catalog,
+  table: Table,
+  name: string,
+): Promise<TableBranch | undefined> {
+  return name === MAIN_BRANCH
+    ? mainBranch(table.folder, table.record.id)
+    : findBranch(catalog.engine, table.folder, table.record.id, name);
+}
+
+async function tagContents(
+  catalog: Catalog,
+  table: Table,
+  record: TagRecord,
+): Promise<TagContents> {
+  const branch = await branchOf(catalog, table, record.branch);
+  const snapshot = branch && (await visibleSnapshot(catalog.engine, branch, record.version));
+  return {
+    version: record.version,
+    manifestSize: snapshot?.manifestBytes ?? 0,
+    ...branchMember(record.branch),
+  };
+}
+
+async function branchContents(catalog: Catalog, branch: FoundBranch): Promise<BranchContents> {
+  const head = await resolveHead(catalog.engine, branch);
+  return {
+    parentBranch: branch.record.parentBranch,
+    parentVersion: branch.record.parentVersion,
+    createAt: Math.floor(branch.record.createdAt / 1000),
+    manifestSize: head?.snapshot.manifestBytes ?? 0,
+  };
+}
+
+/** Main goes without saying. */
+const branchMember = (branch: string): { branch?: string } =>
+  branch === MAIN_BRANCH ? {} : { branch };
+
+const sorted = <Value>(entries: [string, Value][]): [string, Value][] =>
+  entries.sort(([left], [right]) => byCodeUnits(left, right));

@@ -1,0 +1,321 @@
+/** The operations on rows: insert, query, count, delete by id, and what belongs to versions of them. */
+import { createHash } from 'node:crypto';
+import type { ArrowBody } from '../../arrow/index.ts';
+import {
+  type CallOptions,
+  type CountTableRowsRequest,
+  type CountTableRowsResponse,
+  type DeleteFromTableRequest,
+  type DeleteFromTableResponse,
+  type DeleteRowsRequest,
+  type DeleteRowsResponse,
+  type FragmentSummary,
+  type GetTableStatsRequest,
+  type GetTableStatsResponse,
+  INSERT_MODES,
+  type InsertIntoTableRequest,
+  type InsertIntoTableResponse,
+  parseMode,
+  type RestoreTableRequest,
+  type RestoreTableResponse,
+  type UpdateTableSchemaMetadataRequest,
+  type UpdateTableSchemaMetadataResponse,
+} from '../../protocol/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import {
+  append,
+  countMatches,
+  deleteRowsById,
+  deleteWhere,
+  isEmptyTable,
+  noteHead,
+  overwrite,
+  planScan,
+  type RowsDeleted,
+  replaceSchemaMetadata,
+  resolveHead,
+  restore,
+  type Snapshot,
+  snapshotAt,
+  type TableBranch,
+  unchangedHead,
+  withHold,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  isMissed,
+  type NamedTable,
+  requireBranch,
+  requireTable,
+  type Table,
+  tableId,
+  withoutVersion,
+} from '../catalog/index.ts';
+import { withRows } from './arrow-body.ts';
+import { fillDeclared } from './fill-declared.ts';
+import { findCommit } from './transactions.ts';
+
+/** Gives a table that is only declared its first rows. @throws TableSchemaValidation */
+export async function insertIntoTable(
+  catalog: Catalog,
+  request: InsertIntoTableRequest,
+  data: ArrowBody,
+  options: CallOptions = {},
+): Promise<InsertIntoTableResponse> {
+  await beginWrite(catalog);
+  const mode = parseMode(request.mode, INSERT_MODES);
+  if (options.idempotencyKey !== undefined) {
+    const repeated = await repeatedCommit(catalog, await requireTable(catalog, request), options);
+    if (repeated !== undefined)
+      return insertAnswer(repeated, repeated.manifest.operation.summary.added_rows);
+  }
+  const { engine } = catalog;
+  const { id, incarnation, branch: name } = request;
+  const named = { id, incarnation, branch: name };
+  const base = await snapshotUnlessDeclared(catalog, named);
+  if (base === undefined) {
+    const { snapshot, rows } = await withRows(catalog, data, (stream) =>
+      fillDeclared(catalog, named, stream, options),
+    );
+    return insertAnswer(snapshot, rows);
+  }
+  const { branch } = base;
+  const write = writeOptions(branch, options);
+  const { snapshot, rows } = await withRows(catalog, data, (stream) =>
+    mode === 'Append'
+      ? append(engine, base, stream, write)
+      : overwrite(engine, branch, base, stream, write),
+  );
+  // A program that appends does so again.
+  if (request.branch === undefined)
+    await noteHead(engine, branch, { slot: snapshot.version, snapshot });
+  return insertAnswer(snapshot, rows);
+}
+
+/** Undefined for a table that is only declared. */
+async function snapshotUnlessDeclared(
+  catalog: Catalog,
+  request: RequestedVersion,
+): Promise<Snapshot | undefined> {
+  try {
+    return await requestedSnapshot(catalog, request);
+  } catch (error) {
+    if (isEmptyTable(error)) return undefined;
+    throw error;
+  }
+}
+
+const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => ({
+  transaction_id: snapshot.manifest.transaction,
+  num_inserted_rows: rows,
+  version: snapshot.version,
+});
+
+export async function countTableRows(
+  catalog: Catalog,
+  request: CountTableRowsRequest,
+  { signal }: CallOptions = {},
+): Promise<CountTableRowsResponse> {
+  const snapshot = await requestedSnapshot(catalog, request);
+  if (request.predicate === undefined) return { count: snapshot.rowCount };
+  const { predicate: filter } = request;
+  const plan = await planScan(catalog.engine, snapshot, { columns: [], filter, signal });
+  return { count: await countMatches(plan) };
+}
+
+export async function deleteRows(
+  catalog: Catalog,
+  request: DeleteRowsRequest,
+  options: CallOptions = {},
+): Promise<DeleteRowsResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const wanted = writeOptions(branch, options);
+  return deletedAnswer(await deleteRowsById(catalog.engine, branch, request.row_ids, wanted));
+}
+
+/** @throws InvalidInput naming the place in the predicate, TableColumnNotFound */
+export async function deleteFromTable(
+  catalog: Catalog,
+  request: DeleteFromTableRequest,
+  options: CallOptions = {},
+): Promise<DeleteFromTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const repeated = await repeatedCommit(catalog, table, options);
+  if (repeated !== undefined) {
+    return {
+      version: repeated.version,
+      num_deleted_rows: repeated.manifest.operation.summary.deleted_rows ?? 0,
+      transaction_id: repeated.manifest.transaction,
+    };
+  }
+  const wanted = writeOptions(branch, options);
+  return deletedAnswer(await deleteWhere(catalog.engine, branch, request.predicate, wanted));
+}
+
+const deletedAnswer = ({
+  snapshot,
+  transaction,
+  deletedRows,
+}: RowsDeleted): DeleteRowsResponse => ({
+  version: snapshot.version,
+  num_deleted_rows: deletedRows,
+  ...(transaction === undefined ? {} : { transaction_id: transaction }),
+});
+
+/** @throws TableVersionNotFound */
+export async function restoreTable(
+  catalog: Catalog,
+  request: RestoreTableRequest,
+  options: CallOptions = {},
+): Promise<RestoreTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const source = await snapshotAt(catalog.engine, branch, request.version);
+  const { transaction } = await withHold(catalog.engine, branch, source.version, () =>
+    restore(catalog.engine, branch, source, writeOptions(branch, options)),
+  );
+  return transaction === undefined ? {} : { transaction_id: transaction };
+}
+
+export async function updateTableSchemaMetadata(
+  catalog: Catalog,
+  request: UpdateTableSchemaMetadataRequest,
+  options: CallOptions = {},
+): Promise<UpdateTableSchemaMetadataResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const metadata = { ...request.metadata };
+  const { transaction } = await replaceSchemaMetadata(
+    catalog.engine,
+    branch,
+    metadata,
+    writeOptions(branch, options),
+  );
+  return { metadata, ...(transaction === undefined ? {} : { transaction_id: transaction }) };
+}
+
+/** A fragment with fewer rows, deleted ones included, is one that compaction would join with others. */
+const SMALL_FRAGMENT_ROWS = 100_000;
+
+export async function getTableStats(
+  catalog: Catalog,
+  request: GetTableStatsRequest,
+): Promise<GetTableStatsResponse> {
+  const snapshot = await requestedSnapshot(catalog, request);
+  const lengths = (await snapshot.fragments()).map(({ rows }) => rows).sort((a, b) => a - b);
+  return {
+    total_bytes: snapshot.manifest.totals.bytes,
+    num_rows: snapshot.rowCount,
+    num_indices: 0,
+    fragment_stats: {
+      num_fragments: lengths.length,
+      num_small_fragments: lengths.filter((rows) => rows < SMALL_FRAGMENT_ROWS).length,
+      lengths: summaryOf(lengths),
+    },
+  };
+}
+
+/** The least length that is above the given share of all, as LanceDB tells it; zeros for none. */
+function summaryOf(sorted: readonly number[]): FragmentSummary {
+  const at = (percent: number): number => sorted[Math.floor((percent * sorted.length) / 100)] ?? 0;
+  const sum = sorted.reduce((total, rows) => total + rows, 0);
+  return {
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    mean: sorted.length === 0 ? 0 : Math.floor(sum / sorted.length),
+    p25: at(25),
+    p50: at(50),
+    p75: at(75),
+    p99: at(99),
+  };
+}
+
+interface RequestedVersion extends NamedTable {
+  readonly branch?: string | undefined;
+  readonly version?: number | undefined;
+}
+
+/** At once where it is the one that was read last. @throws InvalidTableState for a declared table */
+export function requestedSnapshot(
+  catalog: Catalog,
+  request: RequestedVersion,
+): Awaitable<Snapshot> {
+  if (request.branch === undefined && request.version === undefined) {
+    const folder = catalog.engine.names.tableFolder(tableId(request.id));
+    const unchanged = unchangedHead(catalog.engine, folder);
+    if (unchanged !== undefined && isOf(unchanged, request.incarnation)) return unchanged;
+  }
+  return soughtSnapshot(catalog, request);
+}
+
+const isOf = ({ branch }: Snapshot, incarnation: string | undefined): boolean =>
+  incarnation === undefined || incarnation === branch.incarnation;
+
+async function soughtSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
+  try {
+    return await namedSnapshot(catalog, request);
+  } catch (error) {
+    if (isMissed(error)) await requireTable(catalog, request);
+    throw error;
+  }
+}
+
+async function namedSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
+  const head = await resolveHead(catalog.engine, branch);
+  if (head === undefined) throw await withoutVersion(catalog, table);
+  if (request.branch === undefined) await noteHead(catalog.engine, branch, head);
+  return head.snapshot;
+}
+
+export const writeOptions = (
+  branch: TableBranch,
+  options: CallOptions,
+): { transaction?: string | (() => string); signal?: AbortSignal } => ({
+  ...(options.signal === undefined ? {} : { signal: options.signal }),
+  ...(options.idempotencyKey === undefined
+    ? {}
+    : { transaction: stampedTransaction(branch.incarnation, options.idempotencyKey, options) }),
+});
+
+/** The transaction id of a write follows from its key, so that a repeat finds the first. */
+const keyedTransaction = (incarnation: string, key: string): string =>
+  `${incarnation}.key-${createHash('sha256').update(key).digest('hex').slice(0, 48)}`;
+
+/** With what the key stands for behind it, once that is known. */
+function stampedTransaction(
+  incarnation: string,
+  key: string,
+  { idempotencyStamp: stamp }: CallOptions,
+): string | (() => string) {
+  const keyed = keyedTransaction(incarnation, key);
+  return stamp === undefined ? keyed : () => `${keyed}-${stamp.made()}`;
+}
+
+/** What a write with this key committed before. @throws IdempotencyKeyReused */
+export async function repeatedCommit(
+  catalog: Catalog,
+  table: Table,
+  options: CallOptions,
+): Promise<Snapshot | undefined> {
+  if (options.idempotencyKey === undefined) return undefined;
+  const keyed = keyedTransaction(table.record.id, options.idempotencyKey);
+  const found = await findCommit(
+    catalog,
+    table,
+    (transaction) => transaction === keyed || transaction.startsWith(`${keyed}-`),
+  );
+  // Releases before this one kept no stamp.
+  const stamp = found?.manifest.transaction.slice(keyed.length + 1) ?? '';
+  if (stamp !== '') await options.idempotencyStamp?.check(stamp);
+  return found;
+}

@@ -1,0 +1,136 @@
+/** The operations that change the columns of a table and what is said of them. */
+import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  type AlterTableAddColumnsRequest,
+  type AlterTableAddColumnsResponse,
+  type AlterTableAlterColumnsRequest,
+  type AlterTableAlterColumnsResponse,
+  type AlterTableDropColumnsRequest,
+  type AlterTableDropColumnsResponse,
+  type CallOptions,
+  typeFromJson,
+  type UpdateFieldMetadataRequest,
+  type UpdateFieldMetadataResponse,
+  unsupported,
+} from '../../protocol/index.ts';
+import {
+  addColumns,
+  alterColumns,
+  dropColumns,
+  findField,
+  leafOf,
+  type NewColumn,
+  type Snapshot,
+  updateFieldMetadata as updateMetadata,
+} from '../../table/index.ts';
+import type { Catalog } from '../catalog/index.ts';
+import { beginChange } from './changes.ts';
+import { writeOptions } from './rows.ts';
+
+/** @throws InvalidInput, TableColumnNotFound, Unsupported for columns that code elsewhere fills */
+export async function alterTableAddColumns(
+  catalog: Catalog,
+  request: AlterTableAddColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableAddColumnsResponse> {
+  const columns = request.new_columns.map((entry): NewColumn => {
+    if (entry.virtual_column !== undefined) throw unsupported('Virtual columns');
+    if (entry.computed !== undefined) throw unsupported('Computed columns');
+    return {
+      path: entry.name,
+      expression: entry.expression,
+      type: typeOf(entry.data_type, entry.name),
+      metadata: entry.metadata,
+    };
+  });
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) return changed(repeated, repeated.manifest.transaction);
+  const write = writeOptions(branch, options);
+  const { snapshot, transaction } = await addColumns(catalog.engine, branch, columns, write);
+  return changed(snapshot, transaction);
+}
+
+/**
+ * @throws InvalidInput for a type that could lose values, and where nothing is to be changed;
+ * TableColumnNotFound
+ */
+export async function alterTableAlterColumns(
+  catalog: Catalog,
+  request: AlterTableAlterColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableAlterColumnsResponse> {
+  if (request.alterations.length === 0) {
+    throw new DirspaceError('InvalidInput', 'No column is given to alter.');
+  }
+  const changes = request.alterations.map((entry) => {
+    if (entry.virtual_column !== undefined) throw unsupported('Virtual columns');
+    const { path, rename, nullable } = entry;
+    if (rename === undefined && nullable === undefined && entry.data_type === undefined) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The alteration of ${JSON.stringify(path)} changes nothing: give rename, nullable or data_type.`,
+        { details: { column: path } },
+      );
+    }
+    return { path, rename, nullable, type: typeOf(entry.data_type, path) };
+  });
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) return changed(repeated, repeated.manifest.transaction);
+  const write = writeOptions(branch, options);
+  const { snapshot, transaction } = await alterColumns(catalog.engine, branch, changes, write);
+  return changed(snapshot, transaction);
+}
+
+/** @throws TableColumnNotFound, InvalidInput when no column would be left */
+export async function alterTableDropColumns(
+  catalog: Catalog,
+  request: AlterTableDropColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableDropColumnsResponse> {
+  if (request.columns.length === 0) {
+    throw new DirspaceError('InvalidInput', 'No column is given to drop.');
+  }
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  const { snapshot, transaction } =
+    repeated === undefined
+      ? await dropColumns(catalog.engine, branch, request.columns, writeOptions(branch, options))
+      : { snapshot: repeated, transaction: repeated.manifest.transaction };
+  return changed(snapshot, transaction);
+}
+
+/** @throws TableColumnNotFound */
+export async function updateFieldMetadata(
+  catalog: Catalog,
+  request: UpdateFieldMetadataRequest,
+  options: CallOptions = {},
+): Promise<UpdateFieldMetadataResponse> {
+  if (request.updates.length === 0) {
+    throw new DirspaceError('InvalidInput', 'No field is given to update.');
+  }
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined) {
+    const fields = request.updates.map(({ path }) => {
+      const { metadata } = leafOf(findField(repeated.fields, path)).field;
+      return [path, Object.fromEntries(metadata)] as const;
+    });
+    const answer = changed(repeated, repeated.manifest.transaction);
+    return { ...answer, fields: Object.fromEntries(fields) };
+  }
+  const updated = await updateMetadata(
+    catalog.engine,
+    branch,
+    request.updates,
+    writeOptions(branch, options),
+  );
+  return { ...changed(updated.snapshot, updated.transaction), fields: { ...updated.fields } };
+}
+
+const changed = (
+  { version }: Snapshot,
+  transaction: string | undefined,
+): { version: number; transaction_id?: string } =>
+  transaction === undefined ? { version } : { version, transaction_id: transaction };
+
+const typeOf = (json: object | undefined, path: string): DataType | undefined =>
+  json === undefined ? undefined : typeFromJson(json, `data_type of ${JSON.stringify(path)}`);

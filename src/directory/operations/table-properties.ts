@@ -1,0 +1,37 @@
+/**
+ * The properties of a table: those of its record, until a version of main brings others with it.
+ * So they are replaced together with the rows, in the one step that publishes the version.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import { mainBranch, resolveHead, type Snapshot } from '../../table/index.ts';
+import type { Catalog, Table } from '../catalog/index.ts';
+
+/** `newest` is the newest version of main, undefined when there is none. */
+export function propertiesAt(
+  { record }: Pick<Table, 'record'>,
+  newest: Snapshot | undefined,
+): Record<string, string> {
+  const versioned = newest?.manifest.properties;
+  const isLater = versioned !== undefined && versioned.since > (record.since ?? 0);
+  return { ...(isLater ? versioned.values : record.properties) };
+}
+
+async function propertiesOf(catalog: Catalog, table: Table): Promise<Record<string, string>> {
+  const branch = mainBranch(table.folder, table.record.id);
+  return propertiesAt(table, (await resolveHead(catalog.engine, branch))?.snapshot);
+}
+
+/** For answers of operations that must also work on a damaged table: what is still readable. */
+export async function readableProperties(
+  catalog: Catalog,
+  table: Table,
+): Promise<Record<string, string>> {
+  try {
+    return await propertiesOf(catalog, table);
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt') || isDirspaceError(error, 'UnsupportedFormat')) {
+      return { ...table.record.properties };
+    }
+    throw error;
+  }
+}

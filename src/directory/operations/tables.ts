@@ -1,0 +1,264 @@
+/** Tables as catalog entries: dropped, renamed, moved, taken out and put back, each by one rename. */
+import { DirspaceError } from '../../errors.ts';
+import { DETACHED_FOLDER, encodeTable, joinPath } from '../../format/index.ts';
+import {
+  type DeregisterTableRequest,
+  type DeregisterTableResponse,
+  type DropTableRequest,
+  type DropTableResponse,
+  formatId,
+  type ListTablesRequest,
+  type ListTablesResponse,
+  type ObjectPath,
+  parseMode,
+  REGISTER_MODES,
+  type RegisterTableRequest,
+  type RegisterTableResponse,
+  type RenameTableRequest,
+  type RenameTableResponse,
+  renameTarget,
+  type TableExistsRequest,
+} from '../../protocol/index.ts';
+import { listedVersions, mainBranch, resolveHead, snapshotAt } from '../../table/index.ts';
+import {
+  allTables,
+  beginWrite,
+  type Catalog,
+  findTable,
+  folderAt,
+  isOnlyDeclared,
+  locationOf,
+  missingNamespace,
+  namespaceHasName,
+  namespaceId,
+  namespaceInTheWay,
+  numberedAnew,
+  pageLimit,
+  pageOf,
+  pageStart,
+  prepareTrash,
+  readTableRecord,
+  refuseNamespaceOfThatName,
+  replaceFolder,
+  requireNamespace,
+  requireRoom,
+  requireTable,
+  settleDrop,
+  showId,
+  type Table,
+  tableExists,
+  tableId,
+  tableIdAt,
+  tablePlaceTaken,
+  tablesIn,
+  tableToRead,
+} from '../catalog/index.ts';
+import { propertiesAt, readableProperties } from './table-properties.ts';
+
+export async function listTables(
+  catalog: Catalog,
+  request: ListTablesRequest,
+): Promise<ListTablesResponse> {
+  const id = namespaceId(request.id);
+  await requireNamespace(catalog, id);
+  const limit = pageLimit(request);
+  const found: string[] = [];
+  for await (const name of tablesIn(catalog, id, pageStart(request))) {
+    if (request.include_declared === false && !(await isCreated(catalog, [...id, name]))) continue;
+    found.push(name);
+    if (found.length > limit) break;
+  }
+  const { items, page_token } = pageOf(found, { limit: request.limit }, (name) => name);
+  return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
+}
+
+/** All tables of the catalog by full string id, joined with `$`. */
+export async function listAllTables(
+  catalog: Catalog,
+  request: ListTablesRequest,
+): Promise<ListTablesResponse> {
+  const limit = pageLimit(request);
+  const start = pageStart(request);
+  const found: string[] = [];
+  for await (const id of allTables(catalog, start?.split('$'))) {
+    if (request.include_declared === false && !(await isCreated(catalog, id))) continue;
+    found.push(formatId(id));
+    if (found.length > limit) break;
+  }
+  const { items, page_token } = pageOf(found, { limit: request.limit }, (id) => id);
+  return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
+}
+
+/** @throws TableNotFound, TableVersionNotFound */
+export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
+  const table = await tableToRead(catalog, request);
+  if (request.version === undefined) return;
+  await snapshotAt(catalog.engine, mainBranch(table.folder, table.record.id), request.version);
+}
+
+/** Moves the table to the trash, from where undropTable brings it back. @throws TableNotFound */
+export async function dropTable(
+  catalog: Catalog,
+  request: DropTableRequest,
+): Promise<DropTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const properties = await readableProperties(catalog, table);
+  const first = await prepareTrash(catalog, 'table', table.id);
+  await moveAway(catalog, table, first);
+  const moved = await incarnationIn(catalog, first);
+  const trash = await numberedAnew(catalog, first, table.record.id, moved, 'table', table.id);
+  await settleDrop(catalog, trash);
+  return entryAnswer(catalog, table, table.folder, properties);
+}
+
+/**
+ * Takes the table out of the catalog and keeps its files; `location` says where they are now, and
+ * RegisterTable takes it as it is. `context.relative_location` is the same place relative to the
+ * root. @throws TableNotFound
+ */
+export async function deregisterTable(
+  catalog: Catalog,
+  request: DeregisterTableRequest,
+): Promise<DeregisterTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const properties = await readableProperties(catalog, table);
+  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  await moveAway(catalog, table, place);
+  return {
+    ...entryAnswer(catalog, table, place, properties),
+    context: { relative_location: place },
+  };
+}
+
+/**
+ * Puts a table folder that lies somewhere inside the root into its place in the tree.
+ * @throws InvalidInput for a location outside the root or without a table
+ */
+export async function registerTable(
+  catalog: Catalog,
+  request: RegisterTableRequest,
+): Promise<RegisterTableResponse> {
+  await beginWrite(catalog);
+  const id = tableId(request.id);
+  const mode = parseMode(request.mode, REGISTER_MODES);
+  const location = folderAt(catalog, request.location);
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  const record = await readTableRecord(catalog, location);
+  if (record === undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no table at ${location}: a table's folder holds the file .table.json.`,
+    );
+  }
+  refuseRegistered(catalog, location);
+  const newest = await resolveHead(catalog.engine, mainBranch(location, record.id));
+  const properties = { ...propertiesAt({ record }, newest?.snapshot), ...request.properties };
+  const existing = await findTable(catalog, id);
+  if (existing !== undefined && mode === 'Create') throw tableExists(id);
+  if (Object.keys(request.properties ?? {}).length > 0) {
+    await catalog.store.put(
+      joinPath(location, '.table.json'),
+      encodeTable({ ...record, properties, since: newest?.slot }),
+    );
+  }
+  const place = catalog.engine.names.tableFolder(id);
+  const isReplaced =
+    existing !== undefined &&
+    (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
+  if (!isReplaced) await moveInto(catalog, id, location, place);
+  return { location: locationOf(catalog, place), incarnation: record.id, properties };
+}
+
+/** Renames the table, also into another namespace. @throws TableAlreadyExists, NamespaceNotFound */
+export async function renameTable(
+  catalog: Catalog,
+  request: RenameTableRequest,
+): Promise<RenameTableResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const namespace = renameTarget(request) ?? table.id.slice(0, -1);
+  const target = tableId([...namespace, request.new_table_name]);
+  await requireNamespace(catalog, target.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, target);
+  await moveInto(catalog, target, table.folder, catalog.engine.names.tableFolder(target));
+  return {};
+}
+
+async function moveInto(
+  catalog: Catalog,
+  id: ObjectPath,
+  from: string,
+  place: string,
+): Promise<void> {
+  if (from === place) throw nameTaken(id);
+  if (id.length === 1) await catalog.store.createFolder('data');
+  requireRoom(catalog, id, place);
+  const outcome = await catalog.store.moveFolder(from, place);
+  if (outcome === 'taken') throw await tablePlaceTaken(catalog, id, nameTaken(id));
+  if (outcome === 'missing') {
+    if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
+    throw new DirspaceError('TableNotFound', 'The table was moved or dropped by somebody else.');
+  }
+  if (!(await namespaceHasName(catalog, id))) return;
+  await catalog.store.moveFolder(place, from);
+  throw namespaceInTheWay(id);
+}
+
+const nameTaken = (id: ObjectPath): DirspaceError =>
+  new DirspaceError(
+    'TableAlreadyExists',
+    `There is a table ${showId(id)} already. Choose another name, or drop or rename that table first.`,
+    { details: { id } },
+  );
+
+async function moveAway(catalog: Catalog, table: Table, place: string): Promise<void> {
+  if ((await catalog.store.moveFolder(table.folder, place)) === 'moved') return;
+  throw new DirspaceError(
+    'TableNotFound',
+    `The table ${showId(table.id)} was moved or dropped by somebody else.`,
+    { details: { id: table.id } },
+  );
+}
+
+/** Of a table that was moved; undefined where nothing tells. Never fails. */
+async function incarnationIn(catalog: Catalog, folder: string): Promise<string | undefined> {
+  try {
+    return (await readTableRecord(catalog, folder))?.id;
+  } catch {
+    return undefined;
+  }
+}
+
+const entryAnswer = (
+  catalog: Catalog,
+  table: Table,
+  folder: string,
+  properties: Record<string, string>,
+): DropTableResponse => ({
+  id: [...table.id],
+  location: locationOf(catalog, folder),
+  properties,
+});
+
+/** A table has been created once it has a version, or files of another program. */
+export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  const table = await findTable(catalog, id);
+  if (table === undefined) return false;
+  const branch = mainBranch(table.folder, table.record.id);
+  if ((await listedVersions(catalog.engine, branch)).length > 0) return true;
+  return !(await isOnlyDeclared(catalog, table));
+}
+
+/** A folder that is in the tree already is a table under its own name. */
+function refuseRegistered(catalog: Catalog, location: string): void {
+  const id = tableIdAt(catalog, location);
+  if (id === undefined) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The location ${location} is the table ${showId(id)} already. Rename that table instead.`,
+    { details: { id } },
+  );
+}

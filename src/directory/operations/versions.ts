@@ -1,0 +1,116 @@
+/**
+ * The table-version operations: list, describe, publish a staged manifest, delete runs of versions.
+ */
+import type {
+  BatchDeleteTableVersionsRequest,
+  BatchDeleteTableVersionsResponse,
+  CreateTableVersionRequest,
+  CreateTableVersionResponse,
+  DescribeTableVersionRequest,
+  DescribeTableVersionResponse,
+  ListTableVersionsRequest,
+  ListTableVersionsResponse,
+  TableVersion,
+} from '../../protocol/index.ts';
+import {
+  deleteVersions,
+  planDeletion,
+  resolveHead,
+  type Snapshot,
+  snapshotAt,
+  visibleSnapshot,
+  visibleVersions,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  locationOf,
+  pageOf,
+  publishStaged,
+  readOfferedVersion,
+  requireBranch,
+  requireStill,
+  requireTable,
+} from '../catalog/index.ts';
+
+export async function listTableVersions(
+  catalog: Catalog,
+  request: ListTableVersionsRequest,
+): Promise<ListTableVersionsResponse> {
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const numbers = await visibleVersions(catalog.engine, branch);
+  const descending = request.descending === true;
+  if (descending) numbers.reverse();
+  const after = (key: string, start: string): boolean =>
+    descending ? Number(key) < Number(start) : Number(key) > Number(start);
+  const { items, page_token } = pageOf(numbers, request, String, after);
+  const versions: TableVersion[] = [];
+  for (const number of items) {
+    // Cleanup may go by while the page is read.
+    const snapshot = await visibleSnapshot(catalog.engine, branch, number);
+    if (snapshot !== undefined) versions.push(versionRecord(catalog, snapshot));
+  }
+  await requireStill(catalog, table);
+  await requireBranch(catalog, table, request.branch);
+  return { versions, ...(page_token === undefined ? {} : { page_token }) };
+}
+
+/** The newest version if none is named. @throws TableVersionNotFound */
+export async function describeTableVersion(
+  catalog: Catalog,
+  request: DescribeTableVersionRequest,
+): Promise<DescribeTableVersionResponse> {
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const head =
+    request.version === undefined ? await resolveHead(catalog.engine, branch) : undefined;
+  const snapshot =
+    head?.snapshot ?? (await snapshotAt(catalog.engine, branch, request.version ?? 0));
+  return { version: versionRecord(catalog, snapshot) };
+}
+
+/** Publishes a staged manifest as the next version. @throws ConcurrentModification when it is taken */
+export async function createTableVersion(
+  catalog: Catalog,
+  request: CreateTableVersionRequest,
+): Promise<CreateTableVersionResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const staged = await readOfferedVersion(catalog, branch, request);
+  const snapshot = await publishStaged(catalog, branch, staged, undefined);
+  catalog.engine.counters.commits++;
+  return { transaction_id: staged.manifest.transaction, version: versionRecord(catalog, snapshot) };
+}
+
+/** All ranges or none. @throws InvalidInput, InvalidTableState for versions that must stay */
+export async function batchDeleteTableVersions(
+  catalog: Catalog,
+  request: BatchDeleteTableVersionsRequest,
+): Promise<BatchDeleteTableVersionsResponse> {
+  await beginWrite(catalog);
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  const plan = await planDeletion(catalog.engine, branch, request.ranges);
+  return { deleted_count: await deleteVersions(catalog.engine, branch, plan) };
+}
+
+export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {
+  const { manifest } = snapshot;
+  return {
+    version: manifest.version,
+    manifest_path: locationOf(catalog, snapshot.file),
+    manifest_size: snapshot.manifestBytes,
+    e_tag: snapshot.checksum,
+    timestamp_millis: manifest.timestamp,
+    metadata: {
+      ...manifest.annotations,
+      operation: manifest.operation.kind,
+      transaction_id: manifest.transaction,
+      ...Object.fromEntries(
+        Object.entries(manifest.operation.summary).map(([name, count]) => [name, String(count)]),
+      ),
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * Compaction in the background of one open catalog: after a commit that leaves more small fragments
+ * than asked for. Never part of the commit: its failure is nobody's but its own.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  compact,
+  DEFAULT_MAX_DELETED_SHARE,
+  type Engine,
+  resolveHead,
+  type Snapshot,
+} from '../../table/index.ts';
+
+export interface AutoCompactOptions {
+  /** So many fragments more than the last compaction left are joined. */
+  readonly fragments: number;
+}
+
+export class AutoCompaction {
+  readonly #fragments: number;
+  /** Fragments that the last compaction left, by branch. */
+  readonly #left = new Map<string, number>();
+  readonly #running = new Map<string, Promise<void>>();
+  #closed = false;
+
+  /** @throws InvalidInput */
+  constructor({ fragments }: AutoCompactOptions) {
+    if (!Number.isSafeInteger(fragments) || fragments < 1) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `autoCompact.fragments is ${fragments}; give a whole number from 1 on.`,
+      );
+    }
+    this.#fragments = fragments;
+  }
+
+  /** To be told of every commit; returns at once. */
+  notice(engine: Engine, { branch, manifest }: Snapshot): void {
+    const { folder } = branch;
+    if (this.#closed || manifest.operation.kind === 'compact' || this.#running.has(folder)) return;
+    if (manifest.totals.fragments - (this.#left.get(folder) ?? 0) <= this.#fragments) return;
+    const work = this.#compact(engine, branch)
+      .catch(() => {
+        // Tried again after as many more commits; until then nothing is lost but speed.
+        this.#left.set(folder, manifest.totals.fragments);
+      })
+      .finally(() => this.#running.delete(folder));
+    this.#running.set(folder, work);
+  }
+
+  /** Begins nothing new; resolves once what runs has ended. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#running.values());
+  }
+
+  async #compact(engine: Engine, branch: Snapshot['branch']): Promise<void> {
+    const { fragmentRows, fragmentBytes } = engine.limits;
+    await engine.withLock(`${branch.folder} compact`, () =>
+      compact(engine, branch, {
+        targetRows: fragmentRows,
+        targetBytes: fragmentBytes,
+        maxDeletedShare: DEFAULT_MAX_DELETED_SHARE,
+        tiered: true,
+        dryRun: false,
+      }),
+    );
+    const head = await resolveHead(engine, branch);
+    this.#left.set(branch.folder, head?.snapshot.manifest.totals.fragments ?? 0);
+  }
+}

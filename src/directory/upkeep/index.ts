@@ -1,0 +1,6 @@
+/** Keeps a catalog in order: compaction in the background, cleanup, verify, repair. */
+
+export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
+export { repairCatalog } from './repair.ts';
+export { cleanupTable, optimizeTable } from './upkeep.ts';
+export { verifyCatalog } from './verify.ts';

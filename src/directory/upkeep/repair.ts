@@ -1,0 +1,238 @@
+/**
+ * Taking out of the way what keeps a catalog from being read: a torn end of a branch, tags nobody
+ * can read, empty folders. All of it goes to `.dirspace/quarantine/`, with a record of where it
+ * was; nothing is ever deleted for good. Where the newest versions of a branch are torn or lost, the
+ * one before them is accepted.
+ */
+
+import {
+  DETACHED_FOLDER,
+  FORMAT_FILE,
+  joinPath,
+  latestFile,
+  MAIN_BRANCH,
+  PRIVATE_FOLDER,
+  parseVersionFile,
+  versionFile,
+} from '../../format/index.ts';
+import { encodeChecksummed } from '../../json.ts';
+import type {
+  CallOptions,
+  RepairAction,
+  RepairRequest,
+  RepairResponse,
+  VerifyProblem,
+} from '../../protocol/index.ts';
+import {
+  type Acceptance,
+  acceptVersion,
+  planAcceptance,
+  type VerifiedBranch,
+  WITHOUT_MANIFEST,
+  writeObject,
+} from '../../table/index.ts';
+import { beginWrite, type Catalog } from '../catalog/index.ts';
+import { type Inspection, inspectCatalog, SHARED_NAME } from './verify.ts';
+
+const QUARANTINE_FOLDER = `${PRIVATE_FOLDER}/quarantine`;
+/** In bytes; a larger file is moved. */
+const LARGEST_COPY = 64 * 1024 * 1024;
+
+interface Plan {
+  readonly path: string;
+  /**
+   * A table that is detached can be registered under another name. A file that is about to be
+   * replaced stays until then: a crash in between must not lose what it says. What is lost cannot be
+   * moved.
+   */
+  readonly kind: 'file' | 'folder' | 'detach' | 'replaced' | 'lost';
+  readonly why: string;
+}
+
+/**
+ * Nobody else should write to the catalog meanwhile.
+ * @throws NamespaceNotFound for a namespace that is not there
+ */
+export async function repairCatalog(
+  catalog: Catalog,
+  request: RepairRequest,
+  options: CallOptions = {},
+): Promise<RepairResponse> {
+  const apply = request.apply ?? false;
+  const format = (request.id ?? []).length > 0 ? undefined : await mendFormat(catalog, request);
+  if (format?.unknown === true) {
+    return {
+      applied: apply,
+      actions: [],
+      left: [{ path: FORMAT_FILE, kind: 'format', what: format.why }],
+    };
+  }
+  if (apply) await beginWrite(catalog);
+  const inspection = await inspectCatalog(catalog, request.id, options);
+  const ends: Acceptance[] = [];
+  const plans: Plan[] = [];
+  for (const branch of inspection.branches) {
+    const end = await planAcceptance(catalog.engine, branch);
+    if (end !== undefined) {
+      ends.push(end);
+      plans.push(...endOf(end, branch));
+    } else plans.push(...unprovenHint(branch, inspection.branches));
+  }
+  plans.push(...planRepair(inspection));
+  const first = format === undefined ? [] : [format.action];
+  const mended = new Set([...first, ...plans].map(({ path }) => path));
+  if (!apply) {
+    const left = inspection.findings.problems.filter(
+      (problem) => !mended.has(problem.path) && !ends.some(goesWith(problem)),
+    );
+    const actions = [...first, ...plans.map(({ path, why }) => ({ path, why }))];
+    return { applied: false, actions, left };
+  }
+  const actions =
+    plans.length === 0 ? [...first] : [...first, ...(await quarantine(catalog, plans))];
+  for (const end of ends) await acceptVersion(catalog.engine, end);
+  for (const { branch } of inspection.branches) catalog.engine.heads.delete(branch.folder);
+  const { findings } = await inspectCatalog(catalog, request.id, options);
+  return { applied: true, actions, left: findings.problems };
+}
+
+type FormatRepair =
+  | { readonly unknown: true; readonly why: string }
+  | { readonly unknown: false; readonly action: RepairAction };
+
+/** Writes the format file anew where it is damaged or missing, if `apply` is set. */
+async function mendFormat(
+  catalog: Catalog,
+  request: RepairRequest,
+): Promise<FormatRepair | undefined> {
+  const { format, store, readOnly } = catalog;
+  const problem = await format.check();
+  if (problem === undefined) return undefined;
+  const { foldsCase, managed: found } = await format.propose();
+  const managed = request.managed_versioning ?? found;
+  if (managed === undefined) {
+    const why = `${problem.message} Nothing tells whether versions are managed, so say it with the request: managed_versioning is true or false (--managed-versioning of the command line); it is false unless the catalog was switched.`;
+    return { unknown: true, why };
+  }
+  const why = `${problem.message} It is written anew: folds_case ${foldsCase}, managed_versioning ${managed}.`;
+  const action = { path: FORMAT_FILE, why };
+  if (request.apply !== true) return { unknown: false, action };
+  if (readOnly) await beginWrite(catalog);
+  let quarantined: string | undefined;
+  const parent = (await store.list(PRIVATE_FOLDER)) ?? [];
+  const kind = parent.find(({ name }) => joinPath(PRIVATE_FOLDER, name) === FORMAT_FILE)?.kind;
+  if (kind === 'file' || kind === 'folder') {
+    const how = kind === 'file' ? 'replaced' : kind;
+    const [moved] = await quarantine(catalog, [{ path: FORMAT_FILE, kind: how, why }]);
+    quarantined = moved?.quarantined;
+  }
+  await format.mend(foldsCase, managed);
+  return {
+    unknown: false,
+    action: { ...action, ...(quarantined === undefined ? {} : { quarantined }) },
+  };
+}
+
+function planRepair({ findings }: Inspection): Plan[] {
+  const plans: Plan[] = [];
+  for (const { path, kind, what } of findings.problems) {
+    const isRecord = kind === 'tag' && !what.startsWith('It names version');
+    if (kind === 'fragment' && what === WITHOUT_MANIFEST)
+      plans.push({ path, kind: 'file', why: what });
+    if (isRecord) plans.push({ path, kind: 'file', why: what });
+    if (kind === 'table' && what === SHARED_NAME) plans.push({ path, kind: 'detach', why: what });
+  }
+  for (const { path, kind } of findings.leftovers) {
+    if (kind === 'empty folder')
+      plans.push({ path, kind: 'folder', why: 'It is an empty folder.' });
+  }
+  return plans;
+}
+
+/**
+ * The hint of a table that has no version at all, on no branch. Without it, and without its
+ * fragments, the table is declared.
+ */
+function unprovenHint(
+  { branch, lost }: VerifiedBranch,
+  branches: readonly VerifiedBranch[],
+): Plan[] {
+  if (lost === undefined || lost.newest > 0 || branch.branch !== MAIN_BRANCH) return [];
+  const hasVersion = (other: VerifiedBranch): boolean =>
+    other.branch.tableFolder === branch.tableFolder && other.versions.length > 0;
+  if (branches.some(hasVersion)) return [];
+  const why = `${lost.what} There is none to accept.`;
+  return [{ path: latestFile(branch.folder), kind: 'file', why }];
+}
+
+/** What is done to the end of a branch whose newest versions are lost or damaged. */
+function endOf(plan: Acceptance, { lost }: VerifiedBranch): Plan[] {
+  const { branch, accepted, first, last, torn } = plan;
+  const then = `Version ${accepted} is accepted: version ${last + 1} restores it, and the numbers ${first} to ${last} are not used again.`;
+  const plans: Plan[] = torn.map(({ path, damage }) => ({
+    path,
+    kind: 'replaced',
+    why: `${damage ?? ''} ${then}`,
+  }));
+  if (lost === undefined) return plans;
+  const path = versionFile(branch.folder, lost.newest + 1);
+  return [{ path, kind: 'lost', why: `It is missing. ${lost.what} ${then}` }, ...plans];
+}
+
+/** Whether a problem is with one of the numbers that are not used again. */
+const goesWith =
+  ({ path }: VerifyProblem) =>
+  ({ branch, first, last }: Acceptance): boolean => {
+    if (!path.startsWith(`${branch.folder}/`)) return false;
+    const version = parseVersionFile(path.slice(branch.folder.length + 1));
+    return version !== undefined && version >= first && version <= last;
+  };
+
+/** The record is written first: whatever happens after it, it says where things belong. */
+async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<RepairAction[]> {
+  const { store, env } = catalog;
+  const folder = `${QUARANTINE_FOLDER}/${env.uuid()}`;
+  const moves = plans.map((plan, at) => ({
+    ...plan,
+    quarantined:
+      plan.kind === 'lost'
+        ? undefined
+        : plan.kind === 'detach'
+          ? `${DETACHED_FOLDER}/${env.uuid()}.table`
+          : joinPath(folder, `${at}-${plan.path.slice(plan.path.lastIndexOf('/') + 1)}`),
+  }));
+  await store.createFolder(folder);
+  const record = encodeChecksummed({
+    format: 1,
+    quarantined_at: env.now(),
+    items: moves.map(itemOf),
+  });
+  await writeObject(store, joinPath(folder, 'record.json'), record.bytes);
+  await store.syncFolders([folder]);
+  for (const { path, kind, quarantined } of moves) {
+    if (quarantined === undefined) continue;
+    if (kind === 'folder' || kind === 'detach') {
+      await store.moveFolder(path, quarantined);
+      continue;
+    }
+    if (((await store.head(path))?.size ?? 0) > LARGEST_COPY) {
+      await store.renameFile(path, quarantined);
+      continue;
+    }
+    const bytes = await store.get(path);
+    if (bytes === undefined) continue;
+    await writeObject(store, quarantined, bytes);
+    await store.syncFolders([folder]);
+    if (kind === 'replaced') continue;
+    await store.delete(path);
+    await store.syncFolders([path.slice(0, path.lastIndexOf('/'))]);
+  }
+  return moves.map(itemOf);
+}
+
+const itemOf = ({
+  path,
+  why,
+  quarantined,
+}: Plan & { readonly quarantined: string | undefined }): RepairAction =>
+  quarantined === undefined ? { path, why } : { path, why, quarantined };

@@ -1,0 +1,144 @@
+/** Cleanup and compaction as operations on a table. */
+import { DirspaceError } from '../../errors.ts';
+import type {
+  CleanupTableRequest,
+  CleanupTableResponse,
+  CompactionParameters,
+  OptimizeCallOptions,
+  OptimizeTableRequest,
+  OptimizeTableResponse,
+} from '../../protocol/index.ts';
+import {
+  type CompactionGoals,
+  type CompactionReport,
+  cleanup,
+  compact,
+  DEFAULT_MAX_DELETED_SHARE,
+  DEFAULT_ORPHAN_GRACE,
+  type Limits,
+} from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  requireBranch,
+  requireTable,
+  sweepTrash,
+} from '../catalog/index.ts';
+
+/** @throws InvalidInput for ages that are no whole number from 0 on */
+export async function cleanupTable(
+  catalog: Catalog,
+  request: CleanupTableRequest,
+): Promise<CleanupTableResponse> {
+  await beginWrite(catalog);
+  const olderThan = age('older_than_millis', request.older_than_millis);
+  const orphanGrace = age(
+    'orphan_grace_millis',
+    request.orphan_grace_millis ?? DEFAULT_ORPHAN_GRACE,
+  );
+  const dryRun = request.dry_run ?? false;
+  const table = await requireTable(catalog, request);
+  return catalog.engine.withLock(`${table.folder} cleanup`, async () => {
+    const report = await cleanup(catalog.engine, table.folder, table.record.id, {
+      olderThan,
+      orphanGrace,
+      dryRun,
+    });
+    if (!dryRun) await sweepTrash(catalog);
+    return {
+      versions_removed: report.versions,
+      files_removed: report.files,
+      bytes_removed: report.bytes,
+      dry_run: dryRun,
+      ...(report.kept === undefined ? {} : { files_kept: report.kept }),
+    };
+  });
+}
+
+/** Compacts a branch, then removes old versions of the table if asked to. @throws InvalidInput */
+export async function optimizeTable(
+  catalog: Catalog,
+  request: OptimizeTableRequest,
+  options: OptimizeCallOptions = {},
+): Promise<OptimizeTableResponse> {
+  await beginWrite(catalog);
+  const dryRun = request.dry_run ?? false;
+  const older = request.cleanup_older_than_millis;
+  if (older !== undefined) age('cleanup_older_than_millis', older);
+  const compaction = await compactTable(catalog, request, options);
+  const cleaned =
+    older === undefined
+      ? undefined
+      : await cleanupTable(catalog, {
+          id: request.id,
+          older_than_millis: older,
+          dry_run: dryRun,
+          ...(request.incarnation === undefined ? {} : { incarnation: request.incarnation }),
+          ...(request.orphan_grace_millis === undefined
+            ? {}
+            : { orphan_grace_millis: request.orphan_grace_millis }),
+        });
+  if (older === undefined && !dryRun) await sweepTrash(catalog);
+  return {
+    fragments_removed: compaction?.fragmentsRemoved ?? 0,
+    fragments_added: compaction?.fragmentsAdded ?? 0,
+    files_removed: compaction?.filesRemoved ?? 0,
+    files_added: compaction?.filesAdded ?? 0,
+    versions_removed: cleaned?.versions_removed ?? 0,
+    unused_files_removed: cleaned?.files_removed ?? 0,
+    bytes_removed: cleaned?.bytes_removed ?? 0,
+    dry_run: dryRun,
+    ...(cleaned?.files_kept === undefined ? {} : { unused_files_kept: cleaned.files_kept }),
+    ...(compaction?.version === undefined ? {} : { version: compaction.version }),
+  };
+}
+
+async function compactTable(
+  catalog: Catalog,
+  request: OptimizeTableRequest,
+  { signal, on_progress: onProgress }: OptimizeCallOptions,
+): Promise<CompactionReport | undefined> {
+  if (request.compact === false) return undefined;
+  const goals = goalsOf(catalog.engine.limits, request.compact ?? {});
+  const table = await requireTable(catalog, request);
+  const branch = await requireBranch(catalog, table, request.branch);
+  // Two that compact the same table at once would do the work twice.
+  return catalog.engine.withLock(`${branch.folder} compact`, () =>
+    compact(catalog.engine, branch, {
+      ...goals,
+      dryRun: request.dry_run ?? false,
+      signal,
+      onProgress: ({ rowsDone, rowsTotal }) =>
+        onProgress?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+    }),
+  );
+}
+
+function goalsOf(limits: Limits, given: CompactionParameters): CompactionGoals {
+  const {
+    target_rows = limits.fragmentRows,
+    target_bytes = limits.fragmentBytes,
+    max_deleted_share = DEFAULT_MAX_DELETED_SHARE,
+  } = given;
+  for (const [name, value] of Object.entries({ target_rows, target_bytes })) {
+    if (Number.isSafeInteger(value) && value > 0) continue;
+    throw new DirspaceError('InvalidInput', `${name} is ${value}; give a whole number from 1 on.`);
+  }
+  if (!(max_deleted_share >= 0 && max_deleted_share <= 1)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `max_deleted_share is ${max_deleted_share}; give a share from 0 to 1.`,
+    );
+  }
+  return {
+    targetRows: target_rows,
+    targetBytes: target_bytes,
+    maxDeletedShare: max_deleted_share,
+    tiered: false,
+  };
+}
+
+function age(member: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new DirspaceError('InvalidInput', `${member} is ${value}; give milliseconds from 0 on.`);
+}

@@ -1,0 +1,295 @@
+/**
+ * Checking a catalog: every folder and file below a namespace is either accounted for, a leftover
+ * that harms nobody, or a problem. Reports damage and never throws because of it.
+ */
+
+import {
+  CLOCK_PREFIX,
+  DROPS_FOLDER,
+  decodeKey,
+  decodeNamespace,
+  decodeTable,
+  decodeTrash,
+  FORMAT_FILE,
+  isTemporary,
+  joinPath,
+  KEYS_FOLDER,
+  NAMESPACE_FILE,
+  PRIVATE_FOLDER,
+  TABLE_FILE,
+  TRANSACTIONS_FOLDER,
+  TRASH_FOLDER,
+} from '../../format/index.ts';
+import { parseChecksummed } from '../../json.ts';
+import type {
+  ObjectPath,
+  VerifiedKind,
+  VerifyCallOptions,
+  VerifyLeftover,
+  VerifyRequest,
+  VerifyResponse,
+} from '../../protocol/index.ts';
+import {
+  countBytes,
+  type Findings,
+  problemIn,
+  type VerifiedBranch,
+  verifyTable,
+} from '../../table/index.ts';
+import {
+  type Catalog,
+  isKeyFile,
+  isPeriod,
+  isUndecided,
+  namespaceId,
+  requireNamespace,
+} from '../catalog/index.ts';
+
+/** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
+export async function verifyCatalog(
+  catalog: Catalog,
+  request: VerifyRequest,
+  options: VerifyCallOptions = {},
+): Promise<VerifyResponse> {
+  const trash = request.trash === true && (request.id ?? []).length === 0;
+  const { findings } = await inspectCatalog(catalog, request.id, options, trash);
+  const { problems, leftovers, counts } = findings;
+  return { ok: problems.length === 0, problems, leftovers, counts, trash_checked: trash };
+}
+
+export interface Inspection {
+  readonly findings: Findings;
+  readonly branches: readonly VerifiedBranch[];
+}
+
+export async function inspectCatalog(
+  catalog: Catalog,
+  id: readonly string[] | undefined,
+  options: VerifyCallOptions,
+  trash = false,
+): Promise<Inspection> {
+  const path = namespaceId(id);
+  await requireNamespace(catalog, path);
+  const walk = new Walk(catalog, options);
+  if (path.length === 0) await walk.privateFolder(trash);
+  await walk.namespace(path);
+  return { findings: walk.findings, branches: walk.branches };
+}
+
+interface Found {
+  readonly name: string;
+  readonly kind: string;
+  readonly path: string;
+}
+
+/** Private folders whose content nothing live points into. */
+const LEFTOVER_FOLDERS: Readonly<Record<string, VerifyLeftover['kind']>> = {
+  staging: 'staging',
+  detached: 'detached',
+  intents: 'intent',
+  quarantine: 'quarantine',
+};
+
+/** The creator of the table was killed before it gave way to the namespace. */
+export const SHARED_NAME =
+  'A namespace has the same name. Repair takes the table out of the catalog; it can be registered under another name.';
+
+class Walk {
+  readonly findings: Findings;
+  readonly branches: VerifiedBranch[] = [];
+  readonly #catalog: Catalog;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(catalog: Catalog, { signal, on_progress: tell }: VerifyCallOptions) {
+    this.#catalog = catalog;
+    this.#signal = signal;
+    const counts = {
+      namespaces: 0,
+      tables: 0,
+      branches: 0,
+      tags: 0,
+      versions: 0,
+      fragments: 0,
+      bytes: 0,
+    };
+    this.findings = {
+      problems: [],
+      leftovers: [],
+      counts,
+      ...(tell && { onRead: () => tell({ tables: counts.tables, bytes: counts.bytes }) }),
+    };
+  }
+
+  async namespace(id: ObjectPath): Promise<void> {
+    const { names } = this.#catalog.engine;
+    const atRoot = id.length === 0;
+    const folder = names.namespaceFolder(id);
+    const tables = new Set<string>();
+    const below: string[] = [];
+    const homes = atRoot ? ['', names.tablesFolder(id)] : [folder];
+    for (const home of homes) {
+      for (const entry of await this.#list(home)) {
+        this.#signal?.throwIfAborted();
+        if (atRoot && home === '' && [PRIVATE_FOLDER, 'data'].includes(entry.name)) continue;
+        if (!atRoot && entry.kind === 'file' && entry.name === NAMESPACE_FILE) continue;
+        const decoded = entry.kind === 'folder' ? names.decode(entry.name, atRoot) : undefined;
+        // Tables of the root are in the folder `data`, and nothing else is.
+        const here = !atRoot || (decoded?.kind === 'table') === (home !== '');
+        if (decoded === undefined || !here) this.#stray(entry);
+        else if (await this.#isEmpty(entry)) this.#leftover(entry.path, 'empty folder');
+        else if (await isUndecided(this.#catalog, entry.path)) {
+          // Its creator was killed; the next one of that name goes on with it.
+          this.#leftover(entry.path, 'staging');
+        } else if (decoded.kind === 'table') {
+          tables.add(decoded.name);
+          await this.#table(entry.path);
+        } else if (await this.#isNamespace(entry.path)) below.push(decoded.name);
+      }
+    }
+    for (const name of below) {
+      const child = [...id, name];
+      if (tables.has(name)) {
+        this.#problem(names.tableFolder(child), 'table', SHARED_NAME);
+      }
+      this.findings.counts.namespaces += 1;
+      await this.namespace(child);
+    }
+  }
+
+  async privateFolder(trash: boolean): Promise<void> {
+    const problem = await this.#catalog.format.check();
+    if (problem !== undefined) this.#problem(FORMAT_FILE, 'format', problem.message);
+    for (const entry of await this.#list(PRIVATE_FOLDER)) {
+      const { name, kind, path } = entry;
+      const leftover = LEFTOVER_FOLDERS[name];
+      if (path === FORMAT_FILE) {
+        if (problem === undefined) await this.#document(path, 'format', () => {});
+      } else if (kind === 'folder' && leftover !== undefined) {
+        for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
+      } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
+      else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
+      else if (kind === 'folder' && path === KEYS_FOLDER) await this.#keys();
+      else if (kind === 'folder' && (name === 'locks' || path === DROPS_FOLDER)) continue;
+      else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
+        this.#leftover(path, 'temporary');
+      } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
+    }
+  }
+
+  async #table(folder: string): Promise<void> {
+    const file = joinPath(folder, TABLE_FILE);
+    let incarnation: string | undefined;
+    await this.#document(file, 'table', (bytes) => {
+      incarnation = decodeTable(bytes, file).id;
+    });
+    if (incarnation === undefined) return;
+    this.findings.counts.tables += 1;
+    const { engine } = this.#catalog;
+    const found = await verifyTable(engine, folder, incarnation, this.findings, this.#signal);
+    this.branches.push(...found);
+  }
+
+  async #isNamespace(folder: string): Promise<boolean> {
+    const file = joinPath(folder, NAMESPACE_FILE);
+    let isOne = false;
+    await this.#document(file, 'namespace', (bytes) => {
+      // What is below a namespace with a damaged record is still reached.
+      isOne = true;
+      decodeNamespace(bytes, file);
+    });
+    return isOne;
+  }
+
+  /** What was dropped, each with its record. Neither is in anybody's way. */
+  async #trash(isRead: boolean): Promise<void> {
+    const entries = await this.#list(TRASH_FOLDER);
+    const folders = new Set(entries.flatMap(({ name, kind }) => (kind === 'folder' ? name : [])));
+    for (const { name, kind, path } of entries) {
+      this.#leftover(path, 'trash');
+      if (isRead && kind === 'folder') await this.#dropped(path);
+      if (kind !== 'file' || !name.endsWith('.json')) continue;
+      await this.#document(path, 'trash', (bytes) => {
+        // Cut short by a crash before the drop it was written for.
+        const isCut = bytes.at(-1) !== '\n'.charCodeAt(0);
+        const isOfDrop = folders.has(name.slice(0, -'.json'.length));
+        if (bytes.length > 0 && (isOfDrop || !isCut)) decodeTrash(bytes, path);
+      });
+    }
+  }
+
+  /** A table, or a namespace with all it holds. */
+  async #dropped(folder: string): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const entries = await this.#list(folder);
+    if (entries.some(({ name }) => name === TABLE_FILE)) return this.#table(folder);
+    for (const { name, kind, path } of entries) {
+      if (name === NAMESPACE_FILE) {
+        await this.#document(path, 'namespace', (bytes) => decodeNamespace(bytes, path));
+      } else if (kind === 'folder') await this.#dropped(path);
+    }
+  }
+
+  async #transactions(): Promise<void> {
+    for (const entry of await this.#list(TRANSACTIONS_FOLDER)) {
+      const { name, kind, path } = entry;
+      if (kind !== 'file' || !name.endsWith('.json') || isTemporary(name)) this.#stray(entry);
+      else if (name.endsWith('.journal.json')) this.#leftover(path, 'transaction');
+      else await this.#document(path, 'transaction', (bytes) => parseChecksummed(bytes, path));
+    }
+  }
+
+  async #keys(): Promise<void> {
+    for (const period of await this.#list(KEYS_FOLDER)) {
+      if (period.kind !== 'folder' || !isPeriod(period.name)) {
+        this.#stray(period);
+        continue;
+      }
+      for (const entry of await this.#list(period.path)) {
+        const { name, kind, path } = entry;
+        if (kind !== 'file' || !isKeyFile(name)) this.#stray(entry);
+        else await this.#document(path, 'key', (bytes) => decodeKey(bytes, path));
+      }
+    }
+  }
+
+  async #document(
+    path: string,
+    kind: VerifiedKind,
+    decode: (bytes: Uint8Array) => unknown,
+  ): Promise<void> {
+    const problem = await problemIn(async () => {
+      const bytes = await this.#catalog.store.get(path);
+      if (bytes === undefined) throw new Error('It is missing.');
+      countBytes(this.findings, bytes.length);
+      decode(bytes);
+    });
+    if (problem !== undefined) this.#problem(path, kind, problem);
+  }
+
+  async #isEmpty(entry: Found): Promise<boolean> {
+    return (await this.#list(entry.path)).length === 0;
+  }
+
+  async #list(folder: string): Promise<Found[]> {
+    let found: Found[] = [];
+    const problem = await problemIn(async () => {
+      const entries = (await this.#catalog.store.list(folder)) ?? [];
+      found = entries.map(({ name, kind }) => ({ name, kind, path: joinPath(folder, name) }));
+    });
+    if (problem !== undefined) this.#problem(folder, 'unknown', problem);
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #stray({ name, kind, path }: Found): void {
+    if (kind === 'file' && isTemporary(name)) this.#leftover(path, 'temporary');
+    else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
+  }
+
+  #problem(path: string, kind: VerifiedKind, what: string): void {
+    this.findings.problems.push({ path, kind, what });
+  }
+
+  #leftover(path: string, kind: VerifyLeftover['kind']): void {
+    this.findings.leftovers.push({ path, kind });
+  }
+}

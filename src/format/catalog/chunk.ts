@@ -1,0 +1,87 @@
+/**
+ * Chunk files: immutable runs of fragment entries that manifests share, so that a commit to a
+ * table of 10,000 fragments writes no more than one to a table of ten.
+ */
+
+import {
+  arrayMember,
+  asObject,
+  corrupt,
+  encodeChecksummedText,
+  fileIdMember,
+  integerMember,
+  parseChecksummed,
+  stringMember,
+} from '../../json.ts';
+import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
+
+export interface ChunkEntry {
+  readonly file: string;
+  /** Checksum of the chunk file. */
+  readonly checksum: string;
+  /** Size of the chunk file in bytes. */
+  readonly size: number;
+  readonly fragments: number;
+  /** Lowest and highest fragment id inside. */
+  readonly firstId: number;
+  readonly lastId: number;
+}
+
+export function encodeChunkEntry(chunk: ChunkEntry): Record<string, unknown> {
+  return {
+    file: chunk.file,
+    crc32: chunk.checksum,
+    size: chunk.size,
+    fragments: chunk.fragments,
+    first_id: chunk.firstId,
+    last_id: chunk.lastId,
+  };
+}
+
+export function decodeChunkEntry(value: unknown, file: string): ChunkEntry {
+  const entry = asObject(value, file, 'a chunk');
+  return {
+    file: fileIdMember(entry, 'file', file),
+    checksum: stringMember(entry, 'crc32', file),
+    size: integerMember(entry, 'size', file),
+    fragments: integerMember(entry, 'fragments', file),
+    firstId: integerMember(entry, 'first_id', file),
+    lastId: integerMember(entry, 'last_id', file),
+  };
+}
+
+export function encodeChunk(
+  file: string,
+  fragments: readonly FragmentEntry[],
+): { bytes: Uint8Array; entry: ChunkEntry } {
+  const { bytes, checksum } = encodeChecksummedText(
+    `{"fragments":[${fragments.map(fragmentText).join()}]}`,
+  );
+  const ids = fragments.map((fragment) => fragment.id);
+  return {
+    bytes,
+    entry: {
+      file,
+      checksum,
+      size: bytes.length,
+      fragments: fragments.length,
+      firstId: ids.reduce((low, id) => Math.min(low, id), Number.MAX_SAFE_INTEGER),
+      lastId: ids.reduce((high, id) => Math.max(high, id), 0),
+    },
+  };
+}
+
+/** @throws Corrupt when the bytes are not the ones the manifest speaks of */
+export function decodeChunk(bytes: Uint8Array, entry: ChunkEntry, file: string): FragmentEntry[] {
+  const { document, checksum } = parseChecksummed(bytes, file);
+  if (checksum !== entry.checksum || bytes.length !== entry.size) {
+    throw corrupt(file, 'it is not the chunk that the manifest refers to');
+  }
+  const fragments = arrayMember(document, 'fragments', file).map((value) =>
+    decodeFragment(value, file),
+  );
+  if (fragments.length !== entry.fragments) {
+    throw corrupt(file, `it lists ${fragments.length} fragments, not ${entry.fragments}`);
+  }
+  return fragments;
+}

@@ -1,0 +1,113 @@
+/**
+ * The deleted rows of one fragment: ascending offsets, stored as an Arrow file of one column, so
+ * that any Arrow reader can apply them. Does no I/O.
+ */
+import { crc32 } from 'node:zlib';
+import {
+  bitmapBytes,
+  columnsOf,
+  dataOf,
+  Field,
+  recordBatch,
+  Schema,
+  setBit,
+  Uint32,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { corrupt } from '../../json.ts';
+import { decodeFragment, encodeFragment } from '../fragment/index.ts';
+
+const TYPE = new Uint32();
+const SCHEMA = new Schema([new Field('offset', TYPE, false)]);
+/** What follows the footer's flatbuffer: its length and the magic; before it stand 8 bytes more. */
+const TRAILER_BYTES = 10;
+const MARKER_BYTES = 8;
+
+/**
+ * @param offsets ascending, without repeats, each below `rows`
+ * @throws Internal when they are not
+ */
+export function encodeDeletions(offsets: Uint32Array, rows: number): Uint8Array {
+  const problem = problemOf(offsets, rows);
+  if (problem !== undefined) {
+    throw new DirspaceError('Internal', `Deleted rows cannot be written: ${problem}.`);
+  }
+  const column = dataOf(TYPE, offsets.length, { values: offsets });
+  return encodeFragment(SCHEMA, [recordBatch(SCHEMA, [column], offsets.length)]).bytes;
+}
+
+/**
+ * The inverse. The bytes are to be checked against the manifest's checksum before.
+ * @param rows rows of the fragment they belong to
+ * @throws Corrupt naming `file`
+ */
+export function decodeDeletions(bytes: Uint8Array, rows: number, file: string): Uint32Array {
+  const { footer, batches } = decodeFragment(bytes, expectedOf(bytes, file), file);
+  const [field] = footer.schema.fields;
+  if (footer.schema.fields.length !== 1 || String(field?.type) !== String(TYPE)) {
+    throw corrupt(file, 'it is not a list of row offsets');
+  }
+  const offsets = new Uint32Array(footer.rows);
+  let at = 0;
+  for (const batch of batches) {
+    const [column] = columnsOf(batch);
+    if (column === undefined || column.nullCount > 0) throw corrupt(file, 'it has a null offset');
+    offsets.set((column.values as Uint32Array).subarray(0, batch.numRows), at);
+    at += batch.numRows;
+  }
+  const problem = problemOf(offsets, rows);
+  if (problem !== undefined) throw corrupt(file, problem);
+  return offsets;
+}
+
+/** The file's own word for its footer: its bytes as a whole were checked already. */
+function expectedOf(
+  bytes: Uint8Array,
+  file: string,
+): { rows: undefined; bytes: number; footerBytes: number; footerChecksum: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const footer =
+    bytes.length < TRAILER_BYTES ? -1 : view.getInt32(bytes.length - TRAILER_BYTES, true);
+  const footerBytes = footer + TRAILER_BYTES + MARKER_BYTES;
+  if (footer < 0 || footerBytes > bytes.length)
+    throw corrupt(file, 'it does not end as an Arrow file does');
+  const footerChecksum = crc32(bytes.subarray(bytes.length - footerBytes));
+  return { rows: undefined, bytes: bytes.length, footerBytes, footerChecksum };
+}
+
+function problemOf(offsets: Uint32Array, rows: number): string | undefined {
+  let last = -1;
+  for (let at = 0; at < offsets.length; at += 1) {
+    const offset = offsets[at] as number;
+    if (offset <= last) return `row ${offset} follows row ${last}`;
+    last = offset;
+  }
+  return last < rows ? undefined : `row ${last} is deleted of a fragment of ${rows} rows`;
+}
+
+/** The offsets in either list, ascending, once each. May be one of the lists itself. */
+export function unionDeletions(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const merged = new Uint32Array(a.length + b.length);
+  let count = 0;
+  let left = 0;
+  let right = 0;
+  while (left < a.length && right < b.length) {
+    const x = a[left] as number;
+    const y = b[right] as number;
+    merged[count++] = x <= y ? x : y;
+    if (x <= y) left++;
+    if (y <= x) right++;
+  }
+  const rest = left < a.length ? a.subarray(left) : b.subarray(right);
+  merged.set(rest, count);
+  return merged.slice(0, count + rest.length);
+}
+
+/** Deleted rows as a bitmap of `rows` bits, set where a row is deleted. */
+export function deletionBitmap(offsets: Uint32Array, rows: number): Uint8Array {
+  const bitmap = new Uint8Array(bitmapBytes(rows));
+  for (let at = 0; at < offsets.length; at += 1) setBit(bitmap, offsets[at] as number);
+  return bitmap;
+}

@@ -1,0 +1,279 @@
+/**
+ * The manifest: one JSON document per version of one branch of a table. Values <-> bytes, validated
+ * member by member; the schema inside stays JSON until somebody needs it as Arrow.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  arrayMember,
+  asObject,
+  corrupt,
+  encodeChecksummed,
+  encodeChecksummedText,
+  integerMember,
+  isWholeNumber,
+  type JsonObject,
+  member,
+  objectMember,
+  parseChecksummed,
+  stringMapMember,
+  stringMember,
+} from '../../json.ts';
+import type { JsonArrowSchema } from '../../protocol/index.ts';
+import { type ChunkEntry, decodeChunkEntry, encodeChunkEntry } from './chunk.ts';
+import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
+
+export const FORMAT_VERSION = 1;
+/** Features a manifest may name and this release understands. */
+const KNOWN_FEATURES: readonly string[] = [];
+
+export type OperationKind =
+  | 'create'
+  | 'append'
+  | 'overwrite'
+  | 'delete'
+  | 'update'
+  | 'merge'
+  | 'restore'
+  | 'compact'
+  | 'schema'
+  | 'metadata';
+const OPERATION_KINDS: readonly string[] = [
+  'create',
+  'append',
+  'overwrite',
+  'delete',
+  'update',
+  'merge',
+  'restore',
+  'compact',
+  'schema',
+  'metadata',
+] satisfies OperationKind[];
+
+export interface Operation {
+  readonly kind: OperationKind;
+  /** Counts of what it did, e.g. `added_rows`; informative. */
+  readonly summary: Readonly<Record<string, number>>;
+}
+
+export interface Totals {
+  /** Rows in the fragments, deleted ones included. */
+  readonly rows: number;
+  readonly deletedRows: number;
+  /** Bytes of fragments and deletion files. */
+  readonly bytes: number;
+  readonly fragments: number;
+}
+
+export interface ParentVersion {
+  readonly version: number;
+  readonly branch: string;
+  /** Checksum of the parent's manifest: versions form a chain. */
+  readonly checksum: string;
+}
+
+/** Properties of a table that took effect together with a version. */
+export interface VersionedProperties {
+  readonly since: number;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface Manifest {
+  /** Incarnation id of the table the manifest belongs to. */
+  readonly table: string;
+  readonly branch: string;
+  readonly version: number;
+  readonly parent: ParentVersion | undefined;
+  /** Milliseconds since the epoch; never decreases along a branch. */
+  readonly timestamp: number;
+  readonly transaction: string;
+  /** Set when the version counts only if that transaction was committed as a whole. */
+  readonly batch: string | undefined;
+  readonly operation: Operation;
+  readonly schema: JsonArrowSchema;
+  /** Ids of all fields, nested ones too, depth first in the schema's order. */
+  readonly fieldIds: readonly number[];
+  readonly nextFieldId: number;
+  readonly nextFragmentId: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Set once a version replaced the properties of its table: carried on by every later one. */
+  readonly properties?: VersionedProperties | undefined;
+  /** What the publisher of a staged version wanted noted of it. */
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly totals: Totals;
+  /** Fragments, in row order: first those rolled into chunks, then the rest. */
+  readonly chunks: readonly ChunkEntry[];
+  readonly fragments: readonly FragmentEntry[];
+}
+
+/** What stands in place of the first of a run of deleted versions: see table/versions.ts. */
+export interface Tombstone {
+  readonly deletedThrough: number;
+}
+
+export type VersionDocument =
+  | { readonly manifest: Manifest; readonly checksum: string; readonly bytes: number }
+  | { readonly tombstone: Tombstone };
+
+export function encodeTombstone(tombstone: Tombstone): Uint8Array {
+  return encodeChecksummed({
+    format: FORMAT_VERSION,
+    deleted_through: tombstone.deletedThrough,
+  }).bytes;
+}
+
+const schemaTexts = new WeakMap<JsonArrowSchema, string>();
+
+/** The schema as JSON text. Most versions take over the schema of their base, so it is kept. */
+function schemaText(schema: JsonArrowSchema): string {
+  let text = schemaTexts.get(schema);
+  if (text === undefined) {
+    text = JSON.stringify(schema);
+    schemaTexts.set(schema, text);
+  }
+  return text;
+}
+
+export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksum: string } {
+  const { parent, totals } = manifest;
+  const head = JSON.stringify({
+    format: FORMAT_VERSION,
+    features: [],
+    table: manifest.table,
+    branch: manifest.branch,
+    version: manifest.version,
+    parent: parent ?? null,
+    timestamp: manifest.timestamp,
+    transaction: manifest.transaction,
+    // JSON leaves out what is undefined.
+    batch: manifest.batch,
+    operation: manifest.operation,
+  });
+  const tail = JSON.stringify({
+    field_ids: manifest.fieldIds,
+    next_field_id: manifest.nextFieldId,
+    next_fragment_id: manifest.nextFragmentId,
+    metadata: manifest.metadata,
+    properties: manifest.properties,
+    annotations: manifest.annotations,
+    totals: {
+      rows: totals.rows,
+      deleted_rows: totals.deletedRows,
+      bytes: totals.bytes,
+      fragments: totals.fragments,
+    },
+    chunks: manifest.chunks.map(encodeChunkEntry),
+  });
+  const schema = schemaText(manifest.schema);
+  const fragments = manifest.fragments.map(fragmentText).join();
+  return encodeChecksummedText(
+    `${head.slice(0, -1)},"schema":${schema},${tail.slice(1, -1)},"fragments":[${fragments}]}`,
+  );
+}
+
+/**
+ * @throws Corrupt when the bytes are damaged, UnsupportedFormat when a newer release wrote them
+ */
+export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument {
+  const { document, checksum } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  if (Object.hasOwn(document, 'deleted_through')) {
+    return { tombstone: { deletedThrough: integerMember(document, 'deleted_through', file) } };
+  }
+  const manifest: Manifest = {
+    table: stringMember(document, 'table', file),
+    branch: stringMember(document, 'branch', file),
+    version: integerMember(document, 'version', file),
+    parent: decodeParent(member(document, 'parent'), file),
+    timestamp: integerMember(document, 'timestamp', file),
+    transaction: stringMember(document, 'transaction', file),
+    batch: Object.hasOwn(document, 'batch') ? stringMember(document, 'batch', file) : undefined,
+    operation: decodeOperation(objectMember(document, 'operation', file), file),
+    schema: decodeSchemaShape(objectMember(document, 'schema', file), file),
+    fieldIds: arrayMember(document, 'field_ids', file).map((id) => fieldId(id, file)),
+    nextFieldId: integerMember(document, 'next_field_id', file),
+    nextFragmentId: integerMember(document, 'next_fragment_id', file),
+    metadata: stringMapMember(document, 'metadata', file),
+    properties: Object.hasOwn(document, 'properties')
+      ? decodeProperties(objectMember(document, 'properties', file), file)
+      : undefined,
+    annotations: Object.hasOwn(document, 'annotations')
+      ? stringMapMember(document, 'annotations', file)
+      : undefined,
+    totals: decodeTotals(objectMember(document, 'totals', file), file),
+    chunks: arrayMember(document, 'chunks', file).map((entry) => decodeChunkEntry(entry, file)),
+    fragments: arrayMember(document, 'fragments', file).map((entry) => decodeFragment(entry, file)),
+  };
+  const listed =
+    manifest.fragments.length + manifest.chunks.reduce((sum, chunk) => sum + chunk.fragments, 0);
+  if (listed !== manifest.totals.fragments) {
+    throw corrupt(file, `it lists ${listed} fragments and counts ${manifest.totals.fragments}`);
+  }
+  return { manifest, checksum, bytes: bytes.length };
+}
+
+/** @throws UnsupportedFormat naming what this release does not know */
+export function refuseNewer(document: JsonObject, file: string): void {
+  const format = integerMember(document, 'format', file);
+  const features = Object.hasOwn(document, 'features')
+    ? arrayMember(document, 'features', file)
+    : [];
+  const unknown = features.filter((feature) => !KNOWN_FEATURES.includes(feature as string));
+  if (format <= FORMAT_VERSION && unknown.length === 0) return;
+  const what = format > FORMAT_VERSION ? `format ${format}` : `the feature ${unknown.join(', ')}`;
+  throw new DirspaceError(
+    'UnsupportedFormat',
+    `The file ${file} uses ${what}; this release reads format ${FORMAT_VERSION}. Open it with a newer release of dirspace.`,
+  );
+}
+
+function decodeParent(value: unknown, file: string): ParentVersion | undefined {
+  if (value === null) return undefined;
+  const parent = asObject(value, file, 'parent');
+  return {
+    version: integerMember(parent, 'version', file),
+    branch: stringMember(parent, 'branch', file),
+    checksum: stringMember(parent, 'checksum', file),
+  };
+}
+
+function decodeProperties(value: JsonObject, file: string): VersionedProperties {
+  return {
+    since: integerMember(value, 'since', file),
+    values: stringMapMember(value, 'values', file),
+  };
+}
+
+function decodeOperation(value: JsonObject, file: string): Operation {
+  const kind = stringMember(value, 'kind', file);
+  if (!OPERATION_KINDS.includes(kind)) throw corrupt(file, `operation.kind is ${kind}`);
+  const counts = objectMember(value, 'summary', file);
+  const summary = Object.fromEntries(
+    Object.keys(counts).map((name) => [name, integerMember(counts, name, file)]),
+  );
+  return { kind: kind as OperationKind, summary };
+}
+
+function decodeTotals(value: JsonObject, file: string): Totals {
+  const totals = {
+    rows: integerMember(value, 'rows', file),
+    deletedRows: integerMember(value, 'deleted_rows', file),
+    bytes: integerMember(value, 'bytes', file),
+    fragments: integerMember(value, 'fragments', file),
+  };
+  if (totals.deletedRows > totals.rows) throw corrupt(file, 'more rows are deleted than there are');
+  return totals;
+}
+
+/** Fields are checked in full when the schema is first turned into Arrow. */
+function decodeSchemaShape(value: JsonObject, file: string): JsonArrowSchema {
+  arrayMember(value, 'fields', file);
+  return value as unknown as JsonArrowSchema;
+}
+
+function fieldId(value: unknown, file: string): number {
+  if (!isWholeNumber(value)) {
+    throw corrupt(file, 'field_ids holds something else than field ids');
+  }
+  return value;
+}

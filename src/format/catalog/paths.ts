@@ -1,0 +1,252 @@
+/**
+ * Every file and folder name on disk. Build and parse are inverses: a folder name that does not
+ * re-encode to itself is not ours. Nothing here touches a file system.
+ */
+import { DirspaceError } from '../../errors.ts';
+
+/** Longest folder name written, in bytes: leaves room under the usual limit of 255. */
+const MAX_NAME_BYTES = 240;
+const TABLE_SUFFIX = '.table';
+const VERSION_DIGITS = 20;
+
+/** The folder of the root namespace's tables, and so a name no namespace folder may have. */
+const ROOT_TABLES = 'data';
+export const PRIVATE_FOLDER = '.dirspace';
+export const FORMAT_FILE = `${PRIVATE_FOLDER}/format.json`;
+export const STAGING_FOLDER = `${PRIVATE_FOLDER}/staging`;
+export const TRASH_FOLDER = `${PRIVATE_FOLDER}/trash`;
+/** Empty files that are named like the newest entries of the trash. */
+export const DROPS_FOLDER = `${PRIVATE_FOLDER}/drops`;
+export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
+export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
+export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
+/** A folder of each half day, with what was answered under idempotency keys in it. */
+export const KEYS_FOLDER = `${PRIVATE_FOLDER}/keys`;
+/** Files in the private folder that are there while the file system is asked for its time. */
+export const CLOCK_PREFIX = 'clock-';
+export const NAMESPACE_FILE = '.namespace.json';
+/** The marker of a namespace whose name is not decided yet: see directory/name-contest.ts. */
+export const PENDING_NAMESPACE_FILE = '.namespace.pending';
+/** The marker of a namespace that lost its name to a table before it was ever visible. */
+export const WITHDRAWN_NAMESPACE_FILE = '.namespace.withdrawn';
+export const TABLE_FILE = '.table.json';
+
+/** Names that Windows keeps for devices, whatever follows a period. */
+const DEVICE = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/i;
+const ESCAPE = /%([0-9a-f]{2})/g;
+/** Without capitals, periods and escapes: only devices and `data` may still need one. */
+const PLAIN = /^[a-z0-9_-]{1,200}$/;
+const LONGEST_RESERVED = 'conout'.length;
+
+const escapeAt = (text: string, index: number): string =>
+  `${text.slice(0, index)}%${text.charCodeAt(index).toString(16)}${text.slice(index + 1)}`;
+
+const decodeEscapes = (text: string): string =>
+  text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+const isShort = (name: string): boolean => name.length <= MAX_NAME_BYTES;
+
+export type FolderKind = 'namespace' | 'table';
+
+/** Maps components to folder names for one root; capitals are escaped where the disk folds case. */
+export class NameCodec {
+  /** Settled when the root is first written to; until then there is nothing to find in it. */
+  foldsCase: boolean;
+
+  constructor(foldsCase: boolean) {
+    this.foldsCase = foldsCase;
+  }
+
+  /**
+   * The folder name of one component.
+   * @throws InvalidInput when the name would be too long on disk
+   */
+  encode(component: string, kind: FolderKind, atRoot: boolean): string {
+    const name = this.#folderName(component, kind, atRoot);
+    if (isShort(name)) return name;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The ${kind} name ${component.slice(0, 40)}... needs ${name.length} bytes on disk; at most ${MAX_NAME_BYTES} are allowed. Choose a shorter name.`,
+    );
+  }
+
+  /** Where a table of the id lies; undefined where its name would be too long for one. */
+  possibleTableFolder(id: readonly string[]): string | undefined {
+    const name = this.#folderName(id.at(-1) as string, 'table', id.length === 1);
+    return isShort(name) ? this.tableFolder(id) : undefined;
+  }
+
+  #folderName(component: string, kind: FolderKind, atRoot: boolean): string {
+    let name = component;
+    if (name.endsWith('.')) name = escapeAt(name, name.length - 1);
+    if (kind === 'namespace' && name.endsWith(TABLE_SUFFIX)) {
+      name = escapeAt(name, name.length - TABLE_SUFFIX.length);
+    }
+    const [base] = name.split('.', 1) as [string];
+    const reserved = kind === 'namespace' && atRoot && name === ROOT_TABLES;
+    if (name.startsWith('.') || DEVICE.test(base) || reserved) name = escapeAt(name, 0);
+    if (this.foldsCase) {
+      name = name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+    }
+    return kind === 'table' ? name + TABLE_SUFFIX : name;
+  }
+
+  /** What a folder of a namespace is, or undefined when it is not the engine's. */
+  decode(folder: string, atRoot: boolean): { kind: FolderKind; name: string } | undefined {
+    const kind: FolderKind = folder.endsWith(TABLE_SUFFIX) ? 'table' : 'namespace';
+    const bare = kind === 'table' ? folder.slice(0, -TABLE_SUFFIX.length) : folder;
+    // Names that no rule touches, so that long lists need not encode each name again.
+    if (bare.length > LONGEST_RESERVED && PLAIN.test(bare)) return { kind, name: bare };
+    if (kind === 'table' && PLAIN.test(bare) && !DEVICE.test(bare)) return { kind, name: bare };
+    const name = decodeEscapes(bare);
+    if (folder.length > MAX_NAME_BYTES || !/^[A-Za-z0-9_.-]+$/.test(name)) return undefined;
+    return this.#folderName(name, kind, atRoot) === folder ? { kind, name } : undefined;
+  }
+
+  /** The folder of a namespace; the root namespace is the root itself, ''. */
+  namespaceFolder(path: readonly string[]): string {
+    return path.map((part, depth) => this.encode(part, 'namespace', depth === 0)).join('/');
+  }
+
+  /** The folder that holds a namespace's tables. */
+  tablesFolder(path: readonly string[]): string {
+    return path.length === 0 ? ROOT_TABLES : this.namespaceFolder(path);
+  }
+
+  /** The folder of the table `id`, whose last part is its name. */
+  tableFolder(id: readonly string[]): string {
+    const namespace = id.slice(0, -1);
+    const name = this.encode(id.at(-1) as string, 'table', namespace.length === 0);
+    return `${this.tablesFolder(namespace)}/${name}`;
+  }
+}
+
+/** `a/b` -> `a`; a name without a folder is in the root, ''. */
+export function parentFolder(path: string): string {
+  const cut = path.lastIndexOf('/');
+  return cut < 0 ? '' : path.slice(0, cut);
+}
+
+export const joinPath = (folder: string, name: string): string =>
+  folder === '' ? name : `${folder}/${name}`;
+
+/** The files of one branch of one incarnation of a table. `main` lives in the table folder itself. */
+export function versionsFolder(table: string, incarnation: string, branch: string): string {
+  const home = branch === MAIN_BRANCH ? table : branchFolder(table, branch);
+  return `${home}/versions-${incarnation}`;
+}
+
+export const MAIN_BRANCH = 'main';
+export const branchesFolder = (table: string): string => `${table}/branches`;
+export const branchFolder = (table: string, branch: string): string =>
+  `${branchesFolder(table)}/${encodeRef(branch)}`;
+export const branchFile = (table: string, branch: string): string =>
+  `${branchFolder(table, branch)}/branch.json`;
+export const tagsFolder = (table: string): string => `${table}/tags`;
+export const tagFile = (table: string, tag: string): string =>
+  `${tagsFolder(table)}/${encodeRef(tag)}.json`;
+
+export const versionFile = (folder: string, version: number): string =>
+  `${folder}/${digits(version)}.json`;
+export const latestFile = (folder: string): string => `${folder}/latest.json`;
+
+const VERSION_NAME = /^([0-9]{20})\.json$/;
+/** The version a file name stands for, or undefined for any other file. */
+export function parseVersionFile(name: string): number | undefined {
+  const version = Number(VERSION_NAME.exec(name)?.[1]);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
+
+/** Says that a run of versions was deleted, by its name alone. */
+export const deletedRunFile = (folder: string, first: number, last: number): string =>
+  `${folder}/deleted-${digits(first)}-${digits(last)}.json`;
+
+const digits = (version: number): string => version.toString().padStart(VERSION_DIGITS, '0');
+
+const DELETED_NAME = /^deleted-([0-9]{20})-([0-9]{20})\.json$/;
+export interface VersionRun {
+  readonly first: number;
+  readonly last: number;
+}
+export function parseDeletedRun(name: string): VersionRun | undefined {
+  const found = DELETED_NAME.exec(name);
+  return found === null ? undefined : { first: Number(found[1]), last: Number(found[2]) };
+}
+
+export const fragmentFile = (table: string, file: string): string => `${table}/data/${file}.arrow`;
+export const deletionFile = (table: string, file: string): string =>
+  `${table}/deletions/${file}.arrow`;
+export const chunkFile = (table: string, file: string): string => `${table}/chunks/${file}.json`;
+
+/** Folders of a table whose files never change. */
+export const OBJECT_FOLDERS = ['data', 'deletions', 'chunks'] as const;
+const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
+/** Whether the engine makes such files there: the place of a table may hold the data of others. */
+export const isObject = (folder: (typeof OBJECT_FOLDERS)[number], name: string): boolean =>
+  OBJECT_NAME.exec(name)?.[1] === (folder === 'chunks' ? 'json' : 'arrow');
+
+/** A manifest handed over for publication by the table-version operations. */
+export const stagedManifestFile = (folder: string, transaction: string): string =>
+  `${folder}/staged-${transaction}.json`;
+const STAGED_NAME = /^staged-[0-9a-z.-]{1,200}\.json$/;
+export const isStagedManifest = (name: string): boolean => STAGED_NAME.test(name);
+
+/** Temporary files of a write in progress; never part of anything. */
+export const isTemporary = (name: string): boolean => name.startsWith('.tmp-');
+/** Those that the engine writes beside its objects: other programs call theirs `.tmp-` too. */
+export const isOwnTemporary = (name: string): boolean => OWN_TEMPORARY.test(name);
+const OWN_TEMPORARY = /^\.tmp-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Beside the versions of a branch: keeps one from being deleted while something is made of it. */
+export const holdFile = (folder: string, version: number, id: string): string =>
+  `${folder}/.tmp-hold-${version}-${id}`;
+const HOLD_NAME = /^\.tmp-hold-(\d{1,16})-/;
+/** The version that a hold keeps. */
+export function parseHold(name: string): number | undefined {
+  const found = HOLD_NAME.exec(name);
+  return found === null ? undefined : Number(found[1]);
+}
+
+export interface WriterMark {
+  readonly id: string;
+  readonly scope: string;
+  readonly pid: number;
+  readonly start: number;
+}
+
+/** In a table's folder: announces a writer that has not committed yet, and the process it is in. */
+export const writerFile = (table: string, { id, scope, pid, start }: WriterMark): string =>
+  `${table}/.tmp-writer-${id}-${scope}-${pid}-${start}`;
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const WRITER_NAME = new RegExp(`^\\.tmp-writer-(${UUID})-([0-9a-f]{8})-(\\d{1,10})-(\\d{1,15})$`);
+export function parseWriter(name: string): WriterMark | undefined {
+  const [, id, scope, pid, start] = WRITER_NAME.exec(name) ?? [];
+  if (id === undefined || scope === undefined) return undefined;
+  return { id, scope, pid: Number(pid), start: Number(start) };
+}
+
+const OWNED_NAME = new RegExp(`^(${UUID})-[0-9a-f]{1,8}\\.(?:arrow|json)$`);
+/** The id of the writer that made a file of a table; older releases left it out of the name. */
+export const writerOf = (name: string): string | undefined => OWNED_NAME.exec(name)?.[1];
+
+const REF_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$/;
+
+/**
+ * Tags and branches share one rule: like a component, not starting with a period, 200 at most.
+ * Capitals are escaped always, so that a catalog can be copied to a disk that folds case.
+ */
+export function encodeRef(name: string): string {
+  if (!REF_NAME.test(name)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use 1 to 200 letters, digits, "_", "-" or ".", not starting with a period.`,
+    );
+  }
+  return name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+}
+
+/** The inverse of encodeRef, undefined for names it never makes. */
+export function decodeRef(encoded: string): string | undefined {
+  const name = decodeEscapes(encoded);
+  return REF_NAME.test(name) && encodeRef(name) === encoded ? name : undefined;
+}

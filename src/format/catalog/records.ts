@@ -1,0 +1,209 @@
+/**
+ * The small files beside the manifests: what a root, a namespace, a table, a tag and a branch are.
+ * Values <-> bytes, validated member by member.
+ */
+import {
+  corrupt,
+  encodeChecksummed,
+  hasChecksum,
+  integerMember,
+  type JsonObject,
+  member,
+  objectMember,
+  parseChecksummed,
+  parseJson,
+  stringMapMember,
+  stringMember,
+} from '../../json.ts';
+import { FORMAT_VERSION, refuseNewer } from './manifest.ts';
+
+export type Properties = Readonly<Record<string, string>>;
+
+/** `.dirspace/format.json`: facts about the root, fixed when it was first used. */
+export interface FormatRecord {
+  readonly foldsCase: boolean;
+  /** Properties of the catalog, such as `managed_versioning`. */
+  readonly properties: Properties;
+}
+
+export interface NamespaceRecord {
+  /** Told apart from an earlier namespace of the same name. */
+  readonly id: string;
+  readonly properties: Properties;
+}
+
+export interface TableRecord {
+  /** The incarnation: no two tables ever share it, even under one name. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly properties: Properties;
+  /** The newest version when the properties were written: those of later manifests replace them. */
+  readonly since?: number | undefined;
+}
+
+export interface TagRecord {
+  /** Incarnation of the table the tag belongs to. */
+  readonly table: string;
+  readonly branch: string;
+  readonly version: number;
+}
+
+export interface BranchRecord {
+  /** Names the branch's versions folder: a recreated branch has another one. */
+  readonly id: string;
+  /** Incarnation of the table the branch belongs to. */
+  readonly table: string;
+  readonly parentBranch: string;
+  readonly parentVersion: number;
+  readonly createdAt: number;
+}
+
+/** What was dropped, beside the folder in the trash. */
+export interface TrashRecord {
+  readonly kind: 'table' | 'namespace';
+  readonly id: readonly string[];
+  readonly droppedAt: number;
+}
+
+/** What was asked and answered under an idempotency key. */
+export interface KeyRecord {
+  /** Tells the request from others: digits and lower-case letters. */
+  readonly stamp: string;
+  readonly operation: string;
+  /** Undefined where the operation answers nothing. */
+  readonly answer: JsonObject | undefined;
+}
+
+const encode = (value: Record<string, unknown>): Uint8Array =>
+  encodeChecksummed({ format: FORMAT_VERSION, ...value }).bytes;
+
+function decode(bytes: Uint8Array, file: string): Readonly<Record<string, unknown>> {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  return document;
+}
+
+/** An older release reads the same members, so that it can say that it is too old. */
+export const encodeFormat = (record: FormatRecord): Uint8Array =>
+  encode({ features: [], folds_case: record.foldsCase, properties: record.properties });
+
+/** All that a release without checksums ever wrote there; anything else is damage. */
+const OLD_FORMAT_MEMBERS = ['format', 'features', 'folds_case', 'properties'];
+const OLD_PROPERTIES = ['{}', '{"managed_versioning":"true"}'];
+
+/** Files of releases that wrote no checksum are taken literally, so that damage shows there too. */
+export function decodeFormat(bytes: Uint8Array, file: string): FormatRecord {
+  if (hasChecksum(bytes)) return formatRecord(decode(bytes, file), file);
+  const document = parseJson(bytes, file);
+  refuseNewer(document, file);
+  const record = formatRecord(document, file);
+  const isOld =
+    Object.keys(document).join() === OLD_FORMAT_MEMBERS.join() &&
+    member(document, 'format') === FORMAT_VERSION &&
+    OLD_PROPERTIES.includes(JSON.stringify(record.properties));
+  if (isOld) return record;
+  throw corrupt(file, 'it has no checksum, and is not what an older release wrote');
+}
+
+function formatRecord(document: JsonObject, file: string): FormatRecord {
+  const foldsCase = member(document, 'folds_case');
+  if (typeof foldsCase !== 'boolean') throw corrupt(file, 'folds_case is not true or false');
+  return { foldsCase, properties: stringMapMember(document, 'properties', file) };
+}
+
+export const encodeNamespace = (record: NamespaceRecord): Uint8Array =>
+  encode({ id: record.id, properties: record.properties });
+
+export function decodeNamespace(bytes: Uint8Array, file: string): NamespaceRecord {
+  const document = decode(bytes, file);
+  return {
+    id: stringMember(document, 'id', file),
+    properties: stringMapMember(document, 'properties', file),
+  };
+}
+
+export const encodeTable = (record: TableRecord): Uint8Array =>
+  encode({
+    id: record.id,
+    created_at: record.createdAt,
+    properties: record.properties,
+    ...(record.since === undefined ? {} : { since: record.since }),
+  });
+
+const INCARNATION = /^[0-9a-f-]{8,64}$/;
+
+export function decodeTable(bytes: Uint8Array, file: string): TableRecord {
+  const document = decode(bytes, file);
+  const id = stringMember(document, 'id', file);
+  if (!INCARNATION.test(id)) throw corrupt(file, 'id is not an incarnation id');
+  return {
+    id,
+    createdAt: integerMember(document, 'created_at', file),
+    properties: stringMapMember(document, 'properties', file),
+    ...(Object.hasOwn(document, 'since') ? { since: integerMember(document, 'since', file) } : {}),
+  };
+}
+
+export const encodeTag = (record: TagRecord): Uint8Array =>
+  encode({ table: record.table, branch: record.branch, version: record.version });
+
+export function decodeTag(bytes: Uint8Array, file: string): TagRecord {
+  const document = decode(bytes, file);
+  return {
+    table: stringMember(document, 'table', file),
+    branch: stringMember(document, 'branch', file),
+    version: integerMember(document, 'version', file),
+  };
+}
+
+export const encodeBranch = (record: BranchRecord): Uint8Array =>
+  encode({
+    id: record.id,
+    table: record.table,
+    parent_branch: record.parentBranch,
+    parent_version: record.parentVersion,
+    created_at: record.createdAt,
+  });
+
+export function decodeBranch(bytes: Uint8Array, file: string): BranchRecord {
+  const document = decode(bytes, file);
+  const id = stringMember(document, 'id', file);
+  if (!INCARNATION.test(id)) throw corrupt(file, 'id is not a branch id');
+  return {
+    id,
+    table: stringMember(document, 'table', file),
+    parentBranch: stringMember(document, 'parent_branch', file),
+    parentVersion: integerMember(document, 'parent_version', file),
+    createdAt: integerMember(document, 'created_at', file),
+  };
+}
+
+export const encodeTrash = (record: TrashRecord): Uint8Array =>
+  encode({ trash: { kind: record.kind, id: record.id, dropped_at: record.droppedAt } });
+
+export function decodeTrash(bytes: Uint8Array, file: string): TrashRecord {
+  const trash = objectMember(decode(bytes, file), 'trash', file);
+  const id = member(trash, 'id');
+  const kind = stringMember(trash, 'kind', file);
+  if (!Array.isArray(id) || !id.every((part) => typeof part === 'string')) {
+    throw corrupt(file, 'id is not a list of names');
+  }
+  if (kind !== 'table' && kind !== 'namespace') throw corrupt(file, `kind is ${kind}`);
+  return { kind, id, droppedAt: integerMember(trash, 'dropped_at', file) };
+}
+
+export const encodeKey = ({ stamp, operation, answer }: KeyRecord): Uint8Array =>
+  encode({ stamp, operation, ...(answer === undefined ? {} : { answer }) });
+
+const STAMP = /^[0-9a-z]{1,40}$/;
+
+export function decodeKey(bytes: Uint8Array, file: string): KeyRecord {
+  const document = decode(bytes, file);
+  const stamp = stringMember(document, 'stamp', file);
+  if (!STAMP.test(stamp)) throw corrupt(file, 'stamp is none that was made of a request');
+  const operation = stringMember(document, 'operation', file);
+  const answered = member(document, 'answer') !== undefined;
+  const answer = answered ? objectMember(document, 'answer', file) : undefined;
+  return { stamp, operation, answer };
+}

@@ -1,0 +1,212 @@
+/**
+ * The layout of a fragment: where each column of each batch lies, its checksums and statistics.
+ * It stands as JSON in the footer's metadata, so that readers need no other part of the file to
+ * find a column. Owns that JSON form and the checks on it.
+ */
+
+import { ALIGNMENT, aligned } from '../../ipc/index.ts';
+import { corrupt } from '../../json.ts';
+import { isPageChecksums, type PageChecksums } from './checksums.ts';
+
+export const LAYOUT_KEY = 'dirspace.layout';
+const FORMAT = 1;
+
+/** One column of one batch: a contiguous range of the file. */
+export interface ColumnChunk {
+  /** Position in the file. */
+  readonly offset: number;
+  readonly bytes: number;
+  readonly checksums: PageChecksums;
+  /** Length and null count of the column and its children, depth first. */
+  readonly nodes: readonly number[];
+  /** Bytes of each buffer; each begins at the next multiple of 64 after the one before. */
+  readonly buffers: readonly number[];
+  readonly views: readonly number[];
+  /** As statistics.ts encodes them. */
+  readonly statistics: unknown;
+}
+
+export interface BatchLayout {
+  readonly offset: number;
+  readonly metadataBytes: number;
+  readonly metadataChecksum: number;
+  readonly rows: number;
+  readonly columns: readonly ColumnChunk[];
+}
+
+export interface DictionaryLayout {
+  readonly id: number;
+  readonly offset: number;
+  readonly metadataBytes: number;
+  readonly metadataChecksum: number;
+  readonly rows: number;
+  readonly values: ColumnChunk;
+}
+
+export interface FragmentLayout {
+  /** Where the schema message lies in the footer. */
+  readonly schema: readonly [offset: number, bytes: number];
+  /** The beginning of the file up to the first batch. */
+  readonly headBytes: number;
+  readonly headChecksum: number;
+  readonly batches: readonly BatchLayout[];
+  readonly dictionaries: readonly DictionaryLayout[];
+}
+
+export function encodeLayout(layout: FragmentLayout): string {
+  return JSON.stringify([
+    FORMAT,
+    layout.schema,
+    [layout.headBytes, layout.headChecksum],
+    layout.batches.map((batch) => [
+      batch.metadataBytes,
+      batch.metadataChecksum,
+      batch.rows,
+      batch.columns.map(encodeChunk),
+    ]),
+    layout.dictionaries.map((dictionary) => [
+      dictionary.id,
+      dictionary.metadataBytes,
+      dictionary.metadataChecksum,
+      dictionary.rows,
+      encodeChunk(dictionary.values),
+    ]),
+  ]);
+}
+
+const encodeChunk = (chunk: ColumnChunk): readonly unknown[] => [
+  chunk.bytes,
+  chunk.checksums,
+  chunk.nodes,
+  chunk.buffers,
+  chunk.views,
+  chunk.statistics,
+];
+
+/**
+ * The inverse. Positions are not stored but counted up, so the parts of a file always meet and
+ * together cover `end` bytes: what no part covered could change unseen.
+ * @throws Corrupt naming `file`
+ */
+export function decodeLayout(text: string, end: number, file: string): FragmentLayout {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw corrupt(file, 'its layout is not JSON', error);
+  }
+  return new LayoutReader(end, file).layout(value);
+}
+
+/** Made for every fragment that is read: it steps through lists without closures and iterators. */
+class LayoutReader {
+  readonly #end: number;
+  readonly #file: string;
+  /** Where the next part of the file begins. */
+  #position = 0;
+
+  constructor(end: number, file: string) {
+    this.#end = end;
+    this.#file = file;
+  }
+
+  layout(value: unknown): FragmentLayout {
+    const parts = this.#list(value, 5);
+    if (parts[0] !== FORMAT) throw this.#bad(`the unknown format ${String(parts[0])}`);
+    const schema = this.#list(parts[1], 2);
+    const head = this.#list(parts[2], 2);
+    this.#position = this.#count(head[0]);
+    const layout: FragmentLayout = {
+      schema: [this.#count(schema[0]), this.#count(schema[1])],
+      headBytes: this.#position,
+      headChecksum: this.#checksum(head[1]),
+      batches: this.#list(parts[3]).map((item) => this.#batch(item)),
+      dictionaries: this.#list(parts[4]).map((item) => this.#dictionary(item)),
+    };
+    if (this.#position === this.#end) return layout;
+    throw this.#bad(`parts of ${this.#position} bytes where ${this.#end} precede its footer`);
+  }
+
+  #batch(item: unknown): BatchLayout {
+    const parts = this.#list(item, 4);
+    const offset = this.#begin(parts[0]);
+    const metadataBytes = this.#position - offset;
+    const metadataChecksum = this.#checksum(parts[1]);
+    const rows = this.#count(parts[2]);
+    const stored = this.#list(parts[3]);
+    const columns: ColumnChunk[] = [];
+    for (let at = 0; at < stored.length; at++) columns.push(this.#chunk(stored[at], rows));
+    return { offset, metadataBytes, metadataChecksum, rows, columns };
+  }
+
+  #dictionary(item: unknown): DictionaryLayout {
+    const parts = this.#list(item, 5);
+    const offset = this.#begin(parts[1]);
+    const rows = this.#count(parts[3]);
+    return {
+      id: this.#count(parts[0]),
+      offset,
+      metadataBytes: this.#position - offset,
+      metadataChecksum: this.#checksum(parts[2]),
+      rows,
+      values: this.#chunk(parts[4], rows),
+    };
+  }
+
+  /** Where a message begins whose metadata takes so many bytes. */
+  #begin(metadataBytes: unknown): number {
+    const offset = this.#position;
+    this.#position += this.#count(metadataBytes);
+    return offset;
+  }
+
+  #chunk(item: unknown, rows: number): ColumnChunk {
+    const parts = this.#list(item, 6);
+    const offset = this.#position;
+    const bytes = this.#count(parts[0]);
+    this.#position += bytes;
+    if (this.#position > this.#end || bytes % ALIGNMENT !== 0) {
+      throw this.#bad('a column that is too long');
+    }
+    const checksums = parts[1];
+    if (!isPageChecksums(checksums, bytes)) {
+      throw this.#bad('checksums that do not fit their column');
+    }
+    const nodes = this.#counts(parts[2]);
+    const buffers = this.#counts(parts[3]);
+    if (nodes[0] !== rows) throw this.#bad('a column of another length than its batch');
+    let filled = 0;
+    for (let at = 0; at < buffers.length; at++) filled += aligned(buffers[at] as number);
+    if (filled !== bytes) throw this.#bad('buffers that do not fill their column');
+    const views = this.#counts(parts[4]);
+    return { offset, bytes, checksums, nodes, buffers, views, statistics: parts[5] };
+  }
+
+  #list(item: unknown, length?: number): readonly unknown[] {
+    if (!Array.isArray(item) || (length !== undefined && item.length !== length)) {
+      throw this.#bad('a member that is not the list it should be');
+    }
+    return item;
+  }
+
+  #counts(item: unknown): readonly number[] {
+    const items = this.#list(item);
+    for (let at = 0; at < items.length; at++) this.#count(items[at]);
+    return items as readonly number[];
+  }
+
+  #count(item: unknown): number {
+    if (typeof item === 'number' && Number.isSafeInteger(item) && item >= 0) return item;
+    throw this.#bad('a member that is not a whole number');
+  }
+
+  #checksum(item: unknown): number {
+    const found = this.#count(item);
+    if (found > 0xffffffff) throw this.#bad('a checksum of more than 32 bits');
+    return found;
+  }
+
+  #bad(what: string): Error {
+    return corrupt(this.#file, `its layout has ${what}`);
+  }
+}

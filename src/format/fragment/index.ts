@@ -1,0 +1,28 @@
+/**
+ * Data fragments: Arrow IPC files with pages, checksums and statistics. Encodes, decodes and checks them.
+ */
+
+export type { Dictionaries } from './column-reader.ts';
+export { columnStatistics } from './column-statistics.ts';
+export {
+  type ByteRange,
+  columnRanges,
+  decodeBatchColumn,
+  decodeDictionaries,
+  decodeFragment,
+  dictionaryAt,
+  dictionaryIds,
+  dictionaryRanges,
+  NO_DICTIONARIES,
+} from './fragment-decoder.ts';
+export { encodeFragment, FragmentEncoder, type FragmentSummary } from './fragment-encoder.ts';
+export { chunkAt, chunkStatistics, decodeFooter, type FragmentFooter } from './fragment-footer.ts';
+export type { ColumnChunk } from './fragment-layout.ts';
+export { readRows } from './sparse-rows.ts';
+export {
+  type ColumnStatistics,
+  compareValues,
+  decodeStatistics,
+  encodeStatistics,
+  mergeStatistics,
+} from './statistics.ts';

@@ -1,0 +1,244 @@
+/**
+ * Reading a few rows of a batch without its columns: only the pages that hold them are asked for,
+ * and each is verified. Does no I/O.
+ */
+import {
+  bitmapBytes,
+  byteWidth,
+  childFields,
+  type Data,
+  type DataType,
+  dataOf,
+  gatherData,
+  hasLargeOffsets,
+  layoutOf,
+  setBit,
+  strideOf,
+  Type,
+  valueArray,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { aligned } from '../../ipc/index.ts';
+import { PAGE_BYTES } from './checksums.ts';
+import { type Dictionaries, decodeColumn } from './column-reader.ts';
+import { chunkAt, type FragmentFooter } from './fragment-footer.ts';
+import type { ColumnChunk } from './fragment-layout.ts';
+import { Pages, type RowReader, type Span } from './sparse-pages.ts';
+
+/**
+ * Rows of some columns of a batch, in the order asked for, repeats allowed. Asks at most twice.
+ * Types whose values lie in many places are read whole, then picked from.
+ * @throws Corrupt naming the fragment; InvalidInput for a row the batch does not have
+ */
+export function* readRows(
+  footer: FragmentFooter,
+  batchIndex: number,
+  columnIndexes: readonly number[],
+  rows: Uint32Array,
+  dictionaries: Dictionaries = new Map(),
+): RowReader<Data[]> {
+  const total = footer.batches[batchIndex]?.rows ?? 0;
+  for (const row of rows) {
+    if (row >= total) {
+      throw new DirspaceError('InvalidInput', `Row ${row} is not among ${total} rows.`);
+    }
+  }
+  const readers = columnIndexes.map((column) => {
+    const chunk = chunkAt(footer, batchIndex, column);
+    const type = footer.schema.fields[column]?.type as DataType;
+    const pages = new Pages(footer, chunk, column, batchIndex);
+    return readColumn(type, chunk, pages, rows, dictionaries);
+  });
+  const results = readers.map(() => undefined as Data | undefined);
+  // All columns ask together, so that the number of waits does not grow with their number.
+  let asking = readers.map((reader, at) => ({ at, reader, step: reader.next() }));
+  while (asking.length > 0) {
+    const ranges = asking.flatMap(({ step }) => (step.done ? [] : step.value));
+    const answers = ranges.length === 0 ? [] : yield ranges;
+    let next = 0;
+    asking = asking.flatMap(({ at, reader, step }) => {
+      if (step.done) {
+        results[at] = step.value;
+        return [];
+      }
+      const own = answers.slice(next, next + step.value.length);
+      next += step.value.length;
+      return [{ at, reader, step: reader.next(own) }];
+    });
+  }
+  return results as Data[];
+}
+
+/** Sparse reading pays off while the rows touch few of the pages. */
+function* readColumn(
+  type: DataType,
+  chunk: ColumnChunk,
+  pages: Pages,
+  rows: Uint32Array,
+  dictionaries: Dictionaries,
+): RowReader<Data> {
+  const places = placesOf(type, chunk);
+  if (places === undefined || chunk.bytes <= PAGE_BYTES * 2) {
+    yield* pages.load([{ begin: 0, end: chunk.bytes }]);
+    const whole = decodeColumn(type, chunk, pages.whole(), dictionaries, (what) =>
+      pages.fail(what),
+    );
+    return gatherData(whole, rows);
+  }
+  const { validity, offsets, values, width } = places;
+  const wanted: Span[] = [];
+  for (const row of rows) {
+    if (validity !== undefined) wanted.push(spanAt(validity, row >> 3, 1));
+    if (offsets !== undefined) wanted.push(spanAt(offsets, row * width, width * 2));
+    else if (width === 0) wanted.push(spanAt(values, row >> 3, 1));
+    else wanted.push(spanAt(values, row * width, width));
+  }
+  yield* pages.load(wanted);
+  const nulls = readValidity(pages, validity, rows);
+  if (offsets !== undefined) return yield* readBinary(type, pages, rows, places, nulls);
+  if (width === 0)
+    return dataOf(type, rows.length, { ...nulls, values: readBits(pages, values, rows) });
+  const bytes = new Uint8Array(rows.length * width);
+  for (const [at, row] of rows.entries())
+    pages.copy(values + row * width, width, bytes, at * width);
+  return wrap(type, rows.length, bytes, nulls, dictionaries, pages);
+}
+
+/** Positions of the buffers within a column; `width` is that of an offset where there are some. */
+interface Places {
+  readonly validity: number | undefined;
+  readonly offsets: number | undefined;
+  readonly values: number;
+  /** Bytes per row, 0 for bits. */
+  readonly width: number;
+  readonly valueBytes: number;
+}
+
+function placesOf(type: DataType, chunk: ColumnChunk): Places | undefined {
+  const layout = layoutOf(type);
+  const starts: number[] = [];
+  let position = 0;
+  for (const bytes of chunk.buffers) {
+    starts.push(position);
+    position += aligned(bytes);
+  }
+  const validity = (chunk.nodes[1] ?? 0) > 0 ? 0 : undefined;
+  const [, first = 0, second = 0] = starts;
+  const at = (values: number, width: number, offsets?: number): Places => ({
+    validity,
+    offsets,
+    values,
+    width,
+    valueBytes: chunk.buffers[offsets === undefined ? 1 : 2] ?? 0,
+  });
+  switch (layout) {
+    case 'bits':
+      return at(first, 0);
+    case 'fixed':
+    case 'dictionary':
+      return at(first, byteWidth(type));
+    case 'binary':
+      return at(second, hasLargeOffsets(type) ? 8 : 4, first);
+    case 'fixed-list': {
+      // Vectors: the child's values are one run of numbers per row.
+      const child = childFields(type)[0]?.type as DataType;
+      const plain = layoutOf(child) === 'fixed' && (chunk.nodes[3] ?? 0) === 0;
+      const width = strideOf(type) * byteWidth(child);
+      return plain && width > 0
+        ? { ...at(second, width), valueBytes: chunk.buffers[2] ?? 0 }
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+const spanAt = (buffer: number, position: number, bytes: number): Span => ({
+  begin: buffer + position,
+  end: buffer + position + bytes,
+});
+
+interface Nulls {
+  readonly nullCount: number;
+  readonly validity: Uint8Array | undefined;
+}
+
+function readValidity(pages: Pages, buffer: number | undefined, rows: Uint32Array): Nulls {
+  if (buffer === undefined) return { nullCount: 0, validity: undefined };
+  const validity = readBits(pages, buffer, rows);
+  let valid = 0;
+  for (let at = 0; at < rows.length; at += 1) {
+    valid += ((validity[at >> 3] as number) >> (at & 7)) & 1;
+  }
+  return { nullCount: rows.length - valid, validity };
+}
+
+function readBits(pages: Pages, buffer: number, rows: Uint32Array): Uint8Array {
+  const bits = new Uint8Array(bitmapBytes(rows.length));
+  for (const [at, row] of rows.entries()) {
+    if ((pages.byte(buffer + (row >> 3)) >> (row & 7)) & 1) setBit(bits, at);
+  }
+  return bits;
+}
+
+function* readBinary(
+  type: DataType,
+  pages: Pages,
+  rows: Uint32Array,
+  places: Places,
+  nulls: Nulls,
+): RowReader<Data> {
+  const { offsets = 0, values, width, valueBytes } = places;
+  const pair = new Uint8Array(16);
+  const view = new DataView(pair.buffer);
+  const spans: Span[] = [];
+  const ends = [0];
+  for (const row of rows) {
+    pages.copy(offsets + row * width, width * 2, pair, 0);
+    const begin = width === 4 ? view.getInt32(0, true) : Number(view.getBigInt64(0, true));
+    const end = width === 4 ? view.getInt32(4, true) : Number(view.getBigInt64(8, true));
+    if (begin < 0 || end < begin || end > valueBytes) throw pages.fail('an offset lies outside');
+    spans.push(spanAt(values, begin, end - begin));
+    ends.push((ends.at(-1) as number) + end - begin);
+  }
+  const total = ends.at(-1) as number;
+  if (width === 4 && total > 0x7fffffff) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `${total} bytes do not fit into one column; take fewer rows.`,
+    );
+  }
+  yield* pages.load(spans);
+  const bytes = new Uint8Array(total);
+  for (const [at, { begin, end }] of spans.entries()) {
+    pages.copy(begin, end - begin, bytes, ends[at] as number);
+  }
+  return dataOf(type, rows.length, {
+    ...nulls,
+    offsets: width === 4 ? Int32Array.from(ends) : BigInt64Array.from(ends, BigInt),
+    values: bytes,
+  });
+}
+
+function wrap(
+  type: DataType,
+  rows: number,
+  bytes: Uint8Array,
+  nulls: Nulls,
+  dictionaries: Dictionaries,
+  pages: Pages,
+): Data {
+  const array = (of: DataType) => {
+    const Values = valueArray(of);
+    return new Values(bytes.buffer, 0, bytes.length / Values.BYTES_PER_ELEMENT);
+  };
+  if (type.typeId === Type.FixedSizeList) {
+    const child = childFields(type)[0]?.type as DataType;
+    const values = dataOf(child, rows * strideOf(type), { values: array(child) });
+    return dataOf(type, rows, { ...nulls, children: [values] });
+  }
+  if (type.typeId !== Type.Dictionary) return dataOf(type, rows, { ...nulls, values: array(type) });
+  const dictionary = dictionaries.get((type as unknown as { id: number }).id);
+  if (dictionary === undefined) throw pages.fail('its dictionary was not given');
+  return dataOf(type, rows, { ...nulls, values: array(type), dictionary });
+}

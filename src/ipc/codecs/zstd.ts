@@ -1,0 +1,191 @@
+/**
+ * Decoding Zstandard frames of a known size, and verifying their checksums. Input is untrusted: the
+ * output never grows past the size that was declared. Frames with dictionaries are refused. Decodes
+ * large frames with the decoder that Node has from 22.15 on, all others with the one beside it.
+ */
+import { drained, type WaitingSteps } from '../../steps.ts';
+import type { Refuse } from './flatbuffer.ts';
+import { type LaterZstdDecoder, nodeZstd, nodeZstdLater, type ZstdDecoder } from './node-zstd.ts';
+import { xxh64LowInSteps } from './xxh64.ts';
+import { type Block, BlockDecoder } from './zstd-blocks.ts';
+import { BLOCK_BYTES } from './zstd-literals.ts';
+
+const MAGIC = 0xfd2fb528;
+
+/** No input of `bytes` bytes decodes to more than this: the shortest block has 4 bytes. */
+export const maxZstdSize = (bytes: number): number => (bytes / 4) * BLOCK_BYTES;
+
+/**
+ * Decodes the frames that fill `input`. `refuse` gets what is wrong.
+ * @param size bytes that they must decode to; the caller bounds it
+ * @param other decodes frames of `worthBytes` bytes or more in place of the decoder here
+ */
+export function decodeZstd(
+  input: Uint8Array,
+  size: number,
+  refuse: Refuse,
+  other: ZstdDecoder | null = nodeZstd,
+  worthBytes = WORTH_BYTES,
+): Uint8Array {
+  const steps = decodeZstdInSteps(input, size, refuse, { other, later: null, worthBytes });
+  return drained(steps as Generator<undefined, Uint8Array>);
+}
+
+interface Decoders {
+  readonly other: ZstdDecoder | null;
+  /** Decodes long frames beside the event loop. */
+  readonly later: LaterZstdDecoder | null;
+  readonly worthBytes: number;
+}
+
+/** The same in steps: one for each block, and waits for long frames where Node decodes them. */
+export function* decodeZstdInSteps(
+  input: Uint8Array,
+  size: number,
+  refuse: Refuse,
+  { other, later, worthBytes }: Decoders = OWN_AND_NODE,
+): WaitingSteps<Uint8Array> {
+  const output = new Uint8Array(size);
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+  let at = 0;
+  let end = 0;
+  while (at < input.length) {
+    if (at + 5 > input.length) refuse('its Zstandard frame is cut short');
+    const magic = view.getUint32(at, true);
+    if (magic >>> 4 === 0x184d2a5) {
+      at += 8 + (at + 8 > input.length ? input.length : view.getUint32(at + 4, true));
+      continue;
+    }
+    if (magic !== MAGIC) refuse('it is no Zstandard frame');
+    const frame = readFrame(input, at, refuse);
+    const start = end;
+    if (other === null || frame.end - at < worthBytes || asksForMuch(frame)) {
+      end = yield* decodeFrame(input, frame, output, start, refuse);
+    } else {
+      const most = Math.min(frame.most, size - start);
+      const bytes = input.subarray(at, frame.end);
+      const content =
+        later === null || most < LONG_BYTES
+          ? other(bytes, most, refuse)
+          : ((yield later(bytes, most, refuse)) as Uint8Array);
+      if (content.length > size - start) {
+        refuse('its Zstandard frame holds more bytes than are declared');
+      }
+      // Copied: what Node gives may share its memory with other buffers of the process.
+      for (let from = 0; from < content.length; from += LONG_BYTES) {
+        output.set(content.subarray(from, from + LONG_BYTES), start + from);
+        yield;
+      }
+      end += content.length;
+    }
+    if (frame.size !== undefined && end - start !== frame.size) {
+      refuse(`its Zstandard frame does not hold the ${frame.size} bytes that it says`);
+    }
+    at = frame.end;
+  }
+  if (at > input.length) refuse('its Zstandard frame is cut short');
+  if (end !== size) refuse(`its Zstandard frame holds ${end} bytes where ${size} are declared`);
+  return output;
+}
+
+/** Content that takes Node's decoder longer than a step. */
+const LONG_BYTES = 1 << 21;
+
+/** Node's decoder takes some 20 microseconds for a frame, however short it is. */
+const WORTH_BYTES = 1_024;
+
+const OWN_AND_NODE: Decoders = { other: nodeZstd, later: nodeZstdLater, worthBytes: WORTH_BYTES };
+
+/** Windows that Node's decoder may allocate, whatever the content, and the largest that it takes. */
+const [SMALL_WINDOW, MAX_WINDOW] = [2 ** 23, 2 ** 27];
+
+/** Node's decoder allocates the window that a frame asks for; the one here needs none. */
+const asksForMuch = ({ window, most }: Frame): boolean =>
+  window > MAX_WINDOW || (window > SMALL_WINDOW && window > most);
+
+interface Frame {
+  /** Where its blocks begin, and where it ends. */
+  readonly blocksAt: number;
+  readonly end: number;
+  /** Bytes of its content, where it says so. */
+  readonly size: number | undefined;
+  readonly window: number;
+  /** The most bytes that its blocks can hold. */
+  readonly most: number;
+  /** Of its content. */
+  readonly checksum: number | undefined;
+}
+
+/** The header of a frame, and its extent by the lengths of its blocks. */
+function readFrame(input: Uint8Array, start: number, refuse: Refuse): Frame {
+  let at = start + 4;
+  /** The next bytes as a little-endian number. */
+  const take = (bytes: number): number => {
+    const from = at;
+    at += bytes;
+    if (at > input.length) refuse('its Zstandard frame is cut short');
+    let value = 0;
+    for (let each = bytes - 1; each >= 0; each -= 1) {
+      value = value * 256 + (input[from + each] as number);
+    }
+    return value;
+  };
+  const flags = take(1);
+  const single = (flags & 0x20) !== 0;
+  if ((flags & 8) !== 0) refuse('its Zstandard frame has an unknown header');
+  const window = single ? 0 : take(1);
+  if (take([0, 1, 2, 4][flags & 3] as number) !== 0) {
+    refuse('its Zstandard frame needs a dictionary');
+  }
+  const width = [single ? 1 : 0, 2, 4, 8][flags >> 6] as number;
+  const declared = take(width) + (width === 2 ? 256 : 0);
+  const blocksAt = at;
+  let most = 0;
+  for (let last = false; !last; ) {
+    const block = blockAt(input, at, refuse);
+    most += block.kind === 2 ? BLOCK_BYTES : block.bytes;
+    last = (input[at]! & 1) === 1;
+    at = block.to;
+  }
+  const checksum = (flags & 4) === 0 ? undefined : take(4);
+  return {
+    blocksAt,
+    end: at,
+    size: width > 0 ? declared : undefined,
+    window: single ? declared : 2 ** (10 + (window >> 3)) * (1 + (window & 7) / 8),
+    most: width > 0 ? declared : most,
+    checksum,
+  };
+}
+
+function blockAt(input: Uint8Array, at: number, refuse: Refuse): Block {
+  if (at + 3 > input.length) refuse('its Zstandard frame is cut short');
+  const head = input[at]! + input[at + 1]! * 256 + input[at + 2]! * 65_536;
+  const [kind, bytes, from] = [(head >> 1) & 3, head >> 3, at + 3];
+  if (bytes > BLOCK_BYTES || kind === 3) refuse('its Zstandard frame has an unknown block');
+  const to = from + (kind === 1 ? 1 : bytes);
+  if (to > input.length) refuse('its Zstandard frame is cut short');
+  return { kind, bytes, from, to };
+}
+
+/** Returns where the content of the frame ends in `output`. */
+function* decodeFrame(
+  input: Uint8Array,
+  { blocksAt, end, checksum }: Frame,
+  output: Uint8Array,
+  start: number,
+  refuse: Refuse,
+): Generator<undefined, number> {
+  const decoder = new BlockDecoder(input, output, start, refuse);
+  const blocksEnd = end - (checksum === undefined ? 0 : 4);
+  for (let at = blocksAt; at < blocksEnd; ) {
+    const block = blockAt(input, at, refuse);
+    decoder.decode(block);
+    at = block.to;
+    yield;
+  }
+  if (checksum !== undefined && (yield* xxh64LowInSteps(output, start, decoder.end)) !== checksum) {
+    refuse('the content of its Zstandard frame does not match its checksum');
+  }
+  return decoder.end;
+}

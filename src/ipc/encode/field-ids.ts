@@ -1,0 +1,56 @@
+/**
+ * Stable field ids as fragments carry them: in the metadata of each field, nested ones too, so
+ * that a file tells on its own which columns it holds. Lists of ids are depth first; the fields
+ * inside a dictionary's values have none.
+ */
+import { changeField, childFields, type Field, mapType, Schema, Type } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+
+export const FIELD_ID_KEY = 'dirspace.field_id';
+
+/** A schema whose fields carry `ids`. @throws Internal when their numbers differ */
+export function withFieldIds(schema: Schema, ids: readonly number[]): Schema {
+  let next = 0;
+  const mark = (field: Field): Field => {
+    const id = ids[next];
+    if (id === undefined) throw miscounted(ids.length);
+    next += 1;
+    const metadata = new Map(field.metadata).set(FIELD_ID_KEY, String(id));
+    return field.typeId === Type.Dictionary
+      ? changeField(field, { metadata })
+      : changeField(field, { metadata, type: mapType(field.type, mark) });
+  };
+  const fields = schema.fields.map(mark);
+  if (next !== ids.length) throw miscounted(ids.length);
+  return new Schema(fields, schema.metadata);
+}
+
+const miscounted = (ids: number): DirspaceError =>
+  new DirspaceError('Internal', `A schema was given ${ids} field ids, not one for each field.`);
+
+/** The inverse: the same schema without ids. */
+export function stripFieldIds(schema: Schema): Schema {
+  const strip = (field: Field): Field => {
+    const metadata = new Map(field.metadata);
+    metadata.delete(FIELD_ID_KEY);
+    return field.typeId === Type.Dictionary
+      ? changeField(field, { metadata })
+      : changeField(field, { metadata, type: mapType(field.type, strip) });
+  };
+  return new Schema(schema.fields.map(strip), schema.metadata);
+}
+
+/** The ids that the fields carry, undefined where one has none. */
+export function fieldIdsOf(fields: readonly Field[]): readonly (number | undefined)[] {
+  return fields.flatMap((field) => [
+    fieldId(field),
+    ...(field.typeId === Type.Dictionary ? [] : fieldIdsOf(childFields(field.type))),
+  ]);
+}
+
+/** The id that one field carries. */
+export function fieldId(field: Field): number | undefined {
+  const text = field.metadata.get(FIELD_ID_KEY);
+  const id = Number(text);
+  return text !== undefined && /^[0-9]{1,15}$/.test(text) ? id : undefined;
+}

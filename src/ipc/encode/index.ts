@@ -1,0 +1,16 @@
+/**
+ * Writes Arrow IPC: columns as buffers, schemas and batches as messages, messages as a stream.
+ */
+
+export { ALIGNMENT, aligned } from './alignment.ts';
+export { type EncodedColumn, encodeColumn } from './column-writer.ts';
+export { withFieldIds } from './field-ids.ts';
+export { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
+export { encodeIpcFile, encodeIpcStream } from './ipc-stream.ts';
+export { normaliseColumn } from './normalise-column.ts';
+export {
+  type PreparedSchema,
+  prepareSchema,
+  readSchema,
+  type StoredSchema,
+} from './schema-message.ts';

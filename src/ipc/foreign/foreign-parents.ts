@@ -1,0 +1,128 @@
+/**
+ * Values of columns from outside that lie under a null struct or list, or in no list at all: they
+ * may be anything, as those that are null themselves. Where one is unfit it becomes a null.
+ */
+import {
+  bitmapBytes,
+  countBits,
+  type DataParts,
+  getBit,
+  type Offsets,
+  offsetAt,
+  setBits,
+} from '../../arrow/index.ts';
+import type { Refuse } from '../codecs/index.ts';
+import type { Validity } from './foreign-values.ts';
+
+/**
+ * A bitmap of the first `rows` rows, with a bit for each that no null lies above; undefined where
+ * all are so. Made when it is asked for: a column that asks has shown by then that it has bytes for
+ * so many rows, while the counts of nodes above it may be forged.
+ */
+export type Counted = (rows: number) => Validity;
+
+/** The values of a struct without nulls count where the struct does. */
+export function countedInStruct(
+  validity: Validity,
+  counted: Counted | undefined,
+): Counted | undefined {
+  if (validity === undefined) return counted;
+  return (rows) => both(validity, counted?.(rows), rows);
+}
+
+export function countedInFixedLists(
+  stride: number,
+  validity: Validity,
+  counted: Counted | undefined,
+): Counted | undefined {
+  if (validity === undefined && counted === undefined) return undefined;
+  return (rows) => {
+    const lists = Math.ceil(rows / stride);
+    const valid = both(validity, counted?.(lists), lists);
+    if (valid === undefined) return undefined;
+    const bits = new Uint8Array(bitmapBytes(rows));
+    for (let list = 0; list < lists; list += 1) {
+      const begin = list * stride;
+      if (isSet(valid, list)) setBits(bits, begin, Math.min(stride, rows - begin));
+    }
+    return bits;
+  };
+}
+
+/** @param offsets checked before, against `items` */
+export function countedInLists(
+  offsets: Offsets,
+  lists: number,
+  items: number,
+  validity: Validity,
+  counted: Counted | undefined,
+): Counted | undefined {
+  const isWhole = offsetAt(offsets, 0) === 0 && offsetAt(offsets, lists) === items;
+  if (isWhole && validity === undefined && counted === undefined) return undefined;
+  // Every member of a struct asks for the same.
+  let made: Uint8Array | undefined;
+  let known = 0;
+  return (rows) => {
+    const asked = Math.min(rows, items);
+    if (made !== undefined && asked <= known) return made;
+    const valid = both(validity, counted?.(lists), lists);
+    made = new Uint8Array(bitmapBytes(asked));
+    known = asked;
+    for (let list = 0; list < lists; list += 1) {
+      if (valid !== undefined && !isSet(valid, list)) continue;
+      const begin = offsetAt(offsets, list);
+      const end = Math.min(offsetAt(offsets, list + 1), asked);
+      if (begin < end) setBits(made, begin, end - begin);
+    }
+    return made;
+  };
+}
+
+/** Rows past the end of a bitmap are those that no parent has. */
+const isSet = (bitmap: Uint8Array, row: number): boolean =>
+  row >>> 3 < bitmap.length && getBit(bitmap, row);
+
+function both(one: Validity, other: Validity, rows: number): Validity {
+  if (one === undefined || other === undefined) return one ?? other;
+  const bits = new Uint8Array(bitmapBytes(rows));
+  for (let at = 0; at < bits.length; at += 1) bits[at] = (one[at] ?? 0) & (other[at] ?? 0);
+  return bits;
+}
+
+class Unfit extends Error {}
+
+const unfit: Refuse = (problem) => {
+  throw new Unfit(problem);
+};
+
+/**
+ * Checks the values of a column that are not null, and if that fails those that also have no null
+ * above them: the others are nulls then.
+ */
+export function checkCounted(
+  parts: DataParts,
+  rows: number,
+  counted: Counted | undefined,
+  refuse: Refuse,
+  check: (validity: Validity, refuse: Refuse) => void,
+): DataParts {
+  const { validity } = parts;
+  if (counted === undefined) {
+    check(validity, refuse);
+    return parts;
+  }
+  try {
+    check(validity, unfit);
+    return parts;
+  } catch (error) {
+    if (!(error instanceof Unfit)) throw error;
+  }
+  const visible = counted(rows);
+  const valid = visible && new Uint8Array(bitmapBytes(rows));
+  valid?.forEach((_, at) => {
+    valid[at] = (visible?.[at] ?? 0) & (validity?.[at] ?? 255);
+  });
+  check(valid ?? validity, refuse);
+  if (valid === undefined) return parts;
+  return { ...parts, nullCount: rows - countBits(valid, 0, rows), validity: valid };
+}

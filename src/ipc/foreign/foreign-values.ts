@@ -1,0 +1,191 @@
+/**
+ * Whether the buffers of a column from outside fit each other: what would make a later reader
+ * throw, read astray or give wrong text. Each check costs time in proportion to the buffers.
+ */
+import { isUtf8 } from 'node:buffer';
+import { getBit, type Offsets } from '../../arrow/index.ts';
+import type { Refuse } from '../codecs/index.ts';
+
+/** The validity bitmap of a column, undefined when no row is null. */
+export type Validity = Uint8Array | undefined;
+
+export const isValid = (validity: Validity, row: number): boolean =>
+  validity === undefined || getBit(validity, row);
+
+/** Offsets ascend from 0 or more to at most `available`. Returns the first and the last. */
+export function checkOffsets(
+  offsets: Offsets,
+  length: number,
+  available: number,
+  refuse: Refuse,
+): [begin: number, end: number] {
+  const ends: [number, number] =
+    offsets instanceof Int32Array
+      ? ascending32(offsets, length, refuse)
+      : ascending64(offsets, length, refuse);
+  if (ends[0] < 0 || ends[1] > available) {
+    refuse(`its offsets lead from ${ends[0]} to ${ends[1]} in ${available} values`);
+  }
+  return ends;
+}
+
+function ascending32(offsets: Int32Array, length: number, refuse: Refuse): [number, number] {
+  let last = offsets[0] as number;
+  for (let at = 1; at <= length; at += 1) {
+    const next = offsets[at] as number;
+    if (next < last) refuse(`its offsets descend at row ${at - 1}`);
+    last = next;
+  }
+  return [offsets[0] as number, last];
+}
+
+/** By words: bigints would take most of the time. */
+function ascending64(offsets: BigInt64Array, length: number, refuse: Refuse): [number, number] {
+  const words = new Int32Array(offsets.buffer, offsets.byteOffset, (length + 1) * 2);
+  const offsetAt = (at: number): number =>
+    (words[2 * at + 1] as number) * 2 ** 32 + ((words[2 * at] as number) >>> 0);
+  const first = offsetAt(0);
+  let last = first;
+  for (let at = 1; at <= length; at += 1) {
+    const next = offsetAt(at);
+    if (next < last) refuse(`its offsets descend at row ${at - 1}`);
+    last = next;
+  }
+  return [first, last];
+}
+
+const isContinuation = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** Every value that is not null is UTF-8. The offsets were checked before. */
+export function checkText(
+  offsets: Offsets,
+  length: number,
+  values: Uint8Array,
+  validity: Validity,
+  refuse: Refuse,
+): void {
+  if (length === 0) return;
+  const whole = values.subarray(Number(offsets[0]), Number(offsets[length]));
+  if (isUtf8(whole) && startsAtCharacters(offsets, length, values)) return;
+  // Bytes under nulls may be anything, so look at the values one by one.
+  for (let row = 0; row < length; row += 1) {
+    const text = values.subarray(Number(offsets[row]), Number(offsets[row + 1]));
+    if (!isUtf8(text) && isValid(validity, row)) refuse(`its text in row ${row} is not UTF-8`);
+  }
+}
+
+function startsAtCharacters(offsets: Offsets, length: number, values: Uint8Array): boolean {
+  const end = Number(offsets[length]);
+  for (let row = 1; row < length; row += 1) {
+    const start = Number(offsets[row]);
+    if (start < end && isContinuation(values[start])) return false;
+  }
+  return true;
+}
+
+const VIEW_BYTES = 16;
+const INLINE_BYTES = 12;
+
+/** Every view that is not null lies within a data buffer; with `text`, it is UTF-8. */
+export function checkViews(
+  views: Uint8Array,
+  length: number,
+  buffers: readonly Uint8Array[],
+  validity: Validity,
+  text: boolean,
+  refuse: Refuse,
+): void {
+  const words = new DataView(views.buffer, views.byteOffset, views.byteLength);
+  const sound = text ? buffers.map((buffer) => isUtf8(buffer)) : [];
+  // Views may overlap; what is looked at more than a few times over is looked at in vain.
+  let allowance = 4 * buffers.reduce((bytes, buffer) => bytes + buffer.length, 0) + 4_096;
+  for (let row = 0; row < length; row += 1) {
+    if (!isValid(validity, row)) continue;
+    const at = row * VIEW_BYTES;
+    const size = words.getInt32(at, true);
+    if (size < 0) refuse(`its view in row ${row} has ${size} bytes`);
+    if (size <= INLINE_BYTES) {
+      if (text && !isInlineText(words, at, size, views)) refuseText(row, refuse);
+      continue;
+    }
+    const index = words.getInt32(at + 8, true);
+    const start = words.getInt32(at + 12, true);
+    const buffer = buffers[index];
+    if (buffer === undefined || start < 0 || start + size > buffer.length) {
+      refuse(`its view in row ${row} lies outside of its data buffers`);
+      continue;
+    }
+    for (let each = 0; each < 4; each += 1) {
+      if (views[at + 4 + each] !== buffer[start + each]) {
+        refuse(`its view in row ${row} has a prefix that its value does not have`);
+      }
+    }
+    if (!text) continue;
+    if (sound[index] === true) {
+      if (isContinuation(buffer[start]) || isContinuation(buffer[start + size])) {
+        refuseText(row, refuse);
+      }
+    } else {
+      allowance -= size;
+      if (allowance < 0) refuse('its data buffers are not UTF-8');
+      if (!isUtf8(buffer.subarray(start, start + size))) refuseText(row, refuse);
+    }
+  }
+}
+
+const refuseText = (row: number, refuse: Refuse): never =>
+  refuse(`its text in row ${row} is not UTF-8`);
+
+function isInlineText(words: DataView, at: number, size: number, views: Uint8Array): boolean {
+  const all =
+    words.getInt32(at + 4, true) | words.getInt32(at + 8, true) | words.getInt32(at + 12, true);
+  return (all & 0x80808080) === 0 || isUtf8(views.subarray(at + 4, at + 4 + size));
+}
+
+export type Indices =
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
+
+/** Every index that is not null is that of one of `known` dictionary values. */
+export function checkIndices(
+  indices: Indices,
+  length: number,
+  known: number,
+  validity: Validity,
+  refuse: Refuse,
+): void {
+  for (let row = 0; row < length; row += 1) {
+    const index = indices[row] as number | bigint;
+    if ((index < 0 || index >= known) && isValid(validity, row)) {
+      refuse(`row ${row} has index ${index} into a dictionary of ${known} values`);
+    }
+  }
+}
+
+/**
+ * Every type id is one of `known`, and every row lies within its child.
+ * @param offsets of a dense union; rows of a sparse one lie where the row does
+ */
+export function checkUnion(
+  typeIds: Int8Array,
+  offsets: Int32Array | undefined,
+  known: Int32Array,
+  childLengths: readonly number[],
+  refuse: Refuse,
+): void {
+  const limits = new Float64Array(128).fill(-1);
+  for (const [at, id] of known.entries()) limits[id] = childLengths[at] as number;
+  for (let row = 0; row < typeIds.length; row += 1) {
+    const limit = limits[typeIds[row] as number] ?? -1;
+    if (limit < 0) refuse(`row ${row} has the unknown type id ${typeIds[row]}`);
+    const at = offsets === undefined ? row : (offsets[row] as number);
+    if (at < 0 || at >= limit) refuse(`row ${row} lies outside of its union's child`);
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * The Arrow IPC format: writing streams and messages, and reading files and streams of any writer.
+ */
+
+export {
+  ALIGNMENT,
+  aligned,
+  type Block,
+  batchMessage,
+  type EncodedColumn,
+  encodeColumn,
+  encodeIpcFile,
+  encodeIpcStream,
+  footerTable,
+  framed,
+  MAGIC,
+  normaliseColumn,
+  type PreparedSchema,
+  prepareSchema,
+  readSchema,
+  type StoredSchema,
+  withFieldIds,
+} from './encode/index.ts';
+export { openArrowBody } from './foreign/index.ts';

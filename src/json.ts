@@ -1,0 +1,143 @@
+/**
+ * Reading JSON that may have been damaged or forged: bounded, strict about UTF-8, and every
+ * complaint names the file and the member. Checksummed documents carry their crc32 as their first
+ * member, so that a reader checks the bytes before it looks at any of them.
+ */
+import { crc32 } from 'node:zlib';
+import { DirspaceError } from './errors.ts';
+
+/** Largest metadata document read, in bytes. */
+export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+const HEAD = '{"checksum":"crc32:';
+const HEAD_BYTES = HEAD.length + 10;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const corrupt = (file: string, what: string, cause?: unknown): DirspaceError =>
+  new DirspaceError(
+    'Corrupt',
+    `The file ${file} is damaged: ${what}. Run verify on the catalog to see what else is affected.`,
+    { details: { file }, cause },
+  );
+
+/** Parses one JSON object. @throws Corrupt naming `file` */
+export function parseJson(bytes: Uint8Array, file: string): JsonObject {
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
+    throw corrupt(file, `${bytes.length} bytes are more than a metadata file may have`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(bytes));
+  } catch (error) {
+    throw corrupt(file, bytes.length === 0 ? 'it is empty' : 'it is not JSON', error);
+  }
+  return asObject(value, file, 'the document');
+}
+
+const hex8 = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
+
+/** Serialises with the checksum in front; `checksum` is what the next version's parent link holds. */
+export function encodeChecksummed(document: JsonObject): { bytes: Uint8Array; checksum: string } {
+  return encodeChecksummedText(JSON.stringify(document));
+}
+
+/** As encodeChecksummed, of an object that is JSON text already. */
+export function encodeChecksummedText(text: string): { bytes: Uint8Array; checksum: string } {
+  const tail = `,${text.slice(1)}\n`;
+  const body = Buffer.from(`${HEAD}00000000"${tail}`);
+  const checksum = hex8(crc32(body.subarray(HEAD_BYTES - 1)));
+  body.write(checksum, HEAD.length);
+  return { bytes: body, checksum };
+}
+
+/** Whether a document claims to begin with its checksum. */
+export function hasChecksum(bytes: Uint8Array): boolean {
+  const head = bytes.subarray(0, HEAD.length);
+  return Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1') === HEAD;
+}
+
+/** The inverse. @throws Corrupt when the bytes are not what was written */
+export function parseChecksummed(
+  bytes: Uint8Array,
+  file: string,
+): { document: JsonObject; checksum: string } {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (buffer.length === 0) throw corrupt(file, 'it is empty');
+  if (buffer.toString('latin1', 0, HEAD.length) !== HEAD) {
+    throw corrupt(file, 'it does not start with a checksum');
+  }
+  const checksum = buffer.toString('latin1', HEAD.length, HEAD.length + 8);
+  if (hex8(crc32(buffer.subarray(HEAD_BYTES - 1))) !== checksum) {
+    throw corrupt(file, 'its bytes do not match its checksum');
+  }
+  return { document: parseJson(buffer, file), checksum };
+}
+
+export function asObject(value: unknown, file: string, member: string): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw corrupt(file, `${member} is not an object`);
+  }
+  return value as JsonObject;
+}
+
+/** Own members only: a document may well have a column named `constructor`. */
+export function member(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** A whole number from 0 to 2^53-1. */
+export function integerMember(object: JsonObject, name: string, file: string): number {
+  const value = member(object, name);
+  if (!isWholeNumber(value)) {
+    throw corrupt(file, `${name} is ${describe(value)}, not a whole number`);
+  }
+  return value;
+}
+
+/** From 0 to 2^53-1; -0 is none, since it would be written back as another text. */
+export const isWholeNumber = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0);
+
+export function stringMember(object: JsonObject, name: string, file: string): string {
+  const value = member(object, name);
+  if (typeof value !== 'string') throw corrupt(file, `${name} is ${describe(value)}, not a string`);
+  return value;
+}
+
+export function arrayMember(object: JsonObject, name: string, file: string): readonly unknown[] {
+  const value = member(object, name);
+  if (!Array.isArray(value)) throw corrupt(file, `${name} is ${describe(value)}, not an array`);
+  return value;
+}
+
+export function objectMember(object: JsonObject, name: string, file: string): JsonObject {
+  return asObject(member(object, name), file, name);
+}
+
+/** A map of strings; keys such as `__proto__` stay plain keys. */
+export function stringMapMember(
+  object: JsonObject,
+  name: string,
+  file: string,
+): Record<string, string> {
+  const entries = Object.entries(objectMember(object, name, file));
+  for (const [key, value] of entries) {
+    if (typeof value !== 'string') throw corrupt(file, `${name}.${key} is not a string`);
+  }
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+const FILE_ID = /^[0-9a-f-]{8,64}$/;
+/** The name of an object the engine wrote: never joined to a path before it passed this. */
+export function fileIdMember(object: JsonObject, name: string, file: string): string {
+  const value = stringMember(object, name, file);
+  if (!FILE_ID.test(value)) throw corrupt(file, `${name} is not a file id`);
+  return value;
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  return JSON.stringify(value).slice(0, 60);
+}

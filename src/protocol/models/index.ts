@@ -1,0 +1,57 @@
+/**
+ * Every model of the protocol by its name: the JSON Schema as a value, the TypeScript type beside
+ * it. Members are exactly the wire's. What an operation does with them is not known here.
+ */
+import * as columns from './columns.ts';
+import { Context, ErrorResponse, Identity } from './common.ts';
+import * as extensions from './extensions.ts';
+import * as indices from './indices.ts';
+import * as namespaces from './namespaces.ts';
+import * as query from './query.ts';
+import * as refs from './refs.ts';
+import * as rows from './rows.ts';
+import * as schema from './schema.ts';
+import * as tables from './tables.ts';
+import * as transactions from './transactions.ts';
+import type { Static } from './typebox.ts';
+import * as versions from './versions.ts';
+import * as views from './views.ts';
+
+export * from './columns.ts';
+export { Context, ErrorResponse, Identity } from './common.ts';
+export * from './indices.ts';
+export * from './namespaces.ts';
+export * from './query.ts';
+export * from './refs.ts';
+export * from './rows.ts';
+export * from './schema.ts';
+export * from './tables.ts';
+export * from './transactions.ts';
+export * from './versions.ts';
+export * from './views.ts';
+
+/** The JSON Schema of each model. */
+export const MODELS = {
+  Identity,
+  Context,
+  ErrorResponse,
+  ...schema,
+  ...namespaces,
+  ...tables,
+  ...versions,
+  ...rows,
+  ...query,
+  ...columns,
+  ...indices,
+  ...refs,
+  ...transactions,
+  ...views,
+  ...extensions,
+};
+
+/** Such as `CreateTableRequest`. */
+export type ModelName = keyof typeof MODELS;
+
+/** The type of the model of that name. */
+export type Model<Name extends ModelName> = Static<(typeof MODELS)[Name]>;
+export type { JsonSchema } from './typebox.ts';

@@ -1,0 +1,240 @@
+/**
+ * Builds list, struct and map columns by flattening their values and building the children.
+ * Reports places down to the item; must not know of scalar types beyond the quick path for lists
+ * of numbers.
+ */
+import {
+  type Data,
+  type DataType,
+  type Field,
+  type FixedSizeList,
+  type Float,
+  type List,
+  type Map_,
+  Precision,
+  type Struct,
+  Type,
+} from '../../arrow/index.ts';
+import { wideOffsets } from './build-bytes.ts';
+import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
+import { asItems, isRecord } from './js-values.ts';
+import { type Records, refuseUnknownKeys, take } from './records.ts';
+import { showValue } from './type-name.ts';
+
+type Values = readonly unknown[];
+
+export function buildList(type: List, values: Values, place: Place, context: BuildContext): Data {
+  const nulls = findNulls(type, values, place, context);
+  const ends = new Int32Array(values.length + 1);
+  const flat: unknown[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value !== null && value !== undefined) {
+      const items = asItems(value);
+      if (items === undefined) throw misfit(place, i, value, type, context);
+      for (let k = 0; k < items.length; k++) flat.push(items[k]);
+    }
+    ends[i + 1] = flat.length;
+  }
+  const field = type.children[0] as Field;
+  const inside = listPlace(place, field, ends);
+  const child = context.build(field.type, flat, inside, context);
+  const offsets = (type.typeId as Type) === Type.LargeList ? wideOffsets(ends) : ends;
+  return arrowData(type, values.length, nulls, { offsets, children: [child] });
+}
+
+/** The place of the items of lists whose ends are given. */
+export function listPlace(
+  place: Place,
+  field: Field,
+  ends: ArrayLike<number>,
+  show: (item: number, inList: number) => string = (_, inList) => `${inList}`,
+): Place {
+  const owner = (item: number): number => {
+    let [low, high] = [0, ends.length - 2];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((ends[middle + 1] as number) > item) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+  return {
+    nullable: field.nullable,
+    row: (item) => place.row(owner(item)),
+    path: (item) => {
+      const list = owner(item);
+      return `${place.path(list)}[${show(item, item - (ends[list] as number))}]`;
+    },
+    hidden: () => false,
+  };
+}
+
+export function buildFixedList(
+  type: FixedSizeList,
+  values: Values,
+  place: Place,
+  context: BuildContext,
+): Data {
+  const nulls = findNulls(type, values, place, context);
+  const field = type.children[0] as Field;
+  const size = type.listSize;
+  const child =
+    plainNumbers(field.type, values, size, context) ??
+    context.build(
+      field.type,
+      flattenFixed(type, values, place, context),
+      fixedPlace(place, field, size, values),
+      context,
+    );
+  return arrowData(type, values.length, nulls, { children: [child] });
+}
+
+function flattenFixed(
+  type: FixedSizeList,
+  values: Values,
+  place: Place,
+  context: BuildContext,
+): Values {
+  const size = type.listSize;
+  const flat = new Array<unknown>(values.length * size).fill(null);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value === null || value === undefined) continue;
+    const items = asItems(value);
+    if (items === undefined) throw misfit(place, i, value, type, context);
+    if (items.length !== size) {
+      throw misfit(place, i, value, type, context, `${items.length} items instead of ${size}`);
+    }
+    for (let k = 0; k < size; k++) flat[i * size + k] = items[k];
+  }
+  return flat;
+}
+
+/** The place of the items of fixed-size lists; items of null lists are hidden. */
+export function fixedPlace(place: Place, field: Field, size: number, values: Values): Place {
+  const owner = (item: number): number => Math.floor(item / size);
+  return {
+    nullable: field.nullable,
+    row: (item) => place.row(owner(item)),
+    path: (item) => `${place.path(owner(item))}[${item % size}]`,
+    hidden: (item) => values[owner(item)] === null || values[owner(item)] === undefined,
+  };
+}
+
+/**
+ * Vectors of floats, written straight into place. Undefined as soon as anything is unusual: the
+ * general way then builds it or says what is wrong.
+ */
+function plainNumbers(
+  type: DataType,
+  values: Values,
+  size: number,
+  context: BuildContext,
+): Data | undefined {
+  if (type.typeId !== Type.Float || context.exactFloats) return undefined;
+  const { precision } = type as Float;
+  if (precision === Precision.HALF) return undefined;
+  const double = precision === Precision.DOUBLE;
+  const out = new (double ? Float64Array : Float32Array)(values.length * size);
+  for (let i = 0, at = 0; i < values.length; i++, at += size) {
+    const value = values[i];
+    if (value === null || value === undefined) continue;
+    if (Array.isArray(value)) {
+      if (value.length !== size) return undefined;
+      for (let k = 0; k < size; k++) {
+        const item: unknown = value[k];
+        if (typeof item !== 'number') return undefined;
+        out[at + k] = item;
+      }
+    } else if (value instanceof Float32Array) {
+      if (value.length !== size) return undefined;
+      out.set(value, at);
+    } else return undefined;
+  }
+  return double || !hasInfinity(out)
+    ? arrowData(type, out.length, undefined, { values: out })
+    : undefined;
+}
+
+/** An infinity may be a number too large for float32, which the general way finds out. */
+function hasInfinity(values: Float32Array | Float64Array): boolean {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return true;
+  }
+  return false;
+}
+
+export function buildStruct(
+  type: Struct,
+  values: Values,
+  place: Place,
+  context: BuildContext,
+): Data {
+  const nulls = findNulls(type, values, place, context);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value !== null && value !== undefined && !isRecord(value)) {
+      throw misfit(place, i, value, type, context);
+    }
+  }
+  const fields = type.children as readonly Field[];
+  refuseUnknownKeys(fields, values as Records, place, context);
+  const children = fields.map((field) =>
+    context.build(
+      field.type,
+      take(values as Records, field.name),
+      structPlace(place, field, values),
+      context,
+    ),
+  );
+  return arrowData(type, values.length, nulls, { children });
+}
+
+export function structPlace(place: Place, field: Field, values: Values): Place {
+  return {
+    nullable: field.nullable,
+    row: (i) => place.row(i),
+    path: (i) => `${place.path(i)}.${field.name}`,
+    hidden: (i) => values[i] === null || values[i] === undefined || place.hidden(i),
+  };
+}
+
+export function buildMap(type: Map_, values: Values, place: Place, context: BuildContext): Data {
+  const nulls = findNulls(type, values, place, context);
+  const ends = new Int32Array(values.length + 1);
+  const keys: unknown[] = [];
+  const items: unknown[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value !== null && value !== undefined) {
+      for (const entry of entriesOf(value) ?? [undefined]) {
+        const pair = asItems(entry);
+        if (pair?.length !== 2) throw misfit(place, i, value, type, context);
+        keys.push(pair[0]);
+        items.push(pair[1]);
+      }
+    }
+    ends[i + 1] = keys.length;
+  }
+  const entries = type.children[0] as Field<Struct>;
+  const [keyField, itemField] = entries.type.children as [Field, Field];
+  const show = (item: number): string => showValue(keys[item]);
+  const keyPlace: Place = { ...listPlace(place, keyField, ends, show), nullable: false };
+  const itemPlace = listPlace(place, itemField, ends, show);
+  const child = arrowData(entries.type, keys.length, undefined, {
+    children: [
+      context.build(keyField.type, keys, keyPlace, context),
+      context.build(itemField.type, items, itemPlace, context),
+    ],
+  });
+  return arrowData(type, values.length, nulls, { offsets: ends, children: [child] });
+}
+
+/** Entries of a Map, of anything that iterates over pairs, or of a plain object. */
+function entriesOf(value: unknown): Iterable<unknown> | undefined {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (Symbol.iterator in value) return value as Iterable<unknown>;
+  return isRecord(value) ? Object.entries(value) : undefined;
+}

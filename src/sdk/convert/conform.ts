@@ -1,0 +1,269 @@
+/**
+ * Fits record batches to a wanted schema: columns by name, missing nullable ones as nulls, casts
+ * only where every value survives exactly. What already fits is passed on without copying.
+ */
+import {
+  childFields,
+  Data,
+  type DataType,
+  type Dictionary,
+  type Field,
+  FixedSizeList,
+  LargeList,
+  List,
+  nullColumn,
+  type RecordBatch,
+  recordBatch,
+  type Schema,
+  type Timestamp,
+  Type,
+  type Union,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  type BuildContext,
+  columnPlace,
+  convertUnit,
+  fixedPlace,
+  listPlace,
+  misfit,
+  type Place,
+  structPlace,
+  typeName,
+} from '../build/index.ts';
+import { readColumn } from './read-column.ts';
+
+/** @param base row number of the batch's first row in the whole input, for messages */
+export function conformBatch(
+  batch: RecordBatch,
+  schema: Schema,
+  base: number,
+  context: BuildContext,
+): RecordBatch {
+  const rows = batch.numRows;
+  const top: Place = { nullable: false, row: (i) => base + i, path: () => '', hidden: () => false };
+  const have = batch.schema.fields;
+  const columns = conformChildren(
+    have,
+    batch.data.children,
+    schema.fields,
+    rows,
+    top,
+    context,
+    (f) => columnPlace(f, base),
+  );
+  return recordBatch(schema, columns, rows);
+}
+
+function conformChildren(
+  have: readonly Field[],
+  columns: readonly Data[],
+  want: readonly Field[],
+  rows: number,
+  place: Place,
+  context: BuildContext,
+  placeOf: (field: Field) => Place,
+): Data[] {
+  const index = new Map(have.map((field, i) => [field.name, i]));
+  const path = (name: string): string => {
+    const parent = place.path(0);
+    return parent === '' ? name : `${parent}.${name}`;
+  };
+  if (index.size < have.length) throw noColumn(path('?'), 'two columns of the data share a name');
+  for (const { name } of have) {
+    if (!want.some((field) => field.name === name)) {
+      throw noColumn(path(name), 'the data has a column that the schema lacks');
+    }
+  }
+  return want.map((field) => {
+    const at = index.get(field.name);
+    if (at !== undefined) return conformData(columns[at] as Data, field, placeOf(field), context);
+    if (field.nullable) return nullColumn(field.type, rows);
+    throw noColumn(path(field.name), 'the schema has a column, not nullable, that the data lacks');
+  });
+}
+
+const noColumn = (column: string, what: string): DirspaceError =>
+  new DirspaceError('TableSchemaValidation', `Column "${column}": ${what}.`, {
+    details: { column },
+  });
+
+function conformData(data: Data, field: Field, place: Place, context: BuildContext): Data {
+  const want = field.type as DataType;
+  refuseNulls(data, want, place, context);
+  const have = data.type as DataType;
+  if (have === want) return data;
+  if (have.typeId === Type.Null) return nullColumn(want, data.length);
+  if (sameKind(have, want)) {
+    const children = childrenFor(data, want, place, context);
+    return retype(data, want, children);
+  }
+  return cast(data, field, place, context);
+}
+
+/** Nulls count only where the parent is there. */
+function refuseNulls(data: Data, type: DataType, place: Place, context: BuildContext): void {
+  const { typeId } = data.type as DataType;
+  if (place.nullable || typeId === Type.Union) return;
+  if (typeId !== Type.Null && data.nullCount === 0) return;
+  for (let i = 0; i < data.length; i++) {
+    if (!data.getValid(i) && !place.hidden(i)) throw misfit(place, i, null, type, context);
+    if (typeId === Type.Null && !place.hidden(i)) throw misfit(place, i, null, type, context);
+  }
+}
+
+/** True when the buffers of one type mean the same as the other's, its children left aside. */
+function sameKind(have: DataType, want: DataType): boolean {
+  if (have.typeId !== want.typeId) return false;
+  switch (have.typeId) {
+    case Type.List:
+    case Type.LargeList:
+    case Type.Struct:
+    case Type.Map:
+      return true;
+    case Type.Timestamp:
+      // An instant is the same in every zone.
+      return (have as Timestamp).unit === (want as Timestamp).unit;
+    case Type.FixedSizeList:
+      return (have as FixedSizeList).listSize === (want as FixedSizeList).listSize;
+    case Type.Union:
+      return (
+        (have as Union).mode === (want as Union).mode &&
+        (have as Union).typeIds.join() === (want as Union).typeIds.join()
+      );
+    case Type.Dictionary:
+      return (
+        typeName(have) === typeName(want) &&
+        childFields((have as Dictionary).dictionary).length === 0
+      );
+    default:
+      return typeName(have) === typeName(want);
+  }
+}
+
+function childrenFor(data: Data, want: DataType, place: Place, context: BuildContext): Data[] {
+  const { children } = data;
+  if (children.length === 0) return children;
+  const fields = childFields(want);
+  const field = fields[0] as Field;
+  switch (want.typeId) {
+    case Type.Struct: {
+      const have = childFields(data.type);
+      const hidden = presence(data);
+      return conformChildren(have, children, fields, data.length, place, context, (child) =>
+        structPlace(place, child, hidden),
+      );
+    }
+    case Type.FixedSizeList: {
+      const { listSize } = want as FixedSizeList;
+      const inside = fixedPlace(place, field, listSize, presence(data));
+      return [conformData(children[0] as Data, field, inside, context)];
+    }
+    case Type.List:
+    case Type.LargeList:
+    case Type.Map: {
+      const ends = Array.from(data.valueOffsets as ArrayLike<number | bigint>, Number);
+      const inside = listPlace(place, field, ends);
+      return [conformData(children[0] as Data, field, inside, context)];
+    }
+    default:
+      return fields.map((child, i) => {
+        const inside = { ...place, nullable: child.nullable };
+        return conformData(children[i] as Data, child, inside, context);
+      });
+  }
+}
+
+/** One entry per value: null where it is null. */
+function presence(data: Data): readonly unknown[] {
+  if (data.nullCount === 0) return [];
+  return Array.from({ length: data.length }, (_, i) => (data.getValid(i) ? true : null));
+}
+
+function retype(data: Data, type: DataType, children: Data[]): Data {
+  const { offset, length, nullCount, buffers, dictionary, variadicBuffers } = data;
+  return new Data(type, offset, length, nullCount, buffers, children, dictionary, variadicBuffers);
+}
+
+/** What can be cast into one another, given that the values fit. */
+const FAMILIES: Partial<Record<Type, string>> = {
+  [Type.Int]: 'number',
+  [Type.Float]: 'number',
+  [Type.Decimal]: 'number',
+  [Type.Utf8]: 'text',
+  [Type.LargeUtf8]: 'text',
+  [Type.Utf8View]: 'text',
+  [Type.Binary]: 'bytes',
+  [Type.LargeBinary]: 'bytes',
+  [Type.BinaryView]: 'bytes',
+  [Type.FixedSizeBinary]: 'bytes',
+  [Type.Date]: 'date',
+  [Type.Time]: 'time',
+  [Type.Timestamp]: 'timestamp',
+  [Type.Duration]: 'duration',
+  [Type.List]: 'list',
+  [Type.LargeList]: 'list',
+  [Type.FixedSizeList]: 'list',
+};
+
+/** Dictionaries count as their values. */
+const plainType = (type: DataType): DataType =>
+  type.typeId === Type.Dictionary ? plainType((type as Dictionary).dictionary) : type;
+
+function cast(data: Data, field: Field, place: Place, context: BuildContext): Data {
+  const have = data.type as DataType;
+  const want = field.type as DataType;
+  const [from, to] = [plainType(have), plainType(want)];
+  const family = FAMILIES[from.typeId];
+  const possible = family !== undefined && family === FAMILIES[to.typeId];
+  if (!possible && typeName(from) !== typeName(to)) {
+    throw new DirspaceError(
+      'TableSchemaValidation',
+      `Column "${place.path(0)}": the data is ${typeName(have)}, the schema wants ` +
+        `${typeName(want)}, and there is no lossless cast between them. Change one of the two.`,
+      { details: { column: place.path(0), found: typeName(have), expected: typeName(want) } },
+    );
+  }
+  if (family === 'list' && have.typeId !== Type.Dictionary) {
+    // The items first, so that what is left to change is how they are grouped.
+    const item = childFields(to)[0] as Field;
+    const grouped = listLike(from, item);
+    const inner = retype(data, grouped, childrenFor(data, grouped, place, context));
+    return context.build(want, readColumn(inner), place, context);
+  }
+  const values = readColumn(data);
+  const unit = unitOf(from);
+  if (unit !== undefined && unitOf(to) !== undefined) changeUnit(values, from, to, place, context);
+  return context.build(want, values, place, context);
+}
+
+function listLike(type: DataType, item: Field): DataType {
+  if (type.typeId === Type.FixedSizeList) {
+    return new FixedSizeList((type as FixedSizeList).listSize, item);
+  }
+  return type.typeId === Type.List ? new List(item) : new LargeList(item);
+}
+
+/** The unit of types whose values are counts of it; dates are Dates throughout. */
+const unitOf = (type: DataType): number | undefined =>
+  [Type.Time, Type.Timestamp, Type.Duration].includes(type.typeId)
+    ? (type as Timestamp).unit
+    : undefined;
+
+function changeUnit(
+  values: unknown[],
+  from: DataType,
+  to: DataType,
+  place: Place,
+  context: BuildContext,
+): void {
+  const [have, want] = [unitOf(from) as number, unitOf(to) as number];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    // Dates carry their own unit and are converted, exactly, where the column is built.
+    if (typeof value !== 'bigint' && typeof value !== 'number') continue;
+    const count = convertUnit(BigInt(value), have, want);
+    if (count === undefined) throw misfit(place, i, value, to, context, `in ${typeName(from)}`);
+    values[i] = count;
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * Anything a user has, as a stream of record batches: rows, Arrow objects of any copy of
+ * apache-arrow, Arrow IPC bytes, and iterables and streams of these. Decides what the input is
+ * and counts its rows; how things are built, cast or decoded is its siblings' matter.
+ */
+import {
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  Schema,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { openArrowBody } from '../../ipc/index.ts';
+import { asBytes, buildContext, showValue } from '../build/index.ts';
+import {
+  type ArrowLike,
+  ArrowRebuilder,
+  isArrowLike,
+  isBatchLike,
+  isTableLike,
+  type RecordBatchLike,
+  type TableLike,
+} from './arrow-like.ts';
+import { isSchemaLike, rebuildType, type SchemaLike } from './arrow-like-types.ts';
+import { conformBatch } from './conform.ts';
+import { givenInSchema } from './given.ts';
+import type { ColumnTypes, VectorColumns } from './infer.ts';
+import { arrayStream, requireColumns, rowStream, type StreamPlan } from './row-stream.ts';
+import { type SchemaInput, toSchema } from './schema-like.ts';
+import {
+  isPullable,
+  itemsOf,
+  once,
+  type Pullable,
+  type ReadableStreamLike,
+  RowSource,
+  Source,
+} from './source.ts';
+
+type Rows = readonly object[];
+type Bytes = Uint8Array | ArrayBuffer;
+type Item = object | Rows | RecordBatchLike | TableLike | Uint8Array;
+
+/**
+ * Rows as objects, Arrow tables and batches of any release from 15 on, bytes of Arrow IPC, and
+ * iterables, async iterables and streams of one kind of these.
+ */
+export type DataInput =
+  | Rows
+  | ArrowLike
+  | Bytes
+  | RecordBatchStream
+  | Iterable<Item>
+  | AsyncIterable<Item>
+  | ReadableStreamLike<Item>;
+
+/** How to read the data. */
+export interface DataOptions {
+  /** Wins over everything inferred; Arrow data is fitted to it by lossless casts only. */
+  readonly schema?: SchemaInput | undefined;
+  /** Leaves out columns of `schema` that the data does not have, instead of filling them with null. */
+  readonly partial?: boolean | undefined;
+  /** Top-level number arrays to make fixed-size lists of, with the type of their items. */
+  readonly vectorColumns?: VectorColumns | undefined;
+  /** Types of some columns, by name; all others are those of the data, or inferred. */
+  readonly columnTypes?: ColumnTypes | undefined;
+  /** Most rows of a batch made of rows. 8,192 if not given. */
+  readonly batchRows?: number | undefined;
+  /** Stops reading; what is pending rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Nothing of an iterable or stream is read ahead of the reader, but for the first item and, when
+ * a schema must be inferred from rows, the first batch. Arrays and Arrow tables can be read
+ * again, streams once. Rows that do not fit throw TableSchemaValidation while reading.
+ */
+export async function toRecordBatchStream(
+  data: DataInput,
+  options: DataOptions = {},
+): Promise<RecordBatchStream> {
+  const { batchRows = 8192, signal } = options;
+  signal?.throwIfAborted();
+  if (!Number.isInteger(batchRows) || batchRows < 1) {
+    throw new DirspaceError('InvalidInput', `batchRows is ${batchRows}; pass a positive integer.`);
+  }
+  const plan: StreamPlan = {
+    schema: options.schema === undefined ? undefined : toSchema(options.schema),
+    partial: options.partial === true,
+    vectors: options.vectorColumns && ownTypes(options.vectorColumns),
+    types: options.columnTypes && ownColumnTypes(options.columnTypes),
+    batchRows,
+    signal,
+  };
+  if (Array.isArray(data) && startsWithRow(data)) return arrayStream(data, plan);
+  const bytes = asBytes(data);
+  if (bytes !== undefined) return ipcStream(bytes, plan);
+  if (isArrowLike(data)) return arrowStream(data, plan);
+  if (!isPullable(data)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The data is ${showValue(data)}. Pass an array of objects, Arrow data, Arrow IPC bytes, or ` +
+        'an iterable or stream of these.',
+    );
+  }
+  const schema: unknown = 'schema' in data ? data.schema : undefined;
+  return pulledStream(data, isSchemaLike(schema) ? schema : undefined, plan);
+}
+
+/** Whether reading it a second time gives the same rows: arrays and Arrow objects, not streams. */
+export const isRepeatable = (data: DataInput): boolean =>
+  (Array.isArray(data) && startsWithRow(data)) || asBytes(data) !== undefined || isArrowLike(data);
+
+/** True for data that carries its own schema. */
+export function hasSchema(data: DataInput): boolean {
+  if (isArrowLike(data) || asBytes(data) !== undefined) return true;
+  return 'schema' in data && isSchemaLike(data.schema);
+}
+
+const ownTypes = (columns: VectorColumns): VectorColumns =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, { type }]) => {
+      return [name, { type: rebuildType(type as never, new Map()) }];
+    }),
+  );
+
+const ownColumnTypes = (types: ColumnTypes): ColumnTypes =>
+  new Map(Array.from(types, ([name, type]) => [name, rebuildType(type as never, new Map())]));
+
+type ItemKind = 'rows' | 'arrow' | 'bytes';
+
+function kindOf(item: unknown): ItemKind {
+  if (asBytes(item) !== undefined) return 'bytes';
+  if (typeof item !== 'object' || item === null) return 'rows';
+  return isTableLike(item) || isBatchLike(item) ? 'arrow' : 'rows';
+}
+
+/** True for arrays of rows, as opposed to arrays of batches, of bytes or of arrays of rows. */
+const startsWithRow = (data: readonly unknown[]): boolean =>
+  data.length === 0 || (!Array.isArray(data[0]) && kindOf(data[0]) === 'rows');
+
+/** The schema to fit Arrow data to that comes with its own. */
+function schemaFor(own: Schema, plan: StreamPlan): Schema {
+  const { schema, types } = plan;
+  if (schema === undefined && types !== undefined) {
+    requireColumns(own, types);
+    const fields = own.fields.map((field) =>
+      field.clone({ type: types.get(field.name) ?? field.type }),
+    );
+    return toSchema(new Schema(fields, own.metadata));
+  }
+  if (schema === undefined) return toSchema(own);
+  return plan.partial ? givenInSchema(schema, own) : schema;
+}
+
+function arrowStream(data: ArrowLike, plan: StreamPlan): RecordBatchStream {
+  const { signal } = plan;
+  const found = new ArrowRebuilder().batches(data);
+  const schema = schemaFor(found.schema, plan);
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      const conform = conformer(schema);
+      for (const batch of found.batches) {
+        signal?.throwIfAborted();
+        yield conform(batch);
+      }
+    },
+  };
+}
+
+/** Fits batches to a schema one after the other, counting rows for messages. */
+function conformer(schema: Schema): (batch: RecordBatch) => RecordBatch {
+  const context = buildContext({ exactFloats: true });
+  let rows = 0;
+  return (batch) => {
+    const fitted = conformBatch(batch, schema, rows, context);
+    rows += batch.numRows;
+    return fitted;
+  };
+}
+
+async function ipcStream(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  plan: StreamPlan,
+): Promise<RecordBatchStream> {
+  const stream = await openArrowBody(body);
+  const schema = schemaFor(stream.schema, plan);
+  const batches = itemsOf(new Source(stream, plan.signal), (item) => item as RecordBatch);
+  return recordBatchStream(schema, once(mapped(batches, conformer(schema))));
+}
+
+async function* mapped<A, B>(items: AsyncIterable<A>, change: (item: A) => B): AsyncGenerator<B> {
+  for await (const item of items) yield change(item);
+}
+
+async function pulledStream(
+  data: Pullable,
+  declared: SchemaLike | undefined,
+  plan: StreamPlan,
+): Promise<RecordBatchStream> {
+  const source = new Source(data, plan.signal);
+  try {
+    const first = await source.peek();
+    if (first === undefined) return emptyStream(declared, plan);
+    const kind = kindOf(first.value);
+    if (kind === 'rows') return await rowStream(new RowSource(source), plan);
+    if (kind === 'bytes') return await ipcStream(once(itemsOf(source, bytesItem)), plan);
+    return pulledArrow(source, first.value as RecordBatchLike | TableLike, declared, plan);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+function emptyStream(declared: SchemaLike | undefined, plan: StreamPlan): RecordBatchStream {
+  const schema = plan.schema ?? (declared && toSchema(declared));
+  if (schema !== undefined) return recordBatchStream(schema, []);
+  throw new DirspaceError('InvalidInput', 'The data is empty and so has no schema. Pass a schema.');
+}
+
+function bytesItem(item: unknown, index: number): Uint8Array {
+  const bytes = asBytes(item);
+  if (bytes !== undefined) return bytes;
+  throw mixed(item, index, 'bytes of an Arrow IPC stream');
+}
+
+function pulledArrow(
+  source: Source,
+  first: RecordBatchLike | TableLike,
+  declared: SchemaLike | undefined,
+  plan: StreamPlan,
+): RecordBatchStream {
+  const rebuilder = new ArrowRebuilder();
+  const schema = schemaFor(rebuilder.schema(declared ?? first.schema), plan);
+  const conform = conformer(schema);
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    const items = itemsOf(source, (item, index) => {
+      if (kindOf(item) === 'arrow') return item as RecordBatchLike | TableLike;
+      throw mixed(item, index, 'Arrow record batches or tables');
+    });
+    for await (const item of items) {
+      for (const batch of rebuilder.batches(item).batches) yield conform(batch);
+    }
+  }
+  return recordBatchStream(schema, once(batches()));
+}
+
+const mixed = (item: unknown, index: number, expected: string): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `Item ${index} of the data is ${showValue(item)}, but the first was ${expected}. Pass items ` +
+      'of one kind.',
+    { details: { index } },
+  );

@@ -1,0 +1,130 @@
+/**
+ * Rows as a stream of record batches: the schema they are given or that their first batch shows,
+ * and as many batches as they fill.
+ */
+import {
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  type Schema,
+} from '../../arrow/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
+import { type BuildContext, buildBatch, buildContext, type Records } from '../build/index.ts';
+import { defined } from '../handles/index.ts';
+import { givenInRows } from './given.ts';
+import { type ColumnTypes, inferSchema, type VectorColumns } from './infer.ts';
+import { once, type RowSource } from './source.ts';
+
+/** What was asked of the stream, however the data comes. */
+export interface StreamPlan {
+  readonly schema: Schema | undefined;
+  /** Whether columns and members of the schema that the data does not have are left out. */
+  readonly partial: boolean;
+  readonly vectors: VectorColumns | undefined;
+  /** Of columns whose types are not inferred, nor those of the data. */
+  readonly types: ColumnTypes | undefined;
+  readonly batchRows: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const INFERRED =
+  ' The type was inferred from the first values there; pass a schema to choose another.';
+
+const FIRST_ROWS = ' Of the columns there are, only those of the first rows were taken.';
+
+function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
+  const { schema: asked } = plan;
+  if (asked !== undefined) {
+    return plan.partial ? givenInRows(asked, rows as Records) : asked;
+  }
+  const schema = inferSchema(rows, plan.vectors, plan.types);
+  if (schema.fields.length === 0) {
+    // Only rows without columns are left; the first that is no row at all says so itself.
+    if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
+    throw new DirspaceError(
+      'InvalidInput',
+      'There are no rows with columns to infer a schema from. Pass a schema.',
+    );
+  }
+  requireColumns(schema, plan.types);
+  return schema;
+}
+
+/** A type for a column that the data does not have is a misspelt name. @throws InvalidInput */
+export function requireColumns({ fields }: Schema, types: ColumnTypes | undefined): void {
+  if (types === undefined) return;
+  const names = fields.map((field) => field.name);
+  for (const name of types.keys()) {
+    if (names.includes(name)) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `A type is given for the column ${JSON.stringify(name)}, which the first rows do not have.${suggestion(name, names)} A schema takes columns that come later.`,
+      { details: { column: name } },
+    );
+  }
+}
+
+const contextFor = (plan: StreamPlan, hint?: string): BuildContext =>
+  buildContext(plan.schema === undefined ? { hint: INFERRED } : defined({ hint }));
+
+/** Can be read again and again. */
+export function arrayStream(rows: readonly unknown[], plan: StreamPlan): RecordBatchStream {
+  const { batchRows, signal } = plan;
+  const schema = schemaOfRows(rows, plan);
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      const context = contextFor(plan);
+      for (let start = 0; start < rows.length; start += batchRows) {
+        signal?.throwIfAborted();
+        const part = rows.length <= batchRows ? rows : rows.slice(start, start + batchRows);
+        yield* batchesOf(schema, part, start, context);
+      }
+    },
+  };
+}
+
+/** One batch, or several when the values are too large for one. */
+function* batchesOf(
+  schema: Schema,
+  rows: readonly unknown[],
+  base: number,
+  context: BuildContext,
+): Generator<RecordBatch> {
+  let batch: RecordBatch;
+  try {
+    batch = buildBatch(schema, rows, base, context);
+  } catch (error) {
+    if (rows.length < 2 || !isDirspaceError(error, 'PayloadTooLarge')) throw error;
+    const half = rows.length >> 1;
+    yield* batchesOf(schema, rows.slice(0, half), base, context);
+    yield* batchesOf(schema, rows.slice(half), base + half, context);
+    return;
+  }
+  yield batch;
+}
+
+/** Can be read once; takes no more rows than it is asked for, but for the first batch. */
+export async function rowStream(source: RowSource, plan: StreamPlan): Promise<RecordBatchStream> {
+  const { batchRows } = plan;
+  const looks = plan.schema === undefined || plan.partial;
+  const first = looks ? await source.take(batchRows) : undefined;
+  const schema = schemaOfRows(first ?? [], plan);
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    const context = contextFor(plan, schema === plan.schema ? undefined : FIRST_ROWS);
+    let pending = first;
+    try {
+      for (let base = 0; ; ) {
+        const rows = pending ?? (await source.take(batchRows));
+        pending = undefined;
+        if (rows.length > 0) yield* batchesOf(schema, rows, base, context);
+        if (rows.length < batchRows) return;
+        base += rows.length;
+      }
+    } finally {
+      await source.close();
+    }
+  }
+  return recordBatchStream(schema, once(batches()));
+}

@@ -1,0 +1,120 @@
+/** What every way of connecting takes, and its check. Knows no implementation. */
+
+import type { Fetch } from '../../client/index.ts';
+import type { CredentialVendor } from '../../directory/index.ts';
+import type { Env } from '../../env.ts';
+import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
+import { parseRetention } from '../../retention.ts';
+import type { FileSystem } from '../../store/index.ts';
+
+/** How to open a catalog. Options that a catalog has no use for are refused or do nothing there. */
+export interface ConnectOptions {
+  /** Nothing is created or changed; what would be rejects with ReadOnly. */
+  readonly readOnly?: boolean;
+  /** An object with the methods of `node:fs`, such as memfs; the real one if absent. */
+  readonly fs?: FileSystem;
+  /**
+   * `full` (the default): a version is on disk before it is visible. `relaxed`: the operating
+   * system writes it when it likes, so the newest versions may be lost when the machine stops.
+   */
+  readonly durability?: 'full' | 'relaxed';
+  /** Ends the attempt to connect, with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Gives the `storage_options` that `vend_credentials` asks for; none are vended if absent. */
+  readonly credentialVendor?: CredentialVendor;
+  /** Bytes of metadata that a directory catalog keeps in memory; 64 MiB if absent. */
+  readonly cacheBytes?: number;
+  /** Bytes of table data it keeps, once read and verified; 128 MiB if absent. */
+  readonly bufferBytes?: number;
+  /**
+   * Bytes that one call of a directory catalog may have at once for what it makes, such as computed
+   * values; 1 GiB if absent. A call that would need more rejects with InvalidInput.
+   */
+  readonly requestMemory?: number;
+  /** Sends the requests of a remote catalog; the one of the platform if absent. */
+  readonly fetch?: Fetch;
+  /**
+   * How long a remote catalog may go without any progress; 0 for no limit. If absent it is 60,000,
+   * and none for `optimize`, and for verifying and repairing.
+   */
+  readonly timeoutMs?: number;
+  /** How often a request that may be repeated is sent again; 4 if absent. */
+  readonly retries?: number;
+  /**
+   * After a commit that leaves so many fragments more than the last compaction did, a directory
+   * catalog joins small ones in the background; `close()` waits for it. Never if absent.
+   */
+  readonly autoCompact?: { readonly fragments: number };
+  /**
+   * How long a directory catalog keeps what was dropped, for `undropTable`: milliseconds, or text such
+   * as `7d` or `12h`; 7 days if absent. 0 keeps nothing. The trash is emptied by `optimize`, and in
+   * the background once a catalog is open for writing.
+   */
+  readonly trashRetention?: number | string;
+  /** Clock, ids and randomness; tests replay runs with it. */
+  readonly env?: Env;
+  /** Taken for the sake of programs that move over; every read sees the newest version. */
+  readonly readConsistencyInterval?: number;
+  /** Known to programs that move over; a directory needs none and refuses any. */
+  readonly storageOptions?: Readonly<Record<string, string>>;
+}
+
+const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
+  trashRetention: 'number or string',
+  readOnly: 'boolean',
+  fs: 'object',
+  durability: 'string',
+  signal: 'object',
+  credentialVendor: 'function',
+  cacheBytes: 'number',
+  bufferBytes: 'number',
+  requestMemory: 'number',
+  fetch: 'function',
+  timeoutMs: 'number',
+  retries: 'number',
+  autoCompact: 'object',
+  env: 'object',
+  readConsistencyInterval: 'number',
+  storageOptions: 'object',
+};
+
+/** A misspelt `readOnly` must not open for writing, so unknown options are refused. */
+export function checkConnectOptions(options: ConnectOptions): void {
+  if (typeof options !== 'object' || options === null) fail('The options are no object.');
+  const known = Object.keys(TYPES);
+  for (const [name, value] of Object.entries(options)) {
+    const expected = TYPES[name as keyof ConnectOptions];
+    if (expected === undefined || !Object.hasOwn(TYPES, name)) {
+      const meant = suggestion(name, known);
+      fail(`There is no option ${JSON.stringify(name)}; there is ${known.join(', ')}.${meant}`);
+    }
+    const found = value === null ? 'null' : typeof value;
+    if (value !== undefined && !expected.split(' or ').includes(found)) {
+      fail(`The option ${name} is of type ${found}; it is of type ${expected}.`);
+    }
+  }
+  const { signal } = options;
+  if (signal !== undefined && typeof signal.throwIfAborted !== 'function') {
+    fail('The option signal is no AbortSignal.');
+  }
+  for (const name of ['cacheBytes', 'bufferBytes', 'requestMemory'] as const) {
+    const bytes = options[name];
+    if (bytes !== undefined && !(bytes >= 0)) {
+      fail(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);
+    }
+  }
+  if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
+  const names = Object.keys(options.storageOptions ?? {});
+  if (names.length > 0) {
+    fail(`A catalog takes no storageOptions and was given ${names.join(', ')}; leave them out.`);
+  }
+  const { durability } = options;
+  if (durability !== undefined && durability !== 'full' && durability !== 'relaxed') {
+    fail(`The option durability is ${JSON.stringify(durability)}; it is "full" or "relaxed".`);
+  }
+}
+
+function fail(message: string): never {
+  throw new DirspaceError('InvalidInput', message);
+}

@@ -1,0 +1,47 @@
+/** The implementation `dir`: its properties become the options of a directory catalog. */
+import { openDirectoryNamespace } from '../../directory/index.ts';
+import { parseRetention } from '../../retention.ts';
+import { directoryOf } from '../../root-path.ts';
+import type { ConnectOptions } from './connect-options.ts';
+import { defined } from './defined.ts';
+import type { Catalog } from './implementations.ts';
+import { checkProperties, flagProperty, type Properties } from './properties.ts';
+
+const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_retention'] };
+
+export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
+  const checked = checkProperties('dir', properties, RULES);
+  const {
+    readOnly,
+    fs,
+    durability,
+    signal,
+    env,
+    credentialVendor,
+    cacheBytes,
+    bufferBytes,
+    requestMemory,
+    autoCompact,
+    trashRetention,
+  } = options;
+  const kept = trashRetention ?? checked.trash_retention;
+  if (kept !== undefined)
+    parseRetention(kept, trashRetention === undefined ? 'The property trash_retention' : undefined);
+  return openDirectoryNamespace({
+    root: directoryOf(checked.root as string),
+    ...defined({
+      readOnly,
+      fs,
+      durability,
+      signal,
+      autoCompact,
+      trashRetention: kept,
+      env,
+      credentialVendor,
+      cacheBytes,
+      bufferBytes,
+      requestMemory,
+      managedVersioning: flagProperty(checked, 'managed_versioning'),
+    }),
+  });
+}

@@ -1,0 +1,22 @@
+/** The implementation `rest`: its properties become the options of a remote catalog. */
+import { RestNamespace } from '../../client/index.ts';
+import type { ConnectOptions } from './connect-options.ts';
+import { defined } from './defined.ts';
+import type { Catalog } from './implementations.ts';
+import { checkProperties, type Properties } from './properties.ts';
+
+const HEADERS = 'headers.';
+const RULES = { required: ['uri'], optional: ['delimiter'], prefixes: [HEADERS] };
+
+export function open(properties: Properties, options: ConnectOptions): Catalog {
+  const checked = checkProperties('rest', properties, RULES);
+  const headers = Object.entries(checked)
+    .filter(([name]) => name.startsWith(HEADERS))
+    .map(([name, value]) => [name.slice(HEADERS.length), value]);
+  const { readOnly, fetch, timeoutMs, retries, env } = options;
+  return new RestNamespace({
+    uri: checked.uri as string,
+    headers: Object.fromEntries(headers),
+    ...defined({ delimiter: checked.delimiter, readOnly, fetch, timeoutMs, retries, env }),
+  });
+}

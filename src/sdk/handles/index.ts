@@ -1,0 +1,45 @@
+/**
+ * What handles share: how a catalog is opened, which table is meant, option names, properties.
+ */
+
+export type { ConnectOptions } from './connect-options.ts';
+export { type Defined, defined } from './defined.ts';
+export { ownOr } from './fall-back.ts';
+export {
+  type Catalog,
+  implementationNames,
+  type NamespaceFactory,
+  openNamespace,
+  registerNamespace,
+} from './implementations.ts';
+export { Lifetime } from './lifetime.ts';
+export {
+  ADD_OPTIONS,
+  COMPACTION_OPTIONS,
+  CONNECTION_OPTIONS,
+  CREATE_OPTIONS,
+  checkChangeOptions,
+  checkOptionNames,
+  checkWhere,
+  DESCRIBE_MEMBERS,
+  EXECUTE_OPTIONS,
+  OPEN_OPTIONS,
+  OPTIMIZE_OPTIONS,
+  onlyOptions,
+  refuseEmbeddings,
+} from './option-names.ts';
+export { pages } from './pages.ts';
+export { checkProperties, type Properties, type PropertyRules } from './properties.ts';
+export {
+  atVersion,
+  branchMember,
+  detailedRequest,
+  displayPath,
+  type Home,
+  type OnTable,
+  onBranch,
+  onTable,
+  pathOf,
+  type TableTarget,
+  tableId,
+} from './target.ts';

@@ -1,0 +1,149 @@
+/**
+ * Names of options that there are not. A call that changes something refuses every one of them: who
+ * asked for a dry run must not lose rows. A call that reads refuses names that are nearly right, so
+ * that a misspelt `version` does not open the newest one, and passes over what else a program brings.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { nearest, suggestion } from '../../known-names.ts';
+
+/** Every call takes these; see `CallOptions`. */
+const CALL_OPTIONS: readonly string[] = ['signal', 'idempotencyKey', 'onContext'];
+
+/** Passed over, these would put a table into the root. */
+const PLACES: readonly string[] = ['namespacePath', 'namespace_path', 'namespace'];
+
+/** For calls that read. @throws InvalidInput for a name that comes near to one of `known` */
+export function checkOptionNames(options: object | undefined, known: readonly string[]): void {
+  refuse(options, known, false);
+}
+
+/**
+ * For calls that change something. `known` are the options that it has beside those of every call.
+ * @throws InvalidInput for every other name that has a value
+ */
+export function checkChangeOptions(
+  options: object | undefined,
+  known: readonly string[] = [],
+): void {
+  if (options !== undefined) refuse(options, [...new Set([...known, ...CALL_OPTIONS])], true);
+}
+
+function refuse(options: object | undefined, known: readonly string[], every: boolean): void {
+  if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) {
+    throw new DirspaceError('InvalidInput', `Options are an object; these are ${options}.`);
+  }
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    if (PLACES.includes(name)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The namespace is no option ${JSON.stringify(name)}: it is an argument of its own, an array such as ["prod", "search"], before the options.`,
+        { details: { option: name } },
+      );
+    }
+    const meant = nearest(name, known);
+    const isSet = (options as Record<string, unknown>)[name] !== undefined;
+    if (meant === undefined && !(every && isSet)) continue;
+    const hint = meant === undefined ? '.' : `; did you mean "${meant}"?`;
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no option ${JSON.stringify(name)}${hint} There is ${known.join(', ')}.`,
+      { details: { option: name } },
+    );
+  }
+}
+
+/**
+ * LanceDB's SDK fills columns by this option: left out unseen, the table would lack them.
+ * @throws Unsupported
+ */
+export function refuseEmbeddings(options: object): void {
+  if (!('embeddingFunction' in options) || options.embeddingFunction === undefined) return;
+  throw new DirspaceError(
+    'Unsupported',
+    'The option embeddingFunction is not supported: no embeddings are computed here. Put them into the data, and leave the option out.',
+  );
+}
+
+export const OPEN_OPTIONS = ['version', 'tag', 'branch', 'asOf', 'signal'] as const;
+
+export const CREATE_OPTIONS = [
+  'mode',
+  'existOk',
+  'schema',
+  'vectorColumns',
+  'properties',
+  'storageOptions',
+  // Refused with a reason of its own.
+  'embeddingFunction',
+  // LanceDB's SDK has these; they choose among formats of Lance's files, and mean nothing here.
+  'dataStorageVersion',
+  'enableV2ManifestPaths',
+  'useLegacyFormat',
+] as const;
+
+/** Of the other calls of a connection. */
+export const CONNECTION_OPTIONS = {
+  createNamespace: ['mode', 'properties'],
+  dropNamespace: ['mode', 'behavior'],
+  watch: ['path', 'signal'],
+  page: ['limit', 'pageToken', 'signal'],
+  listTables: ['limit', 'pageToken', 'includeDeclared', 'signal'],
+  tableNames: ['startAfter', 'limit', 'signal'],
+  tableExists: ['version', 'signal'],
+  declareTable: ['location', 'properties', 'vendCredentials'],
+  registerTable: ['mode', 'properties'],
+  renameTable: ['namespacePath', 'newNamespacePath'],
+  undropTable: ['trashId'],
+  listTrash: ['signal'],
+  purgeTrash: ['olderThan', 'dryRun'],
+} as const;
+
+/** Members of the protocol's request, which `describeTable` passes on. */
+export const DESCRIBE_MEMBERS = [
+  'version',
+  'tag',
+  'branch',
+  'with_table_uri',
+  'load_detailed_metadata',
+  'check_declared',
+  'vend_credentials',
+  'identity',
+  'context',
+] as const;
+
+export const ADD_OPTIONS = ['mode', 'schema', 'progress'] as const;
+
+export const EXECUTE_OPTIONS = ['timeoutMs'] as const;
+
+export const OPTIMIZE_OPTIONS = [
+  'cleanupOlderThan',
+  'dryRun',
+  'deleteUnverified',
+  'compaction',
+  'onProgress',
+] as const;
+
+export const COMPACTION_OPTIONS = ['targetRows', 'targetBytes', 'maxDeletedShare'] as const;
+
+/** @throws InvalidInput for any other name: without its condition a change would hit every row */
+export function onlyOptions(options: object, known: readonly string[], what: string): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (known.includes(name) || value === undefined) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no option ${JSON.stringify(name)} of ${what}; there is ${known.join(', ')}.${suggestion(name, known)}`,
+      { details: { option: name } },
+    );
+  }
+}
+
+/** @throws InvalidInput unless a condition is SQL text or absent */
+export function checkWhere(where: unknown): string | undefined {
+  if (where === undefined || typeof where === 'string') return where;
+  throw new DirspaceError(
+    'InvalidInput',
+    `where is an SQL predicate, such as "age > 40", and was given ${where === null ? 'null' : typeof where}.`,
+  );
+}

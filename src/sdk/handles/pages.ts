@@ -1,0 +1,22 @@
+/** Lists that come in pages, joined. What is listed is not known here. */
+import { DirspaceError } from '../../errors.ts';
+
+interface Page {
+  page_token?: string | undefined;
+}
+
+/** Fetches page after page until one carries no token. */
+export async function* pages<Answer extends Page>(
+  fetch: (token: { page_token?: string }) => Promise<Answer>,
+): AsyncGenerator<Answer, void, undefined> {
+  let token: string | undefined;
+  do {
+    const page = await fetch(token === undefined ? {} : { page_token: token });
+    yield page;
+    const next = page.page_token || undefined;
+    if (next !== undefined && next === token) {
+      throw new DirspaceError('Internal', 'The catalog answers the same page of a list forever.');
+    }
+    token = next;
+  } while (token !== undefined);
+}

@@ -1,0 +1,18 @@
+/** Queries: filters, search, order, and results as rows, batches or Arrow. */
+
+export {
+  type ColumnOrdering,
+  type FullTextSearchOptions,
+  type IntoVector,
+  Query,
+  type QueryVectors,
+  type Vector,
+  VectorQuery,
+} from './query.ts';
+export {
+  checkCount,
+  QueryBase,
+  type QueryExecutionOptions,
+  type SelectColumns,
+} from './query-base.ts';
+export { rowNumbers, TakeQuery } from './take-query.ts';

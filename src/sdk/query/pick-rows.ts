@@ -1,0 +1,37 @@
+/** Rows of an answer put into the order somebody asked for, repeats and all. Calls nothing. */
+import {
+  columnsOf,
+  concatBatches,
+  gather,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+  Schema,
+} from '../../arrow/index.ts';
+
+/** `numbers` is the uint64 column that names the rows; it is left out unless `keep`. */
+export function pickRows(
+  schema: Schema,
+  batches: readonly RecordBatch[],
+  numbers: string,
+  wanted: readonly bigint[],
+  keep: boolean,
+): RecordBatchStream {
+  const at = schema.fields.findIndex(({ name }) => name === numbers);
+  const kept = schema.fields.map((_, index) => index).filter((index) => keep || index !== at);
+  const picked = new Schema(
+    kept.map((index) => schema.fields[index] as Schema['fields'][number]),
+    schema.metadata,
+  );
+  if (batches.length === 0) return recordBatchStream(picked, []);
+  const all = concatBatches(batches);
+  const columns = columnsOf(all);
+  const rowOf = new Map<bigint, number>();
+  for (const [row, number] of [...(all.getChildAt<never>(at) ?? [])].entries()) {
+    rowOf.set(BigInt(number as unknown as bigint), row);
+  }
+  const rows = Uint32Array.from(wanted.flatMap((number) => rowOf.get(number) ?? []));
+  const data = kept.map((index) => gather(columns[index] as (typeof columns)[number], rows));
+  return recordBatchStream(picked, [recordBatch(picked, data, rows.length)]);
+}

@@ -1,0 +1,176 @@
+/**
+ * What every query has: the request it fills, and the ways to run it. Which rows come out is the
+ * catalog's.
+ */
+import {
+  type Table as ArrowTable,
+  arrowTable,
+  columnsOf,
+  gatherBatch,
+  HandOut,
+  markSharedData,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  type Schema,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { CallOptions, QueryTableRequest } from '../../protocol/index.ts';
+import { collectRows, type Row } from '../convert/index.ts';
+import { atVersion, onBranch, type TableTarget } from '../handles/index.ts';
+
+/** Limits of one run of a query. */
+export interface QueryExecutionOptions extends CallOptions {
+  /** At most so many rows to a batch; longer batches are cut. */
+  readonly maxBatchLength?: number;
+  /** Ends the query with a TimeoutError after so long. */
+  readonly timeoutMs?: number;
+}
+
+/** Column names, or output names with the SQL expressions that give them. */
+export type SelectColumns =
+  | string
+  | readonly string[]
+  | ReadonlyMap<string, string>
+  | Readonly<Record<string, string>>;
+
+/** Builders change the query they are called on and answer it. */
+export class QueryBase implements AsyncIterable<RecordBatch> {
+  readonly #target: TableTarget;
+  protected readonly request: QueryTableRequest;
+
+  /** Tables make queries; see `Table.query`. */
+  constructor(target: TableTarget) {
+    this.#target = target;
+    // Assigned one by one: spread into a new object, they would take longer than a short query.
+    const request: QueryTableRequest = atVersion(target) as QueryTableRequest;
+    request.k = Number.MAX_SAFE_INTEGER;
+    request.vector = { single_vector: [] };
+    this.request = request;
+  }
+
+  /** All columns if never called. */
+  select(columns: SelectColumns): this {
+    if (typeof columns === 'string') this.request.columns = { column_names: [columns] };
+    else if (isNames(columns)) this.request.columns = { column_names: columns.slice() };
+    else {
+      const entries = columns instanceof Map ? columns : Object.entries(columns);
+      this.request.columns = { column_aliases: Object.fromEntries(entries) };
+    }
+    return this;
+  }
+
+  /** Adds the column `_rowid`, which `takeRowIds` and `deleteRows` take. */
+  withRowId(): this {
+    this.request.with_row_id = true;
+    return this;
+  }
+
+  /** The batches as they are read; memory is bounded however many there are. */
+  async *execute(
+    options: QueryExecutionOptions = {},
+  ): AsyncGenerator<RecordBatch, void, undefined> {
+    const { maxBatchLength } = options;
+    if (maxBatchLength === undefined) {
+      yield* await this.#run(options);
+      return;
+    }
+    checkCount('maxBatchLength', maxBatchLength, 1);
+    for await (const batch of await this.#run(options)) yield* pieces(batch, maxBatchLength);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+    return this.execute();
+  }
+
+  /** All rows as one table, which holds them in memory. */
+  async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
+    const stream = await this.#run(options);
+    const batches: RecordBatch[] = [];
+    for await (const batch of stream) batches.push(batch);
+    return arrowTable(stream.schema, batches);
+  }
+
+  /** The rows as plain objects. */
+  async toArray(options: QueryExecutionOptions = {}): Promise<Row[]> {
+    return collectRows(await this.#run(options));
+  }
+
+  /** The schema of what comes out; reads no rows. */
+  async outputSchema(options: CallOptions = {}): Promise<Schema> {
+    const { catalog, lifetime } = this.#target;
+    lifetime.enter(options);
+    const stream = await catalog.queryTable({ ...this.request, k: 0 }, options);
+    const batches = stream[Symbol.asyncIterator]();
+    await batches.return?.();
+    return stream.schema;
+  }
+
+  /** The plan in words; reads no rows. */
+  async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    const { catalog, lifetime } = this.#target;
+    lifetime.enter(options);
+    const request = { ...onBranch(this.#target), query: { ...this.request }, verbose };
+    return (await catalog.explainTableQueryPlan(request, options)).plan;
+  }
+
+  /** Runs the query and answers the plan with what was measured. */
+  async analyzePlan(options: CallOptions = {}): Promise<string> {
+    const { catalog, lifetime } = this.#target;
+    lifetime.enter(options);
+    return (await catalog.analyzeTableQueryPlan({ ...this.request }, options)).analysis;
+  }
+
+  /** Answers the filled request; a query that names its rows has another way. */
+  protected answer(options: CallOptions): Promise<RecordBatchStream> {
+    return this.#target.catalog.queryTable({ ...this.request }, options);
+  }
+
+  #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
+    const { lifetime } = this.#target;
+    const { timeoutMs } = options;
+    if (timeoutMs === undefined) {
+      lifetime.enter(options);
+      return this.answer(options);
+    }
+    checkCount('timeoutMs', timeoutMs, 1);
+    const limits = [AbortSignal.timeout(timeoutMs)];
+    if (options.signal !== undefined) limits.push(options.signal);
+    const signal = AbortSignal.any(limits);
+    lifetime.enter({ signal });
+    return this.answer({ ...options, signal });
+  }
+}
+
+/** A long batch as several, each in memory of its own. */
+function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
+  if (batch.numRows <= most) {
+    if (batch.numRows > 0) yield batch;
+    return;
+  }
+  const out = new HandOut();
+  // Rows that are picked may lie in the memory of the batch still, which the later pieces read.
+  columnsOf(batch).forEach(markSharedData);
+  for (let start = 0; start < batch.numRows; start += most) {
+    const rows = Math.min(most, batch.numRows - start);
+    const part = gatherBatch(
+      batch,
+      Uint32Array.from({ length: rows }, (_, at) => start + at),
+    );
+    yield recordBatch(batch.schema, out.columns(columnsOf(part)), rows);
+  }
+}
+
+const isNames = (columns: SelectColumns): columns is readonly string[] => Array.isArray(columns);
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : String(value);
+
+/** Throws InvalidInput for what is no safe integer of at least `least`. */
+export function checkCount(name: string, value: number, least = 0): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new DirspaceError(
+    'InvalidInput',
+    `${name} is ${shown(value)}; it is an integer >= ${least}.`,
+  );
+}

@@ -1,0 +1,267 @@
+/** Queries over the rows of a table: by predicate, text or vector. */
+import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { CallOptions, OrderBy } from '../../protocol/index.ts';
+import { isThenable } from '../build/index.ts';
+import { defined, type TableTarget } from '../handles/index.ts';
+import { checkCount, QueryBase } from './query-base.ts';
+
+/** One key of an ordering; nested columns have dots. */
+export interface ColumnOrdering {
+  readonly columnName: string;
+  /** True if absent. */
+  readonly ascending?: boolean;
+  /** False if absent. */
+  readonly nullsFirst?: boolean;
+}
+
+/** Where to search. */
+export interface FullTextSearchOptions {
+  /** Columns to search; all that can be if absent. */
+  readonly columns?: string | readonly string[];
+}
+
+/** Finite numbers, as many as the column's vectors have. */
+export type Vector = Float32Array | Float64Array | Uint8Array | readonly number[];
+
+/** A vector, or the promise of one, as a model gives it. */
+export type IntoVector = Vector | PromiseLike<Vector>;
+
+/** One vector to search for, or several at once. */
+export type QueryVectors = IntoVector | readonly IntoVector[];
+
+/** A query with a predicate. */
+export class FilteredQuery extends QueryBase {
+  /** An SQL predicate; rows have to fit every one that was given. */
+  where(predicate: string): this {
+    const { filter } = this.request;
+    // On lines of their own, so that comments end in them.
+    this.request.filter = filter === undefined ? predicate : `(${filter}\n) AND (${predicate}\n)`;
+    return this;
+  }
+
+  /** Another name of `where`. */
+  filter(predicate: string): this {
+    return this.where(predicate);
+  }
+
+  /** At most so many rows; with a vector, the nearest ones. */
+  limit(limit: number): this {
+    this.request.k = checkCount('limit', limit);
+    return this;
+  }
+
+  /** Rows to leave out at the start. */
+  offset(offset: number): this {
+    this.request.offset = checkCount('offset', offset);
+    return this;
+  }
+
+  /** By the first key, then by the next; rows that are equal keep their order. */
+  orderBy(ordering: ColumnOrdering | readonly ColumnOrdering[]): this {
+    const keys = isOrderings(ordering) ? ordering : [ordering];
+    this.request.order_by = keys.map(orderKey);
+    return this;
+  }
+
+  /** Rows whose text matches the words, best first. */
+  fullTextSearch(query: string, { columns }: FullTextSearchOptions = {}): this {
+    const names = typeof columns === 'string' ? [columns] : columns?.slice();
+    this.request.full_text_query = { string_query: defined({ query, columns: names }) };
+    return this;
+  }
+
+  /** Leaves out rows that an index does not cover yet; without an index all rows are searched. */
+  fastSearch(): this {
+    this.request.fast_search = true;
+    return this;
+  }
+}
+
+function orderKey(ordering: ColumnOrdering): OrderBy {
+  const { columnName, ascending, nullsFirst } = ordering ?? {};
+  const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+  if (typeof columnName !== 'string' || !isFlag(ascending) || !isFlag(nullsFirst)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `orderBy takes objects such as {columnName: "age", ascending: false, nullsFirst: true}, and was given ${JSON.stringify(ordering)}.`,
+    );
+  }
+  return defined({ column_name: columnName, ascending, nulls_first: nullsFirst });
+}
+
+const isOrderings = (
+  ordering: ColumnOrdering | readonly ColumnOrdering[],
+): ordering is readonly ColumnOrdering[] => Array.isArray(ordering);
+
+/** The rows of a version, in row order unless `orderBy` says otherwise. */
+export class Query extends FilteredQuery {
+  readonly #source: TableTarget;
+
+  constructor(target: TableTarget) {
+    super(target);
+    this.#source = target;
+  }
+
+  /** The rows nearest to a vector, as a query of its own that keeps what was set so far. */
+  nearestTo(vector: QueryVectors): VectorQuery {
+    const { k, vector: _, ...kept } = this.request;
+    const query = new VectorQuery(this.#source, vector, kept);
+    return k === Number.MAX_SAFE_INTEGER ? query : query.limit(k);
+  }
+
+  /** Rows whose text matches the words, best first. */
+  nearestToText(query: string, columns?: readonly string[]): this {
+    return this.fullTextSearch(query, defined({ columns }));
+  }
+}
+
+const NEAREST = 10;
+
+/** The 10 nearest rows unless `limit` says otherwise, with their `_distance`. */
+export class VectorQuery extends FilteredQuery {
+  readonly #vectors: (number[] | Promise<number[]>)[];
+
+  constructor(target: TableTarget, vector: QueryVectors, kept: object = {}) {
+    super(target);
+    this.#vectors = isSeveral(vector) ? vector.map(numbersOf) : [numbersOf(vector)];
+    Object.assign(this.request, kept, { k: NEAREST, prefilter: true });
+    this.#setVector();
+  }
+
+  /** Searches for several vectors at once. */
+  addQueryVector(vector: IntoVector): this {
+    this.#vectors.push(numbersOf(vector));
+    this.#setVector();
+    return this;
+  }
+
+  /** The column to search; if never called, the only vector column, or the only one of that length. */
+  column(column: string): this {
+    this.request.vector_column = column;
+    return this;
+  }
+
+  /** `l2` (squared), `cosine`, `dot` or, for bytes, `hamming`; `l2` if never called. */
+  distanceType(type: 'l2' | 'cosine' | 'dot' | 'hamming'): this {
+    this.request.distance_type = type;
+    return this;
+  }
+
+  /** Rows from `lowerBound` up to before `upperBound`. */
+  distanceRange(lowerBound?: number, upperBound?: number): this {
+    if (lowerBound !== undefined) this.request.lower_bound = lowerBound;
+    if (upperBound !== undefined) this.request.upper_bound = upperBound;
+    return this;
+  }
+
+  /**
+   * Partitions of an index to search. Without an index there is nothing to choose: the search is
+   * exact.
+   */
+  nprobes(nprobes: number): this {
+    this.request.nprobes = checkCount('nprobes', nprobes, 1);
+    return this;
+  }
+
+  /** The fewest partitions of an index to search. With it, `nprobes` counts for nothing. */
+  minimumNprobes(minimumNprobes: number): this {
+    this.request.minimum_nprobes = checkCount('minimumNprobes', minimumNprobes, 1);
+    return this;
+  }
+
+  /** The most partitions of an index to search, 0 for all. With it, `nprobes` counts for nothing. */
+  maximumNprobes(maximumNprobes: number): this {
+    const most = checkCount('maximumNprobes', maximumNprobes, 0);
+    if (most === 0) delete this.request.maximum_nprobes;
+    else this.request.maximum_nprobes = most;
+    return this;
+  }
+
+  /** Neighbours that a graph index keeps while it searches. */
+  ef(ef: number): this {
+    this.request.ef = checkCount('ef', ef, 1);
+    return this;
+  }
+
+  /** Takes so many times more rows from an index, and ranks them by exact distances. */
+  refineFactor(factor: number): this {
+    this.request.refine_factor = checkCount('refineFactor', factor, 1);
+    return this;
+  }
+
+  /** Applies the predicate to the nearest rows instead of looking for the nearest among its own. */
+  postfilter(): this {
+    this.request.prefilter = false;
+    return this;
+  }
+
+  /** Searches all rows although there is an index. */
+  bypassVectorIndex(): this {
+    this.request.bypass_vector_index = true;
+    return this;
+  }
+
+  override async outputSchema(options: CallOptions = {}): Promise<Schema> {
+    await this.#settle();
+    return super.outputSchema(options);
+  }
+
+  override async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    await this.#settle();
+    return super.explainPlan(verbose, options);
+  }
+
+  override async analyzePlan(options: CallOptions = {}): Promise<string> {
+    await this.#settle();
+    return super.analyzePlan(options);
+  }
+
+  protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
+    await this.#settle();
+    return super.answer(options);
+  }
+
+  /** Waits for vectors that were given as promises. */
+  async #settle(): Promise<void> {
+    if (this.#vectors.every(Array.isArray)) return;
+    for (const [at, vector] of this.#vectors.entries()) this.#vectors[at] = await vector;
+    this.#setVector();
+  }
+
+  #setVector(): void {
+    const known = this.#vectors.filter((vector) => Array.isArray(vector));
+    const [first = [], ...more] = known;
+    this.request.vector =
+      more.length === 0 ? { single_vector: first } : { multi_vector: [first, ...more] };
+  }
+}
+
+/** True for a list of vectors, as opposed to one of numbers. */
+function isSeveral(vector: QueryVectors): vector is readonly IntoVector[] {
+  if (!Array.isArray(vector)) return false;
+  const first: unknown = vector[0];
+  return Array.isArray(first) || ArrayBuffer.isView(first) || isThenable(first);
+}
+
+function numbersOf(vector: IntoVector): number[] | Promise<number[]> {
+  if (!isThenable(vector)) return numbers(vector as Vector);
+  const promised = Promise.resolve(vector).then(numbers);
+  // Whoever runs the query sees the error.
+  promised.catch(() => {});
+  return promised;
+}
+
+function numbers(vector: Vector): number[] {
+  if (typeof vector !== 'object' || vector === null) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The query vector is an array of numbers; it was given as ${typeof vector}.`,
+    );
+  }
+  const list = Array.from(vector as ArrayLike<number>, Number);
+  const bad = list.findIndex((value) => !Number.isFinite(value));
+  if (list.length > 0 && bad < 0) return list;
+  const problem = list.length === 0 ? 'is empty' : `has ${list[bad]} at ${bad}`;
+  throw new DirspaceError('InvalidInput', `The query vector ${problem}; it holds finite numbers.`);
+}

@@ -1,0 +1,82 @@
+/** Queries for rows named one by one, by their ids or positions. */
+import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { CallOptions, QueryColumns } from '../../protocol/index.ts';
+import { atVersion, defined, ownOr, type TableTarget } from '../handles/index.ts';
+import { pickRows } from './pick-rows.ts';
+import { checkCount, QueryBase } from './query-base.ts';
+
+/** Rows named one by one: in the order asked for, repeats kept; those that are not there left out. */
+export class TakeQuery extends QueryBase {
+  readonly #source: TableTarget;
+  readonly #column: '_rowid' | '_rowoffset';
+  readonly #values: readonly bigint[];
+
+  constructor(target: TableTarget, column: '_rowid' | '_rowoffset', values: readonly bigint[]) {
+    super(target);
+    this.#source = target;
+    this.#column = column;
+    this.#values = values;
+  }
+
+  override explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    this.#filter();
+    return super.explainPlan(verbose, options);
+  }
+
+  override analyzePlan(options: CallOptions = {}): Promise<string> {
+    this.#filter();
+    return super.analyzePlan(options);
+  }
+
+  /** The rows as a predicate, for catalogs and operations that know nothing else. */
+  #filter(): void {
+    const values = this.#values.join(', ');
+    this.request.filter = values === '' ? 'FALSE' : `${this.#column} IN (${values})`;
+  }
+
+  protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
+    const { catalog } = this.#source;
+    const { columns, with_row_id } = this.request;
+    const rows = this.#column === '_rowid' ? { row_ids: this.#values } : { offsets: this.#values };
+    const request = { ...atVersion(this.#source), ...rows, ...defined({ columns, with_row_id }) };
+    return ownOr(catalog.takeRows?.(request, options), () => this.#pick(options));
+  }
+
+  /** A catalog that takes only predicates answers in its own order, and each row once. */
+  async #pick(options: CallOptions): Promise<RecordBatchStream> {
+    const { catalog } = this.#source;
+    this.#filter();
+    const request = { ...this.request, columns: await this.#withNumbers(options) };
+    const stream = await catalog.queryTable(request, options);
+    const batches: RecordBatch[] = [];
+    for await (const batch of stream) batches.push(batch);
+    return handedOut(
+      pickRows(stream.schema, batches, this.#column, this.#values, this.#keepsNumbers()),
+    );
+  }
+
+  #keepsNumbers(): boolean {
+    const { column_names: names, column_aliases: aliases } = this.request.columns ?? {};
+    if (this.#column === '_rowid' && this.request.with_row_id === true) return true;
+    return [...(names ?? []), ...Object.keys(aliases ?? {})].includes(this.#column);
+  }
+
+  /** The columns asked for and the numbers the rows are told apart by. */
+  async #withNumbers(options: CallOptions): Promise<QueryColumns> {
+    const { column_names: names, column_aliases: aliases } = this.request.columns ?? {};
+    if (aliases !== undefined)
+      return { column_aliases: { ...aliases, [this.#column]: this.#column } };
+    const all = names ?? (await this.outputSchema(options)).fields.map(({ name }) => name);
+    return { column_names: [...new Set([...all, this.#column])] };
+  }
+}
+
+/** Row ids and offsets may be given as numbers where these are exact. */
+export function rowNumbers(values: readonly (bigint | number)[], name: string): bigint[] {
+  return values.map((value) => {
+    if (typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
+    if (typeof value === 'number') return BigInt(checkCount(name, value));
+    throw new DirspaceError('InvalidInput', `${name} has ${String(value)}; give integers >= 0.`);
+  });
+}

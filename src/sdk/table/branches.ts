@@ -1,0 +1,82 @@
+/** The branches of one table: lines of versions of their own. */
+import type { BranchContents, CallOptions } from '../../protocol/index.ts';
+import {
+  branchMember,
+  type Catalog,
+  checkChangeOptions,
+  defined,
+  type OnTable,
+  onTable,
+  pages,
+  type TableTarget,
+} from '../handles/index.ts';
+import type { Table } from './table.ts';
+import type { VersionSelection } from './versions.ts';
+
+export type OpenBranch = (selection: VersionSelection, options: CallOptions) => Promise<Table>;
+
+/**
+ * Branches by name. A branch begins with a version of its parent, under the same number, and goes on
+ * with its own.
+ */
+export class Branches {
+  readonly #target: TableTarget;
+  readonly #open: OpenBranch;
+
+  /** Tables make these; see `Table.branches`. */
+  constructor(target: TableTarget, open: OpenBranch) {
+    this.#target = target;
+    this.#open = open;
+  }
+
+  /** By name: the parent's branch and version, and when it was made. */
+  async list(options: CallOptions = {}): Promise<Record<string, BranchContents>> {
+    const { catalog, table } = this.#enter(options);
+    const branches: [string, BranchContents][] = [];
+    const listed = pages((token) => catalog.listTableBranches({ ...table, ...token }, options));
+    for await (const page of listed) branches.push(...Object.entries(page.branches));
+    return Object.fromEntries(branches);
+  }
+
+  /**
+   * Makes a branch and opens it. It starts at `fromVersion` of `fromRef`: the newest version and
+   * the main branch if absent.
+   */
+  async create(
+    name: string,
+    fromRef?: string | null,
+    fromVersion?: number | null,
+    options: CallOptions = {},
+  ): Promise<Table> {
+    checkChangeOptions(options);
+    const { catalog, table } = this.#enter(options);
+    const { branch: from_branch } = branchMember(fromRef ?? undefined);
+    const from_version = fromVersion ?? undefined;
+    await catalog.createTableBranch(
+      { ...table, name, ...defined({ from_branch, from_version }) },
+      options,
+    );
+    return this.#open({ branch: name }, options);
+  }
+
+  /** Opens a branch; pinned to a version where one is given. */
+  async checkout(name: string, version?: number | null, options: CallOptions = {}): Promise<Table> {
+    this.#enter(options);
+    return this.#open(defined({ branch: name, version: version ?? undefined }), options);
+  }
+
+  /**
+   * Takes away the branch with its versions.
+   * @throws TableBranchNotFound, InvalidTableState while a tag names it
+   */
+  async delete(name: string, options: CallOptions = {}): Promise<void> {
+    checkChangeOptions(options);
+    const { catalog, table } = this.#enter(options);
+    await catalog.deleteTableBranch({ ...table, name }, options);
+  }
+
+  #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
+    this.#target.lifetime.enter(options);
+    return { catalog: this.#target.catalog, table: onTable(this.#target) };
+  }
+}

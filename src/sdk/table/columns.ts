@@ -1,0 +1,125 @@
+/** Changes of columns, from the words of the SDK to those of the protocol. Calls nothing. */
+import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  type AddColumnsEntry,
+  type AlterColumnsEntry,
+  type JsonArrowDataType,
+  typeToJson,
+  type UpdateFieldMetadataEntry,
+} from '../../protocol/index.ts';
+import { isTypeLike, rebuildType, type TypeLike } from '../convert/index.ts';
+import { defined, onlyOptions } from '../handles/index.ts';
+
+/** A new column with a value in every row. */
+export interface AddColumnsSql {
+  readonly name: string;
+  /** An SQL expression over the columns there are. */
+  readonly valueSql: string;
+}
+
+/** A field by its name and Arrow type; the column is null in all rows, so it must be nullable. */
+export interface NewField {
+  readonly name: string;
+  readonly type: DataType | TypeLike;
+  readonly nullable?: boolean;
+  readonly metadata?: ReadonlyMap<string, string> | null;
+}
+
+/** Columns to add: with values, or of nulls. */
+export type NewColumns =
+  | readonly AddColumnsSql[]
+  /** Columns of nulls: a field, several, or the fields of a schema. */
+  | NewField
+  | readonly NewField[]
+  | { readonly fields: readonly NewField[] }
+  /** Columns that are filled later, by their expression. */
+  | { readonly computed: readonly AddColumnsSql[] };
+
+/** One change of a column; members that are left out stay as they are. */
+export interface ColumnAlteration {
+  /** The column, nested ones with dots: `address.city`. */
+  readonly path: string;
+  readonly rename?: string;
+  /** An Arrow type, its name such as `int64`, or its JSON form. */
+  readonly dataType?: string | DataType | TypeLike | JsonArrowDataType;
+  /** False is refused while the column has nulls. */
+  readonly nullable?: boolean;
+}
+
+/** Keys to set and to remove in the metadata of one field. */
+export interface FieldMetadataUpdate {
+  /** The column, nested ones with dots: `address.city`. */
+  readonly path: string;
+  /** A value of null removes the key. */
+  readonly metadata: Readonly<Record<string, string | null>>;
+  /** Removes the keys that are not given. */
+  readonly replace?: boolean;
+}
+
+export function newColumns(columns: NewColumns): AddColumnsEntry[] {
+  if ('computed' in columns) {
+    onlyOptions(columns, ['computed'], 'addColumns');
+    return checked(columns.computed).map(({ name, valueSql }) => ({ name, computed: valueSql }));
+  }
+  if ('fields' in columns) return columns.fields.map(nullColumn);
+  if ('type' in columns) return [nullColumn(columns)];
+  const [first] = columns;
+  if (first !== undefined && 'type' in first)
+    return (columns as readonly NewField[]).map(nullColumn);
+  return checked(columns as readonly AddColumnsSql[]).map(({ name, valueSql }) => ({
+    name,
+    expression: valueSql,
+  }));
+}
+
+function nullColumn({ name, type, nullable, metadata }: NewField): AddColumnsEntry {
+  if (nullable === false) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The new column ${JSON.stringify(name)} would be null in every row and must be nullable: new Field(name, type, true).`,
+      { details: { column: name } },
+    );
+  }
+  const known = (metadata?.size ?? 0) > 0 ? Object.fromEntries(metadata ?? []) : undefined;
+  return defined({ name, data_type: { ...dataTypeJson(type) }, metadata: known });
+}
+
+function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
+  const sound =
+    Array.isArray(entries) &&
+    entries.every((entry) => typeof (entry as AddColumnsSql | null)?.valueSql === 'string');
+  if (sound) {
+    for (const entry of entries) onlyOptions(entry, ['name', 'valueSql'], 'a new column');
+    return entries;
+  }
+  throw new DirspaceError(
+    'InvalidInput',
+    'addColumns takes [{name, valueSql}], or Arrow fields for columns of nulls.',
+  );
+}
+
+export function alteration(change: ColumnAlteration): AlterColumnsEntry {
+  onlyOptions(change, ['path', 'rename', 'dataType', 'nullable'], 'an alteration');
+  const { path, rename, dataType, nullable } = change;
+  if (rename === undefined && dataType === undefined && nullable === undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The alteration of ${JSON.stringify(path)} says nothing: give rename, dataType or nullable.`,
+    );
+  }
+  const data_type = dataType === undefined ? undefined : { ...dataTypeJson(dataType) };
+  return defined({ path, rename, nullable, data_type });
+}
+
+export function fieldMetadata(update: FieldMetadataUpdate): UpdateFieldMetadataEntry {
+  onlyOptions(update, ['path', 'metadata', 'replace'], 'an update of a field');
+  const { path, metadata, replace } = update;
+  return defined({ path, metadata: { ...metadata }, replace });
+}
+
+function dataTypeJson(type: string | DataType | TypeLike | JsonArrowDataType): JsonArrowDataType {
+  if (typeof type === 'string') return { type };
+  if (isTypeLike(type)) return typeToJson(rebuildType(type, new Map()));
+  return type as JsonArrowDataType;
+}

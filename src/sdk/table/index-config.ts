@@ -1,0 +1,175 @@
+/** What an index is to be like, in the words of the SDK and those of the protocol. Calls nothing. */
+import { DataType, type Field, type Schema } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { CreateTableIndexRequest } from '../../protocol/index.ts';
+import { defined } from '../handles/index.ts';
+
+/** What a request to create an index says of it, but for its name and place. */
+export type IndexParameters = Omit<
+  CreateTableIndexRequest,
+  'id' | 'branch' | 'column' | 'name' | 'identity' | 'context'
+>;
+
+interface VectorIndexOptions {
+  readonly numPartitions?: number;
+  readonly distanceType?: 'l2' | 'cosine' | 'dot';
+  readonly maxIterations?: number;
+  readonly sampleRate?: number;
+}
+
+/** Partitions of whole vectors. */
+export interface IvfFlatOptions extends Omit<VectorIndexOptions, 'distanceType'> {
+  readonly distanceType?: 'l2' | 'cosine' | 'dot' | 'hamming';
+}
+
+/** Partitions of vectors in so many bits a dimension. */
+export interface IvfRqOptions extends VectorIndexOptions {
+  readonly numBits?: number;
+}
+
+/** Partitions of vectors in codes, one for each of so many parts. */
+export interface IvfPqOptions extends IvfRqOptions {
+  readonly numSubVectors?: number;
+}
+
+/**
+ * A graph in each partition, over vectors in bytes: `m` neighbours, found among `efConstruction`.
+ */
+export interface HnswSqOptions extends VectorIndexOptions {
+  readonly m?: number;
+  readonly efConstruction?: number;
+}
+
+/** A graph in each partition, over vectors in codes. */
+export interface HnswPqOptions extends HnswSqOptions {
+  readonly numSubVectors?: number;
+}
+
+/** How text becomes words. */
+export interface FtsOptions {
+  readonly withPosition?: boolean;
+  readonly baseTokenizer?: string;
+  readonly language?: string;
+  readonly maxTokenLength?: number;
+  readonly lowercase?: boolean;
+  readonly stem?: boolean;
+  readonly removeStopWords?: boolean;
+  readonly asciiFolding?: boolean;
+}
+
+const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {
+  numPartitions: 'num_partitions',
+  numSubVectors: 'num_sub_vectors',
+  numBits: 'num_bits',
+  distanceType: 'distance_type',
+  maxIterations: 'max_iterations',
+  sampleRate: 'sample_rate',
+  m: 'm',
+  efConstruction: 'ef_construction',
+  withPosition: 'with_position',
+  baseTokenizer: 'base_tokenizer',
+  language: 'language',
+  maxTokenLength: 'max_token_length',
+  lowercase: 'lower_case',
+  stem: 'stem',
+  removeStopWords: 'remove_stop_words',
+  asciiFolding: 'ascii_folding',
+};
+
+/** A kind of index with its options. @throws Unsupported for an option the protocol does not have */
+export class Index {
+  readonly parameters: IndexParameters;
+
+  private constructor(index_type: string, options: object = {}) {
+    const members = Object.entries(defined({ ...options })).map(([name, value]) => {
+      const member = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
+      if (member !== undefined) return [member, value];
+      throw new DirspaceError(
+        'Unsupported',
+        `An index ${index_type} has no option ${JSON.stringify(name)} in the protocol of catalogs.`,
+        { details: { option: name } },
+      );
+    });
+    this.parameters = Object.freeze({ index_type, ...Object.fromEntries(members) });
+  }
+
+  /** For vectors. */
+  static ivfPq(options?: IvfPqOptions): Index {
+    return new Index('IVF_PQ', options);
+  }
+
+  /** For vectors. */
+  static ivfRq(options?: IvfRqOptions): Index {
+    return new Index('IVF_RQ', options);
+  }
+
+  /** For vectors; exact within the partitions searched. */
+  static ivfFlat(options?: IvfFlatOptions): Index {
+    return new Index('IVF_FLAT', options);
+  }
+
+  /** For vectors. */
+  static hnswPq(options?: HnswPqOptions): Index {
+    return new Index('IVF_HNSW_PQ', options);
+  }
+
+  /** For vectors. */
+  static hnswSq(options?: HnswSqOptions): Index {
+    return new Index('IVF_HNSW_SQ', options);
+  }
+
+  /** For values that are compared and sorted. */
+  static btree(): Index {
+    return new Index('BTREE');
+  }
+
+  /** For columns of few different values. */
+  static bitmap(): Index {
+    return new Index('BITMAP');
+  }
+
+  /** For lists of labels. */
+  static labelList(): Index {
+    return new Index('LABEL_LIST');
+  }
+
+  /** For any part of texts. */
+  static fm(): Index {
+    return new Index('FM');
+  }
+
+  /** For words of texts. */
+  static fts(options?: FtsOptions): Index {
+    return new Index('FTS', options);
+  }
+}
+
+/** Whether it is one of plain values or words, which have an operation of their own. */
+export function isScalar({ index_type }: IndexParameters): boolean {
+  return !index_type.startsWith('IVF_');
+}
+
+/** The index a column gets where none is said. @throws TableColumnNotFound */
+export function usualIndex(schema: Schema, column: string): Index {
+  const field = fieldAt(schema.fields, column);
+  if (field === undefined) {
+    const known = schema.fields.map(({ name }) => name).join(', ');
+    throw new DirspaceError(
+      'TableColumnNotFound',
+      `There is no column ${JSON.stringify(column)} to index; there is ${known}.`,
+      { details: { column } },
+    );
+  }
+  return DataType.isFixedSizeList(field.type) ? Index.ivfPq({ distanceType: 'l2' }) : Index.btree();
+}
+
+/** By its name, or by its path with dots. */
+function fieldAt(fields: readonly Field[], path: string): Field | undefined {
+  const whole = fields.find(({ name }) => name === path);
+  if (whole !== undefined) return whole;
+  for (const { name, type } of fields) {
+    if (!path.startsWith(`${name}.`)) continue;
+    return fieldAt(type.children ?? [], path.slice(name.length + 1));
+  }
+  return undefined;
+}

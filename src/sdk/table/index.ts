@@ -1,0 +1,41 @@
+/** `Table`: reads, changes, schema changes, indexes, versions, tags, branches. */
+
+export { Branches } from './branches.ts';
+export type {
+  AddColumnsSql,
+  ColumnAlteration,
+  FieldMetadataUpdate,
+  NewColumns,
+  NewField,
+} from './columns.ts';
+export {
+  type FtsOptions,
+  type HnswPqOptions,
+  type HnswSqOptions,
+  Index,
+  type IvfFlatOptions,
+  type IvfPqOptions,
+  type IvfRqOptions,
+} from './index-config.ts';
+export {
+  MergeInsertBuilder,
+  type MergeResult,
+  type WriteExecutionOptions,
+} from './merge-insert.ts';
+export { type CompactionOptions, type OptimizeOptions, timeOf } from './optimize.ts';
+export type { IntoSql } from './sql-literal.ts';
+export { type AddDataOptions, Table } from './table.ts';
+export type { IndexConfig, IndexOptions, IndexStatistics } from './table-indexes.ts';
+export type {
+  AddResult,
+  DeleteResult,
+  FragmentSummaryStats,
+  OptimizeStats,
+  TableStatistics,
+  UpdateResult,
+  WriteResult,
+} from './table-results.ts';
+export { type TagOptions, Tags } from './tags.ts';
+export type { UpdateInput, UpdateOptions } from './updates.ts';
+export type { ListVersionsOptions, Version, VersionSelection } from './versions.ts';
+export type { WriteProgress } from './write-progress.ts';

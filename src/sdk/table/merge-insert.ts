@@ -1,0 +1,86 @@
+/** The builder of a merge: what happens to rows by key. Knows no rows. */
+import { DirspaceError } from '../../errors.ts';
+import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
+import type { DataInput } from '../convert/index.ts';
+import { checkChangeOptions, checkWhere, EXECUTE_OPTIONS, onlyOptions } from '../handles/index.ts';
+import { checkCount } from '../query/index.ts';
+
+/** The version that a merge made, and what became of the rows. */
+export interface MergeResult {
+  /** 0 where the catalog does not tell. */
+  readonly version: number;
+  readonly numInsertedRows: number;
+  readonly numUpdatedRows: number;
+  readonly numDeletedRows: number;
+  readonly transactionId?: string;
+}
+
+/** Limits of one merge. */
+export interface WriteExecutionOptions extends CallOptions {
+  /** Ends the merge with a TimeoutError after so long. */
+  readonly timeoutMs?: number;
+}
+
+type Merge = Omit<MergeInsertIntoTableRequest, 'id' | 'branch'>;
+
+type Execute = (request: Merge, data: DataInput, options: CallOptions) => Promise<MergeResult>;
+
+/** Methods change the builder and answer it. */
+export class MergeInsertBuilder {
+  readonly #request: Merge;
+  readonly #execute: Execute;
+
+  /** Tables make builders; see `Table.mergeInsert`. */
+  constructor(on: string | readonly string[], execute: Execute) {
+    const columns = typeof on === 'string' ? [on] : on.slice();
+    if (columns.length === 0) {
+      throw new DirspaceError('InvalidInput', 'mergeInsert needs one key column or more.');
+    }
+    this.#request = { on: columns.length === 1 ? (columns[0] as string) : columns };
+    this.#execute = execute;
+  }
+
+  /** Rows whose key is there are replaced; `where` compares `source.` and `target.` columns. */
+  whenMatchedUpdateAll(options?: { readonly where?: string }): this {
+    this.#request.when_matched_update_all = true;
+    const where = whereOf(options);
+    if (where !== undefined) this.#request.when_matched_update_all_filt = where;
+    return this;
+  }
+
+  /** Rows whose key is not there are added. */
+  whenNotMatchedInsertAll(): this {
+    this.#request.when_not_matched_insert_all = true;
+    return this;
+  }
+
+  /** Rows of the table whose key does not come are deleted; of these, those that fit `where`. */
+  whenNotMatchedBySourceDelete(options?: { readonly where?: string }): this {
+    this.#request.when_not_matched_by_source_delete = true;
+    const where = whereOf(options);
+    if (where !== undefined) this.#request.when_not_matched_by_source_delete_filt = where;
+    return this;
+  }
+
+  /** Whether an index may find the keys: the catalog decides where there is none. */
+  useIndex(useIndex: boolean): this {
+    this.#request.use_index = useIndex;
+    return this;
+  }
+
+  /** One new version with all of it, or none. */
+  async execute(data: DataInput, options: WriteExecutionOptions = {}): Promise<MergeResult> {
+    checkChangeOptions(options, EXECUTE_OPTIONS);
+    const { timeoutMs, ...rest } = options;
+    if (timeoutMs === undefined) return this.#execute({ ...this.#request }, data, rest);
+    const limits = [AbortSignal.timeout(checkCount('timeoutMs', timeoutMs, 1))];
+    if (rest.signal !== undefined) limits.push(rest.signal);
+    const signal = AbortSignal.any(limits);
+    return this.#execute({ ...this.#request }, data, { ...rest, signal });
+  }
+}
+
+function whereOf(options: { readonly where?: string } = {}): string | undefined {
+  onlyOptions(options, ['where'], 'a clause of mergeInsert');
+  return checkWhere(options.where);
+}

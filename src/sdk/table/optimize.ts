@@ -1,0 +1,101 @@
+/** Options of `Table.optimize`, and the members of the request they stand for. Calls nothing. */
+import type { Env } from '../../env.ts';
+import { DirspaceError } from '../../errors.ts';
+import type {
+  CallOptions,
+  OptimizeCallOptions,
+  OptimizeProgress,
+  OptimizeTableRequest,
+} from '../../protocol/index.ts';
+import { COMPACTION_OPTIONS, defined, onlyOptions } from '../handles/index.ts';
+
+/** What to join and what to remove. */
+export interface OptimizeOptions extends CallOptions {
+  /**
+   * Versions superseded before this go, with the files that only they use; seven days ago if absent.
+   * Whoever reads a version has that long from the moment it is no longer the newest. `false` removes
+   * none: a server allows removing history only to who has the right `admin`.
+   */
+  readonly cleanupOlderThan?: Date | false;
+  /** Says what would go and removes nothing. */
+  readonly dryRun?: boolean;
+  /**
+   * Removes files that no version needs however young, also where their names do not tell which
+   * writer made them, as those of older releases. Files of a writer in progress stay: the answer
+   * counts them.
+   */
+  readonly deleteUnverified?: boolean;
+  /** What fragments should be like; `false` leaves them as they are. */
+  readonly compaction?: CompactionOptions | false;
+  /** Called as compaction gets on. */
+  readonly onProgress?: (progress: {
+    readonly rowsDone: number;
+    readonly rowsTotal: number;
+  }) => void;
+}
+
+/** What fragments should be like. */
+export interface CompactionOptions {
+  /** Rows of a fragment, at most; about a million if absent. */
+  readonly targetRows?: number;
+  /** Bytes of a fragment, at most; 256 MiB if absent. */
+  readonly targetBytes?: number;
+  /** From 0 to 1: a fragment of which more rows are deleted is rewritten; 0.1 if absent. */
+  readonly maxDeletedShare?: number;
+}
+
+const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
+
+/** @throws InvalidInput unless `cleanupOlderThan` is a valid Date, or false without `deleteUnverified` */
+export function optimizeMembers(
+  options: OptimizeOptions,
+  env: Env,
+): Omit<OptimizeTableRequest, 'id' | 'branch'> {
+  const { cleanupOlderThan, dryRun, deleteUnverified, compaction } = options;
+  if (typeof compaction === 'object') onlyOptions(compaction, COMPACTION_OPTIONS, 'compaction');
+  if (cleanupOlderThan === false && deleteUnverified === true) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'deleteUnverified is a part of the cleanup, which cleanupOlderThan: false leaves out. Give a Date, or leave one of them out.',
+    );
+  }
+  const age =
+    cleanupOlderThan === undefined || cleanupOlderThan === false
+      ? WEEK_MILLIS
+      : env.now() - timeOf(cleanupOlderThan, 'cleanupOlderThan');
+  return defined({
+    compact:
+      typeof compaction === 'object'
+        ? defined({
+            target_rows: compaction.targetRows,
+            target_bytes: compaction.targetBytes,
+            max_deleted_share: compaction.maxDeletedShare,
+          })
+        : compaction,
+    cleanup_older_than_millis: cleanupOlderThan === false ? undefined : Math.max(0, age),
+    dry_run: dryRun,
+    orphan_grace_millis: deleteUnverified === true ? 0 : undefined,
+  });
+}
+
+export function optimizeCall(options: OptimizeOptions): OptimizeCallOptions {
+  const { signal, idempotencyKey, onContext, onProgress } = options;
+  return defined({
+    signal,
+    idempotencyKey,
+    onContext,
+    on_progress:
+      onProgress === undefined
+        ? undefined
+        : ({ rows_done, rows_total }: OptimizeProgress) =>
+            onProgress({ rowsDone: rows_done, rowsTotal: rows_total }),
+  });
+}
+
+/** Milliseconds since the epoch. */
+export function timeOf(value: Date, option: string): number {
+  const time = value instanceof Date ? value.getTime() : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  const found = value instanceof Date ? 'an invalid Date' : JSON.stringify(value);
+  throw new DirspaceError('InvalidInput', `${option} is ${found}; it is a Date.`);
+}

@@ -1,0 +1,60 @@
+/** JavaScript values as SQL literals, for updates by value. Knows no table. */
+import { Buffer } from 'node:buffer';
+import { DirspaceError } from '../../errors.ts';
+
+/** A value that has a literal; arrays hold such values. */
+export type IntoSql =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Date
+  | ArrayBufferLike
+  | ArrayBufferView
+  | readonly IntoSql[];
+
+export function toSql(value: IntoSql): string {
+  switch (typeof value) {
+    case 'string':
+      return quote(value);
+    case 'boolean':
+      return value ? 'TRUE' : 'FALSE';
+    case 'bigint':
+      return value.toString();
+    case 'number':
+      return Number.isFinite(value) ? value.toString() : `CAST('${value}' AS DOUBLE)`;
+    case 'object':
+      return value === null ? 'NULL' : objectSql(value);
+    default:
+      return refuse(typeof value);
+  }
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+function objectSql(value: Exclude<IntoSql & object, null>): string {
+  if (Array.isArray(value)) return `[${value.map(toSql).join(', ')}]`;
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? refuse('invalid Date') : quote(value.toISOString());
+  }
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    return bytesSql(new Uint8Array(value));
+  }
+  if (!ArrayBuffer.isView(value)) return refuse('object');
+  if (value instanceof Uint8Array) return bytesSql(value);
+  if (value instanceof DataView) return refuse('DataView');
+  const numbers = value as unknown as Iterable<number | bigint>;
+  return `[${Array.from(numbers, (item) => toSql(item)).join(', ')}]`;
+}
+
+function bytesSql({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return `X'${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}'`;
+}
+
+function refuse(found: string): never {
+  throw new DirspaceError(
+    'InvalidInput',
+    `A value of type ${found} has no SQL literal; give an SQL expression with "valuesSql".`,
+  );
+}

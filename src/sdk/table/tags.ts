@@ -1,0 +1,82 @@
+/** The tags of one table: names for versions, which cleanup keeps. */
+import type { CallOptions, TagContents } from '../../protocol/index.ts';
+import {
+  branchMember,
+  type Catalog,
+  checkChangeOptions,
+  type OnTable,
+  onTable,
+  pages,
+  type TableTarget,
+} from '../handles/index.ts';
+
+/** Which branch a version is of. */
+export interface TagOptions extends CallOptions {
+  /** The branch whose version is meant; the handle's own if absent. */
+  readonly branch?: string;
+}
+
+const TAG_OPTIONS = ['branch'] as const;
+
+/** Tags by name. Cleanup keeps the versions they name. */
+export class Tags {
+  readonly #target: TableTarget;
+
+  /** Tables make these; see `Table.tags`. */
+  constructor(target: TableTarget) {
+    this.#target = target;
+  }
+
+  /** By name: the branch and the version. */
+  async list(options: CallOptions = {}): Promise<Record<string, TagContents>> {
+    const { catalog, table } = this.#enter(options);
+    const tags: [string, TagContents][] = [];
+    for await (const page of pages((token) =>
+      catalog.listTableTags({ ...table, ...token }, options),
+    )) {
+      tags.push(...Object.entries(page.tags));
+    }
+    return Object.fromEntries(tags);
+  }
+
+  /** The number of the version that it names. @throws TableTagNotFound */
+  async getVersion(tag: string, options: CallOptions = {}): Promise<number> {
+    const { catalog, table } = this.#enter(options);
+    return (await catalog.getTableTagVersion({ ...table, tag }, options)).version;
+  }
+
+  /** @throws TableTagAlreadyExists, TableVersionNotFound */
+  async create(tag: string, version: number, options: TagOptions = {}): Promise<void> {
+    const { catalog, table } = this.#change(options, TAG_OPTIONS);
+    await catalog.createTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
+  }
+
+  /** Moves a tag to another version, of another branch too. */
+  async update(tag: string, version: number, options: TagOptions = {}): Promise<void> {
+    const { catalog, table } = this.#change(options, TAG_OPTIONS);
+    await catalog.updateTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
+  }
+
+  /** The version stays until cleanup. @throws TableTagNotFound */
+  async delete(tag: string, options: CallOptions = {}): Promise<void> {
+    const { catalog, table } = this.#change(options);
+    await catalog.deleteTableTag({ ...table, tag }, options);
+  }
+
+  #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
+    this.#target.lifetime.enter(options);
+    return { catalog: this.#target.catalog, table: onTable(this.#target) };
+  }
+
+  #change(
+    options: CallOptions,
+    known?: readonly string[],
+  ): { readonly catalog: Catalog; readonly table: OnTable } {
+    checkChangeOptions(options, known);
+    return this.#enter(options);
+  }
+
+  #branch({ branch }: TagOptions): { branch?: string } {
+    return branchMember(branch ?? this.#target.branch);
+  }
+}

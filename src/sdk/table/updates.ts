@@ -1,0 +1,53 @@
+/** The three ways to say which columns an update sets, as the protocol's one. Calls nothing. */
+import { DirspaceError } from '../../errors.ts';
+import { checkWhere, onlyOptions } from '../handles/index.ts';
+import { type IntoSql, toSql } from './sql-literal.ts';
+
+type ByColumn<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
+
+/** Which rows an update is for. */
+export interface UpdateOptions {
+  /** Rows to update, as an SQL predicate; all of them if absent. */
+  readonly where?: string;
+}
+
+/** Columns with values, or with SQL expressions over the row's columns. */
+export type UpdateInput =
+  | ({ readonly values: ByColumn<IntoSql> } & UpdateOptions)
+  | ({ readonly valuesSql: ByColumn<string> } & UpdateOptions)
+  | ByColumn<string>;
+
+export function updatesOf(
+  input: UpdateInput,
+  options: UpdateOptions = {},
+): { updates: string[][]; predicate?: string } {
+  const named = input as { values?: unknown; valuesSql?: unknown; where?: unknown };
+  const both = isColumns(named.values) && isColumns(named.valuesSql);
+  if (both) throw new DirspaceError('InvalidInput', 'Give values or valuesSql, not both.');
+  const isNamed = isColumns(named.values) || isColumns(named.valuesSql);
+  if (isNamed) onlyOptions(named, ['values', 'valuesSql', 'where'], 'update');
+  const where = isNamed ? named.where : undefined;
+  const updates = isColumns<IntoSql>(named.values)
+    ? entriesOf(named.values).map(([column, value]) => [column, toSql(value)])
+    : entriesOf(isColumns<string>(named.valuesSql) ? named.valuesSql : (input as ByColumn<string>));
+  if (updates.length === 0) throw new DirspaceError('InvalidInput', 'The update sets no column.');
+  for (const [column, expression] of updates) {
+    if (typeof expression === 'string') continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The expression for ${JSON.stringify(column)} is of type ${typeof expression}; it is SQL text. Give values as {values: {...}}.`,
+    );
+  }
+  const predicate = checkWhere(options.where) ?? checkWhere(where);
+  return {
+    updates: updates.map((pair) => [...pair]),
+    ...(predicate === undefined ? {} : { predicate }),
+  };
+}
+
+const isColumns = <Value>(value: unknown): value is ByColumn<Value> =>
+  typeof value === 'object' && value !== null;
+
+function entriesOf<Value>(columns: ByColumn<Value>): [string, Value][] {
+  return columns instanceof Map ? [...columns] : Object.entries(columns as Record<string, Value>);
+}

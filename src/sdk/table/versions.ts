@@ -1,0 +1,163 @@
+/** The versions of a table: their list, and which one a tag, a time or a number means. */
+import { DirspaceError } from '../../errors.ts';
+import type { CallOptions, TableVersion } from '../../protocol/index.ts';
+import {
+  branchMember,
+  displayPath,
+  onBranch,
+  onTable,
+  pages,
+  type TableTarget,
+} from '../handles/index.ts';
+import { versionsInOrder } from './as-of.ts';
+
+/** A version as the history lists it. */
+export interface Version {
+  readonly version: number;
+  /** When it was committed, by the writer's clock. Numbers order versions, times do not. */
+  readonly timestamp: Date;
+  /** The kind of change and its counts, as text. */
+  readonly metadata: Record<string, string>;
+}
+
+/** Which part of the history, and from which end. */
+export interface ListVersionsOptions extends CallOptions {
+  /** At most so many; all of them if absent. */
+  readonly limit?: number;
+  /** Newest first; oldest first if absent. */
+  readonly descending?: boolean;
+}
+
+/** One version of one branch. At most one of `version`, `tag` and `asOf`; a tag names its branch. */
+export interface VersionSelection {
+  readonly version?: number;
+  readonly tag?: string;
+  readonly branch?: string;
+  /**
+   * The version that was newest then: a Date, milliseconds since the epoch, or ISO 8601 text. By the
+   * clocks of the writers; versions whose time contradicts the others' are passed over.
+   */
+  readonly asOf?: Date | number | string;
+}
+
+const PAGE = 1000;
+
+async function* versionPages(
+  target: TableTarget,
+  { limit = Infinity, descending = false, ...options }: ListVersionsOptions,
+): AsyncGenerator<TableVersion[], void, undefined> {
+  let wanted = limit;
+  const members = { ...onBranch(target), descending };
+  const fetched = pages((token) =>
+    target.catalog.listTableVersions(
+      { ...members, ...token, limit: Math.min(wanted, PAGE) },
+      options,
+    ),
+  );
+  if (wanted <= 0) return;
+  for await (const { versions } of fetched) {
+    yield versions.slice(0, wanted);
+    wanted -= versions.length;
+    if (wanted <= 0) return;
+  }
+}
+
+export async function listVersions(
+  target: TableTarget,
+  options: ListVersionsOptions = {},
+): Promise<Version[]> {
+  const list: Version[] = [];
+  for await (const page of versionPages(target, options)) {
+    for (const { version, timestamp_millis, metadata } of page) {
+      list.push({
+        version,
+        timestamp: new Date(timestamp_millis ?? NaN),
+        metadata: metadata ?? {},
+      });
+    }
+  }
+  return list;
+}
+
+/** True for a selection of a branch alone, or of nothing. */
+export const followsNewest = ({ version, tag, asOf }: VersionSelection): boolean =>
+  version === undefined && tag === undefined && asOf === undefined;
+
+/**
+ * The version that a selection means, with its branch. Throws InvalidInput for members that exclude
+ * each other and for a selection that names no version, and TableVersionNotFound for a time before
+ * the first version. `table` is asked for the table only where it must be looked at.
+ */
+export async function resolveSelection(
+  table: () => TableTarget | Promise<TableTarget>,
+  selection: VersionSelection,
+  options?: CallOptions,
+): Promise<{ branch?: string; version: number }> {
+  const { version, tag, branch, asOf } = selection;
+  const given = Object.entries({ version, tag, asOf }).filter(([, value]) => value !== undefined);
+  if (given.length > 1) {
+    const names = given.map(([name]) => `"${name}"`).join(' and ');
+    throw new DirspaceError('InvalidInput', `${names} exclude each other; give one of them.`);
+  }
+  if (tag !== undefined) {
+    if (branch !== undefined) {
+      const message = '"tag" and "branch" exclude each other: a tag names its branch.';
+      throw new DirspaceError('InvalidInput', message);
+    }
+    const target = await table();
+    const found = await target.catalog.getTableTagVersion({ ...onTable(target), tag }, options);
+    return { version: found.version, ...branchMember(found.branch) };
+  }
+  const chosen = branchMember(branch);
+  if (asOf !== undefined) {
+    const time = timeOf(asOf);
+    const { branch: _, ...main } = await table();
+    return { ...chosen, version: await versionAsOf({ ...main, ...chosen }, time, options) };
+  }
+  if (version !== undefined) return { ...chosen, version };
+  throw new DirspaceError(
+    'InvalidInput',
+    'No version is named: give a version, a tag, or a time; branches().checkout(name) opens a branch.',
+  );
+}
+
+function timeOf(asOf: Date | number | string): number {
+  const time = asOf instanceof Date ? asOf.getTime() : new Date(asOf).getTime();
+  if (Number.isFinite(time)) return time;
+  throw new DirspaceError(
+    'InvalidInput',
+    `"asOf" is ${JSON.stringify(asOf)}; it is a Date, milliseconds since 1970, or ISO 8601 text.`,
+  );
+}
+
+/** Versions below the one found that may still show that its time was wrong. */
+const LOOK_BACK = 1000;
+
+async function versionAsOf(
+  target: TableTarget,
+  time: number,
+  options: CallOptions = {},
+): Promise<number> {
+  const seen: { version: number; timestamp: number }[] = [];
+  let more = LOOK_BACK;
+  let isReached = false;
+  for await (const page of versionPages(target, { ...options, descending: true })) {
+    for (const { version, timestamp_millis: timestamp = Infinity } of page) {
+      if (isReached) more -= 1;
+      isReached ||= timestamp <= time;
+      seen.push({ version, timestamp });
+    }
+    if (more <= 0) break;
+  }
+  const believed = versionsInOrder(seen.reverse());
+  const found = believed.findLast(({ timestamp }) => timestamp <= time);
+  if (found !== undefined) return found.version;
+  const first = believed[0]?.timestamp;
+  const hint =
+    first === undefined ? '' : `; its oldest version is of ${new Date(first).toISOString()}`;
+  throw new DirspaceError(
+    'TableVersionNotFound',
+    `${displayPath(target.id)} had no version at ${new Date(time).toISOString()}${hint}.`,
+    { details: { id: target.id, as_of_millis: time } },
+  );
+}

@@ -1,0 +1,55 @@
+/** Tells a caller how far the rows of a write have got. Knows no table. */
+import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
+import type { Env } from '../../env.ts';
+
+/** How far a write has got. */
+export interface WriteProgress {
+  /** Rows that the catalog has taken. */
+  readonly outputRows: number;
+  /** Bytes of these rows in memory. */
+  readonly outputBytes: number;
+  /** Known at the end only. */
+  readonly totalRows?: number;
+  readonly elapsedSeconds: number;
+  /** 1 until the write is done. */
+  readonly activeTasks: number;
+  readonly totalTasks: number;
+  /** True in the last call, which comes once the version is committed. */
+  readonly done: boolean;
+}
+
+export type OnWriteProgress = (progress: WriteProgress) => void;
+
+/** Writes `rows` and reports after each batch and at the end; what `report` throws is ignored. */
+export async function withProgress<Answer>(
+  rows: RecordBatchStream,
+  report: OnWriteProgress,
+  env: Env,
+  write: (rows: RecordBatchStream) => Promise<Answer>,
+): Promise<Answer> {
+  const started = env.now();
+  let [outputRows, outputBytes] = [0, 0];
+  const tell = (done: boolean): void => {
+    const elapsedSeconds = Math.max(0, env.now() - started) / 1000;
+    const tasks = { activeTasks: done ? 0 : 1, totalTasks: 1 };
+    const total = done ? { totalRows: outputRows } : {};
+    try {
+      report({ outputRows, outputBytes, ...total, elapsedSeconds, ...tasks, done });
+    } catch {
+      // A failing report must not end a write, let alone one that is committed.
+    }
+  };
+  const answer = await write({
+    schema: rows.schema,
+    async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
+      for await (const batch of rows) {
+        yield batch;
+        outputRows += batch.numRows;
+        outputBytes += batchBytes(batch);
+        tell(false);
+      }
+    },
+  });
+  tell(true);
+  return answer;
+}

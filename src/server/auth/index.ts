@@ -1,0 +1,30 @@
+/**
+ * Who calls and what they may do: API keys, JWTs, grants, and the layers a call passes on its way to a
+ * catalog.
+ */
+
+export {
+  type ApiKey,
+  type Authenticate,
+  type Authenticator,
+  type AuthOptions,
+  authenticator,
+  bodyCredentials,
+  type Credentials,
+  hasCredentials,
+  headerCredentials,
+  type NamedPrincipal,
+  type RequestHeaders,
+} from './auth.ts';
+export { type Call, type Caller, callerOf } from './call.ts';
+export { type Grant, type GrantInput, parseGrant } from './grants.ts';
+export type { JwtOptions } from './jwt.ts';
+export {
+  ANYBODY,
+  checkMayReadMetrics,
+  mayUseDatabase,
+  type Principal,
+  permittedCaller,
+} from './permissions.ts';
+export { scopedCaller } from './scope.ts';
+export { delimitedCaller } from './table-ids.ts';

@@ -1,0 +1,165 @@
+/**
+ * Bearer tokens: JSON Web Tokens checked against a key set from an address or a file. The only
+ * importer of jose, which is loaded when the first token comes.
+ */
+import { readFileSync } from 'node:fs';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import { DirspaceError } from '../../errors.ts';
+import { object } from '../settings/index.ts';
+import { checkGrants, type Grant, type GrantInput, parseGrant } from './grants.ts';
+import type { Principal } from './permissions.ts';
+
+/**
+ * Tokens must be signed by a key of the set, and have `exp`, `sub`, this issuer and this audience.
+ */
+export interface JwtOptions {
+  /** Address of the key set, or the path of a file that holds it. Exactly one of them. */
+  readonly jwksUrl?: string;
+  readonly jwksFile?: string;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Signatures that are accepted; the asymmetric ones of common use if absent. */
+  readonly algorithms?: readonly string[];
+  /** How far clocks may be apart; 5 if absent. */
+  readonly clockToleranceSeconds?: number;
+  /**
+   * The claim that lists what the bearer may do, as `[{"namespace": "prod$search", "permission":
+   * "read"}]` or as words `read:prod$search`, `admin:$`; `dirspace` if absent.
+   */
+  readonly grantsClaim?: string;
+  /** What a bearer may do whose token lacks that claim; nothing if absent. */
+  readonly defaultGrants?: readonly GrantInput[];
+}
+
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'EdDSA'];
+
+/**
+ * The principal of a valid token, or undefined. Rejects where the key set cannot be had. @throws
+ * InvalidInput for options that do not go together, and a file that is no key set
+ */
+export function jwtVerifier(
+  options: JwtOptions,
+): (token: string) => Promise<Principal | undefined> {
+  const defaults = checkOptions(options);
+  const { jwksFile } = options;
+  const local = jwksFile === undefined ? undefined : readKeySet(jwksFile);
+  let loading: Promise<Verifier> | undefined;
+  return async (token) => {
+    loading ??= loadVerifier(options, local);
+    const verify = await loading;
+    const claims = await verify(token);
+    return claims && principalOf(claims, options.grantsClaim, defaults);
+  };
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+type Verifier = (token: string) => Promise<Claims | undefined>;
+
+const MEMBERS = [
+  'jwksUrl',
+  'jwksFile',
+  'issuer',
+  'audience',
+  'algorithms',
+  'clockToleranceSeconds',
+  'grantsClaim',
+  'defaultGrants',
+] as const satisfies readonly (keyof JwtOptions)[];
+
+/** The default grants in their one form. */
+function checkOptions(options: JwtOptions): readonly Grant[] {
+  object(options, 'auth.jwt', MEMBERS);
+  const { jwksUrl, jwksFile, issuer, audience, defaultGrants = [] } = options;
+  const fail = (message: string): never => {
+    throw new DirspaceError('InvalidInput', message);
+  };
+  if ((jwksUrl === undefined) === (jwksFile === undefined)) {
+    fail('jwt needs exactly one of jwksUrl and jwksFile.');
+  }
+  if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) fail('jwksUrl is no address.');
+  if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
+  return checkGrants(defaultGrants, 'jwt.defaultGrants');
+}
+
+function readKeySet(file: string): JSONWebKeySet {
+  let set: { readonly keys?: unknown } | null;
+  try {
+    set = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const what = cause instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read';
+    throw new DirspaceError('InvalidInput', `jwksFile: ${file} ${what}.`, { cause });
+  }
+  if (Array.isArray(set?.keys)) return set as JSONWebKeySet;
+  throw new DirspaceError('InvalidInput', `jwksFile: ${file} is no JSON Web Key Set.`);
+}
+
+async function loadVerifier(
+  options: JwtOptions,
+  local: JSONWebKeySet | undefined,
+): Promise<Verifier> {
+  const jose = await import('jose');
+  const keys: JWTVerifyGetKey =
+    local === undefined
+      ? jose.createRemoteJWKSet(new URL(options.jwksUrl as string))
+      : jose.createLocalJWKSet(local);
+  const rules = {
+    issuer: options.issuer,
+    audience: options.audience,
+    algorithms: [...(options.algorithms ?? ALGORITHMS)],
+    clockTolerance: options.clockToleranceSeconds ?? 5,
+    requiredClaims: ['exp', 'sub'],
+  };
+  const verify = async (token: string): Promise<Claims> => {
+    try {
+      return (await jose.jwtVerify(token, keys, rules)).payload;
+    } catch (error) {
+      if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
+      // The token does not name its key, and there are several it may be.
+      for await (const key of error) {
+        try {
+          return (await jose.jwtVerify(token, key, rules)).payload;
+        } catch (failure) {
+          if (!(failure instanceof jose.errors.JWSSignatureVerificationFailed)) throw failure;
+        }
+      }
+      throw error;
+    }
+  };
+  return async (token) => {
+    try {
+      return await verify(token);
+    } catch (error) {
+      if (!(error instanceof jose.errors.JOSEError)) throw unreachable(error);
+      // These are about the key set; everything else is about the token.
+      if (error instanceof jose.errors.JWKSTimeout) throw unreachable(error);
+      if (error.code === 'ERR_JOSE_GENERIC' || error instanceof jose.errors.JWKSInvalid) {
+        throw unreachable(error);
+      }
+      return undefined;
+    }
+  };
+}
+
+function unreachable(cause: unknown): DirspaceError {
+  return new DirspaceError('ServiceUnavailable', 'Tokens cannot be checked now; try again.', {
+    cause,
+  });
+}
+
+function principalOf(
+  claims: Claims,
+  grantsClaim: string | undefined,
+  defaults: readonly Grant[],
+): Principal {
+  const claim = claims[grantsClaim ?? 'dirspace'];
+  return {
+    name: `token:${String(claims.sub)}`,
+    grants: claim === undefined ? defaults : grantsOf(claim),
+  };
+}
+
+/** A claim that cannot be read grants nothing: the token is signed, but not by this package. */
+function grantsOf(claim: unknown): readonly Grant[] {
+  const items = typeof claim === 'string' ? claim.split(/\s+/) : claim;
+  return Array.isArray(items) ? items.flatMap((item) => parseGrant(item) ?? []) : [];
+}

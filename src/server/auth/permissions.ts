@@ -1,0 +1,192 @@
+/**
+ * What a principal may do: grants on prefixes of paths, checked before a catalog is asked, so that
+ * a refusal says nothing about what exists. Who the principal is was decided before.
+ */
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  type AnyOperation,
+  type DescribeTransactionResponse,
+  EVERY_OPERATION,
+  type ObjectPath,
+  type OperationRow,
+  type Permission,
+  parseId,
+  resourceKind,
+  type StricterMember,
+  spellsMode,
+} from '../../protocol/index.ts';
+import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
+import type { Grant } from './grants.ts';
+import { filteredPage } from './listing.ts';
+import { transactionTables } from './transaction-tables.ts';
+
+/** Who a request is from, and what they may do. */
+export interface Principal {
+  /** Stands in logs, and keeps idempotency keys of different callers apart. */
+  readonly name: string;
+  readonly grants: readonly Grant[];
+}
+
+/** Who everybody is where a server asks for no credentials. */
+export const ANYBODY: Principal = {
+  name: 'anybody',
+  grants: [{ namespace: [], permission: 'admin' }],
+};
+
+const RANKS: Readonly<Record<Permission, number>> = { read: 1, write: 2, admin: 3 };
+
+function forbidden(operation: AnyOperation, because?: StricterMember): DirspaceError {
+  const what =
+    because === undefined
+      ? `${operation} there`
+      : `${operation} with ${because.member}${because.mode === undefined ? '' : ` ${because.mode}`} there, which needs ${because.permission}`;
+  return new DirspaceError(
+    'PermissionDenied',
+    `The credentials of the request do not allow ${what}.`,
+    { details: { operation } },
+  );
+}
+
+/** Whether any grant of the principal is for the database. */
+export function mayUseDatabase({ grants }: Principal, database: string): boolean {
+  return grants.some((grant) => grant.database === undefined || grant.database === database);
+}
+
+/** Whoever may read all that a server has may see how much it does. @throws PermissionDenied */
+export function checkMayReadMetrics({ grants }: Principal): void {
+  const everywhere = grants.filter(({ database }) => database === undefined);
+  if (allows(everywhere, [], 'read')) return;
+  throw new DirspaceError(
+    'PermissionDenied',
+    'The credentials of the request do not allow /metrics, which needs "read:$" on every database.',
+  );
+}
+
+/** `caller` for one principal: refuses with PermissionDenied, and shows of lists what may be read. */
+export function permittedCaller(caller: Caller, principal: Principal, database: string): Caller {
+  const grants = principal.grants.filter(
+    (grant) => grant.database === undefined || grant.database === database,
+  );
+  if (allows(grants, [], 'admin')) return caller;
+  const permitted = async (call: Call): Promise<unknown> => {
+    const { operation } = call;
+    switch (operation) {
+      case 'ListAllTables':
+        if (allows(grants, [], 'read')) return caller(call);
+        if (!reaches(grants, [])) throw forbidden(operation);
+        return filteredPage(caller, call as Call<'ListAllTables'>, (id) =>
+          allows(grants, parseId(id), 'read') ? id : undefined,
+        );
+      case 'ListNamespaces':
+      case 'ListTables': {
+        const { id = [] } = call.request as Addressed;
+        if (allows(grants, id, 'read')) return caller(call);
+        if (!reaches(grants, id)) throw forbidden(operation);
+        const seen = operation === 'ListTables' ? readable : reachable;
+        return filteredPage(caller, call as Call<'ListTables' | 'ListNamespaces'>, (name) =>
+          seen(grants, [...id, name]) ? name : undefined,
+        );
+      }
+      case 'DescribeTransaction':
+        if (allows(grants, [], 'read')) return caller(call);
+        return describeOwnTransaction(caller, call as Call<'DescribeTransaction'>, grants);
+      default:
+        checkCall(call, grants);
+        return allows(grants, (call.request as Addressed).id ?? [], 'admin')
+          ? caller(call)
+          : withoutCredentials(caller, call);
+    }
+  };
+  return permitted as Caller;
+}
+
+/**
+ * The answer without credentials of the storage, which are not asked for: they reach the files of a table
+ * around all that is checked here, and so are for whoever may do everything with it.
+ */
+async function withoutCredentials(caller: Caller, call: Call): Promise<unknown> {
+  const { vend_credentials: asked } = call.request as { readonly vend_credentials?: boolean };
+  const request = asked === undefined ? call.request : { ...call.request, vend_credentials: false };
+  const answer: unknown = await caller({ ...call, request } as Call);
+  if (typeof answer !== 'object' || answer === null || !('storage_options' in answer))
+    return answer;
+  const { storage_options: _, ...rest } = answer;
+  return rest;
+}
+
+/**
+ * A transaction is for whoever may read all of its tables. One that is not there, or says nothing of
+ * its tables, is refused as one of others is.
+ */
+async function describeOwnTransaction(
+  caller: Caller,
+  call: Call<'DescribeTransaction'>,
+  grants: readonly Grant[],
+): Promise<unknown> {
+  let answer: DescribeTransactionResponse;
+  try {
+    answer = await caller(call);
+  } catch (error) {
+    throw isDirspaceError(error, 'TransactionNotFound') ? forbidden(call.operation) : error;
+  }
+  const tables = transactionTables(answer);
+  if (tables.length > 0 && tables.every((id) => readable(grants, parseId(id)))) return answer;
+  throw forbidden(call.operation);
+}
+
+const readable = (grants: readonly Grant[], path: ObjectPath): boolean =>
+  allows(grants, path, 'read');
+
+const reachable = (grants: readonly Grant[], path: ObjectPath): boolean =>
+  allows(grants, path, 'read') || reaches(grants, path);
+
+function checkCall(call: Call, grants: readonly Grant[]): void {
+  const { operation } = call;
+  const { permission, stricter }: OperationRow = EVERY_OPERATION[operation];
+  // Transactions have ids of their own, which lie in no namespace.
+  if (resourceKind(operation) === 'transaction') {
+    if (!allows(grants, [], permission)) throw forbidden(operation);
+    return;
+  }
+  const parts = addressedParts(call);
+  // A batch of nothing is for nobody in particular.
+  if (parts.length === 0 && !allows(grants, [], permission)) throw forbidden(operation);
+  for (const part of parts) {
+    const { id = [], new_table_name: name, location } = part;
+    if (!allows(grants, id, permission)) throw forbidden(operation);
+    if (name !== undefined) {
+      const target = [...(part.new_namespace_id ?? id.slice(0, -1)), name];
+      if (!allows(grants, target, permission)) throw forbidden(operation);
+    }
+    for (const raised of stricter) {
+      if (asksFor(part, raised) && !allows(grants, id, raised.permission)) {
+        throw forbidden(operation, raised);
+      }
+    }
+    // A place chosen by the caller may be somebody else's.
+    if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
+  }
+}
+
+function asksFor(part: Addressed, { member, mode }: StricterMember): boolean {
+  const value = (part as Readonly<Record<string, unknown>>)[member];
+  return value != null && (mode === undefined || spellsMode(value, mode));
+}
+
+/** Whether a grant covers the path. */
+function allows(grants: readonly Grant[], path: ObjectPath, permission: Permission): boolean {
+  return grants.some(
+    (grant) =>
+      RANKS[grant.permission] >= RANKS[permission] &&
+      grant.namespace.length <= path.length &&
+      grant.namespace.every((component, at) => component === path[at]),
+  );
+}
+
+/** Whether a grant is for something below the path: its holder has to find the way. */
+function reaches(grants: readonly Grant[], path: ObjectPath): boolean {
+  return grants.some(
+    ({ namespace }) =>
+      namespace.length > path.length && path.every((component, at) => component === namespace[at]),
+  );
+}

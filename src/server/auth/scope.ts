@@ -1,0 +1,152 @@
+/**
+ * A catalog seen from one of its namespaces: ids of requests are put under a prefix, ids of
+ * answers lose it. Knows neither HTTP nor permissions.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  DEFAULT_DELIMITER,
+  type DescribeTransactionResponse,
+  formatId,
+  type ListTrashResponse,
+  type ObjectPath,
+  parseId,
+  resourceKind,
+} from '../../protocol/index.ts';
+import type { Addressed, Call, Caller } from './call.ts';
+import { filteredPage } from './listing.ts';
+import { respelledTransaction } from './transaction-tables.ts';
+
+/** `caller` as it looks from `prefix`; the root is then the namespace of that path. */
+export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
+  if (prefix.length === 0) return caller;
+  const scoped = async (call: Call): Promise<unknown> => {
+    refuseRoot(call);
+    if (call.operation === 'PurgeTrash') throw wholeCatalog();
+    if (call.operation === 'ListAllTables') {
+      const listed = call as Call<'ListAllTables'>;
+      return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
+    }
+    if (call.operation === 'AlterTransaction') await requireBelow(caller, call, prefix);
+    const answer = await caller({ ...call, request: prefixed(call, prefix) });
+    if (resourceKind(call.operation) === 'transaction') {
+      return transactionBelow(call, answer as DescribeTransactionResponse, prefix);
+    }
+    if (call.operation === 'ListTrash') return trashBelow(answer as ListTrashResponse, prefix);
+    return unprefixed(answer, prefix);
+  };
+  return scoped as Caller;
+}
+
+/** What the root of a catalog refuses, the root of a scope refuses. */
+function refuseRoot({ operation, request }: Call): void {
+  if (operation !== 'CreateNamespace' && operation !== 'DropNamespace') return;
+  const { id = [] } = request as Addressed;
+  if (id.length > 0) return;
+  const verb = operation === 'CreateNamespace' ? 'created' : 'dropped';
+  throw new DirspaceError('InvalidInput', `The root namespace cannot be ${verb}.`);
+}
+
+/** There is one trash for a whole catalog. */
+function wholeCatalog(): DirspaceError {
+  return new DirspaceError(
+    'Unsupported',
+    'The trash is emptied for a whole catalog; the database of the request is a part of one.',
+  );
+}
+
+function prefixed(call: Call, prefix: ObjectPath): Call['request'] {
+  const { operation, request } = call;
+  if (resourceKind(operation) === 'transaction') return request;
+  return underPrefix(request as Addressed, prefix) as Call['request'];
+}
+
+function underPrefix(request: Addressed, prefix: ObjectPath): Addressed {
+  const { id, new_namespace_id: target, entries, operations } = request;
+  return {
+    ...request,
+    ...(id === undefined ? {} : { id: [...prefix, ...id] }),
+    ...(target === undefined ? {} : { new_namespace_id: [...prefix, ...target] }),
+    ...(entries === undefined
+      ? {}
+      : { entries: entries.map((entry) => underPrefix(entry, prefix)) }),
+    ...(operations === undefined
+      ? {}
+      : {
+          operations: operations.map((members) =>
+            Object.fromEntries(
+              Object.entries(members).map(([name, member]) => [
+                name,
+                member === undefined ? undefined : underPrefix(member, prefix),
+              ]),
+            ),
+          ),
+        }),
+  };
+}
+
+const trashBelow = ({ entries }: ListTrashResponse, prefix: ObjectPath): ListTrashResponse => ({
+  entries: entries.map((entry) => ({
+    ...entry,
+    id: entry.id.slice(prefix.length),
+    ...(entry.tables === undefined
+      ? {}
+      : { tables: entry.tables.map((id) => id.slice(prefix.length)) }),
+  })),
+});
+
+/** A transaction of tables that are all elsewhere is not there. */
+function transactionBelow(
+  { request }: Call,
+  answer: DescribeTransactionResponse,
+  prefix: ObjectPath,
+): DescribeTransactionResponse {
+  const below = respelledTransaction(answer, (id) => withoutPrefix(id, prefix));
+  if (below !== undefined) return below;
+  const id = (request as Addressed).id?.join(DEFAULT_DELIMITER) ?? '';
+  throw new DirspaceError(
+    'TransactionNotFound',
+    `There is no transaction ${JSON.stringify(id.slice(0, 120))} of the tables of this database.`,
+  );
+}
+
+/** Before anything of it is changed. */
+async function requireBelow(caller: Caller, call: Call, prefix: ObjectPath): Promise<void> {
+  const { id = [] } = call.request as Addressed;
+  const { options } = call;
+  const found = await caller({
+    operation: 'DescribeTransaction',
+    request: { id: [...id] },
+    options: options.signal === undefined ? {} : { signal: options.signal },
+  });
+  transactionBelow(call, found, prefix);
+}
+
+interface AddressedAnswer {
+  readonly id?: readonly string[];
+  readonly namespace?: readonly string[];
+}
+
+function unprefixed(answer: unknown, prefix: ObjectPath): unknown {
+  if (typeof answer !== 'object' || answer === null || 'schema' in answer === false) {
+    return stripped(answer, prefix);
+  }
+  // A described table has a schema, and so has a stream of rows, which is left as it is.
+  return Symbol.asyncIterator in answer ? answer : stripped(answer, prefix);
+}
+
+function stripped(answer: unknown, prefix: ObjectPath): unknown {
+  if (typeof answer !== 'object' || answer === null) return answer;
+  const { id, namespace } = answer as AddressedAnswer;
+  if (id === undefined && namespace === undefined) return answer;
+  return {
+    ...answer,
+    ...(id === undefined ? {} : { id: id.slice(prefix.length) }),
+    ...(namespace === undefined ? {} : { namespace: namespace.slice(prefix.length) }),
+  };
+}
+
+function withoutPrefix(id: string, prefix: ObjectPath): string | undefined {
+  const path = parseId(id, DEFAULT_DELIMITER);
+  const inside = path.length > prefix.length && prefix.every((part, at) => part === path[at]);
+  return inside ? formatId(path.slice(prefix.length), DEFAULT_DELIMITER) : undefined;
+}

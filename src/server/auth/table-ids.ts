@@ -1,0 +1,44 @@
+/**
+ * Full ids of tables in a list. Catalogs join them with `$`, which no name can hold; a request may
+ * ask for another delimiter, and some names hold that one. The protocol has no way to escape it, so
+ * such a table is left out, and the `context` of the answer says that and how to see it.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import { DEFAULT_DELIMITER, formatId, parseId } from '../../protocol/index.ts';
+import type { Call, Caller } from './call.ts';
+import { filteredPage } from './listing.ts';
+
+/** `caller` for requests whose ids are joined by `delimiter`. */
+export function delimitedCaller(caller: Caller, delimiter: string): Caller {
+  if (delimiter === DEFAULT_DELIMITER) return caller;
+  const delimited = async (call: Call): Promise<unknown> => {
+    if (call.operation !== 'ListAllTables') return caller(call);
+    const leftOut: string[] = [];
+    const spelled = (id: string): string | undefined => respelled(id, delimiter);
+    const listed = call as Call<'ListAllTables'>;
+    const page = await filteredPage(caller, listed, spelled, (id) => leftOut.push(id));
+    return leftOut.length === 0 ? page : { ...page, context: noteOf(leftOut, delimiter) };
+  };
+  return delimited as Caller;
+}
+
+/** Undefined where the id would read as that of another table. */
+function respelled(id: string, delimiter: string): string | undefined {
+  try {
+    return formatId(parseId(id), delimiter);
+  } catch (error) {
+    if (isDirspaceError(error, 'InvalidInput')) return undefined;
+    throw error;
+  }
+}
+
+const SHOWN = 10;
+
+function noteOf(ids: readonly string[], delimiter: string): Record<string, string> {
+  const shown = ids.slice(0, SHOWN).join(', ');
+  const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '';
+  return {
+    left_out: String(ids.length),
+    left_out_because: `The delimiter ${JSON.stringify(delimiter)} occurs in these ids, which are joined by "${DEFAULT_DELIMITER}" here: ${shown}${more}. List with another delimiter, such as "${DEFAULT_DELIMITER}", to have them too.`,
+  };
+}

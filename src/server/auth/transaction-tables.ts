@@ -1,0 +1,26 @@
+/**
+ * The tables that a described transaction is about: its properties `table`, of one commit, and
+ * `tables`, of a batch, hold their ids. What may be seen of them is decided elsewhere.
+ */
+import type { DescribeTransactionResponse } from '../../protocol/index.ts';
+
+/** Full string ids; none where the properties do not tell. */
+export function transactionTables({ properties }: DescribeTransactionResponse): readonly string[] {
+  const { table, tables } = properties ?? {};
+  if (table !== undefined) return [table];
+  return tables === undefined || tables === '' ? [] : tables.split(',');
+}
+
+/** The answer with `shown` of each id in place of it; undefined where none of them is shown. */
+export function respelledTransaction<Answer extends DescribeTransactionResponse>(
+  answer: Answer,
+  shown: (id: string) => string | undefined,
+): Answer | undefined {
+  const ids = transactionTables(answer);
+  if (ids.length === 0) return answer;
+  const spelled = ids.flatMap((id) => shown(id) ?? []);
+  if (spelled.length === 0) return undefined;
+  const isOne = answer.properties?.table !== undefined;
+  const named = isOne ? { table: spelled.join() } : { tables: spelled.join() };
+  return { ...answer, properties: { ...answer.properties, ...named } };
+}

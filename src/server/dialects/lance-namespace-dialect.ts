@@ -1,0 +1,63 @@
+/**
+ * The other mode of LanceDB's clients, and every client of Lance's own: they ask a catalog where a
+ * table is and read and write there by themselves, in their own format. They speak the plain
+ * protocol; what is here keeps them out of the tables of this package, whose files are others.
+ */
+import type { Model } from '../../protocol/index.ts';
+import type { Call, Caller } from '../auth/index.ts';
+import type { Dialect, RequestHead } from './dialect.ts';
+
+/** A scheme that no such client opens. */
+const CLOSED_SCHEME = 'dirspace:';
+
+export const lanceNamespaceDialect: Dialect = {
+  name: 'lance-namespace',
+  headers: {},
+  recognizes,
+  route: ({ url }) => url,
+  parts: (_, parts) => parts,
+  idempotencyKey: () => undefined,
+  timeoutMs: () => undefined,
+  caller: detailedCaller,
+  answer: (operation, response) =>
+    operation === 'DescribeTable'
+      ? withoutPlace(response as Model<'DescribeTableResponse'>)
+      : undefined,
+  error: (_, body) => body,
+};
+
+/**
+ * They always send a delimiter, these two headers and no name of theirs; a client of the plain
+ * protocol that leaves out its name is not taken for one.
+ */
+function recognizes({ url, headers }: RequestHead): boolean {
+  return (
+    headers['user-agent'] === undefined &&
+    headers.accept === '*/*' &&
+    headers['accept-encoding'] === 'gzip' &&
+    /[?&]delimiter=/.test(url)
+  );
+}
+
+/**
+ * A table without both version and schema counts as reserved for whoever creates it: their create
+ * would write its rows into the table that is there.
+ */
+function detailedCaller(caller: Caller): Caller {
+  const call = async (asked: Call): Promise<unknown> => {
+    if (asked.operation !== 'DescribeTable') return caller(asked);
+    const described = asked as Call<'DescribeTable'>;
+    const { load_detailed_metadata: detailed = true, ...request } = described.request;
+    return caller({ ...described, request: { ...request, load_detailed_metadata: detailed } });
+  };
+  return call as Caller;
+}
+
+/** What is only declared is theirs to fill. */
+function withoutPlace(
+  described: Model<'DescribeTableResponse'>,
+): Model<'DescribeTableResponse'> | undefined {
+  const { version, location } = described;
+  if (version === undefined || location === undefined) return undefined;
+  return { ...described, location: `${CLOSED_SCHEME}//${location}` };
+}

@@ -1,0 +1,69 @@
+/**
+ * Statuses of errors as LanceDB's clients have to see them. They look at nothing else: 404 is
+ * "table not found" to them whatever it was, 409 and 500 are sent again, 400 is final.
+ */
+import { ERROR_KINDS } from '../../errors.ts';
+import {
+  type AnyOperation,
+  ERROR_STATUSES,
+  type ErrorBody,
+  type ErrorStatus,
+  EVERY_OPERATION,
+} from '../../protocol/index.ts';
+
+/** Sent once only, so a conflict is not sent again. */
+const SENT_ONCE: ReadonlySet<AnyOperation> = new Set([
+  'CreateNamespace',
+  'DropNamespace',
+  'RenameTable',
+  'CreateTableBranch',
+]);
+
+export function lancedbError(operation: AnyOperation | undefined, body: ErrorBody): ErrorBody {
+  if (operation === undefined) return body.status === 404 ? withStatus(body, 406) : body;
+  switch (body.status) {
+    case 404:
+      return isMissingTable(operation, body.code) ? body : withStatus(body, 400);
+    case 409:
+      if (operation === 'CreateTable') return existing(body);
+      return isFinal(operation, body.code) ? withStatus(body, 400) : body;
+    case 500:
+      // What may have been committed must not be done twice.
+      return EVERY_OPERATION[operation].repeatable ? body : withStatus(body, 400);
+    default:
+      return body;
+  }
+}
+
+const { NamespaceNotFound, TableNotFound, TableIndexNotFound, TableVersionNotFound } = ERROR_KINDS;
+const { TableBranchNotFound, ConcurrentModification, TableAlreadyExists } = ERROR_KINDS;
+
+function isMissingTable(operation: AnyOperation, code: number): boolean {
+  switch (code) {
+    case TableVersionNotFound.number:
+      return operation === 'DescribeTable';
+    case TableBranchNotFound.number:
+      return operation === 'DeleteTableBranch';
+    default:
+      return [NamespaceNotFound, TableNotFound, TableIndexNotFound].some(
+        ({ number }) => number === code,
+      );
+  }
+}
+
+function isFinal(operation: AnyOperation, code: number): boolean {
+  return !SENT_ONCE.has(operation) && code !== ConcurrentModification.number;
+}
+
+/** The clients search the text for these words. */
+function existing(body: ErrorBody): ErrorBody {
+  const final = withStatus(body, 400);
+  if (body.code !== TableAlreadyExists.number || body.error.includes('already exists'))
+    return final;
+  const error = `${body.error} The table already exists.`;
+  return { ...final, error, detail: error };
+}
+
+function withStatus(body: ErrorBody, status: ErrorStatus): ErrorBody {
+  return { ...body, ...ERROR_STATUSES[status], status };
+}

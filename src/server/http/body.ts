@@ -1,0 +1,222 @@
+/**
+ * Bodies of requests as they arrive: JSON read whole under a limit, Arrow data passed on piece by
+ * piece. What they say is not looked at here.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { DirspaceError } from '../../errors.ts';
+import type { Progress } from '../../progress.ts';
+import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from '../../protocol/index.ts';
+import { type Arrivals, type BodyPace, begun, isWhole, PaceKeeper } from './arrivals.ts';
+import { JsonBounds } from './json-bounds.ts';
+import type { RequestState, WireRequest } from './request-state.ts';
+
+/** Whether a request says that it has a body. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+type BodyLimit = 'maxJsonBytes' | 'maxArrowBytes';
+
+function checkLength({ headers }: WireRequest, bytes: number, limit: BodyLimit): void {
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > bytes) throw tooLarge(bytes, limit);
+}
+
+const tooLarge = (bytes: number, limit: BodyLimit): DirspaceError =>
+  new DirspaceError('PayloadTooLarge', `The body is larger than ${bytes} bytes.`, {
+    details: { limit, [limit]: bytes },
+  });
+
+function unsupportedType(request: WireRequest, expected: string): DirspaceError {
+  const found = mediaType(request.headers['content-type']);
+  return new DirspaceError(
+    'UnsupportedMediaType',
+    `The content-type is ${JSON.stringify(found.slice(0, 80))}; expected ${expected}.`,
+  );
+}
+
+function checkEncoding({ headers }: WireRequest): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new DirspaceError(
+    'UnsupportedMediaType',
+    `The content-encoding is ${JSON.stringify(encoding.slice(0, 80))}; bodies are not compressed.`,
+  );
+}
+
+/** Whose body is waited for, how long, and what ends the waiting. */
+export interface Arriving {
+  readonly caller: string;
+  readonly arrivals: Arrivals;
+  readonly pace: BodyPace;
+  readonly progress: Progress;
+}
+
+/** Waits for a body until `end` is called: it may have to give way, and must not be too slow. */
+function watch({ caller, arrivals, pace, progress }: Arriving): {
+  moved: (bytes: number) => void;
+  end: () => void;
+} {
+  const arrival = arrivals.enter(caller, progress);
+  const keeper = new PaceKeeper(pace, progress);
+  keeper.wait();
+  return {
+    moved: (bytes) => {
+      arrival.moved();
+      keeper.came(bytes);
+      keeper.wait();
+    },
+    end: () => {
+      arrival.leave();
+      keeper.came(0);
+    },
+  };
+}
+
+/** Resolves when the first bytes of a body are there, or when it ended without. */
+export async function bodyBegun({ request }: RequestState, arriving: Arriving): Promise<void> {
+  const { body } = request;
+  if (body === undefined) return;
+  request.acceptBody?.();
+  if (body.readableLength > 0) return;
+  const watched = watch(arriving);
+  try {
+    await begun(body, arriving.progress);
+  } finally {
+    watched.end();
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The parsed JSON body, or undefined where it is empty. Its bounds are checked as it arrives; `count`
+ * is told of the bytes so far, and may refuse more. Throws InvalidInput and its like.
+ */
+export async function readJson(
+  state: RequestState,
+  limit: number,
+  arriving: Arriving,
+  count: (bytes: number) => void = () => {},
+): Promise<unknown> {
+  const { request } = state;
+  const { body } = request;
+  if (body === undefined) return undefined;
+  checkEncoding(request);
+  const type = mediaType(request.headers['content-type']);
+  if (type !== '' && type !== JSON_TYPE && !type.endsWith('+json')) {
+    throw unsupportedType(request, JSON_TYPE);
+  }
+  checkLength(request, limit, 'maxJsonBytes');
+  request.acceptBody?.();
+  const { progress } = arriving;
+  const watched = isWhole(body, request.headers['content-length']) ? undefined : watch(arriving);
+  let bytes: Buffer;
+  try {
+    bytes = await readWhole(body, progress, (length, more) => {
+      watched?.moved(more);
+      state.received += more;
+      if (length > limit) throw tooLarge(limit, 'maxJsonBytes');
+      count(length);
+    });
+  } finally {
+    watched?.end();
+  }
+  if (bytes.byteLength === 0) return undefined;
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? 'is not valid JSON' : 'is not UTF-8';
+    throw new DirspaceError('InvalidInput', `The body ${reason}.`, { cause });
+  }
+}
+
+/** `count` is told of the bytes so far and of those of the last piece. */
+function readWhole(
+  body: Readable,
+  progress: Progress,
+  count: (bytes: number, more: number) => void,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const bounds = new JsonBounds();
+    let bytes = 0;
+    let settled = false;
+    const fail = (error: unknown): void => {
+      if (settled) return;
+      settled = true;
+      body.off('data', onData);
+      forget();
+      reject(error);
+    };
+    const onData = (piece: Buffer): void => {
+      bytes += piece.byteLength;
+      pieces.push(piece);
+      try {
+        count(bytes, piece.byteLength);
+        bounds.take(piece);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    let forget = (): void => {};
+    forget = progress.onAbort(fail);
+    if (settled) return;
+    body.on('data', onData);
+    body.once('end', () => {
+      if (settled) return;
+      settled = true;
+      forget();
+      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+    });
+    body.once('error', (error: Error) => settled || fail(brokenOff(error)));
+    body.once('close', () => settled || fail(brokenOff(undefined)));
+  });
+}
+
+const brokenOff = (cause: unknown): DirspaceError =>
+  new DirspaceError('InvalidInput', 'The body of the request broke off.', { cause });
+
+/** Checks what an Arrow body says of itself before anything of it is read. */
+export function checkArrowBody(request: WireRequest, limit: number): void {
+  checkEncoding(request);
+  const type = mediaType(request.headers['content-type']);
+  if (type !== ARROW_STREAM_TYPE && type !== ARROW_FILE_TYPE) {
+    throw unsupportedType(request, ARROW_STREAM_TYPE);
+  }
+  checkLength(request, limit, 'maxArrowBytes');
+}
+
+/** The pieces of a body as they are pulled: what is not asked for stays in the connection. */
+export async function* arrowPieces(
+  state: RequestState,
+  limit: number,
+  pace: BodyPace,
+): AsyncGenerator<Uint8Array> {
+  const { request, progress } = state;
+  const { body } = request;
+  if (body === undefined) return;
+  request.acceptBody?.();
+  const keeper = new PaceKeeper(pace, progress);
+  let bytes = 0;
+  const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  while (true) {
+    let next: IteratorResult<Buffer>;
+    keeper.wait();
+    try {
+      next = await progress.race(pieces.next());
+    } catch (error) {
+      keeper.came(0);
+      throw progress.aborted ? progress.reason : brokenOff(error);
+    }
+    keeper.came(next.done ? 0 : next.value.byteLength);
+    if (next.done) return;
+    progress.moved();
+    bytes += next.value.byteLength;
+    state.received += next.value.byteLength;
+    if (bytes > limit) throw tooLarge(limit, 'maxArrowBytes');
+    yield next.value;
+  }
+}

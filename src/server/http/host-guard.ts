@@ -1,0 +1,101 @@
+/**
+ * Which hosts and pages a server answers. Any page that a browser shows may send requests to this
+ * machine, under a name of its own by DNS rebinding; where no credentials are asked for, only the Host
+ * and Origin headers tell them from those of the user.
+ */
+import { isIPv4 } from 'node:net';
+import { DirspaceError } from '../../errors.ts';
+import { texts } from '../settings/index.ts';
+import type { RequestState } from './request-state.ts';
+
+export interface HostRules {
+  /** Host names without a port; `*.` in front stands for any first part. */
+  readonly allowed: readonly string[];
+  /** Names that select a database. */
+  readonly routed: readonly string[];
+  readonly authenticates: boolean;
+  /** Whether pages of that origin were let in by name. */
+  readonly allowsOrigin: (origin: string) => boolean;
+}
+
+/** Checks the host of a request. Throws InvalidInput, MisdirectedRequest and PermissionDenied. */
+export function hostGuard(rules: HostRules): (state: RequestState) => void {
+  const { authenticates } = rules;
+  const allowed = texts(rules.allowed, 'allowedHosts');
+  // With credentials every name will do, unless names were given.
+  const checks = !authenticates || allowed.length > 0;
+  const names = new Set([...allowed, ...rules.routed].map((name) => name.toLowerCase()));
+  return ({ request, headers }) => {
+    // What comes without a socket comes from this program.
+    if (checks && request.peer !== undefined) {
+      for (const host of [headers.host, authorityOf(request.url)]) {
+        if (!isKnown(host, names)) throw misdirected(host);
+      }
+    }
+    const { origin } = headers;
+    if (authenticates || origin === undefined || rules.allowsOrigin(origin)) return;
+    refuseOtherSites(headers);
+  };
+}
+
+/**
+ * HTTP asks for it, and Node would refuse without a body of ours. A body in chunks that a server in between
+ * may take for something else would hide a second request in it.
+ */
+export function requireHost({ request }: RequestState): void {
+  const { hosts, httpVersion, headers } = request;
+  if (hosts > 1) {
+    throw new DirspaceError('InvalidInput', `The request has ${hosts} Host headers; send one.`);
+  }
+  if (hosts === 0 && httpVersion !== '1.0') {
+    throw new DirspaceError('InvalidInput', 'The request has no Host header.');
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion !== '1.0')) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The transfer-encoding is ${JSON.stringify(coding.slice(0, 80))} in HTTP/${httpVersion}; bodies come with their length, or from HTTP/1.1 on "chunked".`,
+  );
+}
+
+/** The host of a target that is a whole address, as proxies are sent; it counts beside the header. */
+const authorityOf = (url: string): string | undefined => /^https?:\/\/([^/?]*)/i.exec(url)?.[1];
+
+function isKnown(host: string | undefined, names: ReadonlySet<string>): boolean {
+  // Of HTTP/1.0, which no browser speaks.
+  if (host === undefined) return true;
+  const name = host
+    .toLowerCase()
+    .replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+  if (isLoopback(name) || names.has(name)) return true;
+  const dot = name.indexOf('.');
+  return dot > 0 && names.has(`*${name.slice(dot)}`);
+}
+
+/** A name or an address that is of this machine, whoever resolves it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+const misdirected = (host: string | undefined): DirspaceError =>
+  new DirspaceError(
+    'MisdirectedRequest',
+    `This server does not answer for the host ${JSON.stringify(String(host).slice(0, 200))}: it answers for this machine's own names and for those of its option "allowedHosts".`,
+  );
+
+function refuseOtherSites({ origin, host }: RequestState['headers']): void {
+  if (origin === undefined || isOfHost(origin, host)) return;
+  throw new DirspaceError(
+    'PermissionDenied',
+    'The request comes from a page of another site; a server without "auth" takes none of these.',
+  );
+}
+
+/** Whether a page is of the host itself; one that a browser did not get by HTTP is of none. */
+function isOfHost(origin: string, host: string | undefined): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, host: own } = new URL(origin);
+  return /^https?:$/.test(protocol) && own === host;
+}

@@ -1,0 +1,23 @@
+/**
+ * HTTP without routes of the catalog: requests and answers, bodies and their bounds, hosts, CORS, TLS.
+ */
+
+export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './answer.ts';
+export { createApp, type Route, RouteNotFound } from './app.ts';
+export { appFetch } from './app-fetch.ts';
+export { Arrivals, cameTooSlowly } from './arrivals.ts';
+export { arrowPieces, bodyBegun, checkArrowBody, readJson } from './body.ts';
+export { Cors, type CorsOptions } from './cors.ts';
+export { hostGuard, isLoopback, requireHost } from './host-guard.ts';
+export { SocketServer } from './node-http.ts';
+export {
+  ClientGone,
+  type HttpAnswer,
+  type HttpRequest,
+  RequestState,
+  RequestTimeout,
+  stoppingError,
+  type WireRequest,
+} from './request-state.ts';
+export { Router } from './router.ts';
+export { type Certificate, readCertificate, type TlsFiles } from './tls.ts';

@@ -1,0 +1,163 @@
+/**
+ * What a server keeps of one request while it is under way: its id, its clock, its log, and what
+ * its log line will say. Knows no route and no socket.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { DirspaceError } from '../../errors.ts';
+import { Progress } from '../../progress.ts';
+import type { AnyOperation, QueryValues } from '../../protocol/index.ts';
+import type { Dialect } from '../dialects/index.ts';
+import type { RequestLog, Trace } from '../settings/index.ts';
+
+/** A request as it came, over a socket or from `fetch`. */
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly url: string;
+  readonly httpVersion: string;
+  /** The address of the other end; undefined where the request came without a socket. */
+  readonly peer: string | undefined;
+  /** By their names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  /** How many Host headers there are; `headers` has the first. */
+  readonly hosts: number;
+  /** Undefined where the request says that it has none. Pulled piece by piece. */
+  readonly body: Readable | undefined;
+  /** To be called before the body is read: a caller may wait for it before it sends the body. */
+  acceptBody?(): void;
+  /** Keeps a connection that stands still open until what is answered is called. */
+  holdOpen?(): () => void;
+}
+
+/** Milliseconds: the longest time that a timer of the runtime can wait. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+export class RequestState {
+  readonly id: string;
+  readonly request: WireRequest;
+  readonly dialect: Dialect | undefined;
+  readonly log: RequestLog;
+  readonly progress: Progress;
+  /** Milliseconds since the epoch. */
+  readonly started: number;
+  /** The path as it was sent, without its query, which may hold secrets. */
+  readonly path: string;
+  readonly trace: Trace | undefined;
+  /** Of the clock that only goes forward, in milliseconds. */
+  readonly begun: number = performance.now();
+  /** The name of the route, where there is one. */
+  route: string | undefined;
+  operation: AnyOperation | undefined;
+  principal: string | undefined;
+  database: string | undefined;
+  /** What the answer tells was wrong, or why there was none. */
+  failure: unknown;
+  /** Why an answer ended before its body did. */
+  brokenOff: unknown;
+  /** Bytes of the bodies of request and answer. */
+  received = 0;
+  sent = 0;
+  #holds = 1;
+  readonly #releases: (() => void)[] = [];
+
+  constructor(facts: {
+    readonly id: string;
+    readonly request: WireRequest;
+    readonly url: string;
+    readonly dialect: Dialect | undefined;
+    readonly log: RequestLog;
+    readonly started: number;
+    readonly timeoutMs: number;
+    readonly trace: Trace | undefined;
+  }) {
+    this.id = facts.id;
+    this.request = facts.request;
+    this.dialect = facts.dialect;
+    this.log = facts.log;
+    this.started = facts.started;
+    this.path = facts.url.split('?', 1)[0] ?? '';
+    this.trace = facts.trace;
+    const late = (): unknown => new RequestTimeout(facts.timeoutMs, 'requestTimeoutMs');
+    this.progress = new Progress(facts.timeoutMs, late);
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  /** `release` is called once the request has been answered and all it started has ended. */
+  onEnd(release: () => void): void {
+    this.#releases.push(release);
+  }
+
+  /** Ends the request after so many milliseconds, whatever progress it makes. */
+  limit(millis: number): void {
+    // Longer ones are beyond what a timer takes.
+    const end = (): void => this.progress.abort(new RequestTimeout(millis));
+    const timer = setTimeout(end, Math.min(millis, MAX_TIMER)).unref();
+    this.onEnd(() => clearTimeout(timer));
+  }
+
+  /** Something that may outlast the answer, such as work that does not heed its signal. */
+  hold(work: Promise<unknown>): void {
+    this.#holds++;
+    const drop = (): void => this.drop();
+    work.then(drop, drop);
+  }
+
+  /** Work that may take as long as it takes: no clock ends it, but a caller who leaves does. */
+  async untimed<T>(work: () => Promise<T>): Promise<T> {
+    this.progress.pause();
+    const release = this.request.holdOpen?.();
+    try {
+      return await work();
+    } finally {
+      release?.();
+      this.progress.resume();
+    }
+  }
+
+  /** The answer has been sent, or there is nobody to send it to. */
+  drop(): void {
+    this.#holds--;
+    if (this.#holds > 0) return;
+    this.progress.end();
+    for (const release of this.#releases.splice(0)) release();
+  }
+}
+
+/** The reason of a signal that the clock aborted. */
+export class RequestTimeout extends Error {
+  readonly timeoutMs: number;
+  /** The limit of the server that it is; undefined where the caller gave the time. */
+  readonly limit: 'requestTimeoutMs' | undefined;
+
+  constructor(timeoutMs: number, limit?: 'requestTimeoutMs') {
+    super(`The request took longer than ${timeoutMs} ms.`);
+    this.timeoutMs = timeoutMs;
+    this.limit = limit;
+  }
+}
+
+/** The reason of a signal that was aborted because nobody waits for the answer any more. */
+export class ClientGone extends Error {}
+
+/** The reason of a signal that was aborted because the server does not wait any longer. */
+export function stoppingError(): DirspaceError {
+  return new DirspaceError('ServiceUnavailable', 'The server is stopping; send the request again.');
+}
+
+/** A request on its way to a route. */
+export interface HttpRequest {
+  readonly state: RequestState;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: QueryValues;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Pulled piece by piece where it is no text. */
+  readonly body: string | AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,47 @@
+/**
+ * Watches how fast a reader takes an answer. An answer that waits for its reader holds the memory of a
+ * batch of rows; where memory is short, those whose readers take least are broken off.
+ */
+import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
+
+/** Bytes a second; a reader that takes as many is never slow. */
+const LEAST_RATE = 65_536;
+const WINDOW_BYTES = (LEAST_RATE * SLOW_MILLIS) / 1_000;
+
+/** Counts the time that is spent waiting for one reader, for each so many bytes that it takes. */
+export class ReaderPace implements SlowAnswer {
+  readonly #now: () => number;
+  readonly #end: () => void;
+  #bytes = 0;
+  #millis = 0;
+  #since: number | undefined;
+
+  /** @param end breaks the answer off */
+  constructor(end: () => void, now: () => number = () => performance.now()) {
+    this.#end = end;
+    this.#now = now;
+  }
+
+  /** From now on it is the reader that the answer waits for. */
+  wait(): void {
+    this.#since = this.#now();
+  }
+
+  /** The reader took so many bytes. */
+  took(bytes: number): void {
+    this.#millis += this.#since === undefined ? 0 : this.#now() - this.#since;
+    this.#since = undefined;
+    this.#bytes += bytes;
+    if (this.#bytes < WINDOW_BYTES) return;
+    this.#bytes = 0;
+    this.#millis = 0;
+  }
+
+  waited(): number {
+    return this.#since === undefined ? 0 : this.#millis + this.#now() - this.#since;
+  }
+
+  end(): void {
+    this.#end();
+  }
+}

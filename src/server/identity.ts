@@ -1,0 +1,124 @@
+/**
+ * Who a request is from, decided before it takes a place from others: by its headers, before
+ * anything of its body is read; where they have no credentials, by an identity in a small body,
+ * which takes no place while it is read. What the principal may do is decided elsewhere.
+ */
+import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { Progress } from '../progress.ts';
+import { type AnyOperation, API_KEY_HEADER, EVERY_OPERATION } from '../protocol/index.ts';
+import {
+  ANYBODY,
+  type Authenticator,
+  bodyCredentials,
+  type Credentials,
+  hasCredentials,
+  headerCredentials,
+  type Principal,
+} from './auth/index.ts';
+import { Arrivals, type RequestState, readJson } from './http/index.ts';
+import type { Limits } from './settings/index.ts';
+
+/** Bytes of a body in which an identity is looked for. */
+export const MAX_IDENTITY_BYTES = 16 * 1024;
+
+/** Who asks, and the JSON body where that had to be read to know it. */
+export interface Identified {
+  readonly principal: Principal;
+  /** Undefined in `body` is an empty one. */
+  readonly read?: { readonly body: unknown };
+}
+
+export class Identification {
+  readonly #authenticate: Authenticator | undefined;
+  readonly #unknown: Arrivals;
+  readonly #limits: Required<Limits>;
+
+  /** Everybody is anybody where `authenticate` is absent. */
+  constructor(authenticate: Authenticator | undefined, limits: Required<Limits>) {
+    this.#authenticate = authenticate;
+    this.#unknown = new Arrivals(limits.maxUnauthenticated, 'maxUnauthenticated');
+    this.#limits = limits;
+  }
+
+  /** Whether credentials are asked for at all. */
+  get required(): boolean {
+    return this.#authenticate !== undefined;
+  }
+
+  /** Throws Unauthenticated, and Throttling where this body gave way to others that came. */
+  identify(operation: AnyOperation, state: RequestState): Identified | Promise<Identified> {
+    const authenticate = this.#authenticate;
+    const credentials = headerCredentials(state.headers);
+    hideCredentials(state, credentials);
+    if (authenticate === undefined) return { principal: ANYBODY };
+    if (hasCredentials(credentials) || !mayHoldIdentity(operation, state)) {
+      return authenticate(credentials, state.headers).then((principal) => ({ principal }));
+    }
+    return this.#byRest(authenticate, state);
+  }
+
+  /** Who a request without a body is from. Throws Unauthenticated. */
+  byHeaders(state: RequestState): Principal | Promise<Principal> {
+    const credentials = headerCredentials(state.headers);
+    hideCredentials(state, credentials);
+    return this.#authenticate?.(credentials, state.headers) ?? ANYBODY;
+  }
+
+  /** A function of the server's owner may know callers by other headers, which need no body either. */
+  async #byRest(authenticate: Authenticator, state: RequestState): Promise<Identified> {
+    try {
+      return { principal: await authenticate({}, state.headers) };
+    } catch (error) {
+      if (!isDirspaceError(error, 'Unauthenticated')) throw error;
+      return await this.#byBody(authenticate, state);
+    }
+  }
+
+  async #byBody(authenticate: Authenticator, state: RequestState): Promise<Identified> {
+    const { queueTimeoutMs } = this.#limits;
+    const progress = new Progress(queueTimeoutMs, () => tooSlow(queueTimeoutMs));
+    const forget = state.progress.onAbort((reason) => progress.abort(reason));
+    let body: unknown;
+    try {
+      body = await readJson(state, MAX_IDENTITY_BYTES, {
+        caller: state.request.peer ?? '',
+        arrivals: this.#unknown,
+        pace: this.#limits,
+        progress,
+      });
+    } catch (error) {
+      throw isDirspaceError(error, 'PayloadTooLarge') ? tooLarge() : error;
+    } finally {
+      forget();
+      progress.end();
+    }
+    const credentials = bodyCredentials(body);
+    hideCredentials(state, credentials);
+    return { principal: await authenticate(credentials, state.headers), read: { body } };
+  }
+}
+
+/** A JSON object may come with an identity even where all else is in path and query. */
+function mayHoldIdentity(operation: AnyOperation, { request }: RequestState): boolean {
+  const { body, method } = EVERY_OPERATION[operation];
+  const takesJson = body === 'json' || (body === 'none' && method === 'POST');
+  return takesJson && request.body !== undefined;
+}
+
+export function hideCredentials({ log }: RequestState, { apiKey, token }: Credentials): void {
+  log.hide(apiKey, token);
+}
+
+const SEND = `send ${API_KEY_HEADER} or an Authorization header with a bearer token`;
+
+const tooLarge = (): DirspaceError =>
+  new DirspaceError(
+    'Unauthenticated',
+    `The request has no credentials in its headers, and its body is larger than the ${MAX_IDENTITY_BYTES} bytes in which an identity is looked for: ${SEND}.`,
+  );
+
+const tooSlow = (timeoutMs: number): DirspaceError =>
+  new DirspaceError(
+    'Unauthenticated',
+    `The request has no credentials in its headers, and its body, which may hold an identity, did not arrive within ${timeoutMs} ms: ${SEND}.`,
+  );

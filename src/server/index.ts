@@ -1,0 +1,27 @@
+/** The HTTP server of the protocol: configuration, databases, routes. */
+
+export type {
+  ApiKey,
+  Authenticate,
+  AuthOptions,
+  Credentials,
+  Grant,
+  GrantInput,
+  JwtOptions,
+  NamedPrincipal,
+  Principal,
+  RequestHeaders,
+} from './auth/index.ts';
+export { loadConfig, type ServerConfig } from './config.ts';
+export type { DatabaseRouting, DatabaseSource } from './databases.ts';
+export type { CorsOptions, TlsFiles } from './http/index.ts';
+export type { ReloadableOptions } from './live-settings.ts';
+export {
+  createServer,
+  type RunningServer,
+  type Server,
+  type ServerOptions,
+  type StartOptions,
+  startServer,
+} from './server.ts';
+export type { Limits, LogFields, Logger, LogLevel, MetricsOptions } from './settings/index.ts';

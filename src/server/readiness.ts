@@ -1,0 +1,49 @@
+/**
+ * Whether a server can do its work now, for whoever decides if it gets requests. Says why it cannot in
+ * words that hold nothing of what is stored; the log has the rest.
+ */
+import type { Databases } from './databases.ts';
+import type { EventLoopPressure } from './observe/index.ts';
+import type { Logger } from './settings/index.ts';
+
+export interface ReadinessFacts {
+  readonly databases: Databases;
+  readonly pressure: EventLoopPressure;
+  readonly logger: Logger;
+  readonly isStopping: () => boolean;
+}
+
+export class Readiness {
+  readonly #facts: ReadinessFacts;
+  #checking: Promise<boolean> | undefined;
+
+  constructor(facts: ReadinessFacts) {
+    this.#facts = facts;
+  }
+
+  /** Why it is not ready; none if it is. However many ask, the disk is asked once at a time. */
+  async reasons(): Promise<readonly string[]> {
+    const { pressure, isStopping } = this.#facts;
+    if (isStopping()) return ['stopping'];
+    this.#checking ??= this.#usable().finally(() => {
+      this.#checking = undefined;
+    });
+    const usable = await this.#checking;
+    return [
+      ...(pressure.late ? ['the event loop is late'] : []),
+      ...(usable ? [] : ['a root cannot be used']),
+      ...(isStopping() ? ['stopping'] : []),
+    ];
+  }
+
+  async #usable(): Promise<boolean> {
+    const { databases, logger } = this.#facts;
+    try {
+      await databases.checkUsable();
+      return true;
+    } catch (error) {
+      logger.warn?.({ failure: String(error) }, 'not ready');
+      return false;
+    }
+  }
+}

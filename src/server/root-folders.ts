@@ -1,0 +1,115 @@
+/**
+ * The folders that a server serves, as the disk has them: whether they are there, which one stands in the
+ * place of another, and whether they can be written. What is in them is the catalogs'.
+ */
+import { constants, existsSync } from 'node:fs';
+import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DirspaceError } from '../errors.ts';
+import { CLOCK_PREFIX, FORMAT_FILE, PRIVATE_FOLDER } from '../format/index.ts';
+import { processTag } from '../store/index.ts';
+
+const tellsMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/**
+ * Folders that are there, or are made where `create`. @throws NamespaceNotFound that names the first one
+ * that is not: a path that was misspelt would serve an empty catalog
+ */
+export async function requireFolders(
+  paths: readonly string[],
+  { create, readOnly }: { readonly create: boolean; readonly readOnly: boolean },
+): Promise<void> {
+  if (create && readOnly) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The options "create" and "readOnly" exclude each other: a folder that is made has nothing to read.',
+    );
+  }
+  for (const path of paths) {
+    if (create) await mkdir(path, { recursive: true, mode: 0o700 });
+    await stat(path).catch((cause) => {
+      if (!tellsMissing(cause)) return;
+      throw new DirspaceError(
+        'NamespaceNotFound',
+        `There is nothing to serve at ${JSON.stringify(path)}: the folder does not exist. Check the path; the option "create" of a server, --create of the command line, makes a new one there.`,
+        { details: { root: path }, cause },
+      );
+    });
+  }
+}
+
+/** Whether a folder holds a catalog that was written to. */
+export function isSetUp(folder: string): boolean {
+  return existsSync(join(folder, FORMAT_FILE));
+}
+
+/** Whether nothing is there; a file is something. */
+export async function isMissing(path: string): Promise<boolean> {
+  return stat(path).then(() => false, tellsMissing);
+}
+
+/** The device that a folder is on; undefined where it is not there. */
+export async function deviceOf(folder: string): Promise<number | undefined> {
+  try {
+    const found = await stat(folder);
+    return found.isDirectory() ? found.dev : undefined;
+  } catch (error) {
+    if (tellsMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** How long a disk that could be written counts as one, in milliseconds. */
+const WRITABLE_FOR = 3_000;
+
+/** Tries whether folders can be read and written. Keeps of each disk when it was last tried. */
+export class FolderTrials {
+  readonly #tried = new Map<number, number>();
+
+  /** @throws what is wrong */
+  async check(folder: string, readOnly: boolean): Promise<void> {
+    const { R_OK, W_OK, X_OK } = constants;
+    await access(folder, readOnly ? R_OK | X_OK : R_OK | W_OK | X_OK);
+    if (readOnly) return;
+    const { dev } = await stat(folder);
+    if (performance.now() - (this.#tried.get(dev) ?? Number.NEGATIVE_INFINITY) < WRITABLE_FOR) {
+      return;
+    }
+    await checkRoom(folder);
+    await tryWriting(join(folder, PRIVATE_FOLDER));
+    this.#tried.set(dev, performance.now());
+  }
+}
+
+/** Some file systems do not count their blocks: they say zero of both. */
+async function checkRoom(folder: string): Promise<void> {
+  const { blocks, bavail } = await statfs(folder);
+  if (blocks > 0 && bavail === 0) throw new Error('The disk of a root is full.');
+}
+
+/** Tells trials of this process apart. */
+let trials = 0;
+
+const TRIAL = Buffer.alloc(4_096);
+
+/** As a commit does: a file that is made, filled and flushed. A folder that is not there is not made. */
+async function tryWriting(folder: string): Promise<void> {
+  trials++;
+  // Named as what catalogs sweep where a process died over it.
+  const file = join(folder, `${CLOCK_PREFIX}${processTag()}-ready-${trials}`);
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    handle = await open(file, 'wx', 0o600);
+  } catch (error) {
+    if (tellsMissing(error)) return;
+    throw error;
+  }
+  try {
+    await handle.writeFile(TRIAL);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+    await unlink(file);
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * What every route of an operation does, in order: who asks, what is asked, is there room, of which
+ * catalog, is it allowed, was it done before. Knows no socket.
+ */
+import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
+import {
+  type AliasRoute,
+  type AnyOperation,
+  APPLIED_HEADER,
+  DEFAULT_DELIMITER,
+  EVERY_OPERATION,
+  formatAnswer,
+  HEADER_CONTEXT,
+  IDEMPOTENCY_HEADER,
+  type IdempotencyStamp,
+  joinRequest,
+  jsonText,
+  lateOptions,
+  type Namespace,
+  type ObjectPath,
+  type OperationRow,
+  oftenPassedOver,
+  type QueryTableRequest,
+  type RequestOf,
+} from '../protocol/index.ts';
+import { type HeldMemory, RequestMemory, type ServerMemory } from '../request-memory.ts';
+import {
+  bodyCredentials,
+  type Call,
+  type Caller,
+  callerOf,
+  delimitedCaller,
+  mayUseDatabase,
+  type Principal,
+  permittedCaller,
+  scopedCaller,
+} from './auth/index.ts';
+import type { Databases, Target } from './databases.ts';
+import {
+  type Arrivals,
+  arrowAnswer,
+  arrowPieces,
+  bodyBegun,
+  checkArrowBody,
+  emptyAnswer,
+  type HttpAnswer,
+  type HttpRequest,
+  jsonAnswer,
+  type RequestState,
+  readJson,
+} from './http/index.ts';
+import {
+  type AnswerCache,
+  checkKey,
+  checkSameData,
+  digest,
+  type KeptAnswer,
+  SummedData,
+  stampOf,
+} from './idempotency.ts';
+import { hideCredentials, type Identification } from './identity.ts';
+import type { Admission, Limits } from './settings/index.ts';
+
+export interface Services {
+  readonly databases: Databases;
+  readonly identification: Identification;
+  readonly arrivals: Arrivals;
+  readonly admission: Admission;
+  readonly limits: Required<Limits>;
+  readonly answers: AnswerCache;
+  /** Counts large JSON bodies as well. */
+  readonly serverMemory: ServerMemory;
+}
+
+type Members = Record<string, unknown> & { readonly context?: Readonly<Record<string, string>> };
+
+/** Answers a request of an operation. Throws what is wrong with it. */
+export async function answerOperation(
+  services: Services,
+  operation: AnyOperation,
+  alias: AliasRoute | undefined,
+  http: HttpRequest,
+): Promise<HttpAnswer> {
+  const { state } = http;
+  const row: OperationRow = EVERY_OPERATION[operation];
+  state.operation = operation;
+  const own = state.dialect?.timeoutMs(operation, state.headers);
+  if (own !== undefined) state.limit(own);
+
+  const asking = services.identification.identify(operation, state);
+  const { principal, read } = asking instanceof Promise ? await asking : asking;
+  state.principal = principal.name;
+  const located = services.databases.target(state.headers);
+  const target = located instanceof Promise ? await located : located;
+  state.database = target.database;
+  // Before a place is taken: who may do nothing here must not hold one from others.
+  const database = permittedDatabase(services, principal, target);
+  const { limits } = services;
+  const caller = services.identification.required ? principal.name : (state.request.peer ?? '');
+  // Nor is one taken while a body is waited for, so that half a request holds none.
+  const { arrivals } = services;
+  const arriving = { caller, arrivals, pace: limits, progress: state.progress };
+  const takesData = row.body === 'arrow-stream';
+  if (takesData) {
+    checkArrowBody(state.request, limits.maxArrowBytes);
+    await bodyBegun(state, arriving);
+  }
+  const body =
+    takesData || row.method === 'GET'
+      ? undefined
+      : read === undefined
+        ? await readJson(state, limits.maxJsonBytes, arriving, countedBody(services, state))
+        : read.body;
+
+  const id = http.parameters[alias?.idParameter ?? 'id'];
+  const table = id === undefined ? undefined : `${target.database}\0${id}`;
+  const entered = services.admission.enter(table, caller, state.progress);
+  state.onEnd(typeof entered === 'function' ? entered : await entered);
+
+  const request = requestOf(operation, alias, http, body, services.identification.required);
+  const found = services.databases.catalog(database);
+  const catalog = found instanceof Promise ? await state.progress.race(found) : found;
+  const dialected = callerFor(catalog, principal, database, target.prefix, state);
+  const done = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
+  const pieces = takesData ? arrowPieces(state, limits.maxArrowBytes, limits) : undefined;
+  const call = (
+    key: string | undefined,
+    data: ArrowBody | undefined,
+    stamp?: IdempotencyStamp,
+  ): Promise<unknown> => {
+    const work = done({
+      operation,
+      request,
+      ...(data === undefined ? {} : { data }),
+      options: lateOptions(state.progress, key, stamp, state.trace?.context),
+    } as Call);
+    state.hold(work);
+    work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
+    const wanted = (): Promise<unknown> => state.progress.race(work);
+    return row.long ? state.untimed(wanted) : wanted();
+  };
+
+  const key = idempotencyKey(row, operation, state);
+  if (key === undefined) {
+    return formAnswer(operation, await call(undefined, pieces), http, request);
+  }
+  // One request of one principal, whatever it asks of which object.
+  const scope = digest(principal.name, key, state.dialect?.name ?? '');
+  const asked = jsonText(withoutIdentity(request));
+  const fingerprint = digest(operation, database, id ?? '', asked, target.prefix.join('$'));
+  const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
+    const data = pieces && new SummedData(pieces);
+    const stamp = stampOf(scope, fingerprint, data);
+    const response = await call(digest(principal.name, operation, key), data, stamp);
+    const formed = (await formAnswer(operation, response, http, request)) as KeptAnswer;
+    return data === undefined ? formed : { ...formed, data: data.sum };
+  });
+  if (!repeated) return answer;
+  if (pieces !== undefined && answer.data !== undefined) await checkSameData(pieces, answer.data);
+  return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } };
+}
+
+/**
+ * The database of a request. A host that names one the caller may not use is like one that names
+ * none: it must not tell which there are.
+ */
+function permittedDatabase(
+  { databases }: Services,
+  principal: Principal,
+  { database, byHost }: Target,
+): string {
+  const may = database !== undefined && mayUseDatabase(principal, database);
+  if (may) return database;
+  if (database === undefined || byHost) throw databases.unnamed();
+  throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
+}
+
+/** Smaller bodies are not worth their count: all that may wait together are few megabytes. */
+const COUNTED_BYTES = 8_192;
+/** The bytes, their text, and the values in it. */
+const JSON_FACTOR = 4;
+
+/** Counts a JSON body as it grows, until its request has ended. */
+function countedBody(
+  { limits, serverMemory }: Services,
+  state: RequestState,
+): (bytes: number) => void {
+  let held: HeldMemory | undefined;
+  return (bytes) => {
+    if (bytes < COUNTED_BYTES) return;
+    if (held === undefined) {
+      const counted = new RequestMemory(limits.requestMemory, serverMemory).hold('The JSON body');
+      state.onEnd(() => counted.end());
+      held = counted;
+    }
+    held.set(JSON_FACTOR * bytes);
+  };
+}
+
+function requestOf(
+  operation: AnyOperation,
+  alias: AliasRoute | undefined,
+  { state, parameters, query }: HttpRequest,
+  body: unknown,
+  authenticated: boolean,
+): RequestOf<AnyOperation> {
+  const idParameter = alias?.idParameter;
+  const named = idParameter === undefined ? parameters : { id: parameters[idParameter] ?? '' };
+  const sent = { pathParameters: named, query, ...(body === undefined ? {} : { body }) };
+  const parts = state.dialect?.parts(operation, sent, state.headers) ?? sent;
+  const delimiter = delimiterOf(parts.query.delimiter);
+  hideCredentials(state, bodyCredentials(body));
+  const request = joinRequest(operation, parts, delimiter) as Members;
+  if (request.identity === undefined && request.context === undefined) return request as never;
+  // Headers come from the connection alone: a body must not choose those of a catalog behind this.
+  const { identity, context, ...members } = request;
+  const kept = Object.entries(context ?? {}).filter(([name]) => !name.startsWith(HEADER_CONTEXT));
+  return {
+    ...members,
+    ...(identity === undefined || authenticated ? {} : { identity }),
+    ...(kept.length === 0 ? {} : { context: Object.fromEntries(kept) }),
+  } as RequestOf<AnyOperation>;
+}
+
+function withoutIdentity(request: RequestOf<AnyOperation>): unknown {
+  const { identity: _, context: __, ...members } = request as Members;
+  return members;
+}
+
+function delimiterOf(value: string | readonly string[] | undefined): string {
+  if (value === undefined) return DEFAULT_DELIMITER;
+  if (value === '') {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The query parameter "delimiter" is empty; it has one character or more.',
+    );
+  }
+  if (typeof value === 'string') return value;
+  throw new DirspaceError('InvalidInput', 'The query parameter "delimiter" is given twice.');
+}
+
+function callerFor(
+  catalog: Namespace,
+  principal: Principal,
+  database: string,
+  prefix: ObjectPath,
+  { dialect }: RequestState,
+): Caller {
+  const permitted = permittedCaller(callerOf(catalog), principal, database);
+  const scoped = scopedCaller(permitted, prefix);
+  return dialect === undefined ? scoped : dialect.caller(scoped);
+}
+
+/** The key of a write; reads need none, for they may be repeated as they are. */
+function idempotencyKey(
+  row: OperationRow,
+  operation: AnyOperation,
+  { headers, dialect }: RequestState,
+): string | undefined {
+  if (row.repeatable && !row.changes) return undefined;
+  const sent = headers[IDEMPOTENCY_HEADER];
+  if (typeof sent === 'string') return checkKey(sent);
+  const own = dialect?.idempotencyKey(operation, headers);
+  return own === undefined ? undefined : checkKey(own);
+}
+
+function formAnswer(
+  operation: AnyOperation,
+  response: unknown,
+  { state }: HttpRequest,
+  request: RequestOf<AnyOperation>,
+): HttpAnswer | Promise<HttpAnswer> {
+  const row: OperationRow = EVERY_OPERATION[operation];
+  if (row.answer === 'arrow-file') {
+    const answer = arrowAnswer(response as RecordBatchStream, state.headers.accept);
+    const heeded = operation === 'QueryTable' ? oftenPassedOver(request as QueryTableRequest) : [];
+    return heeded.length === 0 ? answer : answer.then((rows) => withSign(rows, heeded));
+  }
+  if (row.answer === 'empty') return emptyAnswer(row.status);
+  const own = state.dialect?.answer(operation, response);
+  if (own !== undefined) return jsonAnswer(row.status, own);
+  return jsonAnswer(row.status, formatAnswer(operation, response as JsonResponse));
+}
+
+const withSign = (answer: HttpAnswer, heeded: readonly string[]): HttpAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, [APPLIED_HEADER]: heeded.join(', ') },
+});
+
+type JsonResponse = Parameters<typeof formatAnswer>[1];

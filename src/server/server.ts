@@ -1,0 +1,387 @@
+/**
+ * The server of the protocol: puts its parts together and owns their life. It reaches catalogs as
+ * `Namespace` only, and works with a socket or without.
+ */
+
+import { Counters } from '../counters.ts';
+import { DEFAULT_BUFFER_BYTES, type KeptMemory } from '../directory/index.ts';
+import { type Env, systemEnv } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import { type Namespace, REQUEST_ID_HEADER, SUPPORTS_HEADER } from '../protocol/index.ts';
+import { ServerMemory } from '../request-memory.ts';
+import { parseRetention } from '../retention.ts';
+import { SCRATCH_BYTES } from '../table/index.ts';
+import { Collector } from './collector.ts';
+import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
+import { type Dialect, lancedbDialect, lanceNamespaceDialect } from './dialects/index.ts';
+import {
+  Arrivals,
+  appFetch,
+  cameTooSlowly,
+  createApp,
+  failureAnswer,
+  garbled,
+  type HttpAnswer,
+  RequestState,
+  type Route,
+  RouteNotFound,
+  Router,
+  requireHost,
+  SocketServer,
+  stoppingError,
+  type WireRequest,
+} from './http/index.ts';
+import { AnswerCache } from './idempotency.ts';
+import { checkAddress, type ReloadableOptions, settled } from './live-settings.ts';
+import { EventLoopPressure, logEnd, Metrics } from './observe/index.ts';
+import { Readiness } from './readiness.ts';
+import { noRoute, operationRoutes, ownRoutes } from './route-table.ts';
+import type { Services } from './routes.ts';
+import { checkServerOptions } from './server-options.ts';
+import {
+  Admission,
+  type Limits,
+  type Logger,
+  type MetricsOptions,
+  metricsOf,
+  QueueCount,
+  RequestLog,
+  resolveLimits,
+  traceOf,
+} from './settings/index.ts';
+
+/** What is served, to whom, and how much at once. */
+export interface ServerOptions extends DatabaseSource, ReloadableOptions {
+  readonly limits?: Limits;
+  /** Who may read `/metrics`; who may read everything if absent. */
+  readonly metrics?: MetricsOptions;
+  readonly databaseRouting?: DatabaseRouting;
+  /** Makes the folders that are served where they are not there; one that is missing is refused if absent. */
+  readonly create?: boolean;
+  /** Opens the roots read-only; what would change them is refused with 403. */
+  readonly readOnly?: boolean;
+  /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
+  readonly trashRetention?: number | string;
+  /** Bytes of metadata that all roots which the server opens keep in memory together; 64 MiB if absent. */
+  readonly cacheBytes?: number;
+  /** Bytes of table data that they keep, once read and verified; 128 MiB if absent. */
+  readonly bufferBytes?: number;
+  /** Takes the lines about requests; there is none if absent. */
+  readonly logger?: Logger;
+  /** Other spellings of the protocol that are understood; those of LanceDB's clients if absent. */
+  readonly dialects?: readonly Dialect[];
+  /** Clock, ids and randomness; tests replay runs with it. */
+  readonly env?: Env;
+}
+
+/** A server and its address. */
+export interface StartOptions extends ServerOptions {
+  /** 127.0.0.1 if absent. Others than this machine can reach it only where `auth` is given. */
+  readonly host?: string;
+  /** 0, which is any free one, if absent. */
+  readonly port?: number;
+}
+
+/** A server that does not listen yet. */
+export interface Server extends AsyncDisposable {
+  /** Answers a request without a socket, whatever host its address names. */
+  readonly fetch: typeof fetch;
+  /** Listens; answers the base address. */
+  listen(options?: { readonly host?: string; readonly port?: number }): Promise<string>;
+  /**
+   * Takes all of these in place of those it has; what is absent is off. Requests and connections that
+   * are open go on. Throws InvalidInput, and everything stays, where one of them cannot be used.
+   */
+  reload(options: ReloadableOptions): void;
+  /**
+   * Lets `/ready` fail, after `drainDelayMs` takes no more requests, waits for those under way, closes
+   * what the server opened.
+   */
+  close(): Promise<void>;
+}
+
+/** A server that listens at `url`. */
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string;
+  /** As `Server.reload`. */
+  reload(options: ReloadableOptions): void;
+  /** As `Server.close`. */
+  close(): Promise<void>;
+}
+
+/** A server that listens. Throws InvalidInput for a public address without `auth`. */
+export async function startServer(options: StartOptions): Promise<RunningServer> {
+  checkServerOptions(options, true);
+  const { host: _, port: __, ...served } = options;
+  const server = await createServer(served);
+  try {
+    const url = await server.listen(options);
+    const close = (): Promise<void> => server.close();
+    return { url, reload: server.reload, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/**
+ * A server without a socket. Catalogs are opened when they are first asked for. @throws
+ * InvalidInput for options that do not go together, NamespaceNotFound for a folder that is not there
+ */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  checkServerOptions(options, false);
+  const env = options.env ?? systemEnv;
+  const limits = resolveLimits(options.limits);
+  if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
+  const logger = options.logger ?? {};
+  const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
+  const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
+  const serverMemory = new ServerMemory(limits.serverMemory, limits.queueTimeoutMs);
+  const collector = new Collector({
+    taken: () => serverMemory.taken,
+    kept: (options.cacheBytes ?? 0) + (options.bufferBytes ?? DEFAULT_BUFFER_BYTES) + SCRATCH_BYTES,
+    limit: limits.serverMemory,
+  });
+  serverMemory.released = () => collector.look();
+  const counters = new Counters();
+  const queue = new QueueCount();
+  const databases = new Databases(
+    options,
+    options.databaseRouting ?? {},
+    opener(options, limits, serverMemory, counters),
+    options.readOnly,
+  );
+  const { cacheBytes, bufferBytes } = options;
+  if (!databases.opens && (cacheBytes ?? bufferBytes) !== undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'cacheBytes and bufferBytes are of roots that the server opens; give them to the catalogs that it is given open.',
+    );
+  }
+  let live = settled(options, limits, databases);
+  await databases.begin(options.create ?? false);
+  const services: Services = {
+    databases,
+    get identification() {
+      return live.identification;
+    },
+    arrivals: new Arrivals(limits.maxArriving, 'maxArriving'),
+    admission: new Admission(limits, queue),
+    serverMemory,
+    limits,
+    answers: new AnswerCache(),
+  };
+  const underWay = new Set<RequestState>();
+  let stopping: Promise<void> | undefined;
+  let isClosed = false;
+  let listensAt: string | undefined;
+
+  const begin = (request: WireRequest): { url: string; state: RequestState } => {
+    const url = singleSlashes(request.url);
+    const head = { method: request.method, url, headers: request.headers };
+    const dialect = dialects.find((candidate) => candidate.recognizes(head));
+    const state = new RequestState({
+      id: requestId(request, env),
+      request,
+      url,
+      dialect,
+      log: new RequestLog(logger),
+      started: env.now(),
+      timeoutMs: limits.requestTimeoutMs,
+      trace: traceOf(request.headers, () => env.uuid()),
+    });
+    underWay.add(state);
+    state.onEnd(() => underWay.delete(state));
+    return { url: dialect === undefined ? url : dialect.route(head), state };
+  };
+
+  const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => ({
+    ...answer,
+    headers: {
+      ...answer.headers,
+      ...state.dialect?.headers,
+      ...live.cors.headers(state),
+      // Catalogs heed it, and the client of another server behind this one refuses what would not.
+      [SUPPORTS_HEADER]: 'branch',
+      [REQUEST_ID_HEADER]: state.id,
+    },
+  });
+
+  const failed = (state: RequestState, failure: unknown): HttpAnswer => {
+    const settings = {
+      retryAfterSeconds: limits.retryAfterSeconds,
+      hidden: services.databases.roots,
+    };
+    if (!(failure instanceof RouteNotFound)) {
+      const status = cameTooSlowly(failure) ? { status: 408 as const } : {};
+      return decorate(state, failureAnswer(state, failure, { ...settings, ...status }));
+    }
+    const { allowed } = failure;
+    const status = allowed.length === 0 ? 404 : 405;
+    const answer = failureAnswer(state, noRoute(state, allowed), { ...settings, status });
+    const allow = status === 404 ? {} : { allow: allowed.join(', ') };
+    return decorate(state, { ...answer, headers: { ...answer.headers, ...allow } });
+  };
+
+  const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
+  const admit = (state: RequestState, route: Route | undefined): void => {
+    requireHost(state);
+    if (route?.always === true) return;
+    live.checkHost(state);
+    if (isClosed) throw stoppingError();
+    if (route?.underLoad !== true && pressure.late) throw tooLate();
+  };
+  const readiness = new Readiness({
+    databases: services.databases,
+    pressure,
+    logger,
+    isStopping: () => stopping !== undefined,
+  });
+
+  const metrics = new Metrics({
+    inFlight: () => underWay.size,
+    queue,
+    pressure,
+    serverMemory,
+    counters: databases.opens ? counters : undefined,
+  });
+
+  const router = new Router([
+    ...operationRoutes(services),
+    ...ownRoutes({
+      services,
+      metrics,
+      metricsArePublic,
+      readiness,
+      retryAfterSeconds: limits.retryAfterSeconds,
+    }),
+  ]);
+  const handle = createApp({
+    router,
+    begin,
+    admit,
+    preflight: (state) => live.cors.preflight(state),
+    decorate,
+    failed,
+    ended: (state, status) => {
+      metrics.ended(state, status);
+      logEnd(state, status, env);
+    },
+  });
+  const sockets = new SocketServer(handle, {
+    garbled: (status, target) => {
+      metrics.malformed(status);
+      return garbled(status, target === undefined ? [] : router.methodsAt(singleSlashes(target)));
+    },
+    socketTimeoutMs: limits.requestTimeoutMs + 5_000,
+    headersTimeoutMs: limits.headersTimeoutMs,
+    certificate: live.certificate,
+    sending: (answer) => serverMemory.sending(answer),
+  });
+
+  const stop = async (): Promise<void> => {
+    if (limits.drainDelayMs > 0) await env.sleep(limits.drainDelayMs);
+    isClosed = true;
+    const idle = sockets.close();
+    await drained(underWay, limits.drainTimeoutMs);
+    for (const state of underWay) state.progress.abort(stoppingError());
+    sockets.closeAllConnections();
+    await idle;
+    pressure.close();
+    await services.databases.close();
+  };
+  const close = (): Promise<void> => {
+    stopping ??= stop();
+    return stopping;
+  };
+
+  return {
+    fetch: appFetch(handle),
+    listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
+      checkAddress(host, live);
+      if (stopping !== undefined) throw stoppingError();
+      const url = await sockets.listen(host, port);
+      listensAt = host;
+      return url;
+    },
+    reload: (next) => {
+      const renewed = settled(next, limits, databases);
+      if (listensAt !== undefined) checkAddress(listensAt, renewed);
+      if (live.authenticates && !renewed.authenticates) {
+        throw new DirspaceError(
+          'InvalidInput',
+          'The new options have no "auth", and the server that runs has: it would let everybody do everything. Give "auth", or start the server anew without it.',
+        );
+      }
+      if ((renewed.certificate === undefined) !== (live.certificate === undefined)) {
+        throw new DirspaceError(
+          'InvalidInput',
+          'A server that runs cannot begin or end to use TLS; start it anew.',
+        );
+      }
+      if (renewed.certificate !== undefined) sockets.renew(renewed.certificate);
+      live = renewed;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const tooLate = (): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    'The server is too busy now: its event loop is later than limits.maxEventLoopDelayMs. Send the request again.',
+    { details: { limit: 'maxEventLoopDelayMs' } },
+  );
+
+/** Opens roots with the directory engine, which is loaded when the first one is opened. */
+function opener(
+  { readOnly, trashRetention, env, cacheBytes, bufferBytes }: ServerOptions,
+  { requestMemory, maxArrowBytes }: Required<Limits>,
+  serverMemory: ServerMemory,
+  counters: Counters,
+): (root: string) => Promise<Namespace> {
+  let kept: KeptMemory | undefined;
+  return async (root) => {
+    const { openDirectoryNamespace } = await import('../directory/index.ts');
+    const { keptMemory } = await import('../directory/index.ts');
+    kept ??= keptMemory(cacheBytes, bufferBytes);
+    return openDirectoryNamespace({
+      root,
+      requestMemory,
+      serverMemory,
+      kept,
+      counters,
+      limits: { bodyBytes: maxArrowBytes },
+      ...(readOnly === undefined ? {} : { readOnly }),
+      ...(trashRetention === undefined ? {} : { trashRetention }),
+      ...(env === undefined ? {} : { env }),
+    });
+  };
+}
+
+/** Many a base address ends in a slash, and has paths that begin with one put behind it. */
+function singleSlashes(url: string): string {
+  if (!url.startsWith('/') || !url.includes('//')) return url;
+  const [path = '', ...query] = url.split(/(?=\?)/);
+  return path.replace(/\/{2,}/g, '/') + query.join('');
+}
+
+/** The caller's id where it is a plain one, so that both sides find the same lines. */
+function requestId({ headers }: WireRequest, env: Env): string {
+  const sent = headers[REQUEST_ID_HEADER];
+  return typeof sent === 'string' && /^[\w.-]{1,128}$/.test(sent) ? sent : env.uuid();
+}
+
+function drained(underWay: ReadonlySet<RequestState>, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    const check = (): void => {
+      if (underWay.size > 0) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    for (const state of underWay) state.onEnd(check);
+    check();
+  });
+}

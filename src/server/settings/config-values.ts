@@ -1,0 +1,75 @@
+/** Values of a configuration, read by their kind. Errors name the member, never what it holds. */
+import { DirspaceError } from '../../errors.ts';
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export function invalid(message: string, cause?: unknown): DirspaceError {
+  return new DirspaceError('InvalidInput', message, cause === undefined ? {} : { cause });
+}
+
+/** `{name: read(value)}`, or nothing where the value is absent. */
+export function optional<Name extends string, Value>(
+  name: Name,
+  value: unknown,
+  read: (value: unknown, member: string) => Value,
+  member: string = name,
+): { [Member in Name]?: Value } {
+  return (value === undefined || value === null ? {} : { [name]: read(value, member) }) as {
+    [Member in Name]?: Value;
+  };
+}
+
+export function text(value: unknown, member: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw invalid(`${member} is no text.`);
+}
+
+export function flag(value: unknown, member: string): boolean {
+  if (typeof value === 'boolean') return value;
+  throw invalid(`${member} is neither true nor false.`);
+}
+
+export function count(value: unknown, member: string): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw invalid(`${member} is no integer >= 0.`);
+}
+
+export function portNumber(value: unknown, member: string): number {
+  if (count(value, member) < 65_536) return value as number;
+  throw invalid(`${member} is ${String(value)}; expected 0 to 65535.`);
+}
+
+export function list(value: unknown, member: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw invalid(`${member} is no list.`);
+}
+
+export function texts(value: unknown, member: string): readonly string[] {
+  return list(value, member).map((item, at) => text(item, `${member}[${at}]`));
+}
+
+/** An object used as a map: `read` is called for each of its members. */
+export function mapOf<Value>(
+  value: unknown,
+  member: string,
+  read: (value: unknown, member: string) => Value,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    Object.entries(object(value, member)).map(([name, item]) => [
+      name,
+      read(item, `${member}.${name}`),
+    ]),
+  );
+}
+
+/** A misspelt member would leave a server open, so those that are not `known` are refused. */
+export function object(value: unknown, member: string, known?: readonly string[]): Members {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`${member} is no object.`);
+  }
+  for (const name of known === undefined ? [] : Object.keys(value)) {
+    if (known?.includes(name)) continue;
+    throw invalid(`${member} has ${JSON.stringify(name)}; it takes ${known?.join(', ')}.`);
+  }
+  return value as Members;
+}

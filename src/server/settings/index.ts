@@ -1,0 +1,22 @@
+/**
+ * Reads and checks settings of the server: values of the configuration file, limits, logging, metrics,
+ * trace context.
+ */
+
+export {
+  count,
+  flag,
+  invalid,
+  list,
+  type Members,
+  mapOf,
+  object,
+  optional,
+  portNumber,
+  text,
+  texts,
+} from './config-values.ts';
+export { Admission, DEFAULT_LIMITS, type Limits, QueueCount, resolveLimits } from './limits.ts';
+export { type LogFields, type Logger, type LogLevel, RequestLog } from './logging.ts';
+export { type MetricsOptions, metricsOf } from './metrics-options.ts';
+export { TRACE_HEADERS, type Trace, traceOf } from './trace-context.ts';

@@ -1,0 +1,216 @@
+/**
+ * Calls, typed: which functions there are, how many arguments of which families they take, and the
+ * type they give. What they compute is in functions/.
+ */
+import { DataType, Decimal } from '../../arrow/index.ts';
+import {
+  compileRegexp,
+  LIST_FUNCTIONS,
+  NUMBER_FUNCTIONS,
+  REGEXP_FUNCTIONS,
+  STRING_FUNCTIONS,
+} from '../functions/index.ts';
+import { checked, refuse } from '../parse/index.ts';
+import {
+  BOOL,
+  type Bound,
+  coerce,
+  FLOAT64,
+  familyOf,
+  INT64,
+  listOf,
+  literal,
+  nearestName,
+  plainType,
+  type RowFunction,
+  typeText,
+  UTF8,
+} from '../typed/index.ts';
+import { argument, call } from './bind-arguments.ts';
+import { SPECIAL } from './bind-forms.ts';
+
+/** One letter an argument: t text, i integer, n number, l list, x anything; ? makes it optional. */
+type Signature = readonly [args: string, result: DataType | 'same'];
+
+const SIGNATURES: Readonly<Record<string, Signature>> = {
+  lower: ['t', UTF8],
+  upper: ['t', UTF8],
+  initcap: ['t', UTF8],
+  reverse: ['t', UTF8],
+  length: ['t', INT64],
+  bit_length: ['t', INT64],
+  ascii: ['t', INT64],
+  btrim: ['tt?', UTF8],
+  ltrim: ['tt?', UTF8],
+  rtrim: ['tt?', UTF8],
+  substr: ['tii?', UTF8],
+  left: ['ti', UTF8],
+  right: ['ti', UTF8],
+  lpad: ['tit?', UTF8],
+  rpad: ['tit?', UTF8],
+  repeat: ['ti', UTF8],
+  replace: ['ttt', UTF8],
+  strpos: ['tt', INT64],
+  split_part: ['tti', UTF8],
+  starts_with: ['tt', BOOL],
+  ends_with: ['tt', BOOL],
+  contains: ['tt', BOOL],
+  regexp_like: ['ttt?', BOOL],
+  regexp_match: ['ttt?', listOf(UTF8)],
+  regexp_replace: ['tttt?', UTF8],
+  sqrt: ['f', FLOAT64],
+  cbrt: ['f', FLOAT64],
+  exp: ['f', FLOAT64],
+  ln: ['f', FLOAT64],
+  log10: ['f', FLOAT64],
+  log2: ['f', FLOAT64],
+  sin: ['f', FLOAT64],
+  cos: ['f', FLOAT64],
+  tan: ['f', FLOAT64],
+  asin: ['f', FLOAT64],
+  acos: ['f', FLOAT64],
+  atan: ['f', FLOAT64],
+  atan2: ['ff', FLOAT64],
+  radians: ['f', FLOAT64],
+  degrees: ['f', FLOAT64],
+  power: ['ff', FLOAT64],
+  isnan: ['f', BOOL],
+  floor: ['n', 'same'],
+  ceil: ['n', 'same'],
+  trunc: ['n', 'same'],
+  abs: ['n', 'same'],
+  negate: ['n', 'same'],
+  sign: ['n', 'same'],
+  round: ['ni?', 'same'],
+  array_length: ['l', INT64],
+};
+
+const ALIASES: Readonly<Record<string, string>> = {
+  char_length: 'length',
+  character_length: 'length',
+  trim: 'btrim',
+  substring: 'substr',
+  ceiling: 'ceil',
+  pow: 'power',
+  position: 'strpos',
+  instr: 'strpos',
+  prefix: 'starts_with',
+  list_has: 'array_has',
+  list_contains: 'array_has',
+  array_contains: 'array_has',
+  list_has_any: 'array_has_any',
+  list_has_all: 'array_has_all',
+  list_length: 'array_length',
+  cardinality: 'array_length',
+  list_element: 'array_element',
+  list_position: 'array_position',
+  date_part: 'extract',
+  datepart: 'extract',
+  datetrunc: 'date_trunc',
+  ifnull: 'coalesce',
+  nvl: 'coalesce',
+  make_list: 'make_array',
+  concat_op: '||',
+  regexp_matches: 'regexp_like',
+  signum: 'sign',
+  len: 'length',
+};
+
+const RUN: Readonly<Record<string, RowFunction>> = {
+  ...STRING_FUNCTIONS,
+  ...NUMBER_FUNCTIONS,
+  ...REGEXP_FUNCTIONS,
+  ...LIST_FUNCTIONS,
+};
+
+export const FUNCTION_NAMES: readonly string[] = [
+  ...new Set([...Object.keys(SIGNATURES), ...Object.keys(SPECIAL), ...Object.keys(ALIASES)]),
+].filter((name) => /^[a-z]/.test(name) && name !== 'negate' && name !== 'concat_op');
+
+/** Throws InvalidInput naming the function, what it was given and what it takes. */
+export function bindCall(name: string, args: readonly Bound[], at: number | undefined): Bound {
+  const real = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+  const special = Object.hasOwn(SPECIAL, real) ? SPECIAL[real] : undefined;
+  if (special !== undefined) return special(args, at);
+  const signature = Object.hasOwn(SIGNATURES, real) ? SIGNATURES[real] : undefined;
+  const run = RUN[real];
+  if (signature === undefined || run === undefined) {
+    const near = nearestName(name, FUNCTION_NAMES);
+    return refuse(
+      at,
+      `The function ${name} is not known${near === null ? '' : `; did you mean ${near}?`}`,
+    );
+  }
+  const [takes, gives] = signature;
+  const wanted = [...takes.replaceAll('?', '')];
+  const least = takes.includes('?') ? wanted.length - 1 : wanted.length;
+  if (args.length < least || args.length > wanted.length) {
+    const number = least === wanted.length ? String(least) : `${least} or ${wanted.length}`;
+    refuse(at, `${name} takes ${number} argument${number === '1' ? '' : 's'}, not ${args.length}`);
+  }
+  const typed = args.map((arg, i) => argument(real, arg, wanted[i] ?? 'x', at));
+  const type = gives === 'same' ? plainType(typed[0]?.type ?? INT64) : gives;
+  if (real === 'negate' && typeText(type).startsWith('uint'))
+    return call(run, [coerce(typed[0] as Bound, INT64)], INT64);
+  if (typed.some((arg) => familyOf(arg.type) === 'null'))
+    return literal(familyOf(type) === 'null' ? INT64 : type, null, at);
+  if (gives === 'same' && familyOf(type) === 'int') {
+    return call(run, [coerce(typed[0] as Bound, widest(type)), ...typed.slice(1)], widest(type));
+  }
+  if (DataType.isDecimal(type)) return call(run, typed, wider(type));
+  const [, pattern, flags] = typed;
+  if (real.startsWith('regexp_') && pattern?.kind === 'literal') {
+    const plain = real === 'regexp_replace' ? typed[3] : flags;
+    const given = plain?.kind === 'literal' ? String(plain.value) : '';
+    checked(pattern.at ?? at, () => compileRegexp(String(pattern.value), given));
+  }
+  const folded = prefixPattern(real, typed) ?? plainRegexp(real, typed);
+  return folded ?? call(run, typed, type);
+}
+
+/** Integers are counted in 64 bits by every function. */
+function widest(type: DataType): DataType {
+  return typeText(type) === 'uint64' ? type : INT64;
+}
+
+function wider(type: Decimal): Decimal {
+  return new Decimal(type.scale, 38, 128);
+}
+
+/** starts_with and its like against a constant are LIKE, whose loops see bytes only. */
+function prefixPattern(name: string, args: readonly Bound[]): Bound | null {
+  const part = args[1];
+  if (part?.kind !== 'literal' || typeof part.value !== 'string') return null;
+  const exact = part.value.replace(/[\\%_]/g, '\\$&');
+  const shapes: Readonly<Record<string, string>> = {
+    starts_with: `${exact}%`,
+    ends_with: `%${exact}`,
+    contains: `%${exact}%`,
+  };
+  const pattern = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+  if (pattern === undefined || args[0] === undefined) return null;
+  return likePattern(args[0], pattern);
+}
+
+/** A regular expression that is plain text, between edges or not, is LIKE as well. */
+function plainRegexp(name: string, [text, pattern, flags]: readonly Bound[]): Bound | null {
+  if (name !== 'regexp_like' || pattern?.kind !== 'literal' || text === undefined) return null;
+  if (typeof pattern.value !== 'string') return null;
+  if (flags !== undefined && (flags.kind !== 'literal' || typeof flags.value !== 'string'))
+    return null;
+  const plain = compileRegexp(pattern.value, String(flags?.value ?? '')).plain();
+  if (plain === null) return null;
+  const exact = plain.text.replace(/[\\%_]/g, '\\$&');
+  return likePattern(text, `${plain.start ? '' : '%'}${exact}${plain.end ? '' : '%'}`);
+}
+
+function likePattern(arg: Bound, pattern: string): Bound {
+  return {
+    kind: 'like',
+    arg,
+    pattern: literal(UTF8, pattern),
+    escape: '\\',
+    insensitive: false,
+    type: BOOL,
+  };
+}

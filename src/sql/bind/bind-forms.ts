@@ -1,0 +1,223 @@
+/**
+ * Calls that a signature does not describe: their types depend on each other, or an argument must be
+ * a constant. It decides types; what is computed is in functions/.
+ */
+
+import { canCast } from '../evaluate/index.ts';
+import {
+  DATE_FIELDS,
+  EXTREME_FUNCTIONS,
+  extractField,
+  fieldName,
+  LIST_FUNCTIONS,
+  STRING_FUNCTIONS,
+  TRUNCATIONS,
+  truncateTo,
+} from '../functions/index.ts';
+import { refuse, typeByArrowName } from '../parse/index.ts';
+import {
+  BINARY,
+  type Bound,
+  coerce,
+  commonType,
+  describe,
+  elementType,
+  type Family,
+  FLOAT64,
+  familyOf,
+  INT64,
+  listOf,
+  literal,
+  locationOf,
+  plainType,
+  type RowFunction,
+  settle,
+  typeText,
+  UTF8,
+} from '../typed/index.ts';
+import { argument, call } from './bind-arguments.ts';
+import { bindCompare } from './bind-compare.ts';
+import { bindArrayHas, bindArrayHas2, bindArrays } from './bind-lists.ts';
+
+export const SPECIAL: Readonly<
+  Record<string, (args: readonly Bound[], at: number | undefined) => Bound>
+> = {
+  coalesce: bindCoalesce,
+  nullif: bindNullIf,
+  greatest: bindExtreme('greatest'),
+  least: bindExtreme('least'),
+  extract: bindExtract,
+  date_trunc: bindTruncate,
+  concat: bindConcat,
+  '||': bindJoin,
+  array_has: bindArrayHas,
+  array_position: bindArrayHas2,
+  array_has_any: bindArrays('array_has_any'),
+  array_has_all: bindArrays('array_has_all'),
+  array_element: bindElement,
+  octet_length: bindOctetLength,
+  arrow_cast: bindArrowCast,
+  make_array: bindMakeArray,
+};
+
+function bindCoalesce(args: readonly Bound[], at: number | undefined): Bound {
+  if (args.length === 0) refuse(at, 'coalesce takes at least one argument');
+  const type = commonType(args, 'coalesce');
+  const typed = args.map((arg) =>
+    coerce(familyOf(arg.type) === 'null' ? literal(type, null) : arg, type),
+  );
+  return typed.length === 1 && typed[0] !== undefined
+    ? typed[0]
+    : { kind: 'coalesce', args: typed, type };
+}
+
+function bindNullIf(args: readonly Bound[], at: number | undefined): Bound {
+  const [left, right] = args;
+  if (args.length !== 2 || left === undefined || right === undefined)
+    return refuse(at, 'nullif takes 2 arguments');
+  const type = commonType([left], 'nullif');
+  const otherwise = coerce(left, type);
+  return {
+    kind: 'case',
+    whens: [{ when: bindCompare('=', left, right, at), value: literal(type, null) }],
+    otherwise,
+    type,
+  };
+}
+
+function bindExtreme(name: string) {
+  return (args: readonly Bound[], at: number | undefined): Bound => {
+    if (args.length === 0) refuse(at, `${name} takes at least one argument`);
+    const type = commonType(args, name);
+    return call(
+      EXTREME_FUNCTIONS[name] as RowFunction,
+      args.map((arg) => coerce(arg, type)),
+      type,
+    );
+  };
+}
+
+function unitOf(
+  name: string,
+  arg: Bound | undefined,
+  known: readonly string[],
+  at: number | undefined,
+): string {
+  const unit =
+    arg?.kind === 'literal' && typeof arg.value === 'string' ? fieldName(arg.value) : null;
+  if (unit === null || !known.includes(unit)) {
+    return refuse(
+      locationOf(arg ?? literal(UTF8, null)) ?? at,
+      `${name} takes one of ${known.join(', ')}`,
+    );
+  }
+  return unit;
+}
+
+const NAMES_OF_TIME: readonly Family[] = ['date', 'timestamp', 'time'];
+
+function timeArgument(name: string, arg: Bound | undefined, at: number | undefined): Bound {
+  const family = arg === undefined ? 'null' : familyOf(arg.type);
+  if (arg === undefined || !NAMES_OF_TIME.includes(family)) {
+    return refuse(
+      at,
+      `${name} takes a date or a timestamp, not ${arg === undefined ? 'nothing' : describe(arg)}`,
+    );
+  }
+  return settle(arg);
+}
+
+function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
+  const field = unitOf('extract', args[0], DATE_FIELDS, at);
+  const arg = timeArgument('extract', args[1], at);
+  return call(extractField(field, plainType(arg.type)), [arg], FLOAT64);
+}
+
+function bindTruncate(args: readonly Bound[], at: number | undefined): Bound {
+  const unit = unitOf('date_trunc', args[0], TRUNCATIONS, at);
+  const arg = timeArgument('date_trunc', args[1], at);
+  if (familyOf(arg.type) === 'time') refuse(at, 'date_trunc takes a date or a timestamp');
+  const type = plainType(arg.type);
+  return call(truncateTo(unit, type), [arg], type);
+}
+
+function asText(arg: Bound, at: number | undefined): Bound {
+  const settled = settle(arg);
+  if (!canCast(familyOf(settled.type), 'text')) refuse(at, `${describe(arg)} has no text form`);
+  return coerce(settled, UTF8, 'explicit');
+}
+
+function bindJoin(args: readonly Bound[], at: number | undefined): Bound {
+  const [left, right] = args as [Bound, Bound];
+  const families = args.map((arg) => familyOf(arg.type));
+  const run = STRING_FUNCTIONS['||'] as RowFunction;
+  if (families.includes('null'))
+    return literal(families.includes('bytes') ? BINARY : UTF8, null, at);
+  if (families.every((family) => family === 'bytes')) return call(run, args, BINARY);
+  if (!families.includes('text')) {
+    refuse(at, `|| joins texts, not ${describe(left)} and ${describe(right)}`);
+  }
+  const texts = args.flatMap((arg) =>
+    arg.kind === 'call' && arg.run === run ? arg.args : [asText(arg, at)],
+  );
+  return call(run, texts, UTF8);
+}
+
+/** concat skips nulls, unlike ||. */
+function bindConcat(args: readonly Bound[], at: number | undefined): Bound {
+  const parts = args
+    .filter((arg) => familyOf(arg.type) !== 'null')
+    .map(
+      (arg): Bound => ({
+        kind: 'coalesce',
+        args: [asText(arg, at), literal(UTF8, '')],
+        type: UTF8,
+      }),
+    );
+  const [first = literal(UTF8, '', at)] = parts;
+  return parts.length < 2 ? first : call(STRING_FUNCTIONS['||'] as RowFunction, parts, UTF8);
+}
+
+function bindElement(args: readonly Bound[], at: number | undefined): Bound {
+  const [list, index] = args;
+  if (args.length !== 2 || list === undefined || index === undefined)
+    return refuse(at, 'array_element takes 2 arguments');
+  if (familyOf(list.type) !== 'list')
+    refuse(locationOf(list) ?? at, `${describe(list)} is no list; it has no elements`);
+  const position = argument('array_element', index, 'i', at);
+  return call(
+    LIST_FUNCTIONS.array_element as RowFunction,
+    [list, position],
+    plainType(elementType(list.type)),
+  );
+}
+
+function bindOctetLength(args: readonly Bound[], at: number | undefined): Bound {
+  const [arg] = args;
+  const family = arg === undefined ? 'other' : familyOf(arg.type);
+  if (args.length !== 1 || arg === undefined || (family !== 'text' && family !== 'bytes')) {
+    return refuse(at, 'octet_length takes one text or binary value');
+  }
+  return call(STRING_FUNCTIONS.octet_length as RowFunction, [settle(arg)], INT64);
+}
+
+function bindArrowCast(args: readonly Bound[], at: number | undefined): Bound {
+  const [arg, name] = args;
+  if (arg === undefined || name?.kind !== 'literal' || typeof name.value !== 'string') {
+    return refuse(
+      at,
+      "arrow_cast takes a value and the name of an Arrow type: arrow_cast(x, 'Int32')",
+    );
+  }
+  const type = typeByArrowName(name.value, name.at ?? at);
+  const settled = settle(arg);
+  if (familyOf(settled.type) === 'null') return literal(type, null, at);
+  if (!canCast(familyOf(settled.type), familyOf(type)))
+    refuse(at, `${describe(settled)} cannot be cast to ${typeText(type)}`);
+  return { kind: 'cast', arg: settled, mode: 'explicit', type };
+}
+
+function bindMakeArray(args: readonly Bound[]): Bound {
+  const type = commonType(args, 'make_array');
+  return { kind: 'list', items: args.map((arg) => coerce(arg, type)), type: listOf(type) };
+}

@@ -1,0 +1,168 @@
+/**
+ * `x IN (literals)` as one look-up: the literals become values of x's type, those it cannot hold
+ * drop out. It knows literals and types only.
+ */
+import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
+import { daysFromCivil, daysInMonth } from '../../values/index.ts';
+import type { Expression } from '../parse/index.ts';
+import {
+  BOOL,
+  type Bound,
+  type BoundLiteral,
+  familyOf,
+  integerRange,
+  isWide,
+  literal,
+  nanosPerUnit,
+  plainType,
+  roundToFloat,
+  temporalNanos,
+  type Value,
+} from '../typed/index.ts';
+import { bindCompare } from './bind-compare.ts';
+
+/**
+ * The same straight from the tree, for the plain lists that get long: numbers against numbers, texts
+ * against texts, dates and times. Null for anything else.
+ */
+export function plainConstants(arg: Bound, items: readonly Expression[]): Bound | null {
+  if (items.length < 2) return null;
+  const read = plainReader(plainType(arg.type));
+  if (read === null) return null;
+  const values = new Set<Value>();
+  for (const item of items) {
+    const value = read(item);
+    if (value === OTHER) return null;
+    if (value !== NONE) values.add(value);
+  }
+  return { kind: 'in', arg, values, hasNull: false, type: BOOL };
+}
+
+/** No value of the column is equal to it. */
+const NONE = Symbol('none');
+/** To be bound like any other expression, which may refuse it. */
+const OTHER = Symbol('other');
+
+type PlainReader = (item: Expression) => Value | typeof NONE | typeof OTHER;
+
+/** What reads literals as values of a type; null for types whose literals are bound one by one. */
+function plainReader(type: DataType): PlainReader | null {
+  switch (familyOf(type)) {
+    case 'text':
+      return (item) => (item.kind === 'string' ? item.value : OTHER);
+    case 'int':
+      return ofNumbers(integers(type));
+    case 'float':
+      return ofNumbers((text) => {
+        const number = Number(text);
+        const nearest = roundToFloat(type, number);
+        // One written with a point means the nearest value of the column.
+        return /[.e]/i.test(text) || nearest === number ? nearest + 0 : NONE;
+      });
+    case 'decimal':
+      return ofNumbers(decimals(type as Decimal));
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return times(type);
+    default:
+      return null;
+  }
+}
+
+/** Fifteen digits are exact as a double; longer texts are read by others. */
+const EXACT_DIGITS = 15;
+
+const ofNumbers =
+  (read: (text: string) => Value): PlainReader =>
+  (item) =>
+    item.kind === 'number' && item.text.length <= EXACT_DIGITS ? read(item.text) : OTHER;
+
+function integers(type: DataType): (text: string) => Value {
+  const [least, greatest] = integerRange(type).map(Number) as [number, number];
+  const wide = isWide(type);
+  return (text) => {
+    const number = Number(text);
+    // No integer is equal to a fraction.
+    if (!Number.isInteger(number) || number < least || number > greatest) return NONE;
+    return wide ? BigInt(number) : number + 0;
+  };
+}
+
+const PLAIN_DECIMAL = /^(-?\d*)\.?(\d*)$/;
+
+function decimals({ scale, precision }: Decimal): (text: string) => Value {
+  const limit = 10n ** BigInt(precision);
+  return (text) => {
+    const found = PLAIN_DECIMAL.exec(text);
+    const [whole, fraction] = [found?.[1] ?? '', (found?.[2] ?? '').replace(/0+$/, '')];
+    if (found === null || scale < 0 || !/\d/.test(text)) return OTHER;
+    if (fraction.length > scale) return NONE;
+    const unscaled = BigInt(Number(whole + fraction)) * powerOfTen(scale - fraction.length);
+    return unscaled < limit && unscaled > -limit ? unscaled : NONE;
+  };
+}
+
+const powers: bigint[] = [];
+
+function powerOfTen(exponent: number): bigint {
+  powers[exponent] ??= 10n ** BigInt(exponent);
+  return powers[exponent] as bigint;
+}
+
+function times(type: DataType): PlainReader {
+  const unit = nanosPerUnit(type);
+  const wide = isWide(type);
+  const greatest = (1n << (wide ? 63n : 31n)) - 1n;
+  const isDay = familyOf(type) === 'date' && !wide;
+  return (item) => {
+    if (item.kind !== 'string') return OTHER;
+    if (isDay) {
+      const days = plainDay(item.value);
+      if (days !== undefined) return days;
+    }
+    const literal = { kind: 'literal', type: UTF8, value: item.value, loose: 'string' } as const;
+    const nanos = temporalNanos(literal, type);
+    if (nanos === null) return OTHER;
+    const count = nanos / unit;
+    if (count * unit !== nanos || count > greatest || count < -greatest - 1n) return NONE;
+    return wide ? count : Number(count);
+  };
+}
+
+const UTF8 = new Utf8();
+const PLAIN_DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** The day of a text in the form that is written most; undefined for any other. */
+function plainDay(text: string): number | undefined {
+  if (!PLAIN_DAY.test(text)) return undefined;
+  const [year, month, day] = [0, 5, 8].map((at, part) =>
+    Number(text.slice(at, at + (part === 0 ? 4 : 2))),
+  ) as [number, number, number];
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  return daysFromCivil(year, month, day);
+}
+
+/** Null where x's values cannot be looked up by value. Throws InvalidInput as `=` does. */
+export function constantsOfIn(
+  arg: Bound,
+  items: readonly BoundLiteral[],
+  at: number | undefined,
+): Bound | null {
+  const family = familyOf(arg.type);
+  if (family === 'null') return literal(BOOL, null, at);
+  if (family === 'bytes' || family === 'list' || family === 'struct' || family === 'interval')
+    return null;
+  const values = new Set<Value>();
+  let hasNull = false;
+  for (const item of items) {
+    const equal = bindCompare('=', arg, item, item.at ?? at);
+    if (equal.kind === 'literal') hasNull = true;
+    else if (equal.kind === 'compareConstant') values.add(equal.value);
+    else if (equal.kind !== 'known') return null;
+  }
+  if (values.size === 1 && !hasNull) {
+    return { kind: 'compareConstant', op: '=', arg, value: [...values][0], type: BOOL };
+  }
+  return { kind: 'in', arg, values, hasNull, type: BOOL };
+}

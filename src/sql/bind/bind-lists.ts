@@ -1,0 +1,120 @@
+/**
+ * Calls about members of lists: both sides get one member type, as a comparison would give them. It
+ * decides types, never values.
+ */
+
+import { LIST_FUNCTIONS } from '../functions/index.ts';
+import { refuse } from '../parse/index.ts';
+import {
+  BOOL,
+  type Bound,
+  coerce,
+  commonType,
+  describe,
+  elementType,
+  familyOf,
+  INT64,
+  listOf,
+  literal,
+  locationOf,
+  plainType,
+  type RowFunction,
+  typeText,
+} from '../typed/index.ts';
+import { call } from './bind-arguments.ts';
+
+/** The list, and the other argument as one of its members. */
+function listAndItem(
+  name: string,
+  args: readonly Bound[],
+  at: number | undefined,
+): [Bound, Bound] | null {
+  const [list, item] = args;
+  if (args.length !== 2 || list === undefined || item === undefined)
+    return refuse(at, `${name} takes 2 arguments`);
+  if (familyOf(list.type) === 'null' || familyOf(item.type) === 'null') return null;
+  if (familyOf(list.type) !== 'list')
+    refuse(locationOf(list) ?? at, `${name} takes a list first, not ${describe(list)}`);
+  const member: Bound = literal(plainType(elementType(list.type)), undefined);
+  const type = commonType(
+    [{ kind: 'rescale', arg: member, factor: 1n, type: member.type }, item],
+    name,
+  );
+  return [coerce(list, listOf(type)), coerce(item, type)];
+}
+
+export function bindArrayHas(args: readonly Bound[], at: number | undefined): Bound {
+  const found = listAndItem('array_has', args, at);
+  return found === null
+    ? literal(BOOL, null, at)
+    : call(LIST_FUNCTIONS.array_has as RowFunction, found, BOOL);
+}
+
+export function bindArrayHas2(args: readonly Bound[], at: number | undefined): Bound {
+  const found = listAndItem('array_position', args, at);
+  return found === null
+    ? literal(INT64, null, at)
+    : call(LIST_FUNCTIONS.array_position as RowFunction, found, INT64);
+}
+
+export function bindArrays(name: string) {
+  return (args: readonly Bound[], at: number | undefined): Bound => {
+    const [left, right] = args;
+    if (args.length !== 2 || left === undefined || right === undefined)
+      return refuse(at, `${name} takes 2 arguments`);
+    for (const arg of args) {
+      const family = familyOf(arg.type);
+      if (family === 'null') return literal(BOOL, null, at);
+      if (family !== 'list')
+        refuse(locationOf(arg) ?? at, `${name} takes two lists, not ${describe(arg)}`);
+    }
+    if (isEmptyList(right))
+      return call(LIST_FUNCTIONS[name] as RowFunction, [left, literal(left.type, [])], BOOL);
+    const members = args.map((arg): Bound => {
+      const type = plainType(elementType(arg.type));
+      return { kind: 'rescale', arg, factor: 1n, type };
+    });
+    const loose = looseMembers(right);
+    const type =
+      loose === null
+        ? commonType(members, name)
+        : commonType([members[0] as Bound, ...loose], name);
+    const wanted =
+      loose === null
+        ? coerce(right, listOf(type))
+        : literal(
+            listOf(type),
+            loose.map((item) => {
+              const typed = coerce(item, type);
+              return typed.kind === 'literal' ? typed.value : null;
+            }),
+          );
+    return call(LIST_FUNCTIONS[name] as RowFunction, [coerce(left, listOf(type)), wanted], BOOL);
+  };
+}
+
+function isEmptyList(bound: Bound): boolean {
+  if (bound.kind === 'literal') return Array.isArray(bound.value) && bound.value.length === 0;
+  return bound.kind === 'list' && bound.items.length === 0;
+}
+
+/** Members of a list of whole numbers that was folded, free to take the other list's type. */
+function looseMembers(bound: Bound): readonly Bound[] | null {
+  if (bound.kind !== 'literal' || !Array.isArray(bound.value)) return null;
+  const type = elementType(bound.type);
+  if (typeText(type) !== 'int64' && typeText(type) !== 'utf8') return null;
+  return bound.value.map((value: unknown): Bound => {
+    if (typeof value === 'bigint') {
+      return {
+        kind: 'literal',
+        type,
+        value,
+        loose: { unscaled: value, scale: 0, fractional: false },
+        at: bound.at,
+      };
+    }
+    return value === null
+      ? literal(type, null)
+      : { kind: 'literal', type, value, loose: 'string', at: bound.at };
+  });
+}

@@ -1,0 +1,164 @@
+/**
+ * Literals and what is written around them: numbers as written, signs, typed literals and casts,
+ * lists, comparisons with null. It knows types and constants only.
+ */
+import {
+  type DataType,
+  Decimal as DecimalType,
+  TimeNanosecond,
+  Timestamp,
+  TimeUnit,
+} from '../../arrow/index.ts';
+import { parseDateTime, parseTimeOfDay } from '../../values/index.ts';
+import { canCast } from '../evaluate/index.ts';
+import { type Expression, MAX_PRECISION, refuse, type TypeName } from '../parse/index.ts';
+import {
+  BOOL,
+  type Bound,
+  type BoundLiteral,
+  coerce,
+  commonType,
+  describe,
+  type ExactNumber,
+  exactToDouble,
+  FLOAT64,
+  familyOf,
+  INT64,
+  integerRange,
+  listOf,
+  literal,
+  nanosPerUnit,
+  parseExact,
+  plainType,
+  settle,
+  timeUnitOf,
+  timeZoneOf,
+  typeText,
+  UINT64,
+} from '../typed/index.ts';
+import { bindCall } from './bind-call.ts';
+import { bindCompare } from './bind-compare.ts';
+
+export function numberLiteral(text: string, at: number | undefined): Bound {
+  const exact = parseExact(text);
+  if (exact === null) return refuse(at, `The number ${text.slice(0, 40)} is out of range`);
+  return looseNumber(exact, /[.e]/i.test(text) && !/^[+-]?0x/i.test(text), at);
+}
+
+function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undefined): Bound {
+  const { unscaled, scale } = exact;
+  const loose = { ...exact, fractional };
+  if (scale === 0 && !fractional) {
+    const [least, greatest] = integerRange(INT64);
+    if (unscaled >= least && unscaled <= greatest)
+      return { kind: 'literal', type: INT64, value: unscaled, loose, at };
+    if (unscaled > 0n && unscaled <= integerRange(UINT64)[1]) {
+      return { kind: 'literal', type: UINT64, value: unscaled, loose, at };
+    }
+  }
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).length;
+  if (scale === 0 && !fractional && digits <= MAX_PRECISION) {
+    return {
+      kind: 'literal',
+      type: new DecimalType(0, MAX_PRECISION, 128),
+      value: unscaled,
+      loose,
+      at,
+    };
+  }
+  return { kind: 'literal', type: FLOAT64, value: exactToDouble(exact), loose, at };
+}
+
+export function bindNegate(arg: Bound, at: number | undefined): Bound {
+  if (arg.kind === 'literal' && typeof arg.loose === 'object') {
+    return looseNumber(
+      { unscaled: -arg.loose.unscaled, scale: arg.loose.scale },
+      arg.loose.fractional,
+      at,
+    );
+  }
+  return bindCall('negate', [arg], at);
+}
+
+export function bindDistinct(
+  left: Bound,
+  right: Bound,
+  negate: boolean,
+  at: number | undefined,
+): Bound {
+  const isNull = (side: Bound): boolean => familyOf(side.type) === 'null';
+  if (isNull(left) || isNull(right)) {
+    return {
+      kind: 'is',
+      arg: settle(isNull(left) ? right : left),
+      test: 'null',
+      negated: !negate,
+      type: BOOL,
+    };
+  }
+  const equal = bindCompare('=', left, right, at);
+  return {
+    kind: 'distinct',
+    equal,
+    left: settle(left),
+    right: settle(right),
+    negated: negate,
+    type: BOOL,
+  };
+}
+
+export function bindList(items: readonly Bound[], at: number | undefined): Bound {
+  if (items.length > 100_000) refuse(at, 'A list literal has more than 100000 items');
+  const type = commonType(items, 'A list');
+  return { kind: 'list', items: items.map((item) => coerce(item, type)), type: listOf(type) };
+}
+
+/** TIMESTAMP '2020-01-01 00:00:00.000000001': no digit is lost where no precision was asked for. */
+export function typeForText(arg: Expression, { args }: TypeName, type: DataType): DataType {
+  const family = familyOf(type);
+  if (arg.kind !== 'string' || args.length > 0) return type;
+  if (family !== 'timestamp' && family !== 'time') return type;
+  const nanos = family === 'time' ? parseTimeOfDay(arg.value) : parseDateTime(arg.value)?.nanos;
+  if (BigInt(nanos ?? 0) % nanosPerUnit(type) === 0n) return type;
+  return family === 'time'
+    ? new TimeNanosecond()
+    : new Timestamp(TimeUnit.NANOSECOND, timeZoneOf(type));
+}
+
+export function bindCast(
+  arg: Bound,
+  type: DataType,
+  mode: 'explicit' | 'lenient',
+  at: number | undefined,
+): Bound {
+  const from = familyOf(arg.type);
+  if (from === 'null') return literal(type, null, at);
+  if (arg.kind === 'literal' && typeof arg.loose === 'object' && familyOf(type) !== 'text') {
+    // The digits as written, not their nearest double.
+    const exact = arg.loose;
+    if (familyOf(type) === 'decimal') {
+      return {
+        kind: 'cast',
+        arg: literal(new DecimalType(exact.scale, 38, 128), exact.unscaled, at),
+        mode,
+        type,
+      };
+    }
+  }
+  if (arg.kind === 'literal' && arg.loose === 'string' && namesAnInstant(arg, type)) {
+    return bindCast(arg, new Timestamp(timeUnitOf(type), 'UTC'), mode, at);
+  }
+  const settled = settle(arg);
+  if (!canCast(from, familyOf(type))) {
+    refuse(at, `${describe(settled)} cannot be cast to ${typeText(type)}`);
+  }
+  return typeText(plainType(settled.type)) === typeText(type)
+    ? settled
+    : { kind: 'cast', arg: settled, mode, type };
+}
+
+/** TIMESTAMP '2020-01-01T00:00:00Z': the text says an offset, so it is no wall-clock time. */
+function namesAnInstant(text: BoundLiteral, type: DataType): boolean {
+  if (familyOf(type) !== 'timestamp' || timeZoneOf(type) !== null) return false;
+  return parseDateTime(String(text.value))?.offset !== undefined;
+}

@@ -1,0 +1,66 @@
+/**
+ * Bound trees made smaller without changing what they say: constants computed, nested conditions
+ * flattened, double negation dropped. It evaluates constants only.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import { evaluateConstant } from '../evaluate/index.ts';
+import { refuse } from '../parse/index.ts';
+import { BOOL, type Bound, childrenOf, familyOf, literal, locationOf } from '../typed/index.ts';
+
+/** Nested ANDs (and ORs) become one. */
+export function flat(kind: 'and' | 'or', args: readonly Bound[]): Bound {
+  const all = args.flatMap((arg) => (arg.kind === kind ? arg.args : [arg]));
+  const [only] = all;
+  if (all.length === 1 && only !== undefined) return only;
+  return { kind, args: all, type: BOOL };
+}
+
+export function negated(arg: Bound): Bound {
+  if (arg.kind === 'not') return arg.arg;
+  if (arg.kind === 'known') return { ...arg, value: !arg.value };
+  if (arg.kind === 'is') return { ...arg, negated: !arg.negated };
+  return { kind: 'not', arg, type: BOOL };
+}
+
+/** Two bounds on the same thing in one pass. */
+export function asRange(low: Bound, high: Bound): Bound | null {
+  if (low.kind !== 'compareConstant' || high.kind !== 'compareConstant') return null;
+  if (low.op !== '>=' || high.op !== '<=') return null;
+  const family = familyOf(low.arg.type);
+  if (family === 'text' || family === 'bytes' || family === 'bool') return null;
+  return { kind: 'range', arg: low.arg, low: low.value, high: high.value, type: BOOL };
+}
+
+/** A literal where everything below is one; an error stays for the row that would meet it. */
+export function fold(bound: Bound): Bound {
+  if (bound.kind === 'literal') return bound;
+  if (bound.kind === 'and' || bound.kind === 'or') return foldLogic(bound);
+  if (bound.kind === 'known' && bound.arg.kind !== 'literal') return bound;
+  const children = childrenOf(bound);
+  if (bound.kind === 'column' || bound.kind === 'virtual') return bound;
+  if (!children.every((child) => child.kind === 'literal')) return bound;
+  if (bound.kind === 'list' && bound.items.length > 1000) return bound;
+  try {
+    return literal(bound.type, evaluateConstant(bound), children.map(locationOf)[0]);
+  } catch (error) {
+    // What a literal says is wrong now; what a calculation meets is wrong when a row gets there.
+    const wrong =
+      bound.kind === 'cast' && bound.arg.kind === 'literal' && bound.mode === 'explicit';
+    if (wrong && isDirspaceError(error, 'InvalidInput')) {
+      refuse(locationOf(bound.arg), error.message, { cause: error });
+    }
+    return bound;
+  }
+}
+
+function foldLogic(bound: Extract<Bound, { kind: 'and' | 'or' }>): Bound {
+  const decides = bound.kind === 'or';
+  const args: Bound[] = [];
+  for (const arg of bound.args) {
+    if (arg.kind === 'literal' && arg.value === decides) return literal(BOOL, decides);
+    if (!(arg.kind === 'literal' && arg.value === !decides)) args.push(arg);
+  }
+  const [only] = args;
+  if (only === undefined) return literal(BOOL, !decides);
+  return args.length === 1 ? only : { ...bound, args };
+}

@@ -1,0 +1,168 @@
+/**
+ * Values from text and to text, as CAST gives them. Undefined means that the text is no such value.
+ * It knows single canonical values and types.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import {
+  floorDivide,
+  formatDate,
+  formatTimeOfDay,
+  instantNanosOf,
+  parseDateTime,
+  parseTimeOfDay,
+  toWallClock,
+} from '../../values/index.ts';
+import {
+  clockZoneOf,
+  decimalScale,
+  exactToDouble,
+  familyOf,
+  formsOf,
+  type IntervalValue,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
+  nanosPerUnit,
+  parseExact,
+  parseInterval,
+  roundToFloat,
+  timeZoneOf,
+  type Value,
+} from '../typed/index.ts';
+import { fromExact, inWidth } from './cast-exact.ts';
+
+export function fromText(text: string, to: DataType): Value | undefined {
+  switch (familyOf(to)) {
+    case 'bool':
+      if (/^(t|true|yes|y|on|1)$/i.test(text.trim())) return true;
+      return /^(f|false|no|n|off|0)$/i.test(text.trim()) ? false : undefined;
+    case 'float': {
+      const trimmed = text.trim();
+      if (/^[+-]?(nan|inf(inity)?)$/i.test(trimmed)) {
+        if (/nan/i.test(trimmed)) return Number.NaN;
+        return trimmed.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+      }
+      const exact = parseExact(trimmed);
+      return exact === null ? undefined : roundToFloat(to, exactToDouble(exact));
+    }
+    case 'int': {
+      const exact = parseExact(text);
+      return exact === null || exact.scale !== 0 ? undefined : inWidth(exact.unscaled, to);
+    }
+    case 'decimal': {
+      const exact = parseExact(text);
+      return exact === null ? undefined : fromExact(exact, to, 'explicit');
+    }
+    case 'bytes':
+      return new Uint8Array(Buffer.from(text));
+    case 'interval':
+      return parseInterval(text) ?? undefined;
+    case 'date': {
+      // The day that is written, whatever time and zone follow.
+      const read = parseDateTime(text);
+      return read && inWidth(BigInt(read.days) * (NANOS_PER_DAY / nanosPerUnit(to)), to);
+    }
+    case 'time': {
+      const nanos = parseTimeOfDay(text);
+      return nanos === undefined ? undefined : inUnit(BigInt(nanos), to);
+    }
+    case 'duration': {
+      const interval = parseInterval(text);
+      if (interval === null || interval.months !== 0) return undefined;
+      return inUnit(BigInt(interval.days) * NANOS_PER_DAY + interval.nanos, to);
+    }
+    case 'timestamp': {
+      const read = parseDateTime(text);
+      if (read === undefined) return undefined;
+      const zone = read.offset === undefined ? clockZoneOf(to) : timeZoneOf(to);
+      return inUnit(instantNanosOf(read, zone), to);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Nanoseconds counted in the unit of `to`; undefined where digits other than zeros would be lost. */
+function inUnit(nanos: bigint, to: DataType): Value | undefined {
+  const unit = nanosPerUnit(to);
+  return nanos % unit === 0n ? inWidth(nanos / unit, to) : undefined;
+}
+
+/** For messages about a text that does not fit `to`: what is wrong with it, or how it is written. */
+export function misfitOf(text: string, to: DataType): string {
+  const family = familyOf(to);
+  const nanos = family === 'time' ? parseTimeOfDay(text) : parseDateTime(text)?.nanos;
+  const timed = family === 'time' || family === 'timestamp';
+  if (timed && nanos !== undefined && BigInt(nanos) % nanosPerUnit(to) !== 0n) {
+    return ', whose unit would lose digits of the second';
+  }
+  return formsOf(to);
+}
+
+/** The text of a value, as CAST(.. AS text) and || give it. */
+export function textOf(value: Value, type: DataType): string | undefined {
+  switch (familyOf(type)) {
+    case 'text':
+      return value as string;
+    case 'bool':
+      return value === true ? 'true' : 'false';
+    case 'int':
+      return String(value);
+    case 'float':
+      return floatText(value as number);
+    case 'decimal':
+      return decimalText(value as bigint, decimalScale(type));
+    case 'bytes': {
+      const text = new TextDecoder('utf-8', { fatal: true });
+      try {
+        return text.decode(value as Uint8Array);
+      } catch {
+        return undefined;
+      }
+    }
+    case 'date': {
+      const nanos = BigInt(value as number | bigint) * nanosPerUnit(type);
+      return formatDate(Number(floorDivide(nanos, NANOS_PER_DAY)));
+    }
+    case 'time':
+      return formatTimeOfDay(BigInt(value as number | bigint) * nanosPerUnit(type));
+    case 'timestamp': {
+      const zone = clockZoneOf(type);
+      const instant = (value as bigint) * nanosPerUnit(type);
+      const nanos = zone === null ? instant : toWallClock(instant, zone);
+      const days = floorDivide(nanos, NANOS_PER_DAY);
+      const text = `${formatDate(Number(days))}T${formatTimeOfDay(nanos - days * NANOS_PER_DAY)}`;
+      return zone === null ? text : text + offsetText(Number((nanos - instant) / NANOS_PER_SECOND));
+    }
+    case 'duration':
+      return `${decimalText((value as bigint) * nanosPerUnit(type), 9).replace(/\.?0+$/, '')} seconds`;
+    case 'interval': {
+      const { months, days, nanos } = value as IntervalValue;
+      const seconds = decimalText(nanos, 9).replace(/\.?0+$/, '');
+      return `${months} months ${days} days ${seconds} seconds`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function offsetText(seconds: number): string {
+  if (seconds === 0) return 'Z';
+  const minutes = Math.floor(Math.abs(seconds) / 60);
+  const part = (n: number): string => String(n).padStart(2, '0');
+  return `${seconds < 0 ? '-' : '+'}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`;
+}
+
+function floatText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (Object.is(value, -0)) return '-0.0';
+  const text = String(value);
+  return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text;
+}
+
+export function decimalText(unscaled: bigint, scale: number): string {
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const text = scale === 0 ? whole : `${whole}.${digits.slice(digits.length - scale)}`;
+  return unscaled < 0n ? `-${text}` : text;
+}

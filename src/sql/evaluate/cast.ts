@@ -1,0 +1,175 @@
+/**
+ * CAST: which types go into which, and how one value does. Explicit casts truncate fractions and
+ * round decimals as SQL does, an implicit one must keep the value; what does not fit is an error,
+ * or null in a lenient cast. It knows canonical values and types.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { BatchMemory } from '../../request-memory.ts';
+import { floorDivide, fromWallClock, toWallClock } from '../../values/index.ts';
+import { shorten } from '../parse/index.ts';
+import {
+  asSafeNumbers,
+  type CastMode,
+  type Column,
+  clockZoneOf,
+  columnOf,
+  elementType,
+  type Family,
+  familyOf,
+  type IntervalValue,
+  isNumeric,
+  NANOS_PER_DAY,
+  nanosPerUnit,
+  plainType,
+  reader,
+  roundToFloat,
+  timeZoneOf,
+  typeText,
+  type Value,
+} from '../typed/index.ts';
+import { exactOfValue, fromExact, inWidth } from './cast-exact.ts';
+import { fromText, misfitOf, textOf } from './cast-text.ts';
+
+const INTO: Readonly<Partial<Record<Family, readonly Family[]>>> = {
+  bool: ['bool', 'int', 'float', 'text'],
+  int: ['bool', 'int', 'float', 'decimal', 'text', 'date', 'time', 'timestamp', 'duration'],
+  float: ['bool', 'int', 'float', 'decimal', 'text'],
+  decimal: ['int', 'float', 'decimal', 'text'],
+  text: [
+    'bool',
+    'int',
+    'float',
+    'decimal',
+    'text',
+    'bytes',
+    'date',
+    'time',
+    'timestamp',
+    'interval',
+    'duration',
+  ],
+  bytes: ['bytes', 'text'],
+  date: ['date', 'timestamp', 'text', 'int'],
+  time: ['time', 'text', 'int'],
+  timestamp: ['timestamp', 'date', 'time', 'text', 'int'],
+  duration: ['duration', 'text', 'int', 'interval'],
+  interval: ['interval', 'text'],
+  list: ['list'],
+};
+
+export function canCast(from: Family, to: Family): boolean {
+  return INTO[from]?.includes(to) ?? false;
+}
+
+/** Bytes of a value that is text, a list or bytes, beside what it was made from. */
+const VALUE_BYTES = 96;
+
+/** Throws InvalidInput for a value that does not fit, naming both; null instead where lenient. */
+export function castColumn(
+  column: Column,
+  to: DataType,
+  mode: CastMode,
+  memory: BatchMemory,
+): Column {
+  const from = plainType(column.type);
+  const [f, g] = [familyOf(from), familyOf(to)];
+  if (f === g && typeText(from) === typeText(to)) return { ...column, type: to };
+  if (g === 'float' && typeText(to) === 'float64' && (f === 'int' || f === 'float')) {
+    if (column.form === 'number') return { ...column, type: to };
+    const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
+    if (safe !== null && column.form === 'wide') {
+      return { form: 'number', type: to, length: column.length, values: safe, valid: column.valid };
+    }
+  }
+  if (f === 'int' && typeText(to) === 'int64' && column.form === 'number')
+    return { ...column, type: to };
+  const read = reader(column);
+  const convert = converter(from, to, mode);
+  if (g === 'text' || g === 'bytes' || g === 'list') memory.take(VALUE_BYTES * column.length);
+  const values: Value[] = new Array(column.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = read(i);
+    let result: Value = null;
+    if (value !== null) {
+      if (value instanceof Uint8Array || typeof value === 'string') memory.text(value.length);
+      else if (Array.isArray(value)) memory.take(VALUE_BYTES * value.length);
+      result = convert(value);
+      if (result === undefined) {
+        if (mode !== 'lenient') fail(value, from, to, mode);
+        result = null;
+      }
+    }
+    values[i] = result;
+  }
+  return columnOf(to, values);
+}
+
+function fail(value: Value, from: DataType, to: DataType, mode: CastMode): never {
+  const shown =
+    typeof value === 'string' ? `'${shorten(value)}'` : shorten(textOf(value, from) ?? '');
+  const forms = typeof value === 'string' ? misfitOf(value, to) : '';
+  const hint =
+    mode === 'lossless' ? '; a CAST says that loss is meant' : '; TRY_CAST gives NULL instead';
+  throw new DirspaceError('InvalidInput', `${shown} does not fit ${typeText(to)}${forms}${hint}`);
+}
+
+/** A function from canonical value to canonical value; undefined is "does not fit". */
+function converter(
+  from: DataType,
+  to: DataType,
+  mode: CastMode,
+): (value: Value) => Value | undefined {
+  const [f, g] = [familyOf(from), familyOf(to)];
+  if (g === 'text') return (value) => textOf(value, from);
+  if (f === 'text') return (value) => fromText(value as string, to);
+  if (g === 'bytes') return (value) => value;
+  if (g === 'bool') return (value) => value !== 0 && value !== 0n;
+  if (f === 'bool')
+    return (value) => fromExact({ unscaled: value === true ? 1n : 0n, scale: 0 }, to, mode);
+  if (f === 'list') {
+    const item = converter(plainType(elementType(from)), elementType(to), mode);
+    return (value) => (value as Value[]).map((entry) => (entry === null ? null : item(entry)));
+  }
+  if (f === 'duration' && g === 'interval') {
+    const unit = nanosPerUnit(from);
+    return (value): IntervalValue => ({ months: 0, days: 0, nanos: (value as bigint) * unit });
+  }
+  if (isNumeric(f) && isNumeric(g)) {
+    return (value) => {
+      if (typeof value === 'number' && !Number.isFinite(value)) {
+        return g === 'float' ? value : undefined;
+      }
+      if (f === 'float' && g === 'float') {
+        const rounded = roundToFloat(to, value as number);
+        return mode === 'lossless' && rounded !== value ? undefined : rounded;
+      }
+      const exact = exactOfValue(value, from);
+      return exact === null ? undefined : fromExact(exact, to, mode);
+    };
+  }
+  if (isNumeric(f)) return (value) => inWidth(BigInt(value as number | bigint), to);
+  if (isNumeric(g)) return (value) => inWidth(BigInt(value as number | bigint), to);
+  return temporalConverter(from, to, mode);
+}
+
+function temporalConverter(
+  from: DataType,
+  to: DataType,
+  mode: CastMode,
+): (value: Value) => Value | undefined {
+  const [unit, target] = [nanosPerUnit(from), nanosPerUnit(to)];
+  const [f, g] = [familyOf(from), familyOf(to)];
+  // A time without zone is what clocks show in the zone it goes to, and the other way round.
+  const read = g !== 'timestamp' || timeZoneOf(to) === null ? clockZoneOf(from) : null;
+  const set = timeZoneOf(from) === null ? clockZoneOf(to) : null;
+  return (value) => {
+    let nanos = BigInt(value as number | bigint) * unit;
+    if (read !== null) nanos = toWallClock(nanos, read);
+    if (set !== null) nanos = fromWallClock(nanos, set);
+    if (f === 'timestamp' && g === 'time')
+      nanos -= floorDivide(nanos, NANOS_PER_DAY) * NANOS_PER_DAY;
+    if (mode === 'lossless' && nanos % target !== 0n) return undefined;
+    return inWidth(floorDivide(nanos, target), to);
+  };
+}

@@ -1,0 +1,31 @@
+/** Which trees depend on one dictionary column alone, and so have one value for each of its entries. */
+import { DataType } from '../../arrow/index.ts';
+import { type Bound, type BoundColumn, childrenOf } from '../typed/index.ts';
+
+const onlyColumns = new WeakMap<Bound, BoundColumn | null>();
+
+/** The one column below `bound`, where there is only one and it is a dictionary. */
+export function onlyDictionary(bound: Bound): BoundColumn | null {
+  let found = onlyColumns.get(bound);
+  if (found === undefined) {
+    const columns = leavesOf(bound);
+    const [first] = columns;
+    const same = columns.every(
+      (leaf) => leaf.kind === 'column' && first?.kind === 'column' && leaf.index === first.index,
+    );
+    found =
+      same &&
+      first?.kind === 'column' &&
+      first.path.length === 0 &&
+      DataType.isDictionary(first.type)
+        ? first
+        : null;
+    onlyColumns.set(bound, found);
+  }
+  return found;
+}
+
+function leavesOf(bound: Bound): Bound[] {
+  if (bound.kind === 'column' || bound.kind === 'virtual') return [bound];
+  return childrenOf(bound).flatMap(leavesOf);
+}

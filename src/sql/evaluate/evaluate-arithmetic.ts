@@ -1,0 +1,259 @@
+/**
+ * Arithmetic loops: doubles as they are; 64-bit integers as doubles while every value and result
+ * stays within 2^53, else as bigint; decimals as bigint. Overflow and division of an integer by
+ * zero are errors; floats follow IEEE 754. Integer division truncates, % has the dividend's sign.
+ */
+import type { DataType, Decimal } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { ArithmeticOperator } from '../parse/index.ts';
+import {
+  asSafeNumbers,
+  bothValid,
+  type Column,
+  columnOf,
+  constantColumn,
+  decimalScale,
+  familyOf,
+  INT64,
+  integerRange,
+  reader,
+  typeText,
+  type Validity,
+  type Value,
+  validityOf,
+} from '../typed/index.ts';
+import { numberKernels } from './number-kernels.ts';
+
+export function evaluateArithmetic(
+  op: ArithmeticOperator,
+  left: Column,
+  right: Column,
+  type: DataType,
+): Column {
+  const { length } = left;
+  if (isNull(left) || isNull(right)) return constantColumn(type, null, length);
+  const valid = bothValid(validityOf(left), validityOf(right));
+  const family = familyOf(type);
+  if (family === 'float') {
+    const [a, b] = [doublesOf(left), doublesOf(right)];
+    const values = numberKernels(length)?.doubles(op, a, b, length) ?? floats(op, a, b, length);
+    return { form: 'number', type, length, values, valid };
+  }
+  if (family === 'int' && isSigned64(type)) {
+    const [a, b] = [wideOf(left), wideOf(right)];
+    const kernels = a === null || b === null ? null : numberKernels(length);
+    // Null where a result does not fit, if only in a row without a value: the loops below know.
+    const values = kernels?.integers(op, a as BigInt64Array, b as BigInt64Array, length) ?? null;
+    if (values !== null) return { form: 'wide', type, length, values, valid };
+  }
+  if (family !== 'decimal') {
+    const [a, b] = [safeOf(left), safeOf(right)];
+    const values = a === null || b === null ? null : safeLoop(op, a, b, valid, length);
+    if (values !== null && family === 'int' && inUnsignedRange(values, type, valid)) {
+      return { form: 'number', type, length, values, valid };
+    }
+  }
+  return exactLoop(op, left, right, valid, type);
+}
+
+function isNull(column: Column): boolean {
+  return column.form === 'constant' && column.value === null;
+}
+
+/** A constant is one number, anything else an array. */
+type Operand = Float64Array | Float32Array | Int32Array | number;
+
+function doublesOf(column: Column): Operand {
+  if (column.form === 'number') return column.values;
+  if (column.form === 'constant') return Number(column.value);
+  const read = reader(column);
+  return Float64Array.from({ length: column.length }, (_, i) => Number(read(i) ?? 0));
+}
+
+function safeOf(column: Column): Operand | null {
+  if (column.form === 'number') return column.values;
+  if (column.form === 'wide') return asSafeNumbers(column);
+  if (column.form !== 'constant') return null;
+  const number = Number(column.value);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+const isSigned64 = (type: DataType): boolean => typeText(type) === 'int64';
+
+function wideOf(column: Column): BigInt64Array | bigint | null {
+  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
+  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
+  return BigInt.asIntN(64, column.value) === column.value ? column.value : null;
+}
+
+function spread(operand: Operand, length: number): Float64Array | Float32Array | Int32Array {
+  return typeof operand === 'number' ? new Float64Array(length).fill(operand) : operand;
+}
+
+function floats(op: ArithmeticOperator, a: Operand, b: Operand, length: number): Float64Array {
+  const values = new Float64Array(length);
+  floatLoop(op, a, b, values);
+  return values;
+}
+
+function floatLoop(op: ArithmeticOperator, left: Operand, right: Operand, out: Float64Array): void {
+  const n = out.length;
+  if (typeof right === 'number' && left instanceof Float64Array) {
+    constantLoop(op, left, right, out);
+    return;
+  }
+  const [a, b] = [spread(left, n), spread(right, n)];
+  if (op === '+') for (let i = 0; i < n; i++) out[i] = (a[i] as number) + (b[i] as number);
+  else if (op === '-') for (let i = 0; i < n; i++) out[i] = (a[i] as number) - (b[i] as number);
+  else if (op === '*') for (let i = 0; i < n; i++) out[i] = (a[i] as number) * (b[i] as number);
+  else if (op === '/') for (let i = 0; i < n; i++) out[i] = (a[i] as number) / (b[i] as number);
+  else for (let i = 0; i < n; i++) out[i] = (a[i] as number) % (b[i] as number);
+}
+
+function constantLoop(op: ArithmeticOperator, a: Float64Array, c: number, out: Float64Array): void {
+  const n = out.length;
+  if (op === '+') for (let i = 0; i < n; i++) out[i] = (a[i] as number) + c;
+  else if (op === '-') for (let i = 0; i < n; i++) out[i] = (a[i] as number) - c;
+  else if (op === '*') for (let i = 0; i < n; i++) out[i] = (a[i] as number) * c;
+  else if (op === '/') for (let i = 0; i < n; i++) out[i] = (a[i] as number) / c;
+  else for (let i = 0; i < n; i++) out[i] = (a[i] as number) % c;
+}
+
+/** Null where a result leaves the range in which doubles are exact integers. */
+function safeLoop(
+  op: ArithmeticOperator,
+  left: Operand,
+  right: Operand,
+  valid: Validity,
+  n: number,
+): Float64Array | null {
+  const [a, b] = [spread(left, n), spread(right, n)];
+  const out = new Float64Array(n);
+  if (op === '+') for (let i = 0; i < n; i++) out[i] = (a[i] as number) + (b[i] as number);
+  else if (op === '-') for (let i = 0; i < n; i++) out[i] = (a[i] as number) - (b[i] as number);
+  else if (op === '*') for (let i = 0; i < n; i++) out[i] = (a[i] as number) * (b[i] as number);
+  else if (op === '%') for (let i = 0; i < n; i++) out[i] = (a[i] as number) % (b[i] as number);
+  else for (let i = 0; i < n; i++) out[i] = quotient(a[i] as number, b[i] as number);
+  // NaN and what lies outside shows afterwards; a row that is null may hold anything.
+  for (let i = 0; i < n; i++) {
+    const result = out[i] as number;
+    if (result >= Number.MIN_SAFE_INTEGER && result <= Number.MAX_SAFE_INTEGER) {
+      // An integer has no negative zero.
+      if (result === 0) out[i] = 0;
+      continue;
+    }
+    if (valid !== null && valid[i] === 0) out[i] = 0;
+    else if ((op === '/' || op === '%') && b[i] === 0) return divisionByZero();
+    else return null;
+  }
+  return out;
+}
+
+/** The quotient of two large doubles may round up to the next integer. */
+function quotient(x: number, y: number): number {
+  if (y === 0) return Number.NaN;
+  return Math.abs(x) > 2 ** 50 ? Number(BigInt(x) / BigInt(y)) : Math.trunc(x / y);
+}
+
+function inUnsignedRange(values: Float64Array, type: DataType, valid: Validity): boolean {
+  if (integerRange(type)[0] < 0n) return true;
+  for (let i = 0; i < values.length; i++) {
+    if ((values[i] as number) < 0 && (valid === null || valid[i] === 1)) return false;
+  }
+  return true;
+}
+
+function divisionByZero(): never {
+  throw new DirspaceError('InvalidInput', 'Division by zero; guard it with CASE or NULLIF');
+}
+
+function exactLoop(
+  op: ArithmeticOperator,
+  left: Column,
+  right: Column,
+  valid: Validity,
+  type: DataType,
+): Column {
+  const [a, b] = [reader(left), reader(right)];
+  const compute =
+    familyOf(type) === 'decimal'
+      ? decimals(op, left.type, right.type, type as Decimal)
+      : integers(op, type);
+  const values: Value[] = new Array(left.length).fill(null);
+  for (let i = 0; i < values.length; i++) {
+    if (valid !== null && valid[i] === 0) continue;
+    values[i] = compute(a(i) as bigint, b(i) as bigint);
+  }
+  return columnOf(type, values);
+}
+
+function integers(op: ArithmeticOperator, type: DataType): (a: bigint, b: bigint) => bigint {
+  const [least, greatest] = integerRange(familyOf(type) === 'int' ? type : INT64);
+  return (a, b) => {
+    const result = apply(op, a, b);
+    if (result < least || result > greatest) overflow(op, String(a), String(b), type);
+    return result;
+  };
+}
+
+function overflow(op: string, a: string, b: string, type: DataType): never {
+  throw new DirspaceError(
+    'InvalidInput',
+    `${a} ${op} ${b} does not fit ${typeText(type)}; CAST one side to a wider type`,
+  );
+}
+
+function apply(op: ArithmeticOperator, a: bigint, b: bigint): bigint {
+  if (op === '+') return a + b;
+  if (op === '-') return a - b;
+  if (op === '*') return a * b;
+  if (b === 0n) return divisionByZero();
+  return op === '/' ? a / b : a % b;
+}
+
+/** A quotient is rounded half away from zero at the digits of its type. */
+function decimals(
+  op: ArithmeticOperator,
+  left: DataType,
+  right: DataType,
+  type: Decimal,
+): (a: bigint, b: bigint) => bigint {
+  const [s, t] = [decimalScale(left), decimalScale(right)];
+  const limit = 10n ** BigInt(type.precision);
+  const shared = Math.max(s, t);
+  const [up, over] = [10n ** BigInt(shared - s), 10n ** BigInt(shared - t)];
+  return (a, b) => {
+    let result: bigint;
+    if (op === '*') result = rounded(a * b, s + t, type.scale);
+    else if (op === '/') {
+      if (b === 0n) return divisionByZero();
+      // One digit more than asked for, then rounded.
+      const power = type.scale + 1 + t - s;
+      const scaled = power >= 0 ? (a * 10n ** BigInt(power)) / b : a / (b * 10n ** BigInt(-power));
+      result = rounded(scaled, type.scale + 1, type.scale);
+    } else result = rounded(apply(op, a * up, b * over), shared, type.scale);
+    if (result <= -limit || result >= limit) overflow(op, String(a), String(b), type);
+    return result;
+  };
+}
+
+/** Half away from zero. */
+export function rounded(value: bigint, from: number, to: number): bigint {
+  if (from <= to) return value * 10n ** BigInt(to - from);
+  const power = 10n ** BigInt(from - to);
+  const rest = value % power;
+  const up = 2n * (rest < 0n ? -rest : rest) >= power;
+  return value / power + (up ? (rest < 0n ? -1n : 1n) : 0n);
+}
+
+/** Counts in a finer unit; bigint, so that nothing overflows. */
+export function rescaleColumn(column: Column, factor: bigint): Column {
+  const read = reader(column);
+  const valid = validityOf(column);
+  const values: bigint[] = new Array(column.length).fill(0n);
+  for (let i = 0; i < values.length; i++) {
+    if (valid !== null && valid[i] === 0) continue;
+    values[i] = BigInt(read(i) as number | bigint) * factor;
+  }
+  return { form: 'wide', type: column.type, length: column.length, values, valid };
+}

@@ -1,0 +1,170 @@
+/**
+ * Membership in a set of constants: a short list is a few comparisons, a long one a hash look-up;
+ * text is looked up by its bytes, without a string a row. It knows columns and sets of values.
+ */
+import { systemEnv } from '../../env.ts';
+import { drained } from '../../steps.ts';
+import {
+  asSafeNumbers,
+  type BytesColumn,
+  type Column,
+  FALSE,
+  maskNulls,
+  reader,
+  TRUE,
+  UNKNOWN,
+  type Value,
+} from '../typed/index.ts';
+import { compareWithConstant } from './evaluate-compare.ts';
+
+const SHORT_LIST = 4;
+
+/** Null in the list makes "not found" unknown. */
+export function isAmong(column: Column, values: ReadonlySet<Value>, hasNull: boolean): Uint8Array {
+  const out = found(column, values);
+  if (hasNull) for (let i = 0; i < out.length; i++) if (out[i] === FALSE) out[i] = UNKNOWN;
+  return out;
+}
+
+function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
+  const { length } = column;
+  if (values.size <= SHORT_LIST && values.size > 0) {
+    let out: Uint8Array | null = null;
+    for (const value of values) {
+      const next = compareWithConstant('=', column, value);
+      if (out === null) out = next;
+      else for (let i = 0; i < length; i++) out[i] = Math.max(out[i] as number, next[i] as number);
+    }
+    return out ?? new Uint8Array(length);
+  }
+  const out = new Uint8Array(length);
+  if (column.form === 'bytes') {
+    lookUpBytes(column, values, out);
+    return maskNulls(out, column.valid);
+  }
+  const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
+  const numbers = column.form === 'number' ? column.values : safe;
+  if (numbers !== null && (column.form === 'number' || column.form === 'wide')) {
+    const wanted = numbersOf(values);
+    for (let i = 0; i < length; i++) out[i] = wanted.has(numbers[i] as number) ? TRUE : FALSE;
+    return maskNulls(out, column.valid);
+  }
+  const read = reader(column);
+  for (let i = 0; i < length; i++) {
+    const value = read(i) ?? null;
+    out[i] = value === null ? UNKNOWN : values.has(value) ? TRUE : FALSE;
+  }
+  return out;
+}
+
+const knownNumbers = new WeakMap<ReadonlySet<Value>, ReadonlySet<number>>();
+
+/** Made once for a list, which is looked up in for each slice of each batch. */
+function numbersOf(values: ReadonlySet<Value>): ReadonlySet<number> {
+  const known = knownNumbers.get(values);
+  if (known !== undefined) return known;
+  const wanted = new Set<number>();
+  for (const value of values) {
+    const number = Number(value);
+    if (typeof value === 'number' || Number.isSafeInteger(number)) wanted.add(number);
+  }
+  knownNumbers.set(values, wanted);
+  return wanted;
+}
+
+/** Open addressing over a hash of the bytes. */
+interface ByteTable {
+  /** The keys, one after the other: key k is `bytes[ends[k - 1] .. ends[k])`, key 0 from 0 on. */
+  readonly bytes: Uint8Array;
+  readonly ends: Int32Array;
+  /** Which key is there; -1 for none. */
+  readonly slots: Int32Array;
+}
+
+const knownTables = new WeakMap<ReadonlySet<Value>, ByteTable>();
+
+/** Keys handled between two steps. */
+const STEP_KEYS = 8_192;
+
+/** Makes the table of a long list of texts in steps; `isAmong` needs it, and would make it at once. */
+export function* prepareAmong(column: Column, values: ReadonlySet<Value>): Generator<void> {
+  if (values.size < STEP_KEYS) return;
+  if (column.form === 'bytes') {
+    if (!knownTables.has(values)) yield* makeTable(values);
+  } else if (column.form === 'wide' || column.form === 'number') numbersOf(values);
+}
+
+function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {
+  let most = 0;
+  // No code unit of UTF-16 has more bytes in UTF-8.
+  for (const value of values) most += 3 * (value as string | Uint8Array).length;
+  const bytes = Buffer.allocUnsafeSlow(most);
+  const ends = new Int32Array(values.size);
+  let size = 16;
+  while (size < values.size * 4) size *= 2;
+  const slots = new Int32Array(size).fill(-1);
+  const mask = size - 1;
+  let [key, end] = [0, 0];
+  for (const value of values) {
+    const start = end;
+    if (typeof value === 'string') end += bytes.write(value, end);
+    else {
+      bytes.set(value as Uint8Array, end);
+      end += (value as Uint8Array).length;
+    }
+    let slot = hash(bytes, start, end) & mask;
+    while (slots[slot] !== -1) slot = (slot + 1) & mask;
+    slots[slot] = key;
+    ends[key++] = end;
+    if (key % STEP_KEYS === 0) yield;
+  }
+  const table = { bytes, ends, slots };
+  knownTables.set(values, table);
+  return table;
+}
+
+function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8Array): void {
+  const { bytes, ends: keyEnds, slots } = knownTables.get(values) ?? drained(makeTable(values));
+  const mask = slots.length - 1;
+  const { data, starts, ends } = column;
+  for (let i = 0; i < out.length; i++) {
+    const start = starts[i] as number;
+    const end = ends[i] as number;
+    let slot = hash(data, start, end) & mask;
+    let result = FALSE;
+    for (let k = slots[slot] as number; k !== -1; k = slots[slot] as number) {
+      const from = k === 0 ? 0 : (keyEnds[k - 1] as number);
+      if (sameBytes(data, start, end, bytes, from, keyEnds[k] as number)) {
+        result = TRUE;
+        break;
+      }
+      slot = (slot + 1) & mask;
+    }
+    out[i] = result;
+  }
+}
+
+/** Of this process: who writes a list must not know which texts fall together. */
+const SEED = Math.floor(systemEnv.random() * 2 ** 32) | 0;
+
+function hash(data: Uint8Array, start: number, end: number): number {
+  let h = SEED;
+  for (let i = start; i < end; i++) {
+    h = Math.imul(h ^ (data[i] as number), 0x9e3779b1);
+    h ^= h >>> 15;
+  }
+  return (h ^ (h >>> 13)) >>> 0;
+}
+
+function sameBytes(
+  data: Uint8Array,
+  start: number,
+  end: number,
+  keys: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  if (end - start !== to - from) return false;
+  for (let k = start, at = from; k < end; k++, at++) if (data[k] !== keys[at]) return false;
+  return true;
+}

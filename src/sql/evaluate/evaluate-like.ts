@@ -1,0 +1,327 @@
+/**
+ * LIKE and ILIKE over UTF-8 bytes, in time linear in the text. A pattern is compiled once: exact,
+ * prefix, suffix and contains have loops of their own; of anything else the parts between the % are
+ * looked for from left to right. It knows patterns and bytes, no SQL.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  type BytesColumn,
+  type Column,
+  FALSE,
+  maskNulls,
+  reader,
+  TRUE,
+  UNKNOWN,
+} from '../typed/index.ts';
+import { equalBytes } from './evaluate-compare.ts';
+import { LongNeedle, SHORT_NEEDLE } from './find-text.ts';
+
+/** A byte of the pattern, or one of these. */
+const ANY_ONE = -1;
+const ANY_RUN = -2;
+
+export function evaluateLike(
+  column: Column,
+  pattern: Column,
+  escaping: string,
+  insensitive: boolean,
+): Uint8Array {
+  if (pattern.form === 'constant') {
+    if (pattern.value === null) return new Uint8Array(column.length).fill(UNKNOWN);
+    const compiled = compilePattern(String(pattern.value), escaping, insensitive);
+    return column.form === 'bytes'
+      ? maskNulls(matchColumn(column, compiled, insensitive), column.valid)
+      : matchValues(column, () => compiled, insensitive);
+  }
+  const read = reader(pattern);
+  return matchValues(
+    column,
+    (row) => {
+      const value = read(row) ?? null;
+      return value === null ? null : compilePattern(String(value), escaping, insensitive);
+    },
+    insensitive,
+  );
+}
+
+/** What stands between two % of a pattern, or before the first or after the last one. */
+interface Part {
+  readonly tokens: Int16Array;
+  /** Set for one that is long, and has no _. */
+  readonly long: LongNeedle | undefined;
+}
+
+/** A part with _ is compared anew at each character, so that its length is bounded. */
+const MAX_WILD_PART = 1000;
+
+interface LikePattern {
+  readonly tokens: Int16Array;
+  readonly parts: readonly Part[];
+}
+
+/** Throws InvalidInput for a pattern that ends in its escape character, or has too long a part with _. */
+export function compilePattern(
+  pattern: string,
+  escaping: string,
+  insensitive: boolean,
+): LikePattern {
+  const tokens: number[] = [];
+  const characters = [...(insensitive ? pattern.toLowerCase() : pattern)];
+  const marker = insensitive ? escaping.toLowerCase() : escaping;
+  for (let i = 0; i < characters.length; i++) {
+    let character = characters[i] as string;
+    if (character === marker) {
+      const next = characters[++i];
+      if (next === undefined) {
+        throw new DirspaceError(
+          'InvalidInput',
+          `The LIKE pattern '${pattern.slice(0, 60)}' ends in its escape character`,
+        );
+      }
+      character = next;
+    } else if (character === '%') {
+      if (tokens.at(-1) !== ANY_RUN) tokens.push(ANY_RUN);
+      continue;
+    } else if (character === '_') {
+      tokens.push(ANY_ONE);
+      continue;
+    }
+    for (const byte of Buffer.from(character)) tokens.push(byte);
+  }
+  const compiled = Int16Array.from(tokens);
+  const parts: Part[] = [];
+  for (let start = 0; start <= compiled.length; ) {
+    const run = compiled.indexOf(ANY_RUN, start);
+    const end = run < 0 ? compiled.length : run;
+    // The first and the last part are compared at one place only.
+    parts.push(partOf(compiled.subarray(start, end), start > 0 && run >= 0, pattern));
+    start = end + 1;
+  }
+  return { tokens: compiled, parts };
+}
+
+function partOf(tokens: Int16Array, isSought: boolean, pattern: string): Part {
+  if (!isSought || tokens.length <= SHORT_NEEDLE) return { tokens, long: undefined };
+  if (!tokens.includes(ANY_ONE)) return { tokens, long: new LongNeedle(tokens) };
+  if (tokens.length > MAX_WILD_PART) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The LIKE pattern '${pattern.slice(0, 60)}' has ${tokens.length} bytes with _ between two %; ${MAX_WILD_PART} is the most`,
+    );
+  }
+  return { tokens, long: undefined };
+}
+
+function matchColumn(column: BytesColumn, like: LikePattern, insensitive: boolean): Uint8Array {
+  const folded = insensitive ? foldCase(column) : null;
+  if (folded !== null) return matchColumn(folded, like, false);
+  const { tokens: pattern } = like;
+  const out = new Uint8Array(column.length);
+  const first = pattern[0] === ANY_RUN;
+  const last = pattern.at(-1) === ANY_RUN;
+  const middle = pattern.subarray(
+    first ? 1 : 0,
+    pattern.length - (last && pattern.length > 1 ? 1 : 0),
+  );
+  if (first && pattern.length === 1) return out.fill(TRUE);
+  const isLong = first && last && middle.length > SHORT_NEEDLE;
+  if (insensitive || isLong || middle.some((token) => token < 0)) {
+    return generalLoop(column, like, insensitive, out);
+  }
+  const needle = Uint8Array.from(middle);
+  if (first && last) containsLoop(column, needle, out);
+  else if (first) suffixLoop(column, needle, out);
+  else if (last) prefixLoop(column, needle, out);
+  else equalBytes(column, needle, out);
+  return out;
+}
+
+function prefixLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array): void {
+  const { data, starts, ends } = column;
+  const size = needle.length;
+  for (let i = 0; i < out.length; i++) {
+    const start = starts[i] as number;
+    let k = 0;
+    if ((ends[i] as number) - start >= size) while (k < size && data[start + k] === needle[k]) k++;
+    out[i] = k === size ? TRUE : FALSE;
+  }
+}
+
+function suffixLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array): void {
+  const { data, starts, ends } = column;
+  const size = needle.length;
+  for (let i = 0; i < out.length; i++) {
+    const start = (ends[i] as number) - size;
+    let k = 0;
+    if (start >= (starts[i] as number)) while (k < size && data[start + k] === needle[k]) k++;
+    out[i] = k === size ? TRUE : FALSE;
+  }
+}
+
+/** A native search over the whole buffer pays off while matches are few. */
+const SAMPLE = 256;
+
+function containsLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array): void {
+  const { data, starts, ends, length } = column;
+  const size = needle.length;
+  if (size === 0) {
+    out.fill(TRUE);
+    return;
+  }
+  let row = 0;
+  if (column.dense && length > 0) {
+    const bytes = Buffer.from(data.buffer, data.byteOffset, ends[length - 1]);
+    let at = starts[0] as number;
+    for (let searches = 1; ; searches++) {
+      at = bytes.indexOf(needle, at);
+      if (at < 0) return;
+      while ((ends[row] as number) <= at) row++;
+      // A match that runs over the end of a row is none.
+      if (at >= (starts[row] as number) && at + size <= (ends[row] as number)) {
+        out[row] = TRUE;
+        at = ends[row] as number;
+        row++;
+        if (row === length) return;
+      } else at++;
+      if (searches % SAMPLE === 0 && row < searches * 24) break;
+    }
+  }
+  const lead = needle[0] as number;
+  for (; row < length; row++) {
+    const stop = (ends[row] as number) - size;
+    let hit = FALSE;
+    for (let p = starts[row] as number; p <= stop; p++) {
+      if (data[p] !== lead) continue;
+      let k = 1;
+      while (k < size && data[p + k] === needle[k]) k++;
+      if (k === size) {
+        hit = TRUE;
+        break;
+      }
+    }
+    if (hit === TRUE) out[row] = TRUE;
+  }
+}
+
+function generalLoop(
+  column: BytesColumn,
+  pattern: LikePattern,
+  insensitive: boolean,
+  out: Uint8Array,
+): Uint8Array {
+  const { data, starts, ends } = column;
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  for (let i = 0; i < out.length; i++) {
+    const start = starts[i] as number;
+    const end = ends[i] as number;
+    if (!insensitive) out[i] = matches(data, start, end, pattern) ? TRUE : FALSE;
+    else {
+      const lower = Buffer.from(bytes.toString('utf8', start, end).toLowerCase());
+      out[i] = matches(lower, 0, lower.length, pattern) ? TRUE : FALSE;
+    }
+  }
+  return out;
+}
+
+/** The column in lower case where all of it is ASCII and lies together. */
+function foldCase(column: BytesColumn): BytesColumn | null {
+  const { data, starts, ends, length } = column;
+  if (!column.dense || length === 0) return null;
+  const first = starts[0] as number;
+  const folded = new Uint8Array((ends[length - 1] as number) - first);
+  let other = 0;
+  for (let i = 0; i < folded.length; i++) {
+    const byte = data[first + i] as number;
+    other |= byte;
+    folded[i] = byte >= 65 && byte <= 90 ? byte + 32 : byte;
+  }
+  if (other > 127) return null;
+  if (first === 0) return { ...column, data: folded };
+  const moved = (offsets: Int32Array): Int32Array => offsets.map((offset) => offset - first);
+  return { ...column, data: folded, starts: moved(starts), ends: moved(ends) };
+}
+
+function matchValues(
+  column: Column,
+  patternOf: (row: number) => LikePattern | null,
+  insensitive: boolean,
+): Uint8Array {
+  const out = new Uint8Array(column.length);
+  const read = reader(column);
+  for (let i = 0; i < out.length; i++) {
+    const value = read(i) ?? null;
+    const pattern = value === null ? null : patternOf(i);
+    if (pattern === null) out[i] = UNKNOWN;
+    else {
+      const text = Buffer.from(insensitive ? String(value).toLowerCase() : String(value));
+      out[i] = matches(text, 0, text.length, pattern) ? TRUE : FALSE;
+    }
+  }
+  return out;
+}
+
+/** Whether `data[start..end)` is the pattern. */
+export function matches(
+  data: Uint8Array,
+  start: number,
+  end: number,
+  { parts }: LikePattern,
+): boolean {
+  const head = (parts[0] as Part).tokens;
+  const from = matchAt(data, start, end, head);
+  if (parts.length === 1) return from === end;
+  if (from < 0) return false;
+  const until = matchBefore(data, from, end, (parts.at(-1) as Part).tokens);
+  if (until < 0) return false;
+  let at = from;
+  for (let k = 1; k < parts.length - 1; k++) {
+    at = find(data, at, until, parts[k] as Part);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/** Where the tokens end that begin at `start`, -1 where they do not. */
+function matchAt(data: Uint8Array, start: number, end: number, tokens: Int16Array): number {
+  let at = start;
+  for (let k = 0; k < tokens.length; k++) {
+    if (at >= end) return -1;
+    const token = tokens[k] as number;
+    if (token === ANY_ONE) {
+      at++;
+      while (at < end && ((data[at] as number) & 0xc0) === 0x80) at++;
+    } else if (token !== data[at++]) return -1;
+  }
+  return at;
+}
+
+/** Where the tokens begin that end at `end`, -1 where they do not. */
+function matchBefore(data: Uint8Array, start: number, end: number, tokens: Int16Array): number {
+  let at = end;
+  for (let k = tokens.length - 1; k >= 0; k--) {
+    if (at <= start) return -1;
+    const token = tokens[k] as number;
+    at--;
+    if (token === ANY_ONE) while (at > start && ((data[at] as number) & 0xc0) === 0x80) at--;
+    else if (token !== data[at]) return -1;
+  }
+  return at;
+}
+
+/** Where the first of the part's places within `data[start..end)` ends, -1 where it has none. */
+function find(data: Uint8Array, start: number, end: number, { tokens, long }: Part): number {
+  if (long !== undefined) {
+    const at = long.find(data, start, end);
+    return at < 0 ? -1 : at + tokens.length;
+  }
+  const lead = tokens[0] as number;
+  const last = end - tokens.length;
+  for (let at = start; at <= last; at++) {
+    const byte = data[at] as number;
+    // A character is not begun in its middle.
+    if (lead === ANY_ONE ? (byte & 0xc0) === 0x80 : byte !== lead) continue;
+    const stop = matchAt(data, at, end, tokens);
+    if (stop >= 0) return stop;
+  }
+  return -1;
+}

@@ -1,0 +1,402 @@
+/**
+ * Bound tree + frame -> column. One case a kind of node; the loops live beside it, by theme. It
+ * never looks at names or at the text.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { drained } from '../../steps.ts';
+import {
+  dictionaryFrame,
+  type Frame,
+  gather,
+  memberOf,
+  NarrowFrame,
+  noColumns,
+  truthOf,
+} from '../load/index.ts';
+import {
+  type Bound,
+  type Column,
+  canFail,
+  childrenOf,
+  columnOf,
+  constantColumn,
+  FALSE,
+  familyOf,
+  maskNulls,
+  reader,
+  TRUE,
+  truthColumn,
+  type Value,
+  validityOf,
+} from '../typed/index.ts';
+import { castColumn } from './cast.ts';
+import { onlyDictionary } from './dictionary-trees.ts';
+import { evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
+import { compareWithConstant, inRange } from './evaluate-compare.ts';
+import { compareColumns } from './evaluate-compare-columns.ts';
+import { isAmong, prepareAmong } from './evaluate-in.ts';
+import { evaluateLike } from './evaluate-like.ts';
+import { numberKernels } from './number-kernels.ts';
+import { countSelected } from './selection.ts';
+import { isLight, workOf } from './weight.ts';
+
+/** The value of a tree without columns. Throws what its evaluation throws. */
+export function evaluateConstant(bound: Bound): Value {
+  return reader(evaluate(bound, noColumns()))(0) ?? null;
+}
+
+/**
+ * The value of `bound` for every row of `frame`. Throws InvalidInput for values that do not fit, and
+ * before values are made that take more memory than the frame has.
+ */
+export function evaluate(bound: Bound, frame: Frame): Column {
+  const { memory } = frame;
+  const before = memory.used;
+  const column = evaluateNode(bound, frame);
+  if (isApart(column)) memory.used = before;
+  return column;
+}
+
+/** Truth and numbers refer to nothing of what they were computed from. */
+const isApart = ({ form }: Column): boolean =>
+  form === 'truth' || form === 'number' || form === 'wide';
+
+function evaluateNode(bound: Bound, frame: Frame): Column {
+  if (frame.length > 1) {
+    const once = overDictionary(bound, frame);
+    if (once !== null) return once;
+  }
+  switch (bound.kind) {
+    case 'and':
+    case 'or':
+    case 'case':
+    case 'coalesce':
+      return drained(lazyNode(bound, frame));
+    default:
+      return appliedNode(
+        bound,
+        childrenOf(bound).map((child) => evaluate(child, frame)),
+        frame,
+      );
+  }
+}
+
+/**
+ * As `evaluate`, but a generator that yields between the nodes of the tree, so that its caller can let
+ * other work go on in between: after about as many comparisons as take a millisecond, however many rows
+ * they are for.
+ */
+export function* evaluateInSteps(bound: Bound, frame: Frame): Generator<void, Column> {
+  if (isLight(bound, frame)) {
+    const column = evaluate(bound, frame);
+    if (frame.meter.isFull(workOf(bound, frame))) yield;
+    return column;
+  }
+  const { memory } = frame;
+  const before = memory.used;
+  let column = frame.length > 1 ? overDictionary(bound, frame) : null;
+  column ??= isLazy(bound)
+    ? yield* lazyNode(bound, frame)
+    : yield* appliedInSteps(bound, yield* childrenInSteps(bound, frame), frame);
+  if (isApart(column)) memory.used = before;
+  return column;
+}
+
+function* childrenInSteps(bound: Bound, frame: Frame): Generator<void, Column[]> {
+  const columns: Column[] = [];
+  for (const child of childrenOf(bound)) columns.push(yield* evaluateInSteps(child, frame));
+  return columns;
+}
+
+function* appliedInSteps(
+  bound: Bound,
+  children: readonly Column[],
+  frame: Frame,
+): Generator<void, Column> {
+  if (bound.kind === 'in') yield* prepareAmong(children[0] as Column, bound.values);
+  return appliedNode(bound, children, frame);
+}
+
+/** Nodes that evaluate some of their children for some of the rows only. */
+type Lazy = Extract<Bound, { kind: 'and' | 'or' | 'case' | 'coalesce' }>;
+
+const isLazy = ({ kind }: Bound): boolean =>
+  kind === 'and' || kind === 'or' || kind === 'case' || kind === 'coalesce';
+
+function* lazyNode(bound: Bound, frame: Frame): Generator<void, Column> {
+  const lazy = bound as Lazy;
+  if (lazy.kind === 'case') return yield* evaluateCase(lazy, frame);
+  if (lazy.kind === 'coalesce') return yield* evaluateCoalesce(lazy.args, frame, lazy.type);
+  return truthColumn(yield* logicInSteps(lazy, frame));
+}
+
+/** What a node makes of the values of its children, which are those of `childrenOf`. */
+function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): Column {
+  const { length } = frame;
+  const [first, second, third] = children as [Column, Column, Column];
+  switch (bound.kind) {
+    case 'literal':
+      return constantColumn(bound.type, bound.value, length);
+    case 'column':
+      return frame.column(bound);
+    case 'virtual':
+      return frame.virtual(bound.name);
+    case 'not': {
+      const truth = truthOf(first);
+      const out = new Uint8Array(length);
+      for (let i = 0; i < length; i++) out[i] = 2 - (truth[i] as number);
+      return truthColumn(out);
+    }
+    case 'is':
+      return truthColumn(evaluateIs(bound, first));
+    case 'compare':
+      return truthColumn(compareColumns(bound.op, first, second));
+    case 'compareConstant':
+      return truthColumn(compareWithConstant(bound.op, first, bound.value));
+    case 'range':
+      return truthColumn(inRange(first, bound.low, bound.high));
+    case 'known': {
+      const out = new Uint8Array(length).fill(bound.value ? TRUE : FALSE);
+      return truthColumn(maskNulls(out, validityOf(first)));
+    }
+    case 'distinct':
+      return truthColumn(evaluateDistinct(bound.negated, first, second, third));
+    case 'in':
+      return truthColumn(isAmong(first, bound.values, bound.hasNull));
+    case 'like':
+      return truthColumn(evaluateLike(first, second, bound.escape, bound.insensitive));
+    case 'arithmetic':
+      return evaluateArithmetic(bound.op, first, second, bound.type);
+    case 'rescale':
+      return rescaleColumn(first, bound.factor);
+    case 'cast':
+      return castColumn(first, bound.type, bound.mode, frame.memory);
+    case 'call':
+      return bound.run.evaluate(children, length, bound.type, frame.memory);
+    case 'list': {
+      frame.memory.take(length * (LIST_OVERHEAD + REFERENCE * bound.items.length));
+      const readers = children.map((child) => reader(child));
+      const rows = Array.from({ length }, (_, row) => readers.map((read) => read(row) ?? null));
+      return columnOf(bound.type, rows);
+    }
+    case 'member':
+      return memberOf(first, bound.index, bound.type);
+    default:
+      throw new DirspaceError('Internal', `A node ${bound.kind} is not applied to columns`);
+  }
+}
+
+/** Bytes of a list and of each of its items, as JavaScript keeps them. */
+const LIST_OVERHEAD = 32;
+const REFERENCE = 8;
+
+/** Kinds whose truth values are a fresh array, which may be written to. */
+const FRESH = new Set([
+  'compare',
+  'compareConstant',
+  'range',
+  'in',
+  'like',
+  'is',
+  'not',
+  'known',
+  'distinct',
+]);
+
+/** Below this share of undecided rows, the next operand is evaluated over those alone. */
+const NARROW_BELOW = 0.25;
+
+/** `keepUnknown` false: only what is true matters, so that unknown rows need no more looking at. */
+export function* logicInSteps(
+  bound: Extract<Bound, { kind: 'and' | 'or' }>,
+  frame: Frame,
+  keepUnknown = true,
+): Generator<void, Uint8Array> {
+  const { length } = frame;
+  const isAnd = bound.kind === 'and';
+  const decided = isAnd ? FALSE : TRUE;
+  let truth: Uint8Array | null = null;
+  for (const arg of bound.args) {
+    if (truth === null) {
+      const first = isLight(arg, frame) ? evaluate(arg, frame) : yield* evaluateInSteps(arg, frame);
+      truth = first.form === 'truth' && FRESH.has(arg.kind) ? first.values : truthOf(first).slice();
+      continue;
+    }
+    const least = isAnd && !keepUnknown ? TRUE : 0;
+    const open = countOpen(truth, decided, least);
+    if (open === 0) break;
+    if (open < length * NARROW_BELOW || (open < length && canFail(arg))) {
+      const rows = openRows(truth, decided, least, open);
+      const next = truthOf(yield* evaluateInSteps(arg, new NarrowFrame(frame, rows)));
+      joinRows(isAnd, truth, next, rows);
+    } else joinAll(isAnd, truth, truthOf(yield* evaluateInSteps(arg, frame)));
+  }
+  return truth ?? new Uint8Array(length).fill(isAnd ? TRUE : FALSE);
+}
+
+// The loops have functions of their own: one inside a generator is compiled much later.
+
+/** Rows that are not `decided`, and at least `least`. */
+function countOpen(truth: Uint8Array, decided: number, least: number): number {
+  if (least === TRUE) return countSelected(truth);
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) return truth.length - kernels.count(truth, decided);
+  let open = 0;
+  for (let i = 0; i < truth.length; i++) if (truth[i] !== decided) open++;
+  return open;
+}
+
+function openRows(truth: Uint8Array, decided: number, least: number, open: number): Uint32Array {
+  const rows = new Uint32Array(open);
+  for (let i = 0, k = 0; k < open; i++) {
+    const value = truth[i] as number;
+    if (value !== decided && value >= least) rows[k++] = i;
+  }
+  return rows;
+}
+
+function joinRows(isAnd: boolean, truth: Uint8Array, next: Uint8Array, rows: Uint32Array): void {
+  for (let k = 0; k < rows.length; k++) {
+    const row = rows[k] as number;
+    const [a, b] = [truth[row] as number, next[k] as number];
+    truth[row] = isAnd ? Math.min(a, b) : Math.max(a, b);
+  }
+}
+
+function joinAll(isAnd: boolean, truth: Uint8Array, next: Uint8Array): void {
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) {
+    kernels.join(isAnd, truth, next);
+    return;
+  }
+  const n = truth.length;
+  if (isAnd) for (let i = 0; i < n; i++) truth[i] = Math.min(truth[i] as number, next[i] as number);
+  else for (let i = 0; i < n; i++) truth[i] = Math.max(truth[i] as number, next[i] as number);
+}
+
+function evaluateIs(bound: Extract<Bound, { kind: 'is' }>, column: Column): Uint8Array {
+  const [yes, no] = bound.negated ? [FALSE, TRUE] : [TRUE, FALSE];
+  const out = new Uint8Array(column.length);
+  if (bound.test === 'null') {
+    const valid = validityOf(column);
+    if (valid === null) return out.fill(no);
+    for (let i = 0; i < out.length; i++) out[i] = valid[i] === 0 ? yes : no;
+    return out;
+  }
+  const truth = truthOf(column);
+  const wanted = bound.test === 'true' ? TRUE : FALSE;
+  for (let i = 0; i < out.length; i++) out[i] = truth[i] === wanted ? yes : no;
+  return out;
+}
+
+function evaluateDistinct(
+  negated: boolean,
+  equality: Column,
+  ofLeft: Column,
+  ofRight: Column,
+): Uint8Array {
+  const equal = truthOf(equality);
+  const left = validityOf(ofLeft);
+  const right = validityOf(ofRight);
+  const out = new Uint8Array(equality.length);
+  for (let i = 0; i < out.length; i++) {
+    const [a, b] = [left === null ? 1 : left[i], right === null ? 1 : right[i]];
+    const same = a === b && (a === 0 || equal[i] === TRUE);
+    out[i] = same === negated ? TRUE : FALSE;
+  }
+  return out;
+}
+
+/** Each branch sees only the rows that come to it. */
+function* evaluateCase(
+  bound: Extract<Bound, { kind: 'case' }>,
+  frame: Frame,
+): Generator<void, Column> {
+  const { length } = frame;
+  const values: Value[] = new Array(length).fill(null);
+  let rows = everyRow(length);
+  let here = frame;
+  function* put(value: Bound, at: Uint32Array): Generator<void> {
+    if (at.length === 0) return;
+    const of = at.length === length ? frame : new NarrowFrame(frame, at);
+    const read = reader(yield* evaluateInSteps(value, of));
+    for (let k = 0; k < at.length; k++) values[at[k] as number] = read(k) ?? null;
+  }
+  for (const { when, value } of bound.whens) {
+    if (rows.length === 0) break;
+    const truth = truthOf(yield* evaluateInSteps(when, here));
+    let count = 0;
+    for (let k = 0; k < truth.length; k++) if (truth[k] === TRUE) count++;
+    if (count === 0) continue;
+    const taken = new Uint32Array(count);
+    const left = new Uint32Array(rows.length - count);
+    for (let k = 0, yes = 0, no = 0; k < truth.length; k++) {
+      if (truth[k] === TRUE) taken[yes++] = rows[k] as number;
+      else left[no++] = rows[k] as number;
+    }
+    yield* put(value, taken);
+    rows = left;
+    here = new NarrowFrame(frame, rows);
+  }
+  yield* put(bound.otherwise, rows);
+  return columnOf(bound.type, values);
+}
+
+const everyRow = (length: number): Uint32Array => {
+  const rows = new Uint32Array(length);
+  for (let row = 0; row < length; row++) rows[row] = row;
+  return rows;
+};
+
+function* evaluateCoalesce(
+  args: readonly Bound[],
+  frame: Frame,
+  type: DataType,
+): Generator<void, Column> {
+  let rows = everyRow(frame.length);
+  const values: Value[] = new Array(frame.length).fill(null);
+  for (const arg of args) {
+    if (rows.length === 0) break;
+    const whole = rows.length === frame.length;
+    const column = yield* evaluateInSteps(arg, whole ? frame : new NarrowFrame(frame, rows));
+    if (whole && validityOf(column) === null) return { ...column, type };
+    const read = reader(column);
+    const left: number[] = [];
+    for (let k = 0; k < rows.length; k++) {
+      const row = rows[k] as number;
+      const value = read(k) ?? null;
+      if (value === null) left.push(row);
+      else values[row] = value;
+    }
+    rows = Uint32Array.from(left);
+  }
+  return columnOf(type, values);
+}
+
+/**
+ * A tree over one dictionary column is evaluated once for every entry. Entries no row uses may make
+ * it fail; then the rows are gone through after all.
+ */
+function overDictionary(bound: Bound, frame: Frame): Column | null {
+  if (bound.kind === 'literal' || bound.kind === 'column' || bound.kind === 'virtual') return null;
+  const column = onlyDictionary(bound);
+  if (column === null) return null;
+  const parts = frame.dictionary(column);
+  if (parts === null) return null;
+  let values: Column;
+  const { used } = frame.memory;
+  try {
+    values = evaluate(bound, dictionaryFrame(parts.values, frame.memory));
+  } catch (error) {
+    frame.memory.used = used;
+    if (error instanceof DirspaceError) return null;
+    throw error;
+  }
+  return gather(
+    values.type === bound.type || familyOf(bound.type) === 'bool'
+      ? values
+      : { ...values, type: bound.type },
+    parts.rows,
+  );
+}

@@ -1,0 +1,13 @@
+/**
+ * Evaluates typed trees over the columns of a batch, and turns the results into Arrow columns.
+ */
+
+export { canCast } from './cast.ts';
+export { evaluateConstant, evaluateInSteps, logicInSteps } from './evaluate.ts';
+export { rounded } from './evaluate-arithmetic.ts';
+export { compareWithConstant, lastFour, packed } from './evaluate-compare.ts';
+export { compilePattern } from './evaluate-like.ts';
+export { finderOf, type TextFinder } from './find-text.ts';
+export { countSelected, selectedRows } from './selection.ts';
+export { toVector } from './to-arrow.ts';
+export { isLight, type Weight, weightOf } from './weight.ts';

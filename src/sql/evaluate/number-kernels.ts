@@ -1,0 +1,216 @@
+/**
+ * Arithmetic, comparison and logic over whole columns in WebAssembly with 128-bit vectors. Owns the
+ * module's one instance and its memory, through which columns pass in blocks. The first rows of a
+ * process are evaluated at full speed: a loop of JavaScript runs a hundred times slower until it has
+ * been compiled, and each operator would be such a loop.
+ */
+
+import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
+import type { NumberArray } from '../typed/index.ts';
+import { NUMBERS_BASE64 } from './numbers.wasm.ts';
+
+/** What is used of WebAssembly, which the typings in use do not declare. */
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+}
+
+type Loop = (rows: number) => number;
+type Compare = (to: number, rows: number, flip: number) => void;
+type Comparison = 'lt' | 'le' | 'eq';
+
+type Exports = Record<`${'add' | 'sub' | 'mul' | 'div'}_f64`, Loop> &
+  Record<`${'add' | 'sub' | 'mul' | 'div' | 'rem'}_i64`, Loop> &
+  Record<`${Comparison}_${'f64' | 'i64'}`, Compare> &
+  Record<'min_truth' | 'max_truth', Loop> & {
+    readonly memory: { readonly buffer: ArrayBuffer };
+    count_truth(rows: number, wanted: number): number;
+  };
+
+// As numbers.wat lays out its memory.
+const RIGHT_AT = 65_536;
+const TRUTH_AT = 131_072;
+const OTHER_TRUTH_AT = 196_608;
+const BLOCK = 8_192;
+const TRUTH_BLOCK = 65_536;
+
+/** With fewer rows the way into the module costs more than the loop. */
+export const LEAST_ROWS = 1_024;
+
+const NAMES: Readonly<Record<ArithmeticOperator, 'add' | 'sub' | 'mul' | 'div' | 'rem'>> = {
+  '+': 'add',
+  '-': 'sub',
+  '*': 'mul',
+  '/': 'div',
+  '%': 'rem',
+};
+
+/** The comparison that is computed, and whether its truth is turned round. */
+const COMPARISONS: Readonly<Record<CompareOperator, readonly [Comparison, flip: 0 | 2]>> = {
+  '=': ['eq', 0],
+  '<>': ['eq', 2],
+  '<': ['lt', 0],
+  '<=': ['le', 0],
+  '>': ['le', 2],
+  '>=': ['lt', 2],
+};
+
+export class NumberKernels {
+  readonly #wasm: Exports;
+  readonly #left: Float64Array;
+  readonly #right: Float64Array;
+  readonly #wideLeft: BigInt64Array;
+  readonly #wideRight: BigInt64Array;
+  readonly #truth: Uint8Array;
+  readonly #otherTruth: Uint8Array;
+
+  constructor(wasm: Exports) {
+    const { buffer } = wasm.memory;
+    this.#wasm = wasm;
+    this.#left = new Float64Array(buffer, 0, BLOCK);
+    this.#right = new Float64Array(buffer, RIGHT_AT, BLOCK);
+    this.#wideLeft = new BigInt64Array(buffer, 0, BLOCK);
+    this.#wideRight = new BigInt64Array(buffer, RIGHT_AT, BLOCK);
+    this.#truth = new Uint8Array(buffer, TRUTH_AT, TRUTH_BLOCK);
+    this.#otherTruth = new Uint8Array(buffer, OTHER_TRUTH_AT, TRUTH_BLOCK);
+  }
+
+  /** Doubles as IEEE 754 has them; a number stands for a column of it. Null for %. */
+  doubles(
+    op: ArithmeticOperator,
+    left: NumberArray | number,
+    right: NumberArray | number,
+    length: number,
+  ): Float64Array | null {
+    const name = NAMES[op];
+    if (name === 'rem') return null;
+    const out = new Float64Array(length);
+    for (let from = 0; from < length; from += BLOCK) {
+      const rows = Math.min(BLOCK, length - from);
+      // A result takes the place of the left side.
+      place(this.#left, left, from, rows);
+      if (from === 0 || typeof right !== 'number') place(this.#right, right, from, rows);
+      this.#wasm[`${name}_f64`](rows);
+      out.set(this.#left.subarray(0, rows), from);
+    }
+    return out;
+  }
+
+  /** Exact integers; null where a result may need more than 64 bits, and for a division by zero. */
+  integers(
+    op: ArithmeticOperator,
+    left: BigInt64Array | bigint,
+    right: BigInt64Array | bigint,
+    length: number,
+  ): BigInt64Array | null {
+    const run = this.#wasm[`${NAMES[op]}_i64`];
+    const out = new BigInt64Array(length);
+    for (let from = 0; from < length; from += BLOCK) {
+      const rows = Math.min(BLOCK, length - from);
+      placeWide(this.#wideLeft, left, from, rows);
+      if (from === 0 || typeof right !== 'bigint') placeWide(this.#wideRight, right, from, rows);
+      if (rows % 2 === 1) {
+        // Behind the last row lies what a pair would take for another one.
+        this.#wideLeft[rows] = 0n;
+        this.#wideRight[rows] = 0n;
+      }
+      if (run(rows) !== 0) return null;
+      out.set(this.#wideLeft.subarray(0, rows), from);
+    }
+    return out;
+  }
+
+  /** Truth of `value op c`; `c` is not NaN, and NaN counts as greater than all else. */
+  compareNumbers(op: CompareOperator, values: NumberArray, c: number): Uint8Array {
+    const [name, flip] = COMPARISONS[op];
+    this.#right.fill(c);
+    return this.#compare(values.length, (from, rows) => {
+      place(this.#left, values, from, rows);
+      this.#wasm[`${name}_f64`](TRUTH_AT, rows, flip);
+    });
+  }
+
+  compareIntegers(op: CompareOperator, values: BigInt64Array, c: bigint): Uint8Array {
+    const [name, flip] = COMPARISONS[op];
+    this.#wideRight.fill(c);
+    return this.#compare(values.length, (from, rows) => {
+      placeWide(this.#wideLeft, values, from, rows);
+      this.#wasm[`${name}_i64`](TRUTH_AT, rows, flip);
+    });
+  }
+
+  #compare(length: number, block: (from: number, rows: number) => void): Uint8Array {
+    const out = new Uint8Array(length);
+    for (let from = 0; from < length; from += BLOCK) {
+      const rows = Math.min(BLOCK, length - from);
+      block(from, rows);
+      out.set(this.#truth.subarray(0, rows), from);
+    }
+    return out;
+  }
+
+  /** `truth` becomes the AND, or the OR, of both. */
+  join(isAnd: boolean, truth: Uint8Array, other: Uint8Array): void {
+    const run = isAnd ? this.#wasm.min_truth : this.#wasm.max_truth;
+    for (let from = 0; from < truth.length; from += TRUTH_BLOCK) {
+      const part = truth.subarray(from, from + TRUTH_BLOCK);
+      this.#truth.set(part);
+      this.#otherTruth.set(other.subarray(from, from + TRUTH_BLOCK));
+      run(part.length);
+      part.set(this.#truth.subarray(0, part.length));
+    }
+  }
+
+  /** How many of the truth values are `wanted`. */
+  count(truth: Uint8Array, wanted: number): number {
+    let count = 0;
+    for (let from = 0; from < truth.length; from += TRUTH_BLOCK) {
+      const part = truth.subarray(from, from + TRUTH_BLOCK);
+      const rows = (part.length + 15) & ~15;
+      this.#truth.set(part);
+      this.#truth.fill(wanted ^ 1, part.length, rows);
+      count += this.#wasm.count_truth(rows, wanted);
+    }
+    return count;
+  }
+}
+
+function place(
+  block: Float64Array,
+  values: NumberArray | number,
+  from: number,
+  rows: number,
+): void {
+  if (typeof values === 'number') block.fill(values);
+  else block.set(values.subarray(from, from + rows));
+}
+
+function placeWide(
+  block: BigInt64Array,
+  values: BigInt64Array | bigint,
+  from: number,
+  rows: number,
+): void {
+  if (typeof values === 'bigint') block.fill(values);
+  else block.set(values.subarray(from, from + rows));
+}
+
+let kernels: NumberKernels | null | undefined;
+
+/** Null for few rows, and where the module's instructions are not known. */
+export function numberKernels(rows: number): NumberKernels | null {
+  if (rows < LEAST_ROWS) return null;
+  if (kernels === undefined) kernels = load();
+  return kernels;
+}
+
+function load(): NumberKernels | null {
+  const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
+  if (api === undefined) return null;
+  try {
+    const module = new api.Module(Buffer.from(NUMBERS_BASE64, 'base64'));
+    return new NumberKernels(new api.Instance(module).exports as Exports);
+  } catch {
+    return null;
+  }
+}

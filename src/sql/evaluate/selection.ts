@@ -1,0 +1,51 @@
+/**
+ * Three-valued truth -> the numbers of the rows that are true. Unknown counts as false. It knows
+ * truth bytes only.
+ */
+import { TRUE } from '../typed/index.ts';
+import { numberKernels } from './number-kernels.ts';
+
+/** Rows whose byte is TRUE, in order. */
+export function selectedRows(truth: Uint8Array): Uint32Array {
+  const rows = new Uint32Array(countSelected(truth));
+  if (rows.length === truth.length) {
+    for (let i = 0; i < rows.length; i++) rows[i] = i;
+    return rows;
+  }
+  let k = 0;
+  const words = wordsOf(truth);
+  const whole = words.length;
+  // Four rows at a time: most of them, mostly, are not wanted.
+  for (let w = 0; w < whole; w++) {
+    const word = words[w] as number;
+    if ((word & 0x02020202) === 0) continue;
+    const i = w * 4;
+    if (truth[i] === TRUE) rows[k++] = i;
+    if (truth[i + 1] === TRUE) rows[k++] = i + 1;
+    if (truth[i + 2] === TRUE) rows[k++] = i + 2;
+    if (truth[i + 3] === TRUE) rows[k++] = i + 3;
+  }
+  for (let i = whole * 4; i < truth.length; i++) if (truth[i] === TRUE) rows[k++] = i;
+  return rows;
+}
+
+export function countSelected(truth: Uint8Array): number {
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) return kernels.count(truth, TRUE);
+  let count = 0;
+  const words = wordsOf(truth);
+  const whole = words.length;
+  for (let w = 0; w < whole; w++) {
+    // Bit 1 of each byte says TRUE; the product gathers the four bits in the top byte.
+    const ones = ((words[w] as number) >>> 1) & 0x01010101;
+    count += Math.imul(ones, 0x01010101) >>> 24;
+  }
+  for (let i = whole * 4; i < truth.length; i++) if (truth[i] === TRUE) count++;
+  return count;
+}
+
+/** The bytes four by four, without the last few; none where they do not begin at a word. */
+const wordsOf = (truth: Uint8Array): Uint32Array =>
+  truth.byteOffset % 4 === 0
+    ? new Uint32Array(truth.buffer, truth.byteOffset, truth.length >> 2)
+    : new Uint32Array(0);

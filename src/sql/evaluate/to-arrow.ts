@@ -1,0 +1,278 @@
+/**
+ * Columns -> Arrow vectors of the type asked for. The only place that builds Arrow data; it knows
+ * every Arrow type an expression can have and no expression.
+ */
+import {
+  type Data,
+  DataType,
+  type Decimal,
+  type Interval,
+  makeData,
+  Precision,
+  Vector,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { BatchMemory } from '../../request-memory.ts';
+import {
+  type Column,
+  elementType,
+  familyOf,
+  type IntervalValue,
+  isWide,
+  reader,
+  TRUE,
+  typeText,
+  type Validity,
+  type Value,
+  validityOf,
+} from '../typed/index.ts';
+
+/** Asks `memory` before it makes buffers whose size is not that of a number a row. */
+export function toVector(column: Column, type: DataType, memory: BatchMemory): Vector {
+  return new Vector([toData(column, type, memory)]);
+}
+
+function toData(column: Column, type: DataType, memory: BatchMemory): Data {
+  const { length } = column;
+  const family = familyOf(type);
+  if (family === 'null') return makeData({ type, length } as never);
+  if (DataType.isDictionary(type)) return toData(column, type.dictionary, memory);
+  const valid = validityOf(column);
+  const common = { type, length, ...validityBuffer(valid) };
+  switch (family) {
+    case 'bool':
+      return makeData({ ...common, data: bits(column) } as never);
+    case 'int':
+    case 'float':
+    case 'date':
+    case 'time':
+    case 'timestamp':
+    case 'duration':
+      return makeData({ ...common, data: numbers(column, type) } as never);
+    case 'decimal':
+      return makeData({ ...common, data: decimals(column, type as Decimal) } as never);
+    case 'interval':
+      return makeData({ ...common, data: intervals(column, type as Interval) } as never);
+    case 'text':
+    case 'bytes':
+      return makeData({ ...common, ...bytes(column, type, memory) } as never);
+    case 'list':
+      return makeData({ ...common, ...lists(column, type, memory) } as never);
+    case 'struct':
+      return makeData({ ...common, children: members(column, type, memory) } as never);
+    default:
+      throw new DirspaceError(
+        'Unsupported',
+        `An expression cannot give values of type ${String(type)}`,
+      );
+  }
+}
+
+function validityBuffer(valid: Validity): { nullCount: number; nullBitmap?: Uint8Array } {
+  if (valid === null) return { nullCount: 0 };
+  const nullBitmap = new Uint8Array(((valid.length + 63) >> 6) * 8);
+  let present = 0;
+  for (let i = 0; i < valid.length; i++) {
+    if (valid[i] === 0) continue;
+    present++;
+    nullBitmap[i >> 3] = (nullBitmap[i >> 3] as number) | (1 << (i & 7));
+  }
+  return { nullCount: valid.length - present, nullBitmap };
+}
+
+function bits(column: Column): Uint8Array {
+  const out = new Uint8Array(((column.length + 63) >> 6) * 8);
+  const read = column.form === 'truth' ? null : reader(column);
+  for (let i = 0; i < column.length; i++) {
+    const set = column.form === 'truth' ? column.values[i] === TRUE : read?.(i) === true;
+    if (set) out[i >> 3] = (out[i >> 3] as number) | (1 << (i & 7));
+  }
+  return out;
+}
+
+type NumberBuffer = { [index: number]: number; readonly length: number };
+
+function numbers(column: Column, type: DataType): unknown {
+  const Buffers = type.ArrayType as new (length: number) => NumberBuffer | BigInt64Array;
+  if (isWide(type)) {
+    const array =
+      familyOf(type) === 'int'
+        ? new (Buffers as new (length: number) => BigInt64Array)(column.length)
+        : new BigInt64Array(column.length);
+    if (column.form === 'wide' && column.values.constructor === array.constructor)
+      return column.values;
+    const read = reader(column);
+    for (let i = 0; i < column.length; i++) array[i] = (read(i) ?? 0n) as bigint;
+    return array;
+  }
+  if (column.form === 'number' && column.values.constructor === Buffers) return column.values;
+  const array = new (Buffers as new (length: number) => NumberBuffer)(column.length);
+  const half = DataType.isFloat(type) && type.precision === Precision.HALF;
+  const read = reader(column);
+  for (let i = 0; i < column.length; i++) {
+    const value = (read(i) ?? 0) as number;
+    array[i] = half ? halfBits(value) : value;
+  }
+  return array;
+}
+
+function halfBits(value: number): number {
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const magnitude = Math.abs(value);
+  if (Number.isNaN(value)) return 0x7e00;
+  if (magnitude > 65504) return sign | 0x7c00;
+  if (magnitude < 2 ** -14) return sign | Math.round(magnitude * 2 ** 24);
+  const exponent = Math.floor(Math.log2(magnitude));
+  return sign | ((exponent + 15) << 10) | (Math.round(magnitude * 2 ** (10 - exponent)) - 1024);
+}
+
+function decimals(column: Column, type: Decimal): Uint32Array {
+  const stride = type.bitWidth / 32;
+  const out = new Uint32Array(column.length * stride);
+  const read = reader(column);
+  for (let i = 0; i < column.length; i++) {
+    let value = (read(i) ?? 0n) as bigint;
+    for (let k = 0; k < stride; k++) {
+      out[i * stride + k] = Number(value & 0xffffffffn);
+      value >>= 32n;
+    }
+  }
+  return out;
+}
+
+function intervals(column: Column, type: Interval): Int32Array {
+  const unit = type.unit as number;
+  const stride = [1, 2, 4][unit] ?? 4;
+  const out = new Int32Array(column.length * stride);
+  const read = reader(column);
+  for (let i = 0; i < column.length; i++) {
+    const value = (read(i) ?? null) as IntervalValue | null;
+    if (value === null) continue;
+    const words =
+      unit === 0
+        ? [value.months]
+        : unit === 1
+          ? [value.days, Number(value.nanos / 1_000_000n)]
+          : [
+              value.months,
+              value.days,
+              Number(value.nanos & 0xffffffffn) | 0,
+              Number(value.nanos >> 32n),
+            ];
+    out.set(words, i * stride);
+  }
+  return out;
+}
+
+/** Bytes of an item of a list on its way into a buffer. */
+const ITEM_BYTES = 16;
+
+/** Offsets of 32 bits reach no further. */
+const MOST_BYTES = 2 ** 31 - 1;
+
+/** Lengths come first, so that the one buffer is as large as it has to be, and is asked for. */
+function bytes(column: Column, type: DataType, memory: BatchMemory): object {
+  const { length } = column;
+  if (DataType.isUtf8View(type) || DataType.isBinaryView(type)) {
+    throw new DirspaceError(
+      'Unsupported',
+      `An expression cannot give values of type ${String(type)}`,
+    );
+  }
+  const fixed = DataType.isFixedSizeBinary(type) ? type.byteWidth : null;
+  const offsets = new Int32Array(length + 1);
+  const read = column.form === 'bytes' ? null : reader(column);
+  const constant = column.form === 'constant' ? sizeOf(column.value) : undefined;
+  let total = 0;
+  for (let i = 0; i < length; i++) {
+    let size = constant;
+    if (column.form === 'bytes') {
+      const present = column.valid === null || column.valid[i] === 1;
+      size = present ? (column.ends[i] as number) - (column.starts[i] as number) : undefined;
+    } else if (constant === undefined) size = sizeOf(read?.(i) ?? null);
+    if (size !== undefined && fixed !== null) checkSize(size, fixed, 'bytes', type);
+    total += size ?? fixed ?? 0;
+    offsets[i + 1] = total;
+    if (total > MOST_BYTES) break;
+  }
+  memory.take(total);
+  if (total > MOST_BYTES) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The values of one batch of rows have ${total} bytes or more, and a column holds ${MOST_BYTES} at most. Compute shorter values.`,
+    );
+  }
+  const data = new Uint8Array(total);
+  const text = Buffer.from(data.buffer);
+  for (let i = 0; i < length; i++) {
+    const at = offsets[i] as number;
+    if (at === offsets[i + 1]) continue;
+    if (column.form === 'bytes') {
+      if (column.valid !== null && column.valid[i] === 0) continue;
+      data.set(column.data.subarray(column.starts[i], column.ends[i]), at);
+      continue;
+    }
+    const value: Value = read?.(i) ?? null;
+    if (typeof value === 'string') text.write(value, at);
+    else if (value !== null) data.set(value as Uint8Array, at);
+  }
+  if (fixed !== null) return { data };
+  const large = DataType.isLargeUtf8(type) || DataType.isLargeBinary(type);
+  return { data, valueOffsets: large ? BigInt64Array.from(offsets, BigInt) : offsets };
+}
+
+/** Bytes of a text or of binary; undefined for null. */
+function sizeOf(value: Value): number | undefined {
+  if (value === null) return undefined;
+  return typeof value === 'string' ? Buffer.byteLength(value) : (value as Uint8Array).length;
+}
+
+function lists(column: Column, type: DataType, memory: BatchMemory): object {
+  const items: Value[] = [];
+  const offsets = new Int32Array(column.length + 1);
+  const read = reader(column);
+  const width = DataType.isFixedSizeList(type) ? type.listSize : null;
+  for (let i = 0; i < column.length; i++) {
+    const value = (read(i) ?? null) as readonly Value[] | null;
+    const present = value ?? (width === null ? [] : new Array(width).fill(null));
+    if (width !== null) checkSize(present.length, width, 'items', type);
+    memory.take(ITEM_BYTES * present.length);
+    for (const item of present) items.push(item);
+    offsets[i + 1] = items.length;
+  }
+  const member = elementType(type);
+  const child = toData(
+    { form: 'values', type: member, length: items.length, values: items },
+    member,
+    memory,
+  );
+  if (width !== null) return { child };
+  return {
+    child,
+    valueOffsets: DataType.isLargeList(type) ? BigInt64Array.from(offsets, BigInt) : offsets,
+  };
+}
+
+function checkSize(found: number, size: number, what: string, type: DataType): void {
+  if (found === size) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A value of ${found} ${what} does not fit ${typeText(type)}, which has ${size}`,
+  );
+}
+
+function members(column: Column, type: DataType, memory: BatchMemory): Data[] {
+  const fields = type.children as readonly { name: string; type: DataType }[];
+  if (column.form === 'struct') {
+    return column.children.map((child, i) => toData(child, fields[i]?.type ?? child.type, memory));
+  }
+  const read = reader(column);
+  return fields.map((field) => {
+    const values = Array.from({ length: column.length }, (_, row) => {
+      const value = (read(row) ?? null) as Record<string, Value> | null;
+      return value === null ? null : (value[field.name] ?? null);
+    });
+    const member: Column = { form: 'values', type: field.type, length: values.length, values };
+    return toData(member, field.type, memory);
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * About how long a tree takes for a row, in comparisons of two numbers: what slices of batches and
+ * steps of an evaluation are measured by. Looks at trees, never at rows.
+ */
+
+import { compileRegexp } from '../regexp/index.ts';
+import { type Bound, childrenOf } from '../typed/index.ts';
+
+/** Where it is more than one comparison. Text and patterns are gone through byte by byte. */
+const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
+  call: 64,
+  like: 128,
+  case: 128,
+  coalesce: 64,
+  list: 32,
+  arithmetic: 16,
+  cast: 16,
+  rescale: 16,
+  member: 16,
+  in: 8,
+  distinct: 4,
+};
+
+/** Of each state of a pattern's automaton, as finding out a successor takes each one once. */
+const STATE_WEIGHT = 16;
+/** Of one whose pattern is that of the row, and compiled for it. */
+const ROW_PATTERN_WEIGHT = 4096;
+
+function patternWeight(node: Bound): number {
+  if (node.kind !== 'call' || !node.run.name.startsWith('regexp_')) return 0;
+  const [, pattern, third, fourth] = node.args;
+  const flags = node.run.name === 'regexp_replace' ? fourth : third;
+  if (pattern?.kind !== 'literal' || typeof pattern.value !== 'string') return ROW_PATTERN_WEIGHT;
+  if (flags !== undefined && flags.kind !== 'literal') return ROW_PATTERN_WEIGHT;
+  return STATE_WEIGHT * compileRegexp(pattern.value, String(flags?.value ?? '')).states;
+}
+
+/** What visiting a node takes beside the rows, in comparisons. */
+const VISIT_WORK = 256;
+/** Values of a list that take as long as a visit, when it is looked up in for the first time. */
+const KEYS_OF_VISIT = 8;
+/** Trees of less work than this are evaluated without a break. */
+const LIGHT_WORK = 1 << 16;
+
+export interface Weight {
+  readonly nodes: number;
+  /** Comparisons for a row. */
+  readonly weight: number;
+  /** Whether a row may take many times as long as others, by its text. */
+  readonly uneven: boolean;
+}
+
+const known = new WeakMap<Bound, Weight>();
+
+/** Of a whole tree; found out once for each of its nodes. */
+export function weightOf(bound: Bound): Weight {
+  const found = known.get(bound);
+  if (found !== undefined) return found;
+  const ofPattern = patternWeight(bound);
+  // A long list is made into a table first.
+  let nodes = bound.kind === 'in' ? 1 + bound.values.size / KEYS_OF_VISIT : 1;
+  let weight = (WEIGHTS[bound.kind] ?? 1) + ofPattern;
+  let uneven = ofPattern > 0;
+  for (const child of childrenOf(bound)) {
+    const below = weightOf(child);
+    nodes += below.nodes;
+    weight += below.weight;
+    uneven ||= below.uneven;
+  }
+  const made = { nodes, weight, uneven };
+  known.set(bound, made);
+  return made;
+}
+
+/** Comparisons that evaluating the tree for the rows of a frame takes, about. */
+export function workOf(bound: Bound, { length }: { readonly length: number }): number {
+  const { nodes, weight } = weightOf(bound);
+  return nodes * VISIT_WORK + length * weight;
+}
+
+/** Whether a tree is evaluated without a break. */
+export const isLight = (bound: Bound, frame: { readonly length: number }): boolean =>
+  workOf(bound, frame) < LIGHT_WORK;

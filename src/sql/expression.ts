@@ -1,0 +1,258 @@
+/**
+ * The face of this folder: SQL text + schema -> something to run over batches. It owns the cache
+ * of compiled expressions and does no I/O.
+ */
+import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
+import { drained } from '../steps.ts';
+import { bindExpression, bindPredicate, bindValue } from './bind/index.ts';
+import {
+  countSelected,
+  evaluateInSteps,
+  isLight,
+  logicInSteps,
+  selectedRows,
+  toVector,
+} from './evaluate/index.ts';
+import { BatchFrame, type ColumnSource, type EvaluationContext, truthOf } from './load/index.ts';
+import { withMistake } from './mistakes.ts';
+import { type Expression, formatExpression, parseExpression } from './parse/index.ts';
+import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
+import { requirementsOf } from './required-columns.ts';
+import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
+import { countCompared, selectCompared } from './select/index.ts';
+import { type Bound, familyOf, plainType, typeText } from './typed/index.ts';
+
+export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';
+export type { ColumnStatistics, Pruned, StatisticsLookup, StatisticValue } from './prune.ts';
+export type { RowNumberSet } from './row-ids.ts';
+export { type CountKernels, countKernels } from './select/index.ts';
+
+export interface CompiledExpression {
+  /** Type of the values; a dictionary's values for a dictionary column. */
+  readonly type: DataType;
+  /** `type` in words, for messages and plans. */
+  readonly typeName: string;
+  /** Top-level columns that are read, by their real names. */
+  readonly columns: readonly string[];
+  /** Full paths of what is read: `[['a', 'b', 'c']]` for a.b.c. */
+  readonly paths: readonly (readonly string[])[];
+  readonly usesRowId: boolean;
+  readonly usesRowOffset: boolean;
+  /** About how long a row takes, in comparisons of two numbers. */
+  readonly weight: number;
+  /** Whether a row may take many times as long as others, by its text. */
+  readonly uneven: boolean;
+  readonly tree: Expression;
+  /** The path, where the expression is one column and nothing else. */
+  readonly column: readonly string[] | null;
+  /** One value a row. Throws InvalidInput for values that do not fit (overflow, failed casts). */
+  evaluate(batch: ColumnSource, context?: EvaluationContext): Vector;
+  /** Numbers of the rows for which it is true, ascending; null counts as false. */
+  select(batch: ColumnSource, context?: EvaluationContext): Uint32Array;
+  /** How many rows it is true for. */
+  count(batch: ColumnSource, context?: EvaluationContext): number;
+  /**
+   * Whether it takes long for a single row: then the methods below are to be used, whose generators
+   * yield after a millisecond or so and have the same outcome.
+   */
+  readonly heavy: boolean;
+  evaluateInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Vector>;
+  selectInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Uint32Array>;
+  countInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, number>;
+  /** The same of its one column; null where only `count` can tell. */
+  countColumn(data: Data): number | null;
+  /** Whether none, some or all rows of a chunk can match, by its statistics. */
+  prune(lookup: StatisticsLookup): Pruned;
+  /** The only rows that can match, where the condition names them by `_rowid`; else null. */
+  rowIdSet(): RowNumberSet | null;
+  /** The same for `_rowoffset`. */
+  rowOffsetSet(): RowNumberSet | null;
+  /** SQL text that reads as the same tree. */
+  toSql(): string;
+}
+
+const ONE_ROW = { length: 1 };
+
+const CACHED_PER_SCHEMA = 128;
+const LONG_SQL = 1 << 13;
+const caches = new WeakMap<Schema, Map<string, Promise<CompiledExpression>>>();
+
+/**
+ * Compiles a value expression. Throws InvalidInput or TableColumnNotFound, with `position` (from 1)
+ * in details where the fault has a place. Kept per schema object, so the same text costs nothing.
+ */
+export function compileExpression(sql: string, schema: Schema): Promise<CompiledExpression> {
+  return cached(`v${sql}`, sql, schema, bindExpression);
+}
+
+/** Compiles a condition: as compileExpression, but the type must be boolean. */
+export function compilePredicate(sql: string, schema: Schema): Promise<CompiledExpression> {
+  return cached(`p${sql}`, sql, schema, bindPredicate);
+}
+
+/**
+ * Compiles an expression whose values go into a column of `type` (of a dictionary: its values):
+ * converted without loss, or InvalidInput, for a value of a row when that row is evaluated.
+ */
+export async function compileValue(
+  sql: string,
+  schema: Schema,
+  type: DataType,
+): Promise<CompiledExpression> {
+  try {
+    const tree = parseExpression(sql);
+    return new Compiled(tree, bindValue(tree, schema, type), plainType(type));
+  } catch (error) {
+    throw withMistake(error, sql);
+  }
+}
+
+function cached(
+  key: string,
+  sql: string,
+  schema: Schema,
+  bind: (tree: Expression, schema: Schema) => Bound,
+): Promise<CompiledExpression> {
+  if (typeof sql !== 'string') {
+    return Promise.reject(
+      new DirspaceError('InvalidInput', `An expression is a text, not ${typeof sql}`),
+    );
+  }
+  let cache = caches.get(schema);
+  if (cache === undefined) {
+    cache = new Map();
+    caches.set(schema, cache);
+  }
+  const found = cache.get(key);
+  if (found !== undefined) {
+    cache.delete(key);
+    cache.set(key, found);
+    return found;
+  }
+  const compiling = compile(sql, schema, bind);
+  // Long texts are not worth keeping, failures are not either.
+  if (sql.length <= 1 << 16) {
+    cache.set(key, compiling);
+    const kept = cache;
+    compiling.catch(() => kept.delete(key));
+    for (const oldest of cache.keys()) {
+      if (cache.size <= CACHED_PER_SCHEMA) break;
+      cache.delete(oldest);
+    }
+  }
+  return compiling;
+}
+
+async function compile(
+  sql: string,
+  schema: Schema,
+  bind: (tree: Expression, schema: Schema) => Bound,
+): Promise<CompiledExpression> {
+  try {
+    const tree = parseExpression(sql);
+    // Reading a long one takes a while, and binding it too: other things go on in between.
+    if (sql.length > LONG_SQL) await new Promise((resolve) => setImmediate(resolve));
+    return new Compiled(tree, bind(tree, schema));
+  } catch (error) {
+    throw withMistake(error, sql);
+  }
+}
+
+class Compiled implements CompiledExpression {
+  readonly type: DataType;
+  readonly typeName: string;
+  readonly columns: readonly string[];
+  readonly paths: readonly (readonly string[])[];
+  readonly usesRowId: boolean;
+  readonly usesRowOffset: boolean;
+  readonly weight: number;
+  readonly uneven: boolean;
+  readonly heavy: boolean;
+  readonly tree: Expression;
+  readonly column: readonly string[] | null;
+  readonly #bound: Bound;
+
+  constructor(tree: Expression, bound: Bound, type = plainType(bound.type)) {
+    const needs = requirementsOf(bound);
+    this.type = type;
+    this.typeName = typeText(bound.type);
+    this.columns = needs.columns;
+    this.paths = needs.paths;
+    this.usesRowId = needs.usesRowId;
+    this.usesRowOffset = needs.usesRowOffset;
+    this.weight = needs.weight;
+    this.uneven = needs.uneven;
+    this.heavy = !isLight(bound, ONE_ROW);
+    this.tree = tree;
+    this.column = bound.kind === 'column' ? bound.names : null;
+    this.#bound = bound;
+  }
+
+  evaluate(batch: ColumnSource, context?: EvaluationContext): Vector {
+    return drained(this.evaluateInSteps(batch, context));
+  }
+
+  *evaluateInSteps(batch: ColumnSource, context: EvaluationContext = {}): Generator<void, Vector> {
+    const bound = this.#bound;
+    if (bound.kind === 'column' && bound.path.length === 0 && bound.type === this.type) {
+      const vector = batch.getChild(bound.names[0] ?? '');
+      if (vector !== null) return vector;
+    }
+    const frame = new BatchFrame(batch, context);
+    return toVector(yield* evaluateInSteps(bound, frame), this.type, frame.memory);
+  }
+
+  select(batch: ColumnSource, context?: EvaluationContext): Uint32Array {
+    return drained(this.selectInSteps(batch, context));
+  }
+
+  *selectInSteps(
+    batch: ColumnSource,
+    context: EvaluationContext = {},
+  ): Generator<void, Uint32Array> {
+    const frame = new BatchFrame(batch, context);
+    return selectCompared(this.#bound, frame) ?? selectedRows(yield* this.#truth(frame));
+  }
+
+  count(batch: ColumnSource, context?: EvaluationContext): number {
+    return drained(this.countInSteps(batch, context));
+  }
+
+  *countInSteps(batch: ColumnSource, context: EvaluationContext = {}): Generator<void, number> {
+    return countSelected(yield* this.#truth(new BatchFrame(batch, context)));
+  }
+
+  countColumn(data: Data): number | null {
+    return countCompared(this.#bound, data);
+  }
+
+  *#truth(frame: BatchFrame): Generator<void, Uint8Array> {
+    const bound = this.#bound;
+    const family = familyOf(bound.type);
+    if (family !== 'bool' && family !== 'null') {
+      throw new DirspaceError(
+        'InvalidInput',
+        `${this.toSql()} is no condition but a ${this.typeName}`,
+      );
+    }
+    if (bound.kind === 'and') return yield* logicInSteps(bound, frame, false);
+    return truthOf(yield* evaluateInSteps(bound, frame));
+  }
+
+  prune(lookup: StatisticsLookup): Pruned {
+    return prune(this.#bound, lookup);
+  }
+
+  rowIdSet(): RowNumberSet | null {
+    return rowNumbersOf(this.#bound, '_rowid');
+  }
+
+  rowOffsetSet(): RowNumberSet | null {
+    return rowNumbersOf(this.#bound, '_rowoffset');
+  }
+
+  toSql(): string {
+    return formatExpression(this.tree);
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Fields of dates and timestamps, and cutting them down to a unit; a timestamp with a zone is read
+ * by the clocks of that zone. They know canonical values and their type's unit.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import {
+  civilFromDays,
+  daysFromCivil,
+  floorDivide,
+  fromWallClock,
+  isoWeek,
+  isoWeekday,
+  toWallClock,
+} from '../../values/index.ts';
+import {
+  clockZoneOf,
+  exactToDouble,
+  isWide,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
+  nanosPerUnit,
+  type RowFunction,
+  type Value,
+} from '../typed/index.ts';
+import { strict } from './rows.ts';
+
+interface Moment {
+  /** Days since the epoch, by the clocks of the zone. */
+  readonly days: number;
+  /** Nanoseconds since midnight. */
+  readonly nanos: bigint;
+}
+
+function momentOf(value: Value, type: DataType): Moment {
+  let nanos = BigInt(value as number | bigint) * nanosPerUnit(type);
+  const zone = clockZoneOf(type);
+  if (zone !== null) nanos = toWallClock(nanos, zone);
+  const days = floorDivide(nanos, NANOS_PER_DAY);
+  return { days: Number(days), nanos: nanos - days * NANOS_PER_DAY };
+}
+
+const HOUR = 3600n * NANOS_PER_SECOND;
+const MINUTE = 60n * NANOS_PER_SECOND;
+
+const FIELDS: Readonly<Record<string, (moment: Moment) => number>> = {
+  year: ({ days }) => civilFromDays(days).year,
+  quarter: ({ days }) => Math.floor((civilFromDays(days).month - 1) / 3) + 1,
+  month: ({ days }) => civilFromDays(days).month,
+  week: ({ days }) => isoWeek(days).week,
+  isoyear: ({ days }) => isoWeek(days).year,
+  day: ({ days }) => civilFromDays(days).day,
+  dow: ({ days }) => isoWeekday(days) % 7,
+  isodow: ({ days }) => isoWeekday(days),
+  doy: ({ days }) => days - daysFromCivil(civilFromDays(days).year, 1, 1) + 1,
+  hour: ({ nanos }) => Number(nanos / HOUR),
+  minute: ({ nanos }) => Number((nanos / MINUTE) % 60n),
+  second: ({ nanos }) => Number(nanos % MINUTE) / 1e9,
+  millisecond: ({ nanos }) => Number(nanos % MINUTE) / 1e6,
+  microsecond: ({ nanos }) => Number(nanos % MINUTE) / 1e3,
+  nanosecond: ({ nanos }) => Number(nanos % MINUTE),
+};
+
+const ALIASES: Readonly<Record<string, string>> = {
+  years: 'year',
+  quarters: 'quarter',
+  months: 'month',
+  weeks: 'week',
+  days: 'day',
+  hours: 'hour',
+  minutes: 'minute',
+  seconds: 'second',
+  milliseconds: 'millisecond',
+  microseconds: 'microsecond',
+  nanoseconds: 'nanosecond',
+  dayofweek: 'dow',
+  weekday: 'dow',
+  dayofyear: 'doy',
+};
+
+export function fieldName(text: string): string {
+  const lower = text.toLowerCase();
+  return (Object.hasOwn(ALIASES, lower) ? ALIASES[lower] : undefined) ?? lower;
+}
+
+export const DATE_FIELDS: readonly string[] = [...Object.keys(FIELDS), 'epoch'];
+
+/** extract(field from x), a double: a second has a fraction. `type` is that of x. */
+export function extractField(field: string, type: DataType): RowFunction {
+  const unit = nanosPerUnit(type);
+  if (field === 'epoch') {
+    return strict('epoch', ([value]) => {
+      return exactToDouble({ unscaled: BigInt(value as number | bigint) * unit, scale: 9 });
+    });
+  }
+  const compute = FIELDS[field] ?? (() => 0);
+  return strict(field, ([value]) => compute(momentOf(value, type)));
+}
+
+export const TRUNCATIONS: readonly string[] = [
+  'microsecond',
+  'millisecond',
+  'second',
+  'minute',
+  'hour',
+  'day',
+  'week',
+  'month',
+  'quarter',
+  'year',
+  'decade',
+  'century',
+];
+
+function firstDay(days: number, unit: string): number {
+  const { year, month } = civilFromDays(days);
+  switch (unit) {
+    case 'week':
+      return days - isoWeekday(days) + 1;
+    case 'month':
+      return daysFromCivil(year, month, 1);
+    case 'quarter':
+      return daysFromCivil(year, month - ((month - 1) % 3), 1);
+    case 'year':
+      return daysFromCivil(year, 1, 1);
+    case 'decade':
+      return daysFromCivil(Math.floor(year / 10) * 10, 1, 1);
+    case 'century':
+      return daysFromCivil(Math.floor((year - 1) / 100) * 100 + 1, 1, 1);
+    default:
+      return days;
+  }
+}
+
+const CLOCK_UNITS: Readonly<Record<string, bigint>> = {
+  microsecond: 1_000n,
+  millisecond: 1_000_000n,
+  second: NANOS_PER_SECOND,
+  minute: MINUTE,
+  hour: HOUR,
+};
+
+/** date_trunc(unit, x), of x's own type. */
+export function truncateTo(unit: string, type: DataType): RowFunction {
+  const zone = clockZoneOf(type);
+  const perUnit = nanosPerUnit(type);
+  const clock = CLOCK_UNITS[unit];
+  return strict('date_trunc', ([value]) => {
+    const { days, nanos } = momentOf(value, type);
+    const wall =
+      clock === undefined
+        ? BigInt(firstDay(days, unit)) * NANOS_PER_DAY
+        : BigInt(days) * NANOS_PER_DAY + (nanos / clock) * clock;
+    let instant = wall;
+    if (zone !== null) {
+      const original = BigInt(value as bigint) * perUnit;
+      const offset = BigInt(days) * NANOS_PER_DAY + nanos - original;
+      // Within a day the offset is kept: a repeated hour stays the one it was.
+      instant = clock !== undefined ? wall - offset : fromWallClock(wall, zone);
+    }
+    const counted = floorDivide(instant, perUnit);
+    return isWide(type) ? counted : Number(counted);
+  });
+}

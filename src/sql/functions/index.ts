@@ -1,0 +1,8 @@
+/** The functions of the SQL dialect, by kind of argument. */
+
+export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';
+export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
+export { LIST_FUNCTIONS } from './lists.ts';
+export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
+export { compileRegexp, REGEXP_FUNCTIONS } from './regexp.ts';
+export { STRING_FUNCTIONS } from './strings.ts';

@@ -1,0 +1,67 @@
+/**
+ * Dates and timestamps moved by intervals: months by the calendar, then days, then nanoseconds.
+ * It knows canonical values; units come from the type of the result.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  addMonths,
+  floorDivide,
+  instantOfWallClock,
+  SECONDS_PER_DAY,
+  zoneOffset,
+} from '../../values/index.ts';
+import { clockZoneOf, type IntervalValue, timeUnitOf, UNITS_PER_SECOND } from '../typed/index.ts';
+import { strict } from './rows.ts';
+
+function outOfRange(what: string): never {
+  throw new DirspaceError('InvalidInput', `The ${what} of this calculation is out of range`);
+}
+
+/** Moves an instant by clocks of `zone` for months and days, by elapsed time for the rest. */
+export function moveInstant(value: bigint, step: IntervalValue, type: DataType): bigint {
+  const perSecond = UNITS_PER_SECOND[timeUnitOf(type)];
+  let moved = value;
+  if (step.months !== 0 || step.days !== 0) {
+    const zone = clockZoneOf(type);
+    const seconds = floorDivide(value, perSecond);
+    const fraction = value - seconds * perSecond;
+    const instant = Number(seconds);
+    const wall = instant + (zone === null ? 0 : zoneOffset(zone, instant));
+    const day = Math.floor(wall / SECONDS_PER_DAY);
+    const newDay = (step.months === 0 ? day : addMonths(day, step.months)) + step.days;
+    const newWall = newDay * SECONDS_PER_DAY + (wall - day * SECONDS_PER_DAY);
+    if (!Number.isSafeInteger(newWall)) outOfRange('timestamp');
+    const end = zone === null ? newWall : instantOfWallClock(zone, newWall);
+    moved = BigInt(end) * perSecond + fraction;
+  }
+  const perUnit = 1_000_000_000n / perSecond;
+  moved += floorDivide(step.nanos, perUnit);
+  return BigInt.asIntN(64, moved) === moved ? moved : outOfRange('timestamp');
+}
+
+export const moveTimestamp = strict(
+  '+ interval',
+  ([value, step], type) => moveInstant(value as bigint, step as IntervalValue, type),
+  { fallible: true },
+);
+
+export const moveDate = strict(
+  '+ interval',
+  ([value, step]) => {
+    const { months, days } = step as IntervalValue;
+    const moved = (months === 0 ? (value as number) : addMonths(value as number, months)) + days;
+    return Math.abs(moved) < 2 ** 31 ? moved : outOfRange('date');
+  },
+  { fallible: true },
+);
+
+export const negateInterval = strict('- interval', ([step]) => {
+  const { months, days, nanos } = step as IntervalValue;
+  return { months: 0 - months, days: 0 - days, nanos: -nanos };
+});
+
+export const sumIntervals = strict('+ interval', ([a, b]) => {
+  const [x, y] = [a as IntervalValue, b as IntervalValue];
+  return { months: x.months + y.months, days: x.days + y.days, nanos: x.nanos + y.nanos };
+});

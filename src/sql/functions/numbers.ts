@@ -1,0 +1,162 @@
+/**
+ * Functions of numbers. Integers stay integers and exact, decimals keep their digits. They know
+ * canonical values and the type of their result.
+ */
+import { DataType, type Decimal } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { floorDivide } from '../../values/index.ts';
+import { rounded } from '../evaluate/index.ts';
+import {
+  type Column,
+  columnOf,
+  compareValues,
+  decimalScale,
+  exactToDouble,
+  familyOf,
+  integerRange,
+  type RowFunction,
+  reader,
+  typeText,
+  type Value,
+} from '../typed/index.ts';
+import { strict } from './rows.ts';
+
+/** A whole number in its type, or an overflow. */
+function inType(value: bigint, type: DataType, what: string): Value {
+  if (familyOf(type) === 'int') {
+    const [least, greatest] = integerRange(type);
+    if (value < least || value > greatest) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `${what} does not fit ${typeText(type)}; CAST to a wider type`,
+      );
+    }
+    return value;
+  }
+  return value;
+}
+
+/** Half away from zero, at `digits` after the point. */
+function roundDouble(value: number, digits: number): number {
+  if (!Number.isFinite(value) || digits > 300) return value;
+  if (digits < -308) return 0;
+  if (digits === 0) return Math.sign(value) * Math.round(Math.abs(value));
+  const text = Math.abs(value).toString();
+  const [mantissa = '0', exponent = '0'] = text.split('e');
+  const shifted = Math.round(Number(`${mantissa}e${Number(exponent) + digits}`));
+  if (!Number.isSafeInteger(shifted)) return value;
+  return (
+    Math.sign(value) *
+    exactToDouble({
+      unscaled: BigInt(shifted) * 10n ** BigInt(Math.max(0, -digits)),
+      scale: Math.max(0, digits),
+    })
+  );
+}
+
+function roundWhole(value: bigint, scale: number, digits: number): bigint {
+  if (digits >= scale) return value;
+  const dropped = Math.min(scale - digits, 60);
+  return rounded(value, dropped, 0) * 10n ** BigInt(dropped);
+}
+
+type Direction = (value: number) => number;
+
+/** floor, ceil and trunc: towards a whole number. */
+function whole(
+  name: string,
+  ofDouble: Direction,
+  ofDecimal: (value: bigint, power: bigint) => bigint,
+): RowFunction {
+  return strict(name, ([value], type) => {
+    if (typeof value === 'number') return ofDouble(value);
+    if (!DataType.isDecimal(type)) return value;
+    const power = 10n ** BigInt((type as Decimal).scale);
+    return ofDecimal(value as bigint, power) * power;
+  });
+}
+
+const double = (name: string, compute: (value: number, other: number) => number): RowFunction =>
+  strict(name, ([a, b]) => compute(a as number, (b ?? 0) as number));
+
+export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
+  abs: strict(
+    'abs',
+    ([value], type) => {
+      if (typeof value === 'number') return Math.abs(value);
+      return inType((value as bigint) < 0n ? -(value as bigint) : (value as bigint), type, 'abs');
+    },
+    { fallible: true },
+  ),
+  negate: strict(
+    '-',
+    ([value], type) => {
+      if (typeof value === 'number') return -value;
+      return inType(-(value as bigint), type, 'The negated value');
+    },
+    { fallible: true },
+  ),
+  sign: strict('sign', ([value]) => {
+    if (typeof value === 'number') return Math.sign(value);
+    return (value as bigint) > 0n ? 1n : (value as bigint) < 0n ? -1n : 0n;
+  }),
+  floor: whole('floor', Math.floor, (value, power) => floorDivide(value, power)),
+  ceil: whole('ceil', Math.ceil, (value, power) => -floorDivide(-value, power)),
+  trunc: whole('trunc', Math.trunc, (value, power) => value / power),
+  round: strict(
+    'round',
+    ([value, digits], type) => {
+      const places = Math.max(-400, Math.min(400, Number(digits ?? 0)));
+      if (typeof value === 'number') return roundDouble(value, places);
+      return inType(
+        roundWhole(value as bigint, DataType.isDecimal(type) ? decimalScale(type) : 0, places),
+        type,
+        'The rounded value',
+      );
+    },
+    { fallible: true },
+  ),
+  sqrt: double('sqrt', Math.sqrt),
+  cbrt: double('cbrt', Math.cbrt),
+  exp: double('exp', Math.exp),
+  ln: double('ln', Math.log),
+  log10: double('log10', Math.log10),
+  log2: double('log2', Math.log2),
+  sin: double('sin', Math.sin),
+  cos: double('cos', Math.cos),
+  tan: double('tan', Math.tan),
+  asin: double('asin', Math.asin),
+  acos: double('acos', Math.acos),
+  atan: double('atan', Math.atan),
+  atan2: double('atan2', Math.atan2),
+  radians: double('radians', (value) => (value * Math.PI) / 180),
+  degrees: double('degrees', (value) => (value * 180) / Math.PI),
+  power: double('power', (base, exponent) => base ** exponent),
+  isnan: strict('isnan', ([value]) => Number.isNaN(value)),
+};
+
+/** The greatest (or least) of its arguments that are not null. */
+function extreme(name: string, direction: number): RowFunction {
+  return {
+    name,
+    fallible: false,
+    evaluate(args: readonly Column[], length: number, type): Column {
+      const readers = args.map(reader);
+      const values = Array.from({ length }, (_, row) => {
+        let best: Value = null;
+        for (const read of readers) {
+          const value = read(row) ?? null;
+          if (value === null) continue;
+          if (best === null || compareValues(value, best) * direction > 0) best = value;
+        }
+        return best;
+      });
+      return columnOf(type, values);
+    },
+  };
+}
+
+export const EXTREME_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
+  greatest: extreme('greatest', 1),
+  least: extreme('least', -1),
+};

@@ -1,0 +1,160 @@
+/**
+ * The functions of regular expressions, as DataFusion has them: `regexp_like` says whether there is a
+ * match, `regexp_match` gives the groups of the first one, `regexp_replace` puts a template in its
+ * place, or with the flag `g` in that of each.
+ */
+
+import { compileRegexp, type Found, type LinearRegexp } from '../regexp/index.ts';
+import {
+  type Column,
+  FALSE,
+  maskNulls,
+  type RowFunction,
+  TRUE,
+  truthColumn,
+  type Value,
+} from '../typed/index.ts';
+import { strict } from './rows.ts';
+
+export { compileRegexp } from '../regexp/index.ts';
+
+let last: { pattern: string; flags: string; compiled: LinearRegexp } | undefined;
+
+/** Row by row it is mostly the one of the row before. */
+function compiledFor(args: readonly Value[], flagsAt: number): LinearRegexp {
+  const pattern = args[1] as string;
+  const flags = (args[flagsAt] ?? '') as string;
+  if (last === undefined || last.pattern !== pattern || last.flags !== flags) {
+    last = { pattern, flags, compiled: compileRegexp(pattern, flags) };
+  }
+  return last.compiled;
+}
+
+/** Bytes of a list and of each of its items. */
+const LIST_BYTES = 32;
+const ITEM_BYTES = 48;
+
+/** The pattern of all rows, where it is the same. */
+function constantPattern([, pattern, flags]: readonly Column[]): LinearRegexp | null {
+  if (pattern?.form !== 'constant' || pattern.value === null) return null;
+  if (flags !== undefined && (flags.form !== 'constant' || flags.value === null)) return null;
+  return compileRegexp(pattern.value as string, (flags?.value ?? '') as string);
+}
+
+const likeByRow = strict(
+  'regexp_like',
+  (args) => {
+    const bytes = Buffer.from(args[0] as string);
+    return compiledFor(args, 2).matches(bytes, 0, bytes.length);
+  },
+  { fallible: true },
+);
+
+/** Text is read as it lies in its column. */
+const regexpLike: RowFunction = {
+  ...likeByRow,
+  evaluate(args, length, type, memory): Column {
+    const [texts] = args;
+    const compiled = texts?.form === 'bytes' ? constantPattern(args) : null;
+    if (texts?.form !== 'bytes' || compiled === null) {
+      return likeByRow.evaluate(args, length, type, memory);
+    }
+    const { data, starts, ends, valid } = texts;
+    const truth = new Uint8Array(length);
+    for (let row = 0; row < length; row++) {
+      if (valid !== null && valid[row] === 0) continue;
+      const found = compiled.matches(data, starts[row] as number, ends[row] as number);
+      truth[row] = found ? TRUE : FALSE;
+    }
+    return truthColumn(maskNulls(truth, valid));
+  },
+};
+
+/** Part `number` of a match: 0 is the whole, a group that took no part is null. */
+function partOf(text: string, found: Found, number: number): string | null {
+  const start = found[2 * number] ?? -1;
+  return start < 0 ? null : text.slice(start, found[2 * number + 1]);
+}
+
+/** Text, or the number of a group. */
+type Piece = string | number;
+
+const REFERENCE = /\$\$|\\(\d+)|\$\{([^}]*)\}|\$([0-9A-Za-z_]+)/g;
+
+/** `$1`, `${1}` and `\1` are groups, `$0` is the whole match, `${name}` one with a name, `$$` a dollar. */
+function templateOf(template: string, groups: readonly (string | undefined)[]): Piece[] {
+  const pieces: Piece[] = [];
+  let last = 0;
+  for (const found of template.matchAll(REFERENCE)) {
+    if (found.index > last) pieces.push(template.slice(last, found.index));
+    last = found.index + found[0].length;
+    if (found[0] === '$$') {
+      pieces.push('$');
+      continue;
+    }
+    const name = found[1] ?? found[2] ?? found[3] ?? '';
+    const number = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1;
+    // A group that there is not is empty.
+    if (/^\d+$/.test(name) ? number <= groups.length : number > 0) pieces.push(number);
+  }
+  if (last < template.length) pieces.push(template.slice(last));
+  return pieces;
+}
+
+const templates = new WeakMap<LinearRegexp, { template: string; pieces: Piece[] }>();
+
+function piecesFor(compiled: LinearRegexp, template: string): Piece[] {
+  const known = templates.get(compiled);
+  if (known?.template === template) return known.pieces;
+  const pieces = templateOf(template, compiled.groups);
+  templates.set(compiled, { template, pieces });
+  return pieces;
+}
+
+export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
+  regexp_like: regexpLike,
+  /** The groups of the first match, or the whole match where there are none; else null. */
+  regexp_match: strict(
+    'regexp_match',
+    (args, _type, memory) => {
+      const compiled = compiledFor(args, 2);
+      const text = args[0] as string;
+      const found = compiled.find(text, true);
+      if (found === null) return null;
+      const { length } = compiled.groups;
+      memory.take(LIST_BYTES + ITEM_BYTES * Math.max(1, length));
+      if (length === 0) return [partOf(text, found, 0)];
+      return Array.from({ length }, (_, at) => partOf(text, found, at + 1));
+    },
+    { fallible: true },
+  ),
+  regexp_replace: strict(
+    'regexp_replace',
+    (args, _type, memory) => {
+      const flags = (args[3] ?? '') as string;
+      const compiled = compiledFor(args, 3);
+      const text = args[0] as string;
+      const pieces = piecesFor(compiled, args[2] as string);
+      const groups = pieces.some((piece) => typeof piece === 'number' && piece > 0);
+      let made = '';
+      let last = 0;
+      const replace = (found: Found): void => {
+        const before = made.length;
+        made += text.slice(last, found[0]);
+        for (const piece of pieces) {
+          made += typeof piece === 'string' ? piece : (partOf(text, found, piece) ?? '');
+        }
+        memory.take(2 * (made.length - before));
+        last = found[1] as number;
+      };
+      if (flags.includes('g')) compiled.findAll(text, groups, replace);
+      else {
+        const found = compiled.find(text, groups);
+        if (found !== null) replace(found);
+      }
+      memory.text(text.length - last);
+      return made + text.slice(last);
+    },
+    { fallible: true },
+  ),
+};

@@ -1,0 +1,21 @@
+/**
+ * SQL expressions over record batches: from text to a bound expression that filters, computes and
+ * prunes.
+ */
+
+export {
+  type ColumnSource,
+  type CompiledExpression,
+  type CountKernels,
+  compileExpression,
+  compilePredicate,
+  compileValue,
+  countKernels,
+  type EvaluationContext,
+  type Pruned,
+  type RowNumberSet,
+  type RowNumbers,
+  type StatisticsLookup,
+} from './expression.ts';
+export { loadColumn } from './load/index.ts';
+export { reader, type Value, VIRTUAL_COLUMNS } from './typed/index.ts';

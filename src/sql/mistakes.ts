@@ -1,0 +1,38 @@
+/**
+ * Adds to the error of a refused expression the line of the text with a caret under the place, and a
+ * hint for what writers of SQL get wrong most: text in double quotes, and a whole statement where a
+ * condition or a value is meant.
+ */
+import { isDirspaceError } from '../errors.ts';
+import { formatExcerpt, shorten } from './parse/index.ts';
+
+/** A column may be called `where`. */
+const STATEMENT = /^\s*(select\b|where(?=\s+[\w"(]))/i;
+
+/** The error itself, its message longer where there is something to add. */
+export function withMistake(error: unknown, sql: string): unknown {
+  if (!isDirspaceError(error, 'InvalidInput', 'TableColumnNotFound')) return error;
+  const hint = error.code === 'InvalidInput' ? statementHint(sql) : quoteHint(error.details, sql);
+  if (hint !== undefined) error.message += hint;
+  const { position } = error.details;
+  if (typeof position === 'number') error.message += `\n${formatExcerpt(sql, position - 1)}`;
+  return error;
+}
+
+function statementHint(sql: string): string | undefined {
+  const [, word] = STATEMENT.exec(sql) ?? [];
+  if (word === undefined) return undefined;
+  return `. An expression is expected, not a statement: leave out ${word.toUpperCase()}, as in age > 3`;
+}
+
+/** A column that is not there, and whose name is in double quotes, is probably text. */
+function quoteHint(
+  { position }: Readonly<Record<string, unknown>>,
+  sql: string,
+): string | undefined {
+  if (typeof position !== 'number') return undefined;
+  const [quoted] = /^"(?:[^"]|"")*"/.exec(sql.slice(position - 1)) ?? [];
+  if (quoted === undefined) return undefined;
+  const text = quoted.slice(1, -1).replaceAll('""', '"').replaceAll("'", "''");
+  return `. Double quotes are for names; text is written '${shorten(text)}'`;
+}

@@ -1,0 +1,79 @@
+/** Calls by name: `f(x, y)`. Which functions exist is not known here. */
+
+import type { Parser } from './parser.ts';
+import { refuse } from './sql-error.ts';
+import type { Expression } from './tree.ts';
+import { typedLiteral } from './types.ts';
+
+/** A name that was read, and what its first word may name. */
+export interface Name {
+  readonly path: readonly string[];
+  readonly columns: boolean;
+  readonly functions: boolean;
+  readonly at: number;
+}
+
+const AGGREGATES = new Set(
+  (
+    'count sum avg min max stddev variance array_agg string_agg bool_and bool_or every median ' +
+    'approx_distinct first_value last_value corr covar_pop covar_samp var_pop stddev_pop'
+  ).split(' '),
+);
+
+/** The cursor is on the opening parenthesis. */
+export function parseCall(parser: Parser, { path, at }: Name): Expression {
+  const { tokens } = parser;
+  const name = (path.at(-1) ?? '').toLowerCase();
+  const open = tokens.start;
+  tokens.next();
+  let form = '';
+  let args: Expression[] = [];
+  if (tokens.text === '*' && !parser.isString) {
+    form = '*';
+    tokens.next();
+  } else if (tokens.word === 'distinct') refuseForm(name, at);
+  else if (!parser.isMark(')')) {
+    parser.took('all');
+    args = parseArguments(parser, name, at);
+    if (tokens.word === 'order') refuseForm(name, at);
+  }
+  parser.close(')', '(', open);
+  const { height } = parser;
+  if (parser.isString && args.length > 0) return typedLiteral(parser, path, args, at);
+  parser.height = height;
+  const { word } = tokens;
+  if (word === 'over') refuse(at, 'A window function is not supported here');
+  if (form !== '' || word === 'filter' || word === 'within') refuseForm(name, at);
+  if (path.length > 1 && path[0]?.toLowerCase() !== 'pg_catalog') {
+    refuse(at, `The function ${path.join('.')} is not supported`);
+  }
+  if (path.length > 2) refuse(at, `The function ${path.join('.')} is not supported`);
+  if (AGGREGATES.has(name)) refuseForm(name, at);
+  return { kind: 'call', name, args, at };
+}
+
+function refuseForm(name: string, at: number): never {
+  return refuse(
+    at,
+    AGGREGATES.has(name)
+      ? `The aggregate ${name} is not supported here: an expression sees one row`
+      : `This form of ${name}(..) is not supported`,
+  );
+}
+
+/** One or more, up to what ends the list. */
+export function parseArguments(parser: Parser, name: string, at: number): Expression[] {
+  const { tokens } = parser;
+  const args: Expression[] = [];
+  let height = 0;
+  do {
+    if (tokens.word === 'variadic') refuseForm(name, at);
+    args.push(parser.expression());
+    if (parser.height > height) height = parser.height;
+    if (parser.isMark(':=') || (tokens.text === '=>' && !parser.isString)) {
+      refuse(at, `${name} takes no named arguments`);
+    }
+  } while (parser.tookMark(','));
+  parser.height = height + 1;
+  return args;
+}

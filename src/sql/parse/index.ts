@@ -1,0 +1,36 @@
+/**
+ * SQL text -> expression tree, by PostgreSQL's grammar for expressions. The text alone decides:
+ * which columns and functions there are is for binding to say. What the grammar has and this engine
+ * has not (subqueries, aggregates, COLLATE, ...) is refused by name and position.
+ */
+
+import { Parser } from './parser.ts';
+import { refuse } from './sql-error.ts';
+import { END, Tokens } from './tokens.ts';
+import type { Expression } from './tree.ts';
+
+export { formatExcerpt } from './excerpt.ts';
+
+/** Of UTF-8. */
+export const MAX_SQL_BYTES = 1 << 20;
+
+/**
+ * Parses one expression, in time linear in the text. Throws InvalidInput, with the position in
+ * `sql`, for text that is no expression, that is not supported, that is longer than MAX_SQL_BYTES,
+ * has more than 60,000 parts (literals of IN not counted), or nests deeper than 500 levels.
+ */
+export function parseExpression(sql: string): Expression {
+  if (sql.length > MAX_SQL_BYTES || Buffer.byteLength(sql) > MAX_SQL_BYTES) {
+    refuse(undefined, `The expression is longer than ${MAX_SQL_BYTES} bytes; shorten it`);
+  }
+  if (sql.includes('\0')) refuse(sql.indexOf('\0'), 'An expression may not hold a zero character');
+  const half = sql.search(/\p{Surrogate}/u);
+  if (half >= 0) refuse(half, 'An expression may not hold half of a surrogate pair');
+  const tokens = new Tokens(sql);
+  if (tokens.kind === END) refuse(0, 'The expression is empty');
+  return new Parser(tokens).whole();
+}
+export { formatExpression, formatName } from './format.ts';
+export { checked, refuse, shorten } from './sql-error.ts';
+export type { ArithmeticOperator, CompareOperator, Expression, TypeName } from './tree.ts';
+export { MAX_PRECISION, typeByArrowName, typeByName } from './type-names.ts';

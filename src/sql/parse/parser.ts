@@ -1,0 +1,431 @@
+/**
+ * Operators by precedence climbing, with PostgreSQL's precedence: OR, AND, NOT, IS, comparison,
+ * BETWEEN/IN/LIKE, other operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`. IS, comparisons
+ * and BETWEEN/IN/LIKE do not chain.
+ */
+
+import { parsePrimary } from './primary.ts';
+import { refuseSyntax, refuseUnsupported } from './refusals.ts';
+import { refuse } from './sql-error.ts';
+import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
+import type { BinaryOperator, Expression } from './tree.ts';
+import { castTo, parseTypeName } from './types.ts';
+
+/** How deep parentheses, operators and calls may nest; joined ANDs and ORs are one level. */
+export const MAX_DEPTH = 500;
+
+const OR = 1;
+const AND = 2;
+const NOT = 3;
+const IS = 4;
+const COMPARE = 5;
+const RANGE = 6;
+const OTHER = 7;
+const ADD = 8;
+const MULTIPLY = 9;
+const POWER = 10;
+const AT = 11;
+const COLLATE = 12;
+const SIGN = 13;
+const CAST = 14;
+
+const OPERATOR_LEVELS: ReadonlyMap<string, number> = new Map([
+  ['=', COMPARE],
+  ['<>', COMPARE],
+  ['<', COMPARE],
+  ['<=', COMPARE],
+  ['>', COMPARE],
+  ['>=', COMPARE],
+  ['||', OTHER],
+  ['~', OTHER],
+  ['~*', OTHER],
+  ['!~', OTHER],
+  ['!~*', OTHER],
+  ['+', ADD],
+  ['-', ADD],
+  ['*', MULTIPLY],
+  ['/', MULTIPLY],
+  ['%', MULTIPLY],
+  ['^', POWER],
+  ['=>', 0],
+]);
+
+const WORD_LEVELS: ReadonlyMap<string, number> = new Map([
+  ['or', OR],
+  ['and', AND],
+  ['is', IS],
+  ['isnull', IS],
+  ['notnull', IS],
+  ['not', RANGE],
+  ['between', RANGE],
+  ['in', RANGE],
+  ['like', RANGE],
+  ['ilike', RANGE],
+  ['similar', RANGE],
+  ['operator', OTHER],
+  ['at', AT],
+  ['collate', COLLATE],
+]);
+
+export class Parser {
+  readonly tokens: Tokens;
+  /** Levels of the tree that was read last. */
+  height = 0;
+  #depth = 0;
+
+  constructor(tokens: Tokens) {
+    this.tokens = tokens;
+  }
+
+  /** The one expression that the text is. */
+  whole(): Expression {
+    const { tokens } = this;
+    const begin = tokens.start;
+    const tree = this.expression();
+    if (tokens.kind === END) return tree;
+    if (tokens.kind === MARK && tokens.text === ',') {
+      refuseUnsupported(begin, 'A row of several values');
+    }
+    return this.refuseToken();
+  }
+
+  /** An expression of operators that bind at least as tightly as `least`. */
+  expression(least = OR): Expression {
+    return this.#climb(least, false);
+  }
+
+  /** One that AND, IN and their like end, as between BETWEEN and AND. */
+  boundExpression(): Expression {
+    return this.#climb(OR, true);
+  }
+
+  #climb(least: number, bounded: boolean): Expression {
+    this.#deepen();
+    let left = this.#operand(bounded);
+    const { tokens } = this;
+    /** The level of the operator just read, if it does not chain. */
+    let closed = 0;
+    for (;;) {
+      const level = this.#level(bounded);
+      if (level === 0 || level < least) break;
+      const at = tokens.start;
+      if (level === closed) this.#refuseChain(level);
+      closed = 0;
+      const height = this.height;
+      switch (level) {
+        case OR:
+        case AND:
+          left = this.#joined(left, level, at);
+          this.bound();
+          continue;
+        case IS: {
+          const open = tokens.word === 'is';
+          left = this.#is(left, bounded, at);
+          closed = open && left.kind === 'distinct' ? IS : 0;
+          break;
+        }
+        case RANGE:
+          left = this.#range(left, at);
+          closed = left.kind === 'in' ? 0 : RANGE;
+          break;
+        case AT:
+          refuseUnsupported(at, 'AT TIME ZONE');
+          break;
+        case COLLATE:
+          refuseUnsupported(at, 'COLLATE');
+          break;
+        case CAST:
+          tokens.next();
+          left = castTo(this, left, parseTypeName(this), false, at);
+          this.height = 0;
+          break;
+        default: {
+          const binary = this.#binary(left, level, bounded, at);
+          if (level === COMPARE && binary.kind === 'binary') closed = COMPARE;
+          left = binary;
+        }
+      }
+      this.height = Math.max(height, this.height) + 1;
+      this.bound();
+    }
+    this.#depth--;
+    return left;
+  }
+
+  /** How tightly the operator at the cursor binds; 0 where none stands there. */
+  #level(bounded: boolean): number {
+    const { kind, text, word } = this.tokens;
+    if (kind === WORD) {
+      const level = WORD_LEVELS.get(word) ?? 0;
+      return bounded && level !== IS && level !== OTHER ? 0 : level;
+    }
+    if (kind === OPERATOR) return OPERATOR_LEVELS.get(text) ?? OTHER;
+    return kind === MARK && text === '::' ? CAST : 0;
+  }
+
+  #operand(bounded: boolean): Expression {
+    const { tokens } = this;
+    const at = tokens.start;
+    if (tokens.kind === OPERATOR) return this.#signed(bounded, at);
+    if (tokens.word !== 'not' || bounded) return parsePrimary(this);
+    tokens.next();
+    const arg = this.#climb(NOT, false);
+    this.height += 1;
+    return { kind: 'not', arg, at };
+  }
+
+  /** The sign of a number written down is part of it. */
+  #signed(bounded: boolean, at: number): Expression {
+    const { tokens } = this;
+    const { text } = tokens;
+    if (text !== '-' && text !== '+') {
+      if ((OPERATOR_LEVELS.get(text) ?? OTHER) === OTHER) this.#refuseOperator(at);
+      this.refuseToken();
+    }
+    tokens.next();
+    const arg = this.#climb(SIGN, bounded);
+    if (text === '+') return arg;
+    if (arg.kind !== 'number') {
+      this.height += 1;
+      return { kind: 'negate', arg, at };
+    }
+    if (arg.text === '0') return { kind: 'number', text: '0', at };
+    const negated = arg.text.startsWith('-') ? arg.text.slice(1) : `-${arg.text}`;
+    return { kind: 'number', text: negated, at };
+  }
+
+  #joined(left: Expression, level: number, at: number): Expression {
+    const kind = level === AND ? 'and' : 'or';
+    const { height } = this;
+    this.tokens.next();
+    const right = this.#climb(level + 1, false);
+    if (left.kind !== kind) {
+      this.height = Math.max(height, this.height) + 1;
+      return { kind, args: [left, right], at };
+    }
+    // A chain is one level. The tree is this parser's own until it is handed out.
+    (left.args as Expression[]).push(right);
+    this.height = Math.max(height, this.height + 1);
+    return left;
+  }
+
+  #binary(left: Expression, level: number, bounded: boolean, at: number): Expression {
+    const { tokens } = this;
+    const op = tokens.text;
+    if (tokens.kind === WORD || level === POWER || !OPERATOR_LEVELS.has(op)) {
+      this.#refuseOperator(at);
+    }
+    tokens.next();
+    if (tokens.word === 'any' || tokens.word === 'some' || tokens.word === 'all') {
+      return this.#quantified(left, op, at);
+    }
+    const right = this.#climb(level + 1, bounded);
+    if (level === OTHER && op !== '||') return matched(left, right, op, at);
+    return { kind: 'binary', op: op as BinaryOperator, left, right, at };
+  }
+
+  /** `x = ANY (list)` */
+  #quantified(left: Expression, op: string, at: number): Expression {
+    const { tokens } = this;
+    const word = tokens.word.toUpperCase();
+    if (op !== '=' || word === 'ALL') {
+      refuse(at, `${op} ${word} is not supported; only = ANY is`);
+    }
+    tokens.next();
+    const open = tokens.start;
+    this.take('(');
+    this.refuseQuery(open);
+    const list = this.expression();
+    this.close(')', '(', open);
+    return { kind: 'call', name: 'array_has', args: [list, left], at };
+  }
+
+  #is(arg: Expression, bounded: boolean, at: number): Expression {
+    const { tokens } = this;
+    const { word } = tokens;
+    if (bounded && word !== 'is') this.refuseToken();
+    tokens.next();
+    this.height = 0;
+    if (word !== 'is') return { kind: 'is', arg, test: 'null', negated: word === 'notnull', at };
+    const negated = this.took('not');
+    const test = tokens.word;
+    if (test === 'distinct') {
+      tokens.next();
+      this.takeWord('from');
+      const right = this.#climb(IS + 1, bounded);
+      return { kind: 'distinct', left: arg, right, negated, at };
+    }
+    if (test === 'document' || (test === 'json' && !bounded)) {
+      refuseUnsupported(at, `IS ${test.toUpperCase()}`);
+    }
+    if (bounded) this.refuseToken();
+    switch (test) {
+      case 'null':
+      case 'true':
+      case 'false':
+      case 'unknown':
+        tokens.next();
+        return { kind: 'is', arg, test, negated, at };
+      case 'normalized':
+      case 'nfc':
+      case 'nfd':
+      case 'nfkc':
+      case 'nfkd':
+        return refuseUnsupported(at, 'IS NORMALIZED');
+      default:
+        return this.refuseToken('IS takes NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM');
+    }
+  }
+
+  /** BETWEEN, IN and LIKE, with NOT before them or without. */
+  #range(arg: Expression, at: number): Expression {
+    const { tokens } = this;
+    const negated = this.took('not');
+    const { word } = tokens;
+    switch (word) {
+      case 'between':
+        tokens.next();
+        return this.#between(arg, negated, at);
+      case 'in':
+        tokens.next();
+        return { kind: 'in', arg, items: this.#items(at), negated, at };
+      case 'like':
+      case 'ilike':
+        tokens.next();
+        return this.#like(arg, word === 'ilike', negated, at);
+      case 'similar':
+        return refuse(at, 'SIMILAR TO is not supported; use LIKE or regexp_like');
+      default:
+        return this.refuseToken('NOT takes BETWEEN, IN, LIKE or ILIKE here');
+    }
+  }
+
+  #between(arg: Expression, negated: boolean, at: number): Expression {
+    if (this.tokens.word === 'symmetric') refuseUnsupported(at, 'BETWEEN SYMMETRIC');
+    this.took('asymmetric');
+    const low = this.boundExpression();
+    const { height } = this;
+    this.takeWord('and');
+    const high = this.#climb(RANGE + 1, false);
+    this.height = Math.max(height, this.height);
+    return { kind: 'between', arg, low, high, negated, at };
+  }
+
+  #items(at: number): Expression[] {
+    const { tokens } = this;
+    const open = tokens.start;
+    this.take('(');
+    this.refuseQuery(at);
+    const items: Expression[] = [];
+    let height = 0;
+    do {
+      const { parts } = tokens;
+      const item = this.expression();
+      items.push(item);
+      // Literals are looked up, not evaluated one by one.
+      if (item.kind === 'string' || item.kind === 'number') tokens.parts = parts - 1;
+      if (this.height > height) height = this.height;
+    } while (this.tookMark(','));
+    this.close(')', '(', open);
+    this.height = height;
+    return items;
+  }
+
+  #like(arg: Expression, insensitive: boolean, negated: boolean, at: number): Expression {
+    const { tokens } = this;
+    if (tokens.word === 'any' || tokens.word === 'some' || tokens.word === 'all') {
+      refuseUnsupported(at, `LIKE ${tokens.word.toUpperCase()}`);
+    }
+    const pattern = this.#climb(RANGE + 1, false);
+    if (!this.took('escape')) return { kind: 'like', arg, pattern, insensitive, negated, at };
+    const { height } = this;
+    const escaping = this.#climb(RANGE + 1, false);
+    if (escaping.kind !== 'string' || [...escaping.value].length !== 1) {
+      refuse(at, 'ESCAPE takes a string of one character');
+    }
+    this.height = height;
+    return { kind: 'like', arg, pattern, insensitive, negated, escape: escaping.value, at };
+  }
+
+  /** Whether the word stood at the cursor; it is passed. */
+  took(word: string): boolean {
+    if (this.tokens.word !== word) return false;
+    this.tokens.next();
+    return true;
+  }
+
+  tookMark(mark: string): boolean {
+    const { kind, text } = this.tokens;
+    if (kind !== MARK || text !== mark) return false;
+    this.tokens.next();
+    return true;
+  }
+
+  takeWord(word: string): void {
+    if (!this.took(word)) this.refuseToken(`${word.toUpperCase()} is expected`);
+  }
+
+  take(mark: string): void {
+    if (!this.tookMark(mark)) this.refuseToken(`'${mark}' is expected`);
+  }
+
+  /** A closing mark, or the error that names what was never closed. */
+  close(mark: string, opened: string, open: number): void {
+    if (this.tookMark(mark)) return;
+    if (this.tokens.kind === END) refuse(open, `'${opened}' is never closed`);
+    this.refuseToken();
+  }
+
+  isMark(mark: string): boolean {
+    return this.tokens.kind === MARK && this.tokens.text === mark;
+  }
+
+  get isString(): boolean {
+    return this.tokens.kind === STRING;
+  }
+
+  /** Throws where a query begins, for the place of what it would be part of. */
+  refuseQuery(at: number): void {
+    const { word } = this.tokens;
+    if (word === 'select' || word === 'with' || word === 'table') {
+      refuseUnsupported(at, 'A subquery');
+    }
+  }
+
+  refuseToken(expected?: string): never {
+    return refuseSyntax(this.tokens, expected);
+  }
+
+  #refuseOperator(at: number): never {
+    const { kind, text } = this.tokens;
+    return refuse(at, `The operator ${kind === WORD ? 'OPERATOR(..)' : text} is not supported`);
+  }
+
+  #refuseChain(level: number): never {
+    const what = level === COMPARE ? 'Comparisons' : level === IS ? 'IS' : 'BETWEEN, IN and LIKE';
+    const verb = level === IS ? 'does' : 'do';
+    return this.refuseToken(`${what} ${verb} not chain; write parentheses or AND`);
+  }
+
+  #deepen(): void {
+    this.#depth++;
+    this.height = 0;
+    this.bound();
+  }
+
+  /** Throws InvalidInput where the tree that was read last makes the whole too deep. */
+  bound(): void {
+    if (this.#depth + this.height <= MAX_DEPTH) return;
+    const { start, text } = this.tokens;
+    const near = text.length > 60 ? `${text.slice(0, 59)}…` : text;
+    refuse(start, `The expression is nested deeper than ${MAX_DEPTH} levels near '${near}'`);
+  }
+}
+
+/** The operators of regular expressions are calls. */
+function matched(left: Expression, right: Expression, op: string, at: number): Expression {
+  const args: Expression[] = [left, right];
+  if (op.endsWith('*')) args.push({ kind: 'string', value: 'i' });
+  const call: Expression = { kind: 'call', name: 'regexp_like', args, at };
+  return op.startsWith('!') ? { kind: 'not', arg: call, at } : call;
+}

@@ -1,0 +1,32 @@
+/** How the parser refuses: text that is no expression, and what the grammar has and this engine has not. */
+
+import { KEYWORDS } from './keywords.ts';
+import { refuse, shorten } from './sql-error.ts';
+import { END, NAME, STRING, type Tokens, WORD } from './tokens.ts';
+
+const NEEDS_QUOTES = '; a column whose name is a reserved word needs quotes: "name"';
+
+/** Throws InvalidInput for the token at the cursor, which cannot stand there. */
+export function refuseSyntax(tokens: Tokens, expected?: string): never {
+  const { kind, sql, start, end, text, word } = tokens;
+  if (kind !== STRING && kind !== NAME && (text === ')' || text === ']')) {
+    refuse(start, `'${text}' closes nothing`);
+  }
+  const place = kind === END ? 'the end' : `or near "${shorten(sql.slice(start, end))}"`;
+  const more = expected === undefined ? '' : `; ${expected}`;
+  const hint = kind === WORD && KEYWORDS.has(word) ? NEEDS_QUOTES : '';
+  return refuse(start, `Cannot read the expression: syntax error at ${place}${more}${hint}`);
+}
+
+/** Throws InvalidInput for a keyword that names functions alone, where a column is meant. */
+export function refuseKeyword(keyword: string, at: number): never {
+  return refuse(
+    at,
+    `Cannot read the expression: syntax error at or near "${keyword}"${NEEDS_QUOTES}`,
+  );
+}
+
+/** Throws InvalidInput for a construct that is never evaluated here, though PostgreSQL does. */
+export function refuseUnsupported(at: number, what: string): never {
+  return refuse(at, `${what} is not supported here`);
+}

@@ -1,0 +1,192 @@
+/** What looks like a call and has a grammar of its own: CAST, EXTRACT, POSITION, SUBSTRING, TRIM, ... */
+
+import { parseArguments } from './calls.ts';
+import type { Parser } from './parser.ts';
+import { refuseUnsupported } from './refusals.ts';
+import { refuse } from './sql-error.ts';
+import { NAME, STRING, WORD } from './tokens.ts';
+import type { Expression } from './tree.ts';
+import { castTo, parseTypeName } from './types.ts';
+
+type Rule = (parser: Parser, word: string, at: number) => Expression;
+
+/**
+ * The call whose keyword is passed; undefined where the keyword begins none, and is a name then.
+ * Throws InvalidInput for calls that are not supported, for the place of the keyword.
+ */
+export function parseSpecialCall(parser: Parser, word: string, at: number): Expression | undefined {
+  if (!parser.isMark('(')) return undefined;
+  const rule = RULES.get(word);
+  if (rule === undefined) {
+    if (!/^(?:xml|json|merge_action)/.test(word)) return undefined;
+    return refuseUnsupported(at, `${word}(..)`);
+  }
+  const open = parser.tokens.start;
+  parser.tokens.next();
+  const call = rule(parser, word, at);
+  parser.close(')', '(', open);
+  return call;
+}
+
+const call = (name: string, args: Expression[], at: number): Expression => ({
+  kind: 'call',
+  name,
+  args,
+  at,
+});
+
+const listed: Rule = (parser, word, at) => call(word, expressions(parser), at);
+
+const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['cast', parseCast],
+  ['try_cast', parseCast],
+  ['coalesce', listed],
+  ['greatest', listed],
+  ['least', listed],
+  ['nullif', parseNullIf],
+  ['extract', parseExtract],
+  ['position', parsePosition],
+  ['substring', parseSubstring],
+  ['overlay', parseOverlay],
+  ['trim', parseTrim],
+  ['normalize', parseNormalize],
+  ['exists', parseExists],
+  ['row', (_, __, at) => refuseUnsupported(at, 'A row of several values')],
+  ['values', (_, __, at) => refuseUnsupported(at, 'A subquery')],
+  ['grouping', (_, __, at) => refuseUnsupported(at, 'GROUPING')],
+  ['treat', (_, __, at) => refuseUnsupported(at, 'TREAT')],
+]);
+
+/** One or more. */
+function expressions(parser: Parser): Expression[] {
+  const items: Expression[] = [];
+  let height = 0;
+  do {
+    items.push(parser.expression());
+    if (parser.height > height) height = parser.height;
+  } while (parser.tookMark(','));
+  parser.height = height + 1;
+  return items;
+}
+
+function parseCast(parser: Parser, word: string, at: number): Expression {
+  const arg = parser.expression();
+  const { height } = parser;
+  parser.takeWord('as');
+  const cast = castTo(parser, arg, parseTypeName(parser), word === 'try_cast', at);
+  parser.height = height + 1;
+  return cast;
+}
+
+function parseNullIf(parser: Parser, word: string, at: number): Expression {
+  const args = expressions(parser);
+  if (args.length !== 2) refuse(at, 'nullif takes 2 arguments');
+  return call(word, args, at);
+}
+
+/** EXTRACT(field FROM x): a field is a word, or a string. */
+function parseExtract(parser: Parser, word: string, at: number): Expression {
+  const { tokens } = parser;
+  const { kind, text, start, category } = tokens;
+  if (kind !== STRING && kind !== NAME && (kind !== WORD || category !== 0)) {
+    parser.refuseToken('a field such as year is expected');
+  }
+  const value = kind === WORD ? text.toLowerCase() : text;
+  tokens.next();
+  parser.takeWord('from');
+  const arg = parser.expression();
+  parser.height += 1;
+  return call(word, [{ kind: 'string', value, at: start }, arg], at);
+}
+
+/** POSITION(part IN text) */
+function parsePosition(parser: Parser, word: string, at: number): Expression {
+  const part = parser.boundExpression();
+  const { height } = parser;
+  parser.takeWord('in');
+  const text = parser.boundExpression();
+  parser.height = Math.max(height, parser.height) + 1;
+  return call(word, [text, part], at);
+}
+
+/** SUBSTRING(x FROM 2 FOR 3), in either order and with one of them, or with plain arguments. */
+function parseSubstring(parser: Parser, word: string, at: number): Expression {
+  const { tokens } = parser;
+  if (parser.isMark(')')) return call(word, [], at);
+  const args = parseArguments(parser, word, at);
+  const { height } = parser;
+  if (tokens.word === 'similar' && args.length === 1) {
+    refuseUnsupported(at, 'SUBSTRING .. SIMILAR');
+  }
+  if ((tokens.word !== 'from' && tokens.word !== 'for') || args.length > 1) {
+    return call(word, args, at);
+  }
+  let from: Expression | undefined;
+  let length: Expression | undefined;
+  const forAt = tokens.start;
+  if (parser.took('from')) from = parser.expression();
+  if (parser.took('for')) length = parser.expression();
+  if (from === undefined && parser.took('from')) from = parser.expression();
+  if (from !== undefined) args.push(from, ...(length === undefined ? [] : [length]));
+  else if (length !== undefined) {
+    const type = { name: 'int', args: [] };
+    args.push({ kind: 'number', text: '1', at: forAt });
+    args.push({ kind: 'cast', arg: length, type, lenient: false, at: forAt });
+  }
+  parser.height = Math.max(height, parser.height + 2);
+  return call(word, args, at);
+}
+
+/** OVERLAY(x PLACING y FROM 2 FOR 3), or with plain arguments. */
+function parseOverlay(parser: Parser, word: string, at: number): Expression {
+  if (parser.isMark(')')) return call(word, [], at);
+  const args = parseArguments(parser, word, at);
+  if (args.length > 1 || !parser.took('placing')) return call(word, args, at);
+  args.push(parser.expression());
+  parser.takeWord('from');
+  args.push(parser.expression());
+  if (parser.took('for')) args.push(parser.expression());
+  return call(word, args, at);
+}
+
+const TRIMS: ReadonlyMap<string, string> = new Map([
+  ['both', 'btrim'],
+  ['leading', 'ltrim'],
+  ['trailing', 'rtrim'],
+]);
+
+/** TRIM([BOTH | LEADING | TRAILING] [characters] FROM x), or with plain arguments. */
+function parseTrim(parser: Parser, _: string, at: number): Expression {
+  const { tokens } = parser;
+  const side = TRIMS.get(tokens.word);
+  if (side !== undefined) tokens.next();
+  const name = side ?? 'btrim';
+  if (parser.took('from')) return call(name, expressions(parser), at);
+  const args = expressions(parser);
+  const { height } = parser;
+  if (args.length > 1 || !parser.took('from')) return call(name, args, at);
+  const rest = expressions(parser);
+  parser.height = Math.max(height, parser.height);
+  return call(name, [...rest, ...args], at);
+}
+
+/** NORMALIZE(x [, NFC]) */
+function parseNormalize(parser: Parser, word: string, at: number): Expression {
+  const { tokens } = parser;
+  const args = [parser.expression()];
+  parser.height += 1;
+  if (!parser.tookMark(',')) return call(word, args, at);
+  const form = tokens.word;
+  if (!/^nfk?[cd]$/.test(form)) parser.refuseToken('NFC, NFD, NFKC or NFKD is expected');
+  args.push({ kind: 'string', value: form.toUpperCase(), at: tokens.start });
+  tokens.next();
+  return call(word, args, at);
+}
+
+function parseExists(parser: Parser, _: string, at: number): never {
+  const { tokens } = parser;
+  while (parser.isMark('(')) tokens.next();
+  parser.refuseQuery(at);
+  if (tokens.word === 'values') refuseUnsupported(at, 'A subquery');
+  return parser.refuseToken();
+}

@@ -1,0 +1,36 @@
+/**
+ * How an expression is refused: one sentence, the place in the user's text, the right code.
+ * It knows the text and the offset, never what an expression means.
+ */
+import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
+
+/** Throws InvalidInput (or `code`) for offset `at` of the user's SQL; `position` is 1-based. */
+export function refuse(
+  at: number | undefined,
+  message: string,
+  options: { code?: ErrorCode; details?: Record<string, unknown>; cause?: unknown } = {},
+): never {
+  const place = at === undefined || at < 0 ? '' : ` (at position ${at + 1})`;
+  throw new DirspaceError(options.code ?? 'InvalidInput', message + place, {
+    details: {
+      ...(at === undefined || at < 0 ? {} : { position: at + 1 }),
+      ...options.details,
+    },
+    ...(options.cause === undefined ? {} : { cause: options.cause }),
+  });
+}
+
+/** Runs a check whose error has no place yet. */
+export function checked(at: number | undefined, check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    if (isDirspaceError(error, 'InvalidInput')) refuse(at, error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** A value shortened for a message. */
+export function shorten(text: string, limit = 60): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+}

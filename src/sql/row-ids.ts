@@ -1,0 +1,41 @@
+/**
+ * The rows a condition names by number: `_rowid = 7`, `_rowid IN (..)`, alone or beside other
+ * conditions joined by AND. A scan seeks to those instead of reading all. It knows trees only.
+ */
+import type { Bound } from './typed/index.ts';
+
+export interface RowNumberSet {
+  /** Ascending, each once. No row outside it can match. */
+  readonly values: readonly bigint[];
+  /** True where the condition says nothing else: every row in it matches. */
+  readonly complete: boolean;
+}
+
+export function rowNumbersOf(bound: Bound, name: '_rowid' | '_rowoffset'): RowNumberSet | null {
+  const conjuncts = bound.kind === 'and' ? bound.args : [bound];
+  let found: ReadonlySet<bigint> | null = null;
+  let complete = true;
+  for (const conjunct of conjuncts) {
+    const values = valuesOf(conjunct, name);
+    if (values === null) complete = false;
+    else found = found === null ? values : intersection(found, values);
+  }
+  if (found === null) return null;
+  const values = BigUint64Array.from(found).sort();
+  return { values: [...values], complete };
+}
+
+function intersection(a: ReadonlySet<bigint>, b: ReadonlySet<bigint>): Set<bigint> {
+  return new Set([...a].filter((value) => b.has(value)));
+}
+
+function valuesOf(bound: Bound, name: string): Set<bigint> | null {
+  if (bound.kind !== 'compareConstant' && bound.kind !== 'in' && bound.kind !== 'known')
+    return null;
+  if (bound.arg.kind !== 'virtual' || bound.arg.name !== name) return null;
+  if (bound.kind === 'known') return bound.value ? null : new Set();
+  if (bound.kind === 'compareConstant') {
+    return bound.op === '=' ? new Set([bound.value as bigint]) : null;
+  }
+  return new Set([...bound.values] as bigint[]);
+}

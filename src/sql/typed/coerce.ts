@@ -1,0 +1,241 @@
+/**
+ * Literals take the type of what they meet; everything else is widened without loss or refused.
+ * It decides types and writes coercions out; it never looks at rows.
+ */
+import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
+import {
+  DATE_FORMS,
+  fromWallClock,
+  instantNanosOf,
+  parseDateTime,
+  parseTimeOfDay,
+  TIME_FORMS,
+  TIMESTAMP_FORMS,
+} from '../../values/index.ts';
+import { MAX_PRECISION, refuse, shorten } from '../parse/index.ts';
+import type { Bound, BoundLiteral, CastMode } from './bound.ts';
+import type { Value } from './column.ts';
+import { exactToDouble, parseInterval } from './literals.ts';
+import {
+  clockZoneOf,
+  decimalScale,
+  type Family,
+  FLOAT64,
+  familyOf,
+  INT64,
+  integerRange,
+  isNumeric,
+  isWide,
+  plainType,
+  roundToFloat,
+  timeUnitOf,
+  timeZoneOf,
+  typeText,
+  UINT64,
+  UNITS_PER_SECOND,
+} from './types.ts';
+
+export const NANOS_PER_SECOND = 1_000_000_000n;
+export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
+
+export function locationOf(bound: Bound): number | undefined {
+  return 'at' in bound ? bound.at : undefined;
+}
+
+/** `column x (int64)`, `'abc'`, `an expression (utf8)`: for messages. */
+export function describe(bound: Bound): string {
+  if (bound.kind === 'column') return `column ${bound.names.join('.')} (${typeText(bound.type)})`;
+  if (bound.kind === 'virtual') return `${bound.name} (uint64)`;
+  if (bound.kind === 'literal') {
+    if (bound.value === null) return 'NULL';
+    if (typeof bound.value === 'string') return `'${shorten(bound.value, 30)}' (utf8)`;
+    if (typeof bound.loose === 'object') {
+      const { unscaled, scale } = bound.loose;
+      return shorten(scale === 0 ? String(unscaled) : String(exactToDouble(bound.loose)), 30);
+    }
+  }
+  return `a value of type ${typeText(bound.type)}`;
+}
+
+/** For messages about a text that is no date, time or timestamp: how these are written. */
+export function formsOf(type: DataType): string {
+  const family = familyOf(type);
+  if (family !== 'date' && family !== 'time' && family !== 'timestamp') return '';
+  const forms = { date: DATE_FORMS, time: TIME_FORMS, timestamp: TIMESTAMP_FORMS };
+  return `, which is written ${forms[family]}`;
+}
+
+/** Nanoseconds of one unit of a date, time, timestamp or duration. */
+export function nanosPerUnit(type: DataType): bigint {
+  if (familyOf(type) === 'date') return isWide(type) ? 1_000_000n : NANOS_PER_DAY;
+  return NANOS_PER_SECOND / UNITS_PER_SECOND[timeUnitOf(type)];
+}
+
+export function isTemporal(family: Family): boolean {
+  return family === 'date' || family === 'time' || family === 'timestamp' || family === 'duration';
+}
+
+/** A typed literal for one that is still loose: int64 or float64, utf8. */
+export function settle(bound: Bound): Bound {
+  if (bound.kind !== 'literal' || bound.loose === undefined) return bound;
+  const { loose: _, ...settled } = bound;
+  return settled;
+}
+
+export function literal(type: DataType, value: Value, at?: number): BoundLiteral {
+  return { kind: 'literal', type, value, at };
+}
+
+/** Nanoseconds that a text or a temporal literal stands for beside a value of type `beside`. */
+export function temporalNanos(bound: BoundLiteral, beside: DataType): bigint | null {
+  const family = familyOf(beside);
+  const { value } = bound;
+  if (typeof value === 'string' && bound.loose === 'string') {
+    if (family === 'time') {
+      const nanos = parseTimeOfDay(value);
+      return nanos === undefined ? null : BigInt(nanos);
+    }
+    if (family === 'duration') {
+      const parsed = parseInterval(value);
+      return parsed === null || parsed.months !== 0
+        ? null
+        : BigInt(parsed.days) * NANOS_PER_DAY + parsed.nanos;
+    }
+    const read = parseDateTime(value);
+    if (read === undefined) return null;
+    return instantNanosOf(read, read.offset === undefined ? clockZoneOf(beside) : null);
+  }
+  const own = familyOf(bound.type);
+  if (!isTemporal(own) || (typeof value !== 'number' && typeof value !== 'bigint')) return null;
+  const calendar = (f: Family): boolean => f === 'date' || f === 'timestamp';
+  if (own !== family && !(calendar(own) && calendar(family))) return null;
+  const nanos = BigInt(value) * nanosPerUnit(bound.type);
+  const zone = timeZoneOf(bound.type) === null ? clockZoneOf(beside) : null;
+  return zone === null ? nanos : fromWallClock(nanos, zone);
+}
+
+/** The literal's value in `type`, or undefined where `type` cannot hold exactly that. */
+export function literalValue(bound: BoundLiteral, type: DataType): Value | undefined {
+  const { value, loose } = bound;
+  const family = familyOf(type);
+  if (value === null) return null;
+  if (isTemporal(family)) {
+    const nanos = temporalNanos(bound, type);
+    const unit = nanosPerUnit(type);
+    if (nanos === null || nanos % unit !== 0n) return undefined;
+    return isWide(type) ? nanos / unit : Number(nanos / unit);
+  }
+  if (family === 'interval' && loose === 'string') return parseInterval(String(value)) ?? undefined;
+  if (typeof loose === 'object') {
+    if (family === 'int') {
+      const [least, greatest] = integerRange(plainType(type));
+      const { unscaled, scale } = loose;
+      if (scale !== 0 || unscaled < least || unscaled > greatest) return undefined;
+      return isWide(type) ? unscaled : Number(unscaled);
+    }
+    if (family === 'float') {
+      const rounded = roundToFloat(plainType(type), exactToDouble(loose));
+      const whole = loose.scale === 0 && !loose.fractional;
+      const lost = whole && (!Number.isFinite(rounded) || BigInt(rounded) !== loose.unscaled);
+      return lost ? undefined : rounded;
+    }
+    if (family === 'decimal') {
+      const missing = decimalScale(plainType(type)) - loose.scale;
+      return missing < 0 ? undefined : loose.unscaled * 10n ** BigInt(missing);
+    }
+    return undefined;
+  }
+  return sameForm(bound.type, type) ? value : undefined;
+}
+
+/** True where values of both types have the same canonical form and meaning. */
+export function sameForm(a: DataType, b: DataType): boolean {
+  const family = familyOf(a);
+  if (family !== familyOf(b)) return false;
+  if (family === 'text' || family === 'bytes' || family === 'bool' || family === 'interval')
+    return true;
+  if (family === 'list') return sameForm(child(a), child(b));
+  return typeText(a) === typeText(b);
+}
+
+function child(type: DataType): DataType {
+  return (type.children?.[0]?.type ?? type) as DataType;
+}
+
+/** `bound` as `type`: a typed literal, itself, or a cast. Throws InvalidInput where it would lose. */
+export function coerce(bound: Bound, type: DataType, mode: CastMode = 'lossless'): Bound {
+  if (bound.kind === 'literal') {
+    const value = literalValue(bound, type);
+    if (value !== undefined) return literal(type, value, bound.at);
+    if (mode === 'lossless') {
+      refuse(bound.at, `${describe(bound)} cannot be taken as ${typeText(type)} without loss`);
+    }
+  }
+  const settled = settle(bound);
+  return sameForm(settled.type, type) ? settled : { kind: 'cast', arg: settled, mode, type };
+}
+
+/**
+ * The type that holds all of `items` without loss; loose literals follow the others. Throws
+ * InvalidInput naming the two that do not go together.
+ */
+export function commonType(items: readonly Bound[], what: string): DataType {
+  const known = items.filter((item) => familyOf(item.type) !== 'null');
+  const fixed = known.filter((item) => item.kind !== 'literal' || item.loose === undefined);
+  const [first] = fixed.length > 0 ? fixed : known;
+  if (first === undefined) return new Utf8();
+  let type = plainType(first.type);
+  for (const item of fixed) type = join(type, item, first, what);
+  for (const item of known) {
+    if (item.kind !== 'literal' || item.loose === undefined) continue;
+    if (literalValue(item, type) === undefined) type = join(type, item, first, what);
+  }
+  return type;
+}
+
+function join(type: DataType, item: Bound, first: Bound, what: string): DataType {
+  const other = plainType(item.type);
+  if (sameForm(type, other)) return type;
+  const [a, b] = [familyOf(type), familyOf(other)];
+  if (isNumeric(a) && isNumeric(b)) {
+    if (a === 'int' && b === 'int') {
+      const unsigned = [type, other].some((t) => typeText(t) === 'uint64');
+      const signed = [type, other].some((t) => typeText(t).startsWith('int'));
+      return unsigned ? (signed ? new Decimal(0, 20, 128) : UINT64) : INT64;
+    }
+    if (a === 'float' || b === 'float') {
+      return [type, other].every((t) => typeText(t) === 'float32' || typeText(t) === 'float16')
+        ? new Float32()
+        : FLOAT64;
+    }
+    return joinDecimals(type, other);
+  }
+  if (
+    a === 'timestamp' &&
+    b === 'timestamp' &&
+    (timeZoneOf(type) === null) === (timeZoneOf(other) === null)
+  ) {
+    return new Timestamp(
+      Math.max(timeUnitOf(type), timeUnitOf(other)) as TimeUnit,
+      timeZoneOf(type),
+    );
+  }
+  if (a === 'date' && b === 'timestamp' && timeZoneOf(other) === null) return other;
+  if (a === 'timestamp' && b === 'date' && timeZoneOf(type) === null) return type;
+  if (a === 'date' && b === 'date') return new Timestamp(TimeUnit.MILLISECOND, null);
+  if (a === b && (a === 'time' || a === 'duration')) {
+    return timeUnitOf(type) > timeUnitOf(other) ? type : other;
+  }
+  return refuse(
+    locationOf(item) ?? locationOf(first),
+    `${what}: ${describe(first)} and ${describe(item)} have no type in common; write a CAST`,
+  );
+}
+
+function joinDecimals(a: DataType, b: DataType): Decimal {
+  const scaleOf = (t: DataType): number => (DataType.isDecimal(t) ? t.scale : 0);
+  const wholeOf = (t: DataType): number => (DataType.isDecimal(t) ? t.precision - t.scale : 20);
+  const scale = Math.max(scaleOf(a), scaleOf(b));
+  const whole = Math.max(wholeOf(a), wholeOf(b));
+  return new Decimal(scale, Math.min(MAX_PRECISION, whole + scale), 128);
+}

@@ -1,0 +1,82 @@
+/**
+ * What the rooms of SQL share: types, typed trees, columns of values, literals, and the rules of
+ * implicit conversion.
+ */
+
+export {
+  type Bound,
+  type BoundColumn,
+  type BoundLiteral,
+  type CastMode,
+  canFail,
+  childrenOf,
+  type RowFunction,
+} from './bound.ts';
+export {
+  coerce,
+  commonType,
+  describe,
+  formsOf,
+  isTemporal,
+  literal,
+  locationOf,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
+  nanosPerUnit,
+  sameForm,
+  settle,
+  temporalNanos,
+} from './coerce.ts';
+export {
+  asSafeNumbers,
+  BOOL,
+  type BytesColumn,
+  bothValid,
+  type Column,
+  columnOf,
+  constantColumn,
+  FALSE,
+  maskNulls,
+  type NumberArray,
+  type NumberColumn,
+  reader,
+  TRUE,
+  truthColumn,
+  UNKNOWN,
+  type Validity,
+  type Value,
+  validityOf,
+  type WideColumn,
+} from './column.ts';
+export {
+  doubleToExact,
+  type ExactNumber,
+  exactToDouble,
+  type IntervalValue,
+  parseExact,
+  parseInterval,
+} from './literals.ts';
+export { findIn, nearestName, resolveName, VIRTUAL_COLUMNS, virtualColumn } from './names.ts';
+export { compareExact, compareNumbers, compareValues, holds } from './order.ts';
+export {
+  BINARY,
+  clockZoneOf,
+  decimalScale,
+  elementType,
+  type Family,
+  FLOAT64,
+  familyOf,
+  INT64,
+  integerRange,
+  isNumeric,
+  isWide,
+  listOf,
+  plainType,
+  roundToFloat,
+  timeUnitOf,
+  timeZoneOf,
+  typeText,
+  UINT64,
+  UNITS_PER_SECOND,
+  UTF8,
+} from './types.ts';

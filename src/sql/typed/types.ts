@@ -1,0 +1,208 @@
+/**
+ * Arrow types as expressions see them: the family a type belongs to, its name in messages, its
+ * range. It knows types only, no values and no columns.
+ */
+import {
+  Binary,
+  DataType,
+  DateUnit,
+  type Decimal,
+  Field,
+  Float64,
+  Int64,
+  List,
+  Precision,
+  type Timestamp,
+  TimeUnit,
+  Uint64,
+  Utf8,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { isKnownZone, ZONE_FORMS } from '../../values/index.ts';
+
+export type Family =
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'float'
+  | 'decimal'
+  | 'text'
+  | 'bytes'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'duration'
+  | 'interval'
+  | 'list'
+  | 'struct'
+  | 'other';
+
+/** The family of `type`; a dictionary belongs to the family of its values. */
+export function familyOf(type: DataType): Family {
+  if (DataType.isDictionary(type)) return familyOf(type.dictionary);
+  if (DataType.isNull(type)) return 'null';
+  if (DataType.isBool(type)) return 'bool';
+  if (DataType.isInt(type)) return 'int';
+  if (DataType.isFloat(type)) return 'float';
+  if (DataType.isDecimal(type)) return 'decimal';
+  if (DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type))
+    return 'text';
+  if (
+    DataType.isBinary(type) ||
+    DataType.isLargeBinary(type) ||
+    DataType.isBinaryView(type) ||
+    DataType.isFixedSizeBinary(type)
+  ) {
+    return 'bytes';
+  }
+  if (DataType.isDate(type)) return 'date';
+  if (DataType.isTime(type)) return 'time';
+  if (DataType.isTimestamp(type)) return 'timestamp';
+  if (DataType.isDuration(type)) return 'duration';
+  if (DataType.isInterval(type)) return 'interval';
+  if (DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type)) {
+    return 'list';
+  }
+  if (DataType.isStruct(type)) return 'struct';
+  return 'other';
+}
+
+/** The type of a dictionary's values; any other type is itself. */
+export function plainType(type: DataType): DataType {
+  return DataType.isDictionary(type) ? plainType(type.dictionary) : type;
+}
+
+export function isNumeric(family: Family): boolean {
+  return family === 'int' || family === 'float' || family === 'decimal';
+}
+
+/** True where values are held as bigint: 64-bit integers and what is counted in them. */
+export function isWide(type: DataType): boolean {
+  const plain = plainType(type);
+  switch (familyOf(plain)) {
+    case 'int':
+      return (plain as Int64).bitWidth === 64;
+    case 'date':
+      return (plain as { unit?: DateUnit }).unit === DateUnit.MILLISECOND;
+    case 'time':
+      return timeUnitOf(plain) >= TimeUnit.MICROSECOND;
+    case 'timestamp':
+    case 'duration':
+    case 'decimal':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The unit of a time, timestamp or duration. */
+export function timeUnitOf(type: DataType): TimeUnit {
+  return (type as Timestamp).unit;
+}
+
+export function timeZoneOf(type: DataType): string | null {
+  if (!DataType.isTimestamp(type)) return null;
+  return type.timezone === undefined || type.timezone === '' ? null : type.timezone;
+}
+
+/**
+ * The zone whose clocks are to be read, null where the type has none. Throws InvalidInput for a zone
+ * that this runtime does not know; such a column is stored and read as any other.
+ */
+export function clockZoneOf(type: DataType): string | null {
+  const zone = timeZoneOf(type);
+  if (zone === null || isKnownZone(zone)) return zone;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The clocks of type ${typeText(type)} cannot be read, because the time zone "${zone}" is not known. Known are ${ZONE_FORMS}. Compare with text that has an offset, or alter the type.`,
+  );
+}
+
+export const UNITS_PER_SECOND: Readonly<Record<TimeUnit, bigint>> = {
+  [TimeUnit.SECOND]: 1n,
+  [TimeUnit.MILLISECOND]: 1_000n,
+  [TimeUnit.MICROSECOND]: 1_000_000n,
+  [TimeUnit.NANOSECOND]: 1_000_000_000n,
+};
+
+/** Least and greatest value of an integer type. */
+export function integerRange(type: DataType): readonly [bigint, bigint] {
+  const { bitWidth, isSigned } = type as Int64;
+  const bits = BigInt(bitWidth);
+  return isSigned ? [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n] : [0n, (1n << bits) - 1n];
+}
+
+export function decimalScale(type: DataType): number {
+  return (type as Decimal).scale;
+}
+
+/** Nearest value of a float type. */
+export function roundToFloat(type: DataType, value: number): number {
+  const { precision } = type as Float64;
+  if (precision === Precision.DOUBLE) return value;
+  return precision === Precision.SINGLE ? Math.fround(value) : roundToHalf(value);
+}
+
+function roundToHalf(value: number): number {
+  if (!Number.isFinite(value) || value === 0) return value;
+  const magnitude = Math.abs(value);
+  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
+  const step = 2 ** (exponent - 10);
+  const scaled = magnitude / step;
+  const floor = Math.floor(scaled);
+  const rest = scaled - floor;
+  const up = rest > 0.5 || (rest === 0.5 && floor % 2 === 1);
+  const rounded = (floor + (up ? 1 : 0)) * step;
+  return Math.sign(value) * (rounded > 65504 ? Number.POSITIVE_INFINITY : rounded);
+}
+
+const UNIT_NAMES = ['s', 'ms', 'us', 'ns'];
+
+/** `int64`, `timestamp(us, UTC)`, `list<utf8>`: for messages and plans. */
+export function typeText(type: DataType): string {
+  if (DataType.isDictionary(type)) return typeText(type.dictionary);
+  switch (familyOf(type)) {
+    case 'int': {
+      const { isSigned, bitWidth } = type as Int64;
+      return `${isSigned ? '' : 'u'}int${bitWidth}`;
+    }
+    case 'float':
+      return ['float16', 'float32', 'float64'][(type as Float64).precision] ?? 'float';
+    case 'decimal':
+      return `decimal(${(type as Decimal).precision}, ${(type as Decimal).scale})`;
+    case 'bool':
+      return 'boolean';
+    case 'text':
+      return 'utf8';
+    case 'bytes':
+      return 'binary';
+    case 'date':
+      return (type as { unit?: DateUnit }).unit === DateUnit.DAY ? 'date32' : 'date64';
+    case 'timestamp': {
+      const zone = timeZoneOf(type);
+      return `timestamp(${UNIT_NAMES[timeUnitOf(type)]}${zone === null ? '' : `, ${zone}`})`;
+    }
+    case 'time':
+    case 'duration':
+      return `${familyOf(type)}(${UNIT_NAMES[timeUnitOf(type)]})`;
+    case 'list':
+      return `list<${typeText(elementType(type))}>`;
+    default:
+      return familyOf(type) === 'other' ? String(type) : familyOf(type);
+  }
+}
+
+/** What a list holds. */
+export function elementType(type: DataType): DataType {
+  return (type.children?.[0]?.type ?? type) as DataType;
+}
+
+export function listOf(type: DataType): DataType {
+  return new List(new Field('item', type, true));
+}
+
+export const UTF8 = new Utf8();
+export const BINARY = new Binary();
+export const INT64 = new Int64();
+export const UINT64 = new Uint64();
+export const FLOAT64 = new Float64();

@@ -1,0 +1,31 @@
+/**
+ * What the parts of the file store share: the file system, the canonical root, the mode.
+ *
+ * Values only; every call on the file system is in the siblings.
+ */
+import type { Env } from '../../env.ts';
+import type { FileSystem, OpenFlags } from './file-system.ts';
+import type { Pace } from './pace.ts';
+
+export type Durability = 'full' | 'relaxed';
+
+/** Temporary names: never listed as content, never hinted, swept by cleanup. */
+export const TEMPORARY_PREFIX = '.tmp-';
+
+/** Up to this many bytes a synchronous call beats a hop through the thread pool. */
+export const SMALL = 64 * 1024;
+
+export interface Disk {
+  readonly fs: FileSystem;
+  /** Canonical and absolute. */
+  readonly root: string;
+  /** The root with one slash behind it. */
+  readonly prefix: string;
+  readonly full: boolean;
+  readonly readOnly: boolean;
+  readonly env: Env;
+  readonly flags: OpenFlags;
+  readonly pace: Pace;
+  /** Called after the entries of a folder changed. */
+  changed(folder: string): void;
+}

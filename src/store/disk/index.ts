@@ -1,0 +1,30 @@
+/**
+ * What one file system does for the store: durable writes, names that appear whole or not at all,
+ * folder moves, and the errors of the system translated.
+ */
+
+export * as atomic from './atomic-put.ts';
+export { type Disk, type Durability, SMALL, TEMPORARY_PREFIX } from './disk.ts';
+export { closeQuietly, flushFile, unlinkQuietly, writeAll, writeSmall } from './durable-write.ts';
+export { completed, errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
+export * as folders from './folder-moves.ts';
+export { Pace, PIECE_BYTES } from './pace.ts';
+export { type Capabilities, probeCapabilities } from './probe.ts';
+export {
+  absoluteFolder,
+  absolutePath,
+  enterFolder,
+  lookAt,
+  parentOf,
+  requireFolder,
+} from './safe-path.ts';
+export {
+  isFailedFlush,
+  isMissingFolder,
+  isSystemFailure,
+  missingFolder,
+  storeError,
+  symbolicLink,
+} from './store-error.ts';
+export { canonicalRoot } from './store-root.ts';
+export { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';

@@ -1,0 +1,88 @@
+/**
+ * Failed file system calls -> typed errors that name the path below the root, never the root.
+ *
+ * Knows errno names only; what a missing folder means to a table is the caller's to say.
+ */
+import { DirspaceError, type ErrorCode } from '../../errors.ts';
+import { errnoOf } from './file-system.ts';
+
+const CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map(
+  Object.entries({
+    ENOSPC: ['ResourceExhausted', 'no space is left on the device; free some and try again'],
+    EDQUOT: ['ResourceExhausted', 'the disk quota is used up; free some space and try again'],
+    EMFILE: ['ResourceExhausted', 'this process has too many open files'],
+    ENFILE: ['ResourceExhausted', 'the system has too many open files'],
+    ENOMEM: ['ResourceExhausted', 'the system is out of memory'],
+    EFBIG: ['ResourceExhausted', 'the file would be larger than the file system allows'],
+    EMLINK: ['ResourceExhausted', 'the file system allows no more links here'],
+    EACCES: ['PermissionDenied', 'permission is denied'],
+    EPERM: ['PermissionDenied', 'the operation is not permitted'],
+    EROFS: ['ReadOnly', 'the file system is read-only'],
+    ENAMETOOLONG: ['InvalidInput', 'the name is too long for the file system'],
+    ELOOP: ['InvalidInput', 'it is a symbolic link, and links inside a catalog are not followed'],
+    EISDIR: ['InvalidInput', 'it is a folder, not a file'],
+    ENOTDIR: ['InvalidInput', 'a file stands where a folder is expected'],
+  } as const),
+);
+
+/** `action` reads as in "cannot read `a/b`". A DirspaceError passes through as it is. */
+export function storeError(error: unknown, action: string, path: string): unknown {
+  const errno = errnoOf(error);
+  if (errno === undefined || (error as Error).name === 'DirspaceError') return error;
+  const [code, reason] = CODES.get(errno) ?? ['Internal', `the file system answered ${errno}`];
+  return new DirspaceError(code, `cannot ${action} \`${path}\`: ${reason}`, {
+    cause: error,
+    details: { path, errno },
+  });
+}
+
+/** Something the file system said, in its own words or in ours. */
+export function isSystemFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name !== 'DirspaceError') return errnoOf(error) !== undefined;
+  return (error as DirspaceError).details.errno !== undefined;
+}
+
+/** The folder a write needs is not there: a table was dropped or moved under the writer. */
+export function missingFolder(folder: string, cause?: unknown): DirspaceError {
+  return new DirspaceError(
+    'InvalidTableState',
+    `the folder \`${folder}\` is not there (any more); open the table or namespace anew`,
+    { cause, details: { path: folder, missingFolder: true } },
+  );
+}
+
+export function isMissingFolder(error: unknown): error is DirspaceError {
+  return (
+    error instanceof Error &&
+    error.name === 'DirspaceError' &&
+    (error as DirspaceError).details.missingFolder === true
+  );
+}
+
+/**
+ * The change is visible, yet the disk did not confirm that it will stay. `begun` says whether the
+ * disk was asked at all: after a flush that failed the system may have dropped what was to be
+ * written, and a second flush that succeeds proves nothing.
+ */
+export function outcomeUnknown(path: string, cause: unknown, begun: boolean): DirspaceError {
+  return new DirspaceError(
+    'CommitStateUnknown',
+    `\`${path}\` was put in place, but the disk did not confirm it (${errnoOf(cause) ?? 'failed'})`,
+    { cause, details: { path, errno: errnoOf(cause), ...(begun ? { flushFailed: true } : {}) } },
+  );
+}
+
+/** True for an error that no later flush can make good. */
+export const isFailedFlush = (error: unknown): error is DirspaceError =>
+  error instanceof Error &&
+  error.name === 'DirspaceError' &&
+  (error as DirspaceError).details.flushFailed === true;
+
+export function symbolicLink(path: string): DirspaceError {
+  return new DirspaceError(
+    'InvalidInput',
+    `\`${path}\` is a symbolic link, and links inside a catalog are not followed`,
+    { details: { path } },
+  );
+}

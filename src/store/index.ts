@@ -1,0 +1,20 @@
+/**
+ * Bytes by path, on a disk or in memory. The only room that calls a file system: atomic puts, folder
+ * moves, locks, and notices of changes.
+ */
+
+export { type Durability, type FileSystem, isFailedFlush, isMissingFolder } from './disk/index.ts';
+export { FileStore, openFileStore } from './file-store.ts';
+export { withLock } from './lock.ts';
+export { hasDied, parseProcessTag, processTag } from './process-identity.ts';
+export { type Processes, systemProcesses } from './processes.ts';
+export type {
+  Awaitable,
+  ObjectFacts,
+  ObjectReader,
+  ObjectWriter,
+  ReadableStore,
+  Store,
+  WritableStore,
+} from './store.ts';
+export { type FolderWatch, type Hint, watchFolder } from './watch.ts';

@@ -1,0 +1,32 @@
+/** Which names a change may give to columns: paths and queries must tell them apart. */
+import { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { VIRTUAL_COLUMNS } from '../../sql/index.ts';
+import type { IdentifiedField } from './field-ids.ts';
+
+/** @throws InvalidInput for names that a path or a query could not tell from others */
+export function checkName(name: string): void {
+  const reserved = VIRTUAL_COLUMNS.some((virtual) => virtual === name.toLowerCase());
+  if (name !== '' && !name.includes('.') && !reserved) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A column cannot be named ${JSON.stringify(name)}: ${reserved ? 'queries give the row itself that name' : 'names are not empty and hold no dots'}.`,
+    { details: { column: name } },
+  );
+}
+
+/** @throws InvalidInput for two fields of one name side by side */
+export function refuseTwins(tree: readonly IdentifiedField[]): void {
+  const names = new Set<string>();
+  for (const { field, children } of tree) {
+    if (names.has(field.name)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `There is a column ${JSON.stringify(field.name)} already.`,
+        { details: { column: field.name } },
+      );
+    }
+    names.add(field.name);
+    if (DataType.isStruct(field.type)) refuseTwins(children);
+  }
+}

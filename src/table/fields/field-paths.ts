@@ -1,0 +1,115 @@
+/**
+ * Fields by dotted path (`address.city`), and changed copies of the tree of fields they are in.
+ * Knows names, ids and types; no data.
+ */
+import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
+import type { IdentifiedField } from './field-ids.ts';
+
+export interface FieldPlace {
+  /** From the top-level column down to the field itself. */
+  readonly chain: readonly IdentifiedField[];
+  /** Positions of the same, each among its siblings. */
+  readonly positions: readonly number[];
+  /** The real names, joined. */
+  readonly name: string;
+}
+
+/** The field itself. */
+export const leafOf = (place: FieldPlace): IdentifiedField => place.chain.at(-1) as IdentifiedField;
+
+/**
+ * Names match exactly, else without case where that is unique. A name that holds dots itself is
+ * found too. @throws TableColumnNotFound
+ */
+export function findField(fields: readonly IdentifiedField[], path: string): FieldPlace {
+  const found = search(fields, path, sameName) ?? search(fields, path, sameNameFolded);
+  if (found !== undefined) {
+    return { ...found, name: found.chain.map(({ field }) => field.name).join('.') };
+  }
+  const known = fields.map(({ field }) => field.name);
+  throw new DirspaceError(
+    'TableColumnNotFound',
+    `There is no column ${JSON.stringify(path)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(path, known)} Fields of structs are named with dots: a.b.`,
+    { details: { column: path } },
+  );
+}
+
+type Found = Pick<FieldPlace, 'chain' | 'positions'>;
+type Same = (siblings: readonly IdentifiedField[], at: number, name: string) => boolean;
+
+const sameName: Same = (siblings, at, name) => siblings[at]?.field.name === name;
+
+const sameNameFolded: Same = (siblings, at, name) => {
+  const folded = name.toLowerCase();
+  const alike = siblings.filter(({ field }) => field.name.toLowerCase() === folded);
+  const exact = alike.find(({ field }) => field.name === name);
+  return exact === undefined
+    ? alike.length === 1 && alike[0] === siblings[at]
+    : exact === siblings[at];
+};
+
+function search(siblings: readonly IdentifiedField[], path: string, same: Same): Found | undefined {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const at = siblings.findIndex((_, index) => same(siblings, index, path.slice(0, end)));
+    const node = siblings[at];
+    if (node === undefined) continue;
+    if (end === path.length) return { chain: [node], positions: [at] };
+    const below = search(node.children, path.slice(end + 1), same);
+    if (below === undefined) continue;
+    return { chain: [node, ...below.chain], positions: [at, ...below.positions] };
+  }
+  return undefined;
+}
+
+/** The tree with the node of `id` replaced, or taken out where `change` gives undefined. */
+export function changeNode(
+  fields: readonly IdentifiedField[],
+  id: number,
+  change: (node: IdentifiedField) => IdentifiedField | undefined,
+): readonly IdentifiedField[] {
+  let touched = false;
+  const changed = fields.flatMap((node) => {
+    if (node.id === id) {
+      touched = true;
+      return change(node) ?? [];
+    }
+    const children = changeNode(node.children, id, change);
+    if (children === node.children) return [node];
+    touched = true;
+    return [nodeWithChildren(node, children)];
+  });
+  return touched ? changed : fields;
+}
+
+/** A node over other children; only a struct may get more of them or fewer. */
+export function nodeWithChildren(
+  node: IdentifiedField,
+  children: readonly IdentifiedField[],
+): IdentifiedField {
+  const { field } = node;
+  let next = 0;
+  const type = DataType.isStruct(field.type)
+    ? new Struct(children.map((child) => child.field))
+    : mapType(field.type, () => (children[next++] as IdentifiedField).field);
+  return { ...node, field: new Field(field.name, type, field.nullable, field.metadata), children };
+}
+
+/** @throws InvalidInput unless all that the field lies in are structs or lists */
+export function requireOpen(place: FieldPlace, what: string): void {
+  for (const { field } of place.chain.slice(0, -1)) {
+    const { type } = field;
+    const open =
+      DataType.isStruct(type) ||
+      DataType.isList(type) ||
+      DataType.isLargeList(type) ||
+      DataType.isFixedSizeList(type);
+    if (!open) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `${JSON.stringify(place.name)} lies in a ${describeType(type)}, where ${what} is not possible.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/** Reading columns of one fragment, whatever its size. */
+import type { Data } from '../../arrow/index.ts';
+import type { FragmentFooter } from '../../format/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import type { LentColumns, Turn } from '../work/index.ts';
+import type { ScanCounters } from './scan-counters.ts';
+
+/** What somebody reads for. */
+export interface ReadPurpose {
+  /** Whether what is read is worth keeping in memory. */
+  readonly keep?: boolean;
+  /**
+   * Whether bytes come from the disk, verified, though they may be kept in memory: what is written
+   * anew is never taken from memory that has other readers.
+   */
+  readonly fresh?: boolean;
+  /** Where the bytes read of columns are counted. */
+  readonly counters?: ScanCounters;
+  /** Of a scan of many fragments. */
+  readonly turn?: Turn;
+}
+
+export interface FragmentReader {
+  readonly footer: FragmentFooter;
+  /**
+   * Columns of one batch, by their positions in the file. With `lent` they may lie in memory that is
+   * added to it, to be given back once they are not used any more. They may be kept in memory for
+   * others: they must not be changed.
+   */
+  columns(batch: number, columns: readonly number[], lent?: LentColumns): Awaitable<Data[]>;
+  /**
+   * Columns of one batch for the caller of a query. Those read for the first time are not kept, so
+   * that they need no copy to be the caller's.
+   */
+  ownColumns(batch: number, columns: readonly number[]): Awaitable<Data[]>;
+  /**
+   * Some rows of one batch. Columns of `lent` are not read again; what is returned does not refer
+   * to them.
+   */
+  rows(
+    batch: number,
+    columns: readonly number[],
+    rows: Uint32Array,
+    lent?: LentColumns,
+  ): Awaitable<Data[]>;
+  /** Keeps the file open until the function returned is called, also past close(). */
+  retain(): () => void;
+  /** Closes the file once nobody uses it any more. */
+  close(): void;
+}

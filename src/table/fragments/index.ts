@@ -1,0 +1,8 @@
+/** Reads of single fragments: columns, row ranges, deleted rows. */
+
+export { DeletedRows, deletedRows, rememberDeleted } from './deletions.ts';
+export type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
+export { rememberFooter } from './large-fragment.ts';
+export { openFragment } from './open-fragment.ts';
+export { fieldBytes, type ReadPlace, readFields } from './read-fields.ts';
+export { ScanCounters } from './scan-counters.ts';

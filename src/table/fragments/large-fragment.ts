@@ -1,0 +1,287 @@
+/**
+ * Reading columns of a large fragment's batches: only the byte ranges asked for, each verified. What
+ * was read and verified may stay in memory; fragments never change.
+ */
+import {
+  childFields,
+  type Data,
+  type DataType,
+  gatherData,
+  layoutOf,
+  markSharedData,
+} from '../../arrow/index.ts';
+import {
+  type ByteRange,
+  chunkAt,
+  columnRanges,
+  type Dictionaries,
+  decodeBatchColumn,
+  decodeDictionaries,
+  decodeFooter,
+  dictionaryIds,
+  dictionaryRanges,
+  type FragmentEntry,
+  type FragmentFooter,
+  fragmentFile,
+  NO_DICTIONARIES,
+  readRows,
+} from '../../format/index.ts';
+import type { Awaitable, ObjectReader } from '../../store/index.ts';
+import { closedOnFailure, type Engine, openObject, type Snapshot } from '../versions/index.ts';
+import { andThen, LentColumns } from '../work/index.ts';
+import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
+import { readRanges, spaceFor } from './read-ranges.ts';
+
+/** Parsed, a footer takes about this many times its bytes. */
+const FOOTER_WEIGHT = 4;
+/** Below this share of a batch's rows single values are read instead of whole columns. */
+const SPARSE_SHARE = 1 / 256;
+
+export class LargeFragment implements FragmentReader {
+  readonly footer: FragmentFooter;
+  readonly #engine: Engine;
+  readonly #snapshot: Snapshot;
+  readonly #entry: FragmentEntry;
+  readonly #dictionaries = new Map<string, Awaitable<Dictionaries>>();
+  readonly #purpose: ReadPurpose;
+  #object: Awaitable<ObjectReader> | undefined;
+  #users = 1;
+
+  private constructor(
+    engine: Engine,
+    snapshot: Snapshot,
+    entry: FragmentEntry,
+    footer: FragmentFooter,
+    object: ObjectReader | undefined,
+    purpose: ReadPurpose,
+  ) {
+    this.#engine = engine;
+    this.#snapshot = snapshot;
+    this.#entry = entry;
+    this.footer = footer;
+    this.#object = object;
+    this.#purpose = purpose;
+  }
+
+  /** @throws TableVersionNotFound when cleanup removed the version meanwhile, Corrupt */
+  static open(
+    engine: Engine,
+    snapshot: Snapshot,
+    entry: FragmentEntry,
+    purpose: ReadPurpose,
+  ): Awaitable<LargeFragment> {
+    const name = fragmentFile(snapshot.branch.tableFolder, entry.file);
+    const known = engine.cache.get<FragmentFooter>(footerKey(entry));
+    if (known !== undefined) {
+      // Errors call it as it is called now: the table may have been placed or renamed since.
+      const footer = known.name === name ? known : { ...known, name };
+      if (footer !== known) rememberFooter(engine, entry, footer);
+      return new LargeFragment(engine, snapshot, entry, footer, undefined, purpose);
+    }
+    const begin = (object: ObjectReader): Awaitable<LargeFragment> => {
+      const read = (tail: Uint8Array): LargeFragment => {
+        const footer = decodeFooter(tail, entry, name);
+        rememberFooter(engine, entry, footer);
+        return new LargeFragment(engine, snapshot, entry, footer, object, purpose);
+      };
+      return closedOnFailure(object, () => {
+        const tail = object.read(entry.bytes - entry.footerBytes, entry.footerBytes);
+        return tail instanceof Promise ? tail.then(read) : read(tail);
+      });
+    };
+    const object = openObject(engine, snapshot, entry);
+    return object instanceof Promise ? object.then(begin) : begin(object);
+  }
+
+  /**
+   * Columns of one batch, by their positions in the file. Where they are not kept, and `lent` is
+   * given, they lie in memory that is added to it, to be given back once they are not used any more,
+   * and are kept from the second time on: memory that was never touched before costs more
+   * than the reading.
+   */
+  columns(batch: number, columns: readonly number[], lent?: LentColumns): Awaitable<Data[]> {
+    return this.#columns(batch, columns, lent, lent === undefined);
+  }
+
+  ownColumns(batch: number, columns: readonly number[]): Awaitable<Data[]> {
+    return this.#columns(batch, columns, undefined, false);
+  }
+
+  /** @param atOnce whether they are kept from the first time on */
+  #columns(
+    batch: number,
+    columns: readonly number[],
+    lent: LentColumns | undefined,
+    atOnce: boolean,
+  ): Awaitable<Data[]> {
+    const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
+    const missing = columns.filter((_, at) => found[at] === undefined);
+    if (missing.length === 0) return found as Data[];
+    return andThen(this.#load(batch, missing, lent, atOnce), (decode) => {
+      for (const column of missing) found[columns.indexOf(column)] = decode(column);
+      return found as Data[];
+    });
+  }
+
+  /** Reads columns; each is verified and decoded when the function returned is called for it. */
+  #load(
+    batch: number,
+    columns: readonly number[],
+    lent: LentColumns | undefined,
+    atOnce: boolean,
+  ): Awaitable<(column: number) => Data> {
+    return andThen(this.#dictionariesOf(columns), (dictionaries) => {
+      const ranges = columnRanges(this.footer, batch, columns);
+      const keep = this.#purpose.keep === true && (atOnce || this.#readBefore(batch, columns));
+      const memory = keep ? undefined : lent?.take(spaceFor(ranges));
+      return andThen(this.#read(ranges, memory), (chunks) => (column: number): Data => {
+        const bytes = chunks[columns.indexOf(column)];
+        const data = decodeBatchColumn(this.footer, batch, column, bytes, dictionaries);
+        if (keep) this.#remember(batch, column, data);
+        else lent?.columns.set(column, data);
+        return data;
+      });
+    });
+  }
+
+  /**
+   * Some rows of one batch: single values where they are few, else picked from whole columns. Those
+   * of `lent` are not read again; what is returned does not refer to them.
+   */
+  rows(
+    batch: number,
+    columns: readonly number[],
+    rows: Uint32Array,
+    lent?: LentColumns,
+  ): Awaitable<Data[]> {
+    const total = this.footer.batches[batch]?.rows ?? 0;
+    const found = columns.map((column) => {
+      const copied = isCopiedWhole(this.#typeOf(column));
+      const data = this.#kept(batch, column) ?? (copied ? lent?.columns.get(column) : undefined);
+      return data === undefined ? undefined : gatherData(data, rows);
+    });
+    const missing = columns.filter((_, at) => found[at] === undefined);
+    if (missing.length === 0) return found as Data[];
+    const isSparse = rows.length <= Math.max(64, total * SPARSE_SHARE);
+    const read = isSparse ? this.#sparse(batch, missing, rows) : this.#picked(batch, missing, rows);
+    return andThen(read, (data) => {
+      for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = data[at];
+      return found as Data[];
+    });
+  }
+
+  #picked(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
+    if (!columns.every((column) => isCopiedWhole(this.#typeOf(column)))) {
+      return andThen(this.columns(batch, columns), (whole) =>
+        whole.map((column) => gatherData(column, rows)),
+      );
+    }
+    const lent = new LentColumns(this.#engine.scratch);
+    return andThen(this.#load(batch, columns, lent, false), (decode) => {
+      // Column by column: rows are picked while what was just verified is near the processor.
+      const picked = columns.map((column) => gatherData(decode(column), rows));
+      lent.giveBack();
+      return picked;
+    });
+  }
+
+  #typeOf(column: number): DataType {
+    return this.footer.schema.fields[column]?.type as DataType;
+  }
+
+  /** Keeps the file open until the function returned is called, also past close(). */
+  retain(): () => void {
+    this.#users += 1;
+    return () => this.close();
+  }
+
+  /** Closes the file once nobody uses it any more. */
+  close(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    const object = this.#object;
+    this.#object = undefined;
+    if (object instanceof Promise) object.then((opened) => opened.close()).catch(() => {});
+    else object?.close();
+  }
+
+  #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
+    const lent = new LentColumns(this.#engine.scratch);
+    return andThen(this.#dictionariesOf(columns), (dictionaries) => {
+      const reader = readRows(this.footer, batch, columns, rows, dictionaries);
+      const goOn = (answers: readonly Uint8Array[]): Awaitable<Data[]> => {
+        const step = reader.next(answers);
+        if (step.done !== true) {
+          return andThen(this.#read(step.value, lent.take(spaceFor(step.value))), goOn);
+        }
+        lent.giveBack();
+        return step.value;
+      };
+      return goOn([]);
+    });
+  }
+
+  #key(batch: number, column: number): string {
+    return `${this.#entry.file} ${batch} ${column}`;
+  }
+
+  #kept(batch: number, column: number): Data | undefined {
+    if (this.#purpose.fresh === true) return undefined;
+    return this.#engine.buffers.get<Data>(this.#key(batch, column));
+  }
+
+  #remember(batch: number, column: number, data: Data): void {
+    const { bytes } = chunkAt(this.footer, batch, column);
+    markSharedData(data);
+    this.#engine.buffers.set(this.#key(batch, column), data, bytes + 256);
+  }
+
+  /** Whether all of them were. */
+  #readBefore(batch: number, columns: readonly number[]): boolean {
+    const known = columns.map((column) => this.#engine.buffers.noted(this.#key(batch, column)));
+    return known.every((before) => before);
+  }
+
+  #dictionariesOf(columns: readonly number[]): Awaitable<Dictionaries> {
+    const ids = dictionaryIds(this.footer, columns);
+    if (ids.length === 0) return NO_DICTIONARIES;
+    const key = ids.join();
+    const known = this.#dictionaries.get(key);
+    if (known !== undefined) return known;
+    const loading = andThen(this.#read(dictionaryRanges(this.footer, ids)), (chunks) => {
+      const dictionaries = decodeDictionaries(this.footer, ids, chunks);
+      // The batches of a scan share them.
+      for (const { data } of dictionaries.values()) data.forEach(markSharedData);
+      return dictionaries;
+    });
+    this.#dictionaries.set(key, loading);
+    return loading;
+  }
+
+  /** No read is under way any more once this has ended, however it did. */
+  #read(ranges: readonly ByteRange[], memory?: Uint8Array): Awaitable<Uint8Array[]> {
+    this.#object ??= openObject(this.#engine, this.#snapshot, this.#entry);
+    const { counters } = this.#purpose;
+    if (counters !== undefined) for (const { length } of ranges) counters.bytesRead += length;
+    return andThen(this.#object, (object) => readRanges(object, ranges, memory));
+  }
+}
+
+/** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
+function isCopiedWhole(type: DataType): boolean {
+  const layout = layoutOf(type);
+  const children = childFields(type).map((field) => field.type);
+  if (layout === 'struct') return children.every(isCopiedWhole);
+  if (layout === 'fixed-list') return children.every((child) => layoutOf(child) === 'fixed');
+  return layout !== 'view' && layout !== 'list' && layout !== 'union';
+}
+
+type FooterPlace = Pick<FragmentEntry, 'file' | 'footerBytes' | 'footerChecksum'>;
+
+const footerKey = ({ file, footerChecksum }: FooterPlace): string =>
+  `footer ${file} ${footerChecksum}`;
+
+/** Of a footer that was read and verified. */
+export function rememberFooter(engine: Engine, place: FooterPlace, footer: FragmentFooter): void {
+  engine.cache.set(footerKey(place), footer, place.footerBytes * FOOTER_WEIGHT);
+}

@@ -1,0 +1,188 @@
+/**
+ * A fragment whose file is read whole at once: less work than opening it and reading parts. Nothing
+ * of it has to be waited for after that, and it is kept in memory as one thing.
+ */
+import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
+import { plainBytes } from '../../bytes.ts';
+import {
+  type ColumnChunk,
+  chunkAt,
+  type Dictionaries,
+  decodeBatchColumn,
+  decodeDictionaries,
+  decodeFooter,
+  dictionaryAt,
+  dictionaryIds,
+  type FragmentEntry,
+  type FragmentFooter,
+  fragmentFile,
+  NO_DICTIONARIES,
+} from '../../format/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { type Engine, readObject, type Snapshot } from '../versions/index.ts';
+import { andThen } from '../work/index.ts';
+import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
+
+/** Up to this size a file is read whole. */
+const WHOLE_BYTES = 16 * 1024;
+/** What is made of a footer and of each column takes about so much beside the file's bytes. */
+const FOOTER_WEIGHT = 4;
+const COLUMN_WEIGHT = 256;
+
+export const isSmall = (entry: FragmentEntry): boolean => entry.bytes <= WHOLE_BYTES;
+
+/** @throws TableVersionNotFound when cleanup removed the version meanwhile, Corrupt */
+export function openSmall(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+  { keep, fresh, counters, turn }: ReadPurpose,
+): Awaitable<SmallFragment> {
+  const { tableFolder } = snapshot.branch;
+  const known = fresh === true ? undefined : engine.buffers.get<SmallFragment>(entry.file);
+  // A version that says something else of the file is checked against it.
+  if (known !== undefined && known.checksum === entry.footerChecksum) {
+    if (known.folder === tableFolder) return known;
+    const moved = known.movedTo(tableFolder, entry);
+    engine.buffers.set(entry.file, moved, moved.weight);
+    return moved;
+  }
+  return andThen(readObject(engine, snapshot, entry, turn), (bytes) => {
+    const fragment = SmallFragment.of(bytes, tableFolder, entry, keep === true);
+    if (counters !== undefined) counters.bytesRead += entry.bytes - entry.footerBytes;
+    if (keep === true) engine.buffers.set(entry.file, fragment, fragment.weight);
+    return fragment;
+  });
+}
+
+export class SmallFragment implements FragmentReader {
+  readonly footer: FragmentFooter;
+  /** The table's when it was read: errors call the file by it. */
+  readonly folder: string;
+  /** Of the footer. */
+  readonly checksum: number;
+  #bytes: Uint8Array;
+  /** By batch and position. */
+  #columns: (Data | undefined)[][];
+  /** Whether it is read again after this query. */
+  readonly #kept: boolean;
+  /** Whether its bytes have been read from, and may be still. */
+  #hasReaders = false;
+
+  private constructor(
+    footer: FragmentFooter,
+    folder: string,
+    checksum: number,
+    bytes: Uint8Array,
+    columns: (Data | undefined)[][],
+    kept: boolean,
+  ) {
+    this.footer = footer;
+    this.folder = folder;
+    this.checksum = checksum;
+    this.#bytes = bytes;
+    this.#columns = columns;
+    this.#kept = kept;
+  }
+
+  /** @throws Corrupt */
+  static of(bytes: Uint8Array, folder: string, entry: FragmentEntry, kept: boolean): SmallFragment {
+    const tail = plainBytes(bytes, bytes.length - entry.footerBytes, entry.footerBytes);
+    const footer = decodeFooter(tail, entry, fragmentFile(folder, entry.file));
+    const columns = footer.batches.map(() => []);
+    return new SmallFragment(footer, folder, entry.footerChecksum, bytes, columns, kept);
+  }
+
+  /** The same, with the name that errors call it by after its table was placed or renamed. */
+  movedTo(folder: string, entry: FragmentEntry): SmallFragment {
+    const footer = { ...this.footer, name: fragmentFile(folder, entry.file) };
+    this.#share();
+    const moved = new SmallFragment(
+      footer,
+      folder,
+      this.checksum,
+      this.#bytes,
+      this.#columns,
+      this.#kept,
+    );
+    moved.#share();
+    return moved;
+  }
+
+  /** Bytes of memory, about. */
+  get weight(): number {
+    const { schema, batches, footerBytes } = this.footer;
+    const columns = batches.length * schema.fields.length;
+    return this.#bytes.length + footerBytes * FOOTER_WEIGHT + columns * COLUMN_WEIGHT;
+  }
+
+  columns(batch: number, columns: readonly number[]): Data[] {
+    this.#share();
+    return this.#found(batch, columns);
+  }
+
+  /** What is kept is a copy where nothing has been read yet: the columns need none then. */
+  ownColumns(batch: number, columns: readonly number[]): Data[] {
+    const { batches, dictionaries } = this.footer;
+    if (this.#hasReaders || batches.length > 1 || dictionaries.length > 0) {
+      return this.columns(batch, columns);
+    }
+    const found = this.#found(batch, columns);
+    this.#columns = batches.map(() => []);
+    if (this.#kept) this.#bytes = this.#bytes.slice();
+    this.#share();
+    return found;
+  }
+
+  rows(batch: number, columns: readonly number[], rows: Uint32Array): Data[] {
+    this.#share();
+    return columns.map((column) => gatherData(this.#column(batch, column), rows));
+  }
+
+  /** Nothing is open. */
+  retain(): () => void {
+    return nothing;
+  }
+
+  close(): void {}
+
+  /** What lies in its bytes is copied from now on when it is handed out. */
+  #share(): void {
+    if (this.#hasReaders) return;
+    this.#hasReaders = true;
+    markShared(this.#bytes.buffer);
+  }
+
+  #found(batch: number, columns: readonly number[]): Data[] {
+    const found: Data[] = [];
+    for (const column of columns) found.push(this.#column(batch, column));
+    return found;
+  }
+
+  #column(batch: number, column: number): Data {
+    const decoded = this.#columns[batch] as (Data | undefined)[];
+    let data = decoded[column];
+    if (data === undefined) {
+      const chunk = this.#part(chunkAt(this.footer, batch, column));
+      data = decodeBatchColumn(this.footer, batch, column, chunk, this.#dictionariesOf(column));
+      // Decoding may have copied what does not lie where words may.
+      if (this.#hasReaders) markSharedData(data);
+      decoded[column] = data;
+    }
+    return data;
+  }
+
+  #dictionariesOf(column: number): Dictionaries {
+    const ids = dictionaryIds(this.footer, [column]);
+    if (ids.length === 0) return NO_DICTIONARIES;
+    const chunks = ids.map((id) => this.#part(dictionaryAt(this.footer, id).values));
+    return decodeDictionaries(this.footer, ids, chunks);
+  }
+
+  /** Positions in the footer were checked against the length of the file. */
+  #part({ offset, bytes }: ColumnChunk): Uint8Array {
+    return plainBytes(this.#bytes, offset, bytes);
+  }
+}
+
+const nothing = (): void => {};

@@ -1,0 +1,196 @@
+/**
+ * Deleting versions for good. A run is marked first, which hides it from lists, and the tags and
+ * holds are read once more: whoever creates one looks for marks afterwards, so one of the two sees
+ * the other. Then its first version becomes a tombstone, which keeps its number taken and leads
+ * readers past the run; then the others are removed in ascending order, so that a writer whose base
+ * is still there knows that the number after it was never freed. Each step can be repeated.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  deletedRunFile,
+  encodeTombstone,
+  parseDeletedRun,
+  type VersionRun,
+  versionFile,
+} from '../../format/index.ts';
+import {
+  type Engine,
+  highestListed,
+  listTags,
+  resolveHead,
+  type TableBranch,
+  visibleVersions,
+} from '../versions/index.ts';
+import { heldVersions } from './holds.ts';
+
+/** From `start_version` to before `end_version`; an end of -1 is open: all that can go from there on. */
+export interface DeletionRange {
+  readonly start_version: number;
+  readonly end_version: number;
+}
+
+/**
+ * The versions the ranges name. A range with an open end leaves out the newest, which every table
+ * keeps. @throws InvalidInput, InvalidTableState for a version that is named and must stay
+ */
+export async function planDeletion(
+  engine: Engine,
+  branch: TableBranch,
+  ranges: readonly DeletionRange[],
+): Promise<number[]> {
+  for (const { start_version: start, end_version: end } of ranges) {
+    if (start >= 0 && (end === OPEN || end >= start)) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means all from start_version on save the newest, and start_version is 0 or more.`,
+    );
+  }
+  const visible = await visibleVersions(engine, branch);
+  const newest = await newestVersions(engine, branch);
+  const inRange = (version: number): boolean =>
+    ranges.some(
+      ({ start_version: start, end_version: end }) =>
+        version >= start && (end === OPEN ? version < newest.first : version < end),
+    );
+  const versions = visible.filter(inRange);
+  const kept = await keptVersions(engine, branch, newest);
+  for (const version of versions) {
+    const reason = kept.get(version);
+    if (reason === undefined) continue;
+    throw new DirspaceError(
+      'InvalidTableState',
+      `Version ${version} cannot be deleted: ${reason}. No version was deleted. ${adviceFor(reason, version)}`,
+      { details: { version } },
+    );
+  }
+  return versions;
+}
+
+/** The `end_version` of a range without an end. */
+const OPEN = -1;
+
+const NEWEST = 'it is the newest, which a table always keeps';
+
+const HELD = 'it is being restored, tagged or branched from';
+
+function adviceFor(reason: string, version: number): string {
+  if (reason === NEWEST) {
+    return `End the range at ${version}, which is exclusive, or at -1, to delete the older ones.`;
+  }
+  return reason === HELD
+    ? 'Leave the version out, or try again later.'
+    : 'Delete the tag first, or leave the version out.';
+}
+
+/** The newest version, with those of open batches that build on it. */
+interface Newest {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Where no version is visible yet, those of open batches alone. */
+async function newestVersions(engine: Engine, branch: TableBranch): Promise<Newest> {
+  const head = await resolveHead(engine, branch);
+  if (head !== undefined) return { first: head.snapshot.version, last: head.slot };
+  return { first: 1, last: (await highestListed(engine, branch)) ?? 0 };
+}
+
+/** Versions of the branch that nothing may delete, with the reason. */
+export async function keptVersions(
+  engine: Engine,
+  branch: TableBranch,
+  newest?: Newest,
+): Promise<ReadonlyMap<number, string>> {
+  const kept = new Map<number, string>();
+  const { first, last } = newest ?? (await newestVersions(engine, branch));
+  for (let version = first; version <= last; version++) kept.set(version, NEWEST);
+  for (const [version, reason] of await neededVersions(engine, branch)) kept.set(version, reason);
+  return kept;
+}
+
+/** Deletes them, save those that got a tag or a hold meanwhile; returns how many. */
+export async function deleteVersions(
+  engine: Engine,
+  branch: TableBranch,
+  versions: readonly number[],
+): Promise<number> {
+  if (versions.length === 0) return 0;
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const before = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
+  const marked = await markRuns(engine, branch, versions, before);
+  for (const run of marked.runs) {
+    const tombstone = encodeTombstone({ deletedThrough: run.last });
+    await engine.store.put(versionFile(branch.folder, run.first), tombstone);
+    for (let version = run.first + 1; version <= run.last; version++) {
+      await engine.store.delete(versionFile(branch.folder, version));
+    }
+    for (const old of before) {
+      if (old.first === run.first && old.last === run.last) continue;
+      if (old.first < run.first || old.last > run.last) continue;
+      await engine.store.delete(deletedRunFile(branch.folder, old.first, old.last));
+    }
+  }
+  await engine.store.syncFolders([branch.folder]);
+  return marked.versions.length;
+}
+
+async function markRuns(
+  engine: Engine,
+  branch: TableBranch,
+  wanted: readonly number[],
+  before: readonly VersionRun[],
+): Promise<{ readonly runs: readonly VersionRun[]; readonly versions: readonly number[] }> {
+  const own = new Set<string>();
+  let settled = before;
+  for (let versions = wanted; ; ) {
+    const runs = joinRuns(versions, settled);
+    for (const mark of runs.map((run) => markOf(branch, run))) {
+      // Also one that was there a moment ago: who made it may have taken it back.
+      if (await engine.store.putIfAbsent(mark, Buffer.from('{}\n'))) own.add(mark);
+    }
+    const needed = await neededVersions(engine, branch);
+    const within = (run: VersionRun): boolean =>
+      [...needed.keys()].some((version) => run.first <= version && version <= run.last);
+    if (!runs.some(within)) return { runs, versions };
+    for (const mark of runs.map((run) => markOf(branch, run))) {
+      if (own.delete(mark)) await engine.store.delete(mark);
+    }
+    versions = versions.filter((version) => !needed.has(version));
+    // Somebody who marked a version that is needed takes the mark back.
+    settled = settled.filter((run) => !within(run));
+  }
+}
+
+const markOf = (branch: TableBranch, { first, last }: VersionRun): string =>
+  deletedRunFile(branch.folder, first, last);
+
+/** Versions of the branch that tags name or that are held, with the reason. */
+async function neededVersions(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<ReadonlyMap<number, string>> {
+  const needed = new Map<number, string>();
+  // Before the tags: whoever makes a tag holds the version until the tag is there.
+  for (const version of await heldVersions(engine, branch)) needed.set(version, HELD);
+  for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
+    if (record.branch === branch.branch) needed.set(record.version, `the tag ${tag} names it`);
+  }
+  return needed;
+}
+
+/** The runs that the versions make, each joined with the older runs that it touches. */
+function joinRuns(versions: readonly number[], before: readonly VersionRun[]): VersionRun[] {
+  const all = [
+    ...versions.map((version) => ({ first: version, last: version, isNew: true })),
+    ...before.map((run) => ({ ...run, isNew: false })),
+  ].sort((a, b) => a.first - b.first);
+  const joined: { first: number; last: number; isNew: boolean }[] = [];
+  for (const run of all) {
+    const last = joined.at(-1);
+    if (last !== undefined && run.first <= last.last + 1) {
+      last.last = Math.max(last.last, run.last);
+      last.isNew ||= run.isNew;
+    } else joined.push({ ...run });
+  }
+  return joined.filter((run) => run.isNew);
+}

@@ -1,0 +1,370 @@
+/**
+ * Rows by key: an index over the key columns of rows in memory, asked with the key columns of other
+ * rows, batch by batch. Null keys match nothing. Knows columns, no tables.
+ */
+import {
+  type Data,
+  DataType,
+  describeType,
+  getBit,
+  type Layout,
+  layoutOf,
+  NO_BYTES,
+  type Offsets,
+  offsetAt,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { loadColumn, reader, type Value } from '../../sql/index.ts';
+
+/** Its steps take a few milliseconds at most. */
+export interface KeyIndex {
+  /** For every indexed row the first row with its key; -1 for a null key. */
+  readonly firsts: Int32Array;
+  /** For every row of these columns the first indexed row with its key, or -1. */
+  match(columns: readonly Data[], rows: number): Generator<void, Int32Array>;
+}
+
+/** Consecutive rows: the key columns, all of so many rows and of types that have an order. */
+export type KeyChunk = readonly Data[];
+
+const rowsOf = ([first]: KeyChunk): number => first?.length ?? 0;
+
+/** Rows handled between two steps. */
+const STEP_ROWS = 16_384;
+/** And of those whose keys are made into texts. */
+const FEW_ROWS = 2_048;
+
+/**
+ * @param types of the key columns
+ * @throws InvalidInput for keys that are lists, structs and the like
+ */
+export function* indexKeys(
+  types: readonly DataType[],
+  chunks: readonly KeyChunk[],
+): Generator<void, KeyIndex> {
+  const rows = chunks.reduce((sum, chunk) => sum + rowsOf(chunk), 0);
+  const index = emptyIndex(types, chunks, rows);
+  let start = 0;
+  for (const chunk of chunks) {
+    yield* index.add(chunk, start);
+    start += rowsOf(chunk);
+  }
+  return index;
+}
+
+interface GrowingIndex extends KeyIndex {
+  /** Takes the next rows, of which the first has the number `start`. */
+  add(chunk: KeyChunk, start: number): Generator<void>;
+}
+
+function emptyIndex(
+  types: readonly DataType[],
+  chunks: readonly KeyChunk[],
+  rows: number,
+): GrowingIndex {
+  const [only] = types;
+  if (only !== undefined && types.length === 1) {
+    if (isWhole(only)) return new WordIndex(rows);
+    if (isBytes(only)) return new ByteIndex(chunks, rows);
+  }
+  for (const type of types) {
+    if (NESTED.has(layoutOf(type))) {
+      throw new DirspaceError('InvalidInput', `A ${describeType(type)} cannot be a key.`);
+    }
+  }
+  return new TextIndex(rows);
+}
+
+const NESTED: ReadonlySet<Layout> = new Set(['list', 'fixed-list', 'struct', 'union']);
+
+/** Whole numbers of at most 64 bits, whatever they count. */
+const isWhole = (type: DataType): boolean =>
+  DataType.isInt(type) ||
+  DataType.isTimestamp(type) ||
+  DataType.isTime(type) ||
+  DataType.isDuration(type) ||
+  DataType.isDate(type);
+
+const isBytes = (type: DataType): boolean =>
+  DataType.isUtf8(type) ||
+  DataType.isBinary(type) ||
+  DataType.isLargeUtf8(type) ||
+  DataType.isLargeBinary(type);
+
+/** Slots of a table of row numbers with open addressing: no object per key. -1 is empty. */
+function emptySlots(rows: number): Int32Array {
+  return new Int32Array(2 ** Math.ceil(Math.log2(Math.max(16, rows * 3)))).fill(-1);
+}
+
+const validityOf = (data: Data): Uint8Array | undefined =>
+  data.nullCount > 0 ? data.nullBitmap : undefined;
+
+/** 64-bit numbers as pairs of words: a bigint per row would be an object per row. */
+class WordIndex implements GrowingIndex {
+  readonly firsts: Int32Array;
+  readonly #slots: Int32Array;
+  readonly #words: Int32Array;
+
+  constructor(rows: number) {
+    this.firsts = new Int32Array(rows);
+    this.#slots = emptySlots(rows);
+    this.#words = new Int32Array(rows * 2);
+  }
+
+  *add([column]: KeyChunk, start: number): Generator<void> {
+    if (column === undefined) return;
+    this.#words.set(wordsOf(column), start * 2);
+    yield* this.#find(column, this.firsts, start);
+  }
+
+  *match([column]: KeyChunk, rows: number): Generator<void, Int32Array> {
+    const found = new Int32Array(rows);
+    yield* this.#find(column as Data, found, -1);
+    return found;
+  }
+
+  /** Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0. */
+  *#find(column: Data, found: Int32Array, start: number): Generator<void> {
+    const adding = start >= 0;
+    const into = Math.max(0, start);
+    const slots = this.#slots;
+    const words = this.#words;
+    const asked = wordsOf(column);
+    const validity = validityOf(column);
+    const mask = slots.length - 1;
+    for (let row = 0; row < column.length; row++) {
+      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+      if (validity !== undefined && !getBit(validity, column.offset + row)) {
+        found[into + row] = -1;
+        continue;
+      }
+      const low = asked[2 * row] as number;
+      const high = asked[2 * row + 1] as number;
+      let slot = hashWords(low, high) & mask;
+      let known = slots[slot] as number;
+      while (known >= 0 && (words[2 * known] !== low || words[2 * known + 1] !== high)) {
+        slot = (slot + 1) & mask;
+        known = slots[slot] as number;
+      }
+      if (known < 0 && adding) {
+        known = into + row;
+        slots[slot] = known;
+      }
+      found[into + row] = known;
+    }
+  }
+}
+
+function hashWords(low: number, high: number): number {
+  const mixed = Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
+
+function wordsOf(data: Data): Int32Array {
+  const values = data.values as Int32Array | BigInt64Array;
+  if (values.BYTES_PER_ELEMENT === 8) {
+    return new Int32Array(values.buffer, values.byteOffset, data.length * 2);
+  }
+  const words = new Int32Array(data.length * 2);
+  for (let row = 0; row < data.length; row++) {
+    const value = values[row] as number;
+    words[2 * row] = value;
+    words[2 * row + 1] = value < 0 ? -1 : 0;
+  }
+  return words;
+}
+
+/** Texts and other strings of bytes. */
+class ByteIndex implements GrowingIndex {
+  readonly firsts: Int32Array;
+  readonly #slots: Int32Array;
+  readonly #bytes: Uint8Array;
+  readonly #ends: Int32Array;
+
+  constructor(chunks: readonly KeyChunk[], rows: number) {
+    this.#slots = emptySlots(rows);
+    let bytes = 0;
+    for (const [column] of chunks) {
+      if (column === undefined) continue;
+      const ends = endsOf(column);
+      bytes += (ends[column.length] as number) - (ends[0] as number);
+    }
+    if (bytes > 0x7fff_ffff) throw tooLong();
+    this.#bytes = new Uint8Array(bytes);
+    this.#ends = new Int32Array(rows + 1);
+    this.firsts = new Int32Array(rows);
+  }
+
+  *add([column]: KeyChunk, start: number): Generator<void> {
+    if (column === undefined) return;
+    const ends = endsOf(column);
+    const from = ends[0] as number;
+    const base = this.#ends[start] as number;
+    const bytes = (column.values ?? NO_BYTES) as Uint8Array;
+    this.#bytes.set(bytes.subarray(from, ends[column.length]), base);
+    for (let row = 1; row <= column.length; row++) {
+      this.#ends[start + row] = base + (ends[row] as number) - from;
+    }
+    yield;
+    yield* this.#find(column, this.firsts, start);
+  }
+
+  *match([column]: KeyChunk, rows: number): Generator<void, Int32Array> {
+    const found = new Int32Array(rows);
+    yield* this.#find(column as Data, found, -1);
+    return found;
+  }
+
+  /** Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0. */
+  *#find(column: Data, found: Int32Array, start: number): Generator<void> {
+    const adding = start >= 0;
+    const into = Math.max(0, start);
+    const asked = (column.values ?? NO_BYTES) as Uint8Array;
+    const view = new DataView(asked.buffer, asked.byteOffset, asked.byteLength);
+    const askedEnds = endsOf(column);
+    const validity = validityOf(column);
+    const slots = this.#slots;
+    const bytes = this.#bytes;
+    const ends = this.#ends;
+    const mask = slots.length - 1;
+    for (let row = 0; row < column.length; row++) {
+      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+      if (validity !== undefined && !getBit(validity, column.offset + row)) {
+        found[into + row] = -1;
+        continue;
+      }
+      const begin = askedEnds[row] as number;
+      const length = (askedEnds[row + 1] as number) - begin;
+      let slot = hashBytes(view, begin, length) & mask;
+      let known = slots[slot] as number;
+      while (known >= 0) {
+        const first = ends[known] as number;
+        const same = (ends[known + 1] as number) - first === length;
+        if (same && sameBytes(asked, begin, bytes, first, length)) break;
+        slot = (slot + 1) & mask;
+        known = slots[slot] as number;
+      }
+      if (known < 0 && adding) {
+        known = into + row;
+        slots[slot] = known;
+      }
+      found[into + row] = known;
+    }
+  }
+}
+
+/** Offsets as 32-bit numbers; a batch holds no more bytes than they count. */
+function endsOf(data: Data): Int32Array {
+  const offsets = data.valueOffsets as Offsets;
+  if (offsets instanceof Int32Array) return offsets;
+  if (offsetAt(offsets, data.length) > 0x7fff_ffff) throw tooLong();
+  return Int32Array.from(offsets, Number);
+}
+
+const tooLong = (): DirspaceError =>
+  new DirspaceError('InvalidInput', 'Keys of more than 2 GiB do not fit one merge.');
+
+function hashBytes(view: DataView, begin: number, length: number): number {
+  let hash = length ^ 0x811c9dc5;
+  const end = begin + length;
+  let at = begin;
+  for (; at + 4 <= end; at += 4) {
+    hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  for (; at < end; at++) hash = Math.imul(hash ^ view.getUint8(at), 0x01000193);
+  // Similar texts differ in few bits until all of them are mixed.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return hash ^ (hash >>> 13);
+}
+
+function sameBytes(
+  a: Uint8Array,
+  begin: number,
+  b: Uint8Array,
+  start: number,
+  length: number,
+): boolean {
+  for (let at = length - 1; at >= 0; at--) if (a[begin + at] !== b[start + at]) return false;
+  return true;
+}
+
+/** Several columns, or a type without a form of its own above: keys as texts. */
+class TextIndex implements GrowingIndex {
+  readonly firsts: Int32Array;
+  readonly #rows = new Map<string, number>();
+
+  constructor(rows: number) {
+    this.firsts = new Int32Array(rows);
+  }
+
+  *add(chunk: KeyChunk, start: number): Generator<void> {
+    const keyOf = keyTexts(chunk);
+    const rows = rowsOf(chunk);
+    for (let at = 0; at < rows; at++) {
+      if (at % FEW_ROWS === FEW_ROWS - 1) yield;
+      const key = keyOf(at);
+      const row = start + at;
+      const known = key === undefined ? -1 : (this.#rows.get(key) ?? row);
+      if (known === row) this.#rows.set(key as string, row);
+      this.firsts[row] = known;
+    }
+  }
+
+  *match(chunk: KeyChunk, rows: number): Generator<void, Int32Array> {
+    const found = new Int32Array(rows);
+    const keyOf = keyTexts(chunk);
+    for (let row = 0; row < rows; row++) {
+      if (row % FEW_ROWS === FEW_ROWS - 1) yield;
+      const key = keyOf(row);
+      found[row] = key === undefined ? -1 : (this.#rows.get(key) ?? -1);
+    }
+    return found;
+  }
+}
+
+/** A text per row that differs where the keys differ; undefined where a part is null. */
+function keyTexts(columns: readonly Data[]): (row: number) => string | undefined {
+  const readers = columns.map((column) => reader(loadColumn(column)));
+  return (row) => {
+    let key = '';
+    for (const read of readers) {
+      const value = read(row);
+      if (value === null) return undefined;
+      const part = partOf(value);
+      key += `${part.length}:${part}`;
+    }
+    return key;
+  };
+}
+
+/** As SQL compares them: both zeros are one; NaN is taken as equal to itself. */
+function partOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  if (typeof value === 'number') return String(value + 0);
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+  return String(value);
+}
+
+/** The key of one row of all chunks, for messages. */
+export function showKey(
+  names: readonly string[],
+  chunks: readonly KeyChunk[],
+  row: number,
+): string {
+  let within = row;
+  let at = 0;
+  while (at < chunks.length - 1 && within >= rowsOf(chunks[at] as KeyChunk)) {
+    within -= rowsOf(chunks[at++] as KeyChunk);
+  }
+  const columns = chunks[at] as KeyChunk;
+  return names
+    .map((name, position) => {
+      const value = reader(loadColumn(columns[position] as Data))(within);
+      const shown = typeof value === 'string' ? JSON.stringify(value) : partOf(value);
+      return `${name} = ${shown.length > 80 ? `${shown.slice(0, 77)}...` : shown}`;
+    })
+    .join(', ');
+}

@@ -1,0 +1,98 @@
+/**
+ * The rows that come to a merge: read once, kept in memory as they came, seen as columns of the
+ * table's types. Knows no keys.
+ */
+import {
+  batchBytes,
+  columnsOf,
+  type Data,
+  type RecordBatchStream,
+  rebatch,
+  type Schema,
+  Vector,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import { adapterBetween, type IdentifiedField } from '../fields/index.ts';
+import type { Limits } from '../versions/index.ts';
+import { matchFields } from '../write/index.ts';
+import { type MissingMembers, missingMembers } from './merge-structs.ts';
+
+/** Bytes of all columns together; a merge of more is done in parts. */
+export const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
+
+export interface SourceRows {
+  readonly schema: Schema;
+  /** Of each batch, its columns. */
+  readonly batches: readonly (readonly Data[])[];
+  readonly rows: number;
+}
+
+/** Of a row while it is merged, beside its values: hash table, first row of its key, flags. */
+const ROW_BYTES = 40;
+
+/**
+ * Reads all rows, in batches of the sizes that the table has.
+ * @throws PayloadTooLarge, and where `held` takes no more
+ */
+export async function readSource(
+  stream: RecordBatchStream,
+  { batchRows, batchBytes: bytesAtOnce }: Limits,
+  held: HeldMemory,
+  signal?: AbortSignal,
+): Promise<SourceRows> {
+  const batches: (readonly Data[])[] = [];
+  let rows = 0;
+  let bytes = 0;
+  const limits = { rows: batchRows, bytes: bytesAtOnce };
+  for await (const batch of rebatch(stream, stream.schema, limits)) {
+    signal?.throwIfAborted();
+    rows += batch.numRows;
+    bytes += batchBytes(batch);
+    held.set(bytes + rows * ROW_BYTES);
+    if (bytes > MAX_SOURCE_BYTES || rows > 0x7fff_ffff) {
+      throw new DirspaceError(
+        'PayloadTooLarge',
+        `The data of a merge is kept in memory and may have ${MAX_SOURCE_BYTES} bytes; merge it in parts.`,
+      );
+    }
+    batches.push(columnsOf(batch));
+  }
+  return { schema: stream.schema, batches, rows };
+}
+
+export interface SourceColumn {
+  readonly values: Vector;
+  /** Members of structs that did not come, null in the values. */
+  readonly missing: MissingMembers | undefined;
+}
+
+/** The columns that came, by the names they have in the table, in the table's types. */
+export type SourceColumns = ReadonlyMap<string, SourceColumn>;
+
+/**
+ * @param partial whether required columns may be missing, as no row is inserted
+ * @throws TableSchemaValidation naming a column that does not fit
+ */
+export function* sourceColumns(
+  source: SourceRows,
+  fields: readonly IdentifiedField[],
+  partial: boolean,
+): Generator<void, SourceColumns> {
+  const matched = matchFields(fields, source.schema, partial);
+  const columns = new Map<string, SourceColumn>();
+  for (const [at, node] of matched.entries()) {
+    const wanted = fields.find(({ id }) => id === node.id) as IdentifiedField;
+    const adapter = adapterBetween(wanted, node);
+    const chunks: Data[] = [];
+    for (const batch of source.batches) {
+      const data = batch[at] as Data;
+      chunks.push(adapter === null ? data : adapter(data));
+      if (adapter !== null) yield;
+    }
+    if (chunks.length === 0) continue;
+    const missing = missingMembers(wanted, node);
+    columns.set(wanted.field.name, { values: new Vector(chunks), missing });
+  }
+  return columns;
+}

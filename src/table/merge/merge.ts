@@ -1,0 +1,74 @@
+/**
+ * Merging rows into a table by key: matched rows are replaced, new ones added, rows that did not
+ * come deleted, as asked for, all in one version.
+ */
+import { recordBatchStream } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { RequestMemory } from '../../request-memory.ts';
+import type { Committed, Engine, TableBranch } from '../versions/index.ts';
+import {
+  commitWithFiles,
+  emptyTable,
+  replacingDraft,
+  type WriteOptions,
+  writeFragments,
+} from '../write/index.ts';
+import { MergeAttempt, type MergeClauses } from './merge-attempt.ts';
+import type { SourceRows } from './merge-source.ts';
+
+export interface RowsMerged extends Committed {
+  readonly insertedRows: number;
+  readonly updatedRows: number;
+  readonly deletedRows: number;
+}
+
+/**
+ * One version with all of it; none if nothing changes. After a conflict it is done anew.
+ * @throws InvalidInput without a clause, and where two source rows match one row to be updated
+ */
+export async function mergeRows(
+  engine: Engine,
+  branch: TableBranch,
+  clauses: MergeClauses,
+  source: SourceRows,
+  memory: RequestMemory,
+  options: WriteOptions = {},
+): Promise<RowsMerged> {
+  checkClauses(clauses);
+  let counts = { insertedRows: 0, updatedRows: 0, deletedRows: 0 };
+  const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
+    if (base === undefined) throw emptyTable();
+    const merge = await MergeAttempt.begin(engine, base, clauses, source, memory, options.signal);
+    const stream = recordBatchStream(base.schema, merge.batches());
+    const folder = base.branch.tableFolder;
+    const written = await writeFragments(writing, folder, stream, base.fields, options.signal);
+    files.addFragments(written.fragments);
+    counts = merge.counts;
+    const { insertedRows, updatedRows, deletedRows } = counts;
+    if (insertedRows + updatedRows + deletedRows === 0) return undefined;
+    return replacingDraft(writing, base, files, {
+      kind: 'merge',
+      summary: {
+        inserted_rows: insertedRows,
+        updated_rows: updatedRows,
+        deleted_rows: deletedRows,
+      },
+      written,
+      gone: merge.gone.all(),
+    });
+  });
+  return { ...committed, ...counts };
+}
+
+function checkClauses({ on, updateMatched, insertNew, deleteMissing }: MergeClauses): void {
+  if (on.length === 0) throw new DirspaceError('InvalidInput', 'A merge needs a key column.');
+  if (new Set(on).size < on.length) {
+    throw new DirspaceError('InvalidInput', `A key column is named twice: ${on.join(', ')}.`);
+  }
+  if (updateMatched === undefined && insertNew !== true && deleteMissing === undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The merge says nothing of what to do: ask for when_matched_update_all, when_not_matched_insert_all or when_not_matched_by_source_delete.',
+    );
+  }
+}

@@ -1,0 +1,93 @@
+/** Plans in words: what a query will do, and what it did. */
+import type { RecordBatchStream } from '../../arrow/index.ts';
+import { liveRows } from '../../format/index.ts';
+import type { ScanCounters } from '../fragments/index.ts';
+import { namesRowsOf, pruneFragment, type ScanPlan } from '../read/index.ts';
+import type { OrderKey } from './order.ts';
+
+/** What a query does beside scanning. */
+export interface PlanSteps {
+  readonly orderBy: readonly OrderKey[];
+  readonly nearest?: {
+    readonly column: string;
+    readonly metric: string;
+    readonly vectors: number;
+    readonly prefilter: boolean;
+  };
+}
+
+/** One line a step, the last one first, as query engines print them. */
+export async function explainPlan(
+  plan: ScanPlan,
+  { orderBy, nearest }: PlanSteps,
+  verbose: boolean,
+): Promise<string> {
+  const { snapshot, predicate } = plan;
+  const filter = predicate === undefined ? [] : [`Filter: ${predicate.toSql()}`];
+  const prefilter = nearest?.prefilter ?? true;
+  const names = plan.columns.map((column) =>
+    column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
+  );
+  const lines = [`Projection: ${names.join(', ')}`];
+  if (plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0) {
+    const limit = plan.limit === Number.MAX_SAFE_INTEGER ? 'all' : plan.limit;
+    lines.push(`Limit: ${limit}, offset ${plan.offset}`);
+  }
+  for (const { column, ascending, nullsFirst } of orderBy) {
+    lines.push(
+      `Order: ${column} ${ascending ? 'ascending' : 'descending'}, nulls ${nullsFirst ? 'first' : 'last'}`,
+    );
+  }
+  if (!prefilter) lines.push(...filter);
+  if (nearest !== undefined) {
+    const { column, metric, vectors } = nearest;
+    lines.push(`Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}`);
+  }
+  if (prefilter) lines.push(...filter);
+  const fragments = await snapshot.fragments();
+  let pruned = 0;
+  let position = 0;
+  for (const entry of fragments) {
+    const skipped =
+      predicate !== undefined &&
+      prefilter &&
+      (!namesRowsOf(plan, entry, position) || pruneFragment(predicate, snapshot, entry) === 'none');
+    if (skipped) pruned += 1;
+    position += liveRows(entry);
+  }
+  lines.push(
+    `Scan: version ${snapshot.version} of branch ${snapshot.branch.branch}, ${snapshot.rowCount} rows in ${fragments.length} fragments, ${pruned} pruned`,
+  );
+  if (verbose) {
+    const read = new Set(predicate?.columns ?? []);
+    if (nearest !== undefined) read.add(nearest.column);
+    for (const column of plan.columns) {
+      if (column.kind === 'field') read.add(column.field.field.name);
+      if (column.kind === 'value') for (const name of column.expression.columns) read.add(name);
+    }
+    lines.push(`Columns read: ${[...read].join(', ')}`);
+  }
+  return lines.map((line, depth) => `${'  '.repeat(depth)}${line}`).join('\n');
+}
+
+/** Runs a query to its end, and tells what it read. */
+export async function analyzePlan(
+  explained: string,
+  run: () => Promise<RecordBatchStream>,
+  counters: ScanCounters,
+  now: () => number,
+): Promise<string> {
+  const start = now();
+  const rows = await run();
+  let count = 0;
+  for await (const batch of rows) count += batch.numRows;
+  const figures = [
+    `rows ${count}`,
+    `columns ${rows.schema.fields.length}`,
+    `fragments ${counters.fragments}, pruned ${counters.fragmentsPruned}`,
+    `batches ${counters.batches}, pruned ${counters.batchesPruned}`,
+    `bytes read ${counters.bytesRead}`,
+    `time ${now() - start} ms`,
+  ];
+  return `${explained}\nMetrics: ${figures.join('; ')}`;
+}

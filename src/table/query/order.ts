@@ -1,0 +1,178 @@
+/**
+ * Ordered reads: the keys of the matching rows are streamed past a sorter, which holds the first
+ * `limit` of them, or all where there is no limit; then rows are taken in that order, a batch at a
+ * time. The event loop goes on in between.
+ */
+import {
+  type Data,
+  type DataType,
+  describeType,
+  type RecordBatch,
+  type RecordBatchStream,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import { stepped } from '../../stepped.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { readFields } from '../fragments/index.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  pipelined,
+  planScan,
+  ROW_ID,
+  readSelected,
+  type ScanPlan,
+  type ScanRequest,
+  type Selection,
+  selectedCount,
+  type TakenPart,
+  takenInParts,
+} from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
+import { RowSorter, type SortedRows } from './row-sorter.ts';
+import { hasNumbers, hasOrder } from './sort-keys.ts';
+
+export interface OrderKey {
+  readonly column: string;
+  readonly ascending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+export async function orderedScan(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: ScanRequest,
+  keys: readonly OrderKey[],
+): Promise<RecordBatchStream> {
+  const plan = await planScan(engine, snapshot, { ...request, filter: undefined });
+  const { memory } = plan;
+  const keyPlan = await planKeys(engine, snapshot, { ...request, memory }, keys);
+  return {
+    schema: plan.schema,
+    [Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
+      const held = memory.hold('The rows to be put in order');
+      let parts: AsyncGenerator<TakenPart> | undefined;
+      const step = async (): Promise<RecordBatch | undefined> => {
+        if (plan.limit <= 0) return undefined;
+        if (parts === undefined) {
+          const sorted = await sortedBy(keyPlan, keys, plan.offset + plan.limit, held);
+          parts = takenInParts(plan, plan.offset, sorted.count, sorted.rowIds);
+        }
+        const { done, value } = await parts.next();
+        return done === true ? undefined : value.batch;
+      };
+      return stepped(step, async () => {
+        held.end();
+        await parts?.return(undefined);
+      });
+    },
+  };
+}
+
+/** The read of the keys. @throws InvalidInput, TableColumnNotFound for what is no key */
+export async function planKeys(
+  engine: Engine,
+  snapshot: Snapshot,
+  { filter, counters, signal, memory }: ScanRequest,
+  keys: readonly OrderKey[],
+): Promise<ScanPlan> {
+  const columns = keyColumns(snapshot, keys);
+  const withRowId = keys.some(({ column }) => column === ROW_ID);
+  const request = { columns, withRowId, filter, counters, signal, memory };
+  const plan = await planScan(engine, snapshot, request);
+  for (const { name, type } of plan.schema.fields) checkOrder(type, name);
+  return plan;
+}
+
+function keyColumns(snapshot: Snapshot, keys: readonly OrderKey[]): Record<string, string> {
+  const columns = keys.filter(({ column }) => column !== ROW_ID);
+  return Object.fromEntries(columns.map(({ column }) => [column, columnSql(snapshot, column)]));
+}
+
+/** A column by its name, or a nested one with dots between the names, as SQL has it. */
+function columnSql({ fields }: Snapshot, column: string): string {
+  const isWhole = fields.some(({ field }) => field.name === column);
+  const names = isWhole ? [column] : column.split('.');
+  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
+}
+
+/** The first `limit` rows that the plan matches, in the order of the keys. */
+async function sortedBy(
+  plan: ScanPlan,
+  keys: readonly OrderKey[],
+  limit: number,
+  held: HeldMemory,
+): Promise<SortedRows> {
+  const { rowCount } = plan.snapshot;
+  const columns = keys.map(({ column }) => plan.columns.findIndex(({ name }) => name === column));
+  const [only] = columns.length === 1 ? columns : [];
+  const numeric = only !== undefined && hasNumbers(plan.schema.fields[only]?.type as DataType);
+  // Where few columns are kept they are copied, so that memory of reads serves the next ones.
+  const lends = limit < rowCount || numeric;
+  const sorter = new RowSorter({
+    directions: keys,
+    limit,
+    most: rowCount,
+    lent: lends,
+    holding: (bytes) => held.set(bytes),
+  });
+  const turn = new Turn(plan.engine.env);
+  const reads = pipelined(plan, (place) => {
+    const lent = new LentColumns(plan.engine.scratch);
+    return andThen(matchingRows(plan, place, lent), (selection) => {
+      const rows = selectedCount(selection, place.rows);
+      if (rows === 0) return undefined;
+      return andThen(keyColumnsOf(plan, place, selection, lends ? lent : undefined), (read) => ({
+        lent,
+        batch: {
+          keys: columns.map((column) => read[column] as Data),
+          rows,
+          fragment: place.entry.id,
+          first: place.first,
+          selection,
+        },
+      }));
+    });
+  });
+  for await (const { batch, lent } of reads) {
+    await inTurns(turn, sorter.add(batch), plan.signal);
+    lent.giveBack();
+  }
+  return inTurns(turn, sorter.finish(), plan.signal);
+}
+
+function keyColumnsOf(
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  lent: LentColumns | undefined,
+): Awaitable<Data[]> {
+  const names = fieldNames(plan);
+  return names === undefined
+    ? readSelected(plan, place, selection, lent)
+    : readFields(plan, place, names, selection, lent);
+}
+
+const knownNames = new WeakMap<ScanPlan, readonly string[] | undefined>();
+
+/** Those of the plan's columns, the same array each time; undefined where others are made of them. */
+function fieldNames(plan: ScanPlan): readonly string[] | undefined {
+  if (knownNames.has(plan)) return knownNames.get(plan);
+  const fields = plan.columns.flatMap((column) => (column.kind === 'field' ? [column.field] : []));
+  const names =
+    fields.length === plan.columns.length ? fields.map(({ field }) => field.name) : undefined;
+  knownNames.set(plan, names);
+  return names;
+}
+
+/** @throws InvalidInput for types without an order */
+function checkOrder(type: DataType, column: string): void {
+  if (hasOrder(type)) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `Rows cannot be ordered by ${column}: values of ${describeType(type)} have no order here.`,
+    { details: { column } },
+  );
+}

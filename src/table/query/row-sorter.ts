@@ -1,0 +1,327 @@
+/**
+ * Collects the rows of an ordering and sorts them, or the first `limit` of them in memory that is
+ * bounded by these. Works in steps (see sort-steps.ts). Rows come in row order; rows of equal keys
+ * keep it.
+ */
+import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  compareKeys,
+  type Direction,
+  fillRanks,
+  isFinal,
+  type KeyValues,
+  keyValues,
+  type WorkMeter,
+} from './sort-keys.ts';
+import { type RowOrder, sortedRows } from './sort-steps.ts';
+
+/** Rows of one batch. */
+export interface SortedBatch {
+  /** One column for each key. */
+  readonly keys: readonly Data[];
+  readonly rows: number;
+  readonly fragment: number;
+  /** Offset in the fragment of the first row of the batch. */
+  readonly first: number;
+  /** Rows of the batch that these are; all from `first` on if undefined. */
+  readonly selection: Uint32Array | undefined;
+}
+
+/** Consecutive rows that were collected from one batch. */
+interface Piece {
+  /** The number of its first row. */
+  readonly start: number;
+  readonly rows: number;
+  readonly fragment: number;
+  /** Offsets in the fragment: of each row, or of the first of consecutive ones. */
+  readonly offsets: Uint32Array | number;
+  /** Undefined where ranks tell these rows apart from every other. */
+  readonly keys: readonly KeyColumn[] | undefined;
+}
+
+interface KeyColumn {
+  readonly data: Data;
+  readonly values: KeyValues;
+}
+
+/** Rows of a batch that are ranked at once. */
+const SLICE_ROWS = 16_384;
+/** Rows collected beyond the limit, at least, before the first of them are picked. */
+const SPARE_ROWS = 16_384;
+/** Bytes for each row: its rank, twice its number, the number of its piece. */
+const ROW_BYTES = 20;
+
+export interface RowSorterOptions {
+  readonly directions: readonly Direction[];
+  /** How many of the first rows are wanted. */
+  readonly limit: number;
+  /** At least how many rows come. */
+  readonly most: number;
+  /** Told of the bytes held, whenever that changed. Throws where they are too many. */
+  readonly holding?: (bytes: number) => void;
+  /** Whether columns given may be changed once `add` has ended. */
+  readonly lent?: boolean;
+}
+
+export interface SortedRows {
+  readonly count: number;
+  /** Row ids of some of them. */
+  rowIds(from: number, to: number): BigUint64Array;
+}
+
+export class RowSorter {
+  readonly #options: RowSorterOptions;
+  readonly #capacity: number;
+  readonly #ranks: Float64Array;
+  /** Which piece each row is of; there once keys are kept. */
+  #pieceOf: Uint32Array | undefined;
+  #pieces: Piece[] = [];
+  #count = 0;
+  readonly #meter: WorkMeter = { work: 0 };
+  readonly #dictionaries = new Set<Vector>();
+  /** Bytes of the keys kept. */
+  #keyBytes = 0;
+  /** The last of the first `limit` rows so far, once there are as many: others must be before it. */
+  #last: { readonly rank: number; readonly row: number } | undefined;
+
+  constructor(options: RowSorterOptions) {
+    this.#options = options;
+    const { limit, most } = options;
+    this.#capacity = Math.min(most, limit + Math.max(limit, SPARE_ROWS));
+    // Memory of this size is not touched, and takes no room, until rows are written into it.
+    this.#ranks = new Float64Array(this.#capacity);
+  }
+
+  /** Takes rows that come after all those before. */
+  *add(batch: SortedBatch): Generator<void> {
+    const values = batch.keys.map(keyValues);
+    const ranks = new Float64Array(Math.min(SLICE_ROWS, batch.rows));
+    for (let from = 0; from < batch.rows; ) {
+      const room = this.#capacity - this.#count;
+      if (room === 0) {
+        if (this.#count <= this.#options.limit) {
+          throw new DirspaceError('Internal', `More than ${this.#count} rows came to be sorted.`);
+        }
+        yield* this.#prune();
+        continue;
+      }
+      const count = Math.min(batch.rows - from, SLICE_ROWS, room);
+      const [first] = values as [KeyValues];
+      fillRanks(first, this.#options.directions[0] as Direction, from, count, ranks);
+      this.#take(batch, values, from, count, ranks, this.#chosen(values, from, count, ranks));
+      from += count;
+      yield;
+    }
+  }
+
+  /** The first `limit` rows, in order. */
+  *finish(): Generator<void, SortedRows> {
+    const sorted = yield* this.#sorted();
+    const rows = sorted.subarray(0, Math.min(this.#options.limit, sorted.length));
+    return { count: rows.length, rowIds: (from, to) => this.#rowIds(rows.subarray(from, to)) };
+  }
+
+  #rowIds(rows: Uint32Array): BigUint64Array {
+    const words = new Uint32Array(rows.length * 2);
+    for (const [at, row] of rows.entries()) {
+      const { start, fragment, offsets } = this.#pieces[this.#pieceAt(row)] as Piece;
+      const within = row - start;
+      words[2 * at] = typeof offsets === 'number' ? offsets + within : (offsets[within] as number);
+      words[2 * at + 1] = fragment;
+    }
+    return new BigUint64Array(words.buffer);
+  }
+
+  /** Rows of a slice that may be among the first; undefined stands for all of them. */
+  #chosen(
+    values: readonly KeyValues[],
+    from: number,
+    count: number,
+    ranks: Float64Array,
+  ): Uint32Array | undefined {
+    const last = this.#last;
+    if (last === undefined) return undefined;
+    const { rank } = last;
+    const rows = new Uint32Array(count);
+    let found = 0;
+    for (let at = 0; at < count; at++) {
+      const own = ranks[at] as number;
+      if (own > rank) continue;
+      if (own === rank && !this.#isBefore(values, from + at, last)) continue;
+      rows[found++] = at;
+    }
+    return rows.subarray(0, found);
+  }
+
+  /** Whether a row that comes now, of the rank of the last one kept, is before that. */
+  #isBefore(
+    values: readonly KeyValues[],
+    row: number,
+    last: { readonly rank: number; readonly row: number },
+  ): boolean {
+    const { directions } = this.#options;
+    if (this.#isFinal(values[0] as KeyValues, last.rank)) return false;
+    const piece = this.#pieces[this.#pieceAt(last.row)] as Piece;
+    for (const [at, direction] of directions.entries()) {
+      const kept = (piece.keys as readonly KeyColumn[])[at] as KeyColumn;
+      const order = compareKeys(
+        values[at] as KeyValues,
+        row,
+        kept.values,
+        last.row - piece.start,
+        direction,
+        this.#meter,
+      );
+      if (order !== 0) return order < 0;
+    }
+    return false;
+  }
+
+  #isFinal(first: KeyValues, rank: number): boolean {
+    return this.#options.directions.length === 1 && isFinal(first.values, rank);
+  }
+
+  #take(
+    batch: SortedBatch,
+    values: readonly KeyValues[],
+    from: number,
+    count: number,
+    ranks: Float64Array,
+    chosen: Uint32Array | undefined,
+  ): void {
+    const rows = chosen?.length ?? count;
+    if (rows === 0) return;
+    const start = this.#count;
+    let final = true;
+    for (let at = 0; at < rows; at++) {
+      const rank = ranks[chosen?.[at] ?? at] as number;
+      this.#ranks[start + at] = rank;
+      final &&= this.#isFinal(values[0] as KeyValues, rank);
+    }
+    const { selection } = batch;
+    const offsets =
+      chosen === undefined && selection === undefined
+        ? batch.first + from
+        : Uint32Array.from({ length: rows }, (_, at) => {
+            const row = from + (chosen?.[at] ?? at);
+            return batch.first + (selection?.[row] ?? row);
+          });
+    const keys = final
+      ? undefined
+      : batch.keys.map((data) => this.#kept(sliceData(data, from, count), chosen));
+    this.#pieces.push({ start, rows, fragment: batch.fragment, offsets, keys });
+    this.#keyBytes += this.#bytesOf(keys) + (typeof offsets === 'number' ? 0 : offsets.byteLength);
+    this.#count += rows;
+    if (keys !== undefined) {
+      this.#pieceOf ??= new Uint32Array(this.#capacity);
+      this.#pieceOf.fill(this.#pieces.length - 1, start, this.#count);
+    }
+    this.#options.holding?.(this.#keyBytes + this.#count * ROW_BYTES);
+  }
+
+  #kept(data: Data, chosen: Uint32Array | undefined): KeyColumn {
+    const copied = chosen ?? (this.#options.lent ? everyRow(data.length) : undefined);
+    const kept = copied === undefined ? data : gatherData(data, copied);
+    return { data: kept, values: keyValues(kept) };
+  }
+
+  #pieceAt(row: number): number {
+    let low = 0;
+    let high = this.#pieces.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((this.#pieces[middle] as Piece).start <= row) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** A dictionary, which many batches share, counts once. */
+  #bytesOf(keys: readonly KeyColumn[] | undefined): number {
+    let bytes = 0;
+    for (const { data } of keys ?? []) {
+      bytes += dataBytes(data);
+      const { dictionary } = data;
+      if (dictionary === undefined || this.#dictionaries.has(dictionary)) continue;
+      this.#dictionaries.add(dictionary);
+      for (const part of dictionary.data) bytes += dataBytes(part as Data);
+    }
+    return bytes;
+  }
+
+  #sorted(): Generator<void, Uint32Array> {
+    const { directions } = this.#options;
+    const pieces = this.#pieces;
+    const pieceOf = this.#pieceOf;
+    const sample = pieces.find(({ keys }) => keys !== undefined)?.keys?.[0]?.values;
+    const meter = this.#meter;
+    const order: RowOrder = {
+      compare(a, b) {
+        const left = pieces[pieceOf?.[a] as number] as Piece;
+        const right = pieces[pieceOf?.[b] as number] as Piece;
+        for (let at = 0; at < directions.length; at++) {
+          const result = compareKeys(
+            (left.keys as readonly KeyColumn[])[at]?.values as KeyValues,
+            a - left.start,
+            (right.keys as readonly KeyColumn[])[at]?.values as KeyValues,
+            b - right.start,
+            directions[at] as Direction,
+            meter,
+          );
+          if (result !== 0) return result;
+        }
+        return a - b;
+      },
+      meter,
+      isFinal: (rank) => sample === undefined || this.#isFinal(sample, rank),
+    };
+    return sortedRows(this.#ranks, this.#count, order);
+  }
+
+  /** Keeps the first `limit` rows only, in row order. */
+  *#prune(): Generator<void> {
+    const { limit } = this.#options;
+    const rows = yield* this.#sorted();
+    const kept = new Uint8Array(this.#count);
+    for (let at = 0; at < limit; at++) kept[rows[at] as number] = 1;
+    const last = rows[limit - 1] as number;
+    const pieces: Piece[] = [];
+    let count = 0;
+    let lastNow = 0;
+    this.#keyBytes = 0;
+    this.#dictionaries.clear();
+    for (const piece of this.#pieces) {
+      const chosen = new Uint32Array(piece.rows);
+      let found = 0;
+      for (let at = 0; at < piece.rows; at++) {
+        const row = piece.start + at;
+        if (kept[row] !== 1) continue;
+        if (row === last) lastNow = count + found;
+        this.#ranks[count + found] = this.#ranks[row] as number;
+        chosen[found++] = at;
+      }
+      if (found === 0) continue;
+      const { fragment, offsets } = piece;
+      const rowsKept = chosen.subarray(0, found);
+      const offsetsKept = rowsKept.map((at) =>
+        typeof offsets === 'number' ? offsets + at : (offsets[at] as number),
+      );
+      const keys = piece.keys?.map(({ data }) => {
+        const column = found === piece.rows ? data : gatherData(data, rowsKept);
+        return { data: column, values: keyValues(column) };
+      });
+      pieces.push({ start: count, rows: found, fragment, offsets: offsetsKept, keys });
+      this.#pieceOf?.fill(pieces.length - 1, count, count + found);
+      this.#keyBytes += this.#bytesOf(keys) + offsetsKept.byteLength;
+      count += found;
+      yield;
+    }
+    this.#pieces = pieces;
+    this.#count = count;
+    this.#last = { rank: this.#ranks[lastNow] as number, row: lastNow };
+    this.#options.holding?.(this.#keyBytes + this.#count * ROW_BYTES);
+  }
+}
+
+const everyRow = (rows: number): Uint32Array => Uint32Array.from({ length: rows }, (_, at) => at);

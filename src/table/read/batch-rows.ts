@@ -1,0 +1,250 @@
+/**
+ * One batch of a fragment: which of its rows match, and their columns. Columns that the predicate
+ * does not need are read only where something matched, and then only as much of them as pays off.
+ */
+import { type Data, gather } from '../../arrow/index.ts';
+import type { CompiledExpression, EvaluationContext, Pruned } from '../../sql/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { type DeletedRows, type ReadPlace, readFields } from '../fragments/index.ts';
+import { andThen, LentColumns } from '../work/index.ts';
+import { type ReadColumn, rowIdColumn, rowOffsetColumn } from './columns.ts';
+import { namedRowsOf } from './named-rows.ts';
+import { pruneBatch } from './pruning.ts';
+import type { ScanPlan } from './scan-plan.ts';
+import { breathe, evaluateRows, type Rows, selectRows } from './slices.ts';
+
+export interface BatchPlace extends ReadPlace {
+  readonly deleted: DeletedRows | undefined;
+  /** Offset of its first row in the fragment. */
+  readonly first: number;
+  /** Live rows of the version before this batch. */
+  readonly position: number;
+}
+
+/** Rows of a batch, ascending; undefined stands for all of them. */
+export type Selection = Uint32Array | undefined;
+
+export const selectedCount = (selection: Selection, rows: number): number =>
+  selection === undefined ? rows : selection.length;
+
+/**
+ * Rows that are live and for which the plan's predicate is true. With `lent`, the columns that it
+ * needed are in there afterwards, unless they are kept.
+ */
+export function matchingRows(
+  plan: ScanPlan,
+  place: BatchPlace,
+  lent?: LentColumns,
+): Awaitable<Selection> {
+  const { predicate, counters } = plan;
+  counters.batches += 1;
+  if (predicate === undefined) return keptRows(place);
+  const verdict = verdictOf(plan, place, predicate);
+  if (verdict === 'none') {
+    counters.batchesPruned += 1;
+    return NO_ROWS;
+  }
+  if (verdict === 'all') return keptRows(place);
+  const found = namedOrFound(plan, predicate, place, lent);
+  const { deleted } = place;
+  return deleted === undefined
+    ? found
+    : andThen(found, (rows) => deleted.liveOf(rows, place.first));
+}
+
+const keptRows = ({ deleted, first, rows }: BatchPlace): Selection =>
+  deleted?.keptBetween(first, rows);
+
+/** Rows for which the predicate is true, deleted ones among them. */
+function namedOrFound(
+  plan: ScanPlan,
+  predicate: CompiledExpression,
+  place: BatchPlace,
+  lent: LentColumns | undefined,
+): Awaitable<Uint32Array> {
+  const named = namedRowsOf(plan, place);
+  if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
+  const select = (columns: readonly Data[]): Awaitable<Uint32Array> =>
+    selectRows(plan, predicate, rowsOf(plan, predicate, columns, place));
+  return lent === undefined
+    ? overColumns(plan, place, predicate.columns, new LentColumns(plan.engine.scratch), select)
+    : andThen(readFields(plan, place, predicate.columns, undefined, lent), select);
+}
+
+export const verdictOf = (
+  { snapshot }: ScanPlan,
+  { entry, reader, index }: BatchPlace,
+  predicate: CompiledExpression,
+): Pruned => pruneBatch(predicate, snapshot, entry, reader.footer, index);
+
+export const NO_ROWS: Uint32Array = new Uint32Array(0);
+
+/** The plan's columns of the selected rows, which refer to nothing of `lent`. */
+export function readSelected(
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  lent?: LentColumns,
+): Awaitable<Data[]> {
+  const needed = neededFields(plan.columns);
+  const fields = readFields(plan, place, needed, selection, selection && lent, true);
+  if (needed.length === plan.columns.length && plan.columns.every(isField)) return fields;
+  return andThen(fields, (read) => madeOf(plan, place, selection, needed, read));
+}
+
+/** The plan's columns, made of what was read. */
+function madeOf(
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  needed: readonly string[],
+  fields: readonly Data[],
+): Awaitable<Data[]> {
+  const count = selectedCount(selection, place.rows);
+  const columns = new Map(needed.map((name, at) => [name, fields[at] as Data]));
+  const rowIds = (): Data => {
+    const ids = rowIdColumn(place.entry.id, place.first, place.rows);
+    return selection === undefined ? ids : gather(ids, selection);
+  };
+  const rowOffsets = (): Data => offsetsOf(place, selection, count);
+  const make = (column: ReadColumn): Awaitable<Data> => {
+    if (column.kind === 'field') return columns.get(column.field.field.name) as Data;
+    if (column.kind === 'row id') return rowIds();
+    if (column.kind === 'row offset') return rowOffsets();
+    const { expression } = column;
+    const context = {
+      memory: plan.memory,
+      ...(expression.usesRowId ? { rowIds: rowIds().values as BigUint64Array } : {}),
+      ...(expression.usesRowOffset ? { rowOffsets: rowOffsets().values as BigUint64Array } : {}),
+    };
+    return evaluateRows(plan, expression, { columns, rows: count, context });
+  };
+  return oneByOne(plan, make);
+}
+
+/** One after the other, as a batch may have many, and as their slices wait for turns of their own. */
+function oneByOne(
+  plan: ScanPlan,
+  make: (column: ReadColumn) => Awaitable<Data>,
+): Awaitable<Data[]> {
+  const made: Data[] = [];
+  for (const [at, column] of plan.columns.entries()) {
+    const data = make(column);
+    if (data instanceof Promise || (column.kind === 'value' && plan.turn.isOver())) {
+      return restOf(plan, make, made, at, data);
+    }
+    made.push(data);
+  }
+  return made;
+}
+
+async function restOf(
+  plan: ScanPlan,
+  make: (column: ReadColumn) => Awaitable<Data>,
+  made: Data[],
+  at: number,
+  first: Awaitable<Data>,
+): Promise<Data[]> {
+  made.push(await first);
+  for (const column of plan.columns.slice(at + 1)) {
+    await breathe(plan);
+    made.push(await make(column));
+  }
+  return made;
+}
+
+const isField = (column: ReadColumn): boolean => column.kind === 'field';
+
+const needs = new WeakMap<readonly ReadColumn[], readonly string[]>();
+
+/** Names of the version's columns that the plan's columns are made of, in the order of these. */
+export function neededFields(columns: readonly ReadColumn[]): readonly string[] {
+  const known = needs.get(columns);
+  if (known !== undefined) return known;
+  const names = new Set<string>();
+  for (const column of columns) {
+    if (column.kind === 'field') names.add(column.field.field.name);
+    if (column.kind === 'value') for (const name of column.expression.columns) names.add(name);
+  }
+  const needed = [...names];
+  needs.set(columns, needed);
+  return needed;
+}
+
+/**
+ * What `use` makes of whole columns of a batch. Those that are read lie in memory of `lent`, and are
+ * not there any more when it has returned.
+ */
+export function overColumns<Result>(
+  plan: ScanPlan,
+  place: BatchPlace,
+  names: readonly string[],
+  lent: LentColumns,
+  use: (columns: readonly Data[]) => Awaitable<Result>,
+): Awaitable<Result> {
+  let result: Awaitable<Result> | undefined;
+  try {
+    result = andThen(readFields(plan, place, names, undefined, lent), use);
+    return result instanceof Promise ? result.finally(() => lent.giveBack()) : result;
+  } finally {
+    if (!(result instanceof Promise)) lent.giveBack();
+  }
+}
+
+/** Whole columns of a batch as the predicate asks for them. */
+export const rowsOf = (
+  plan: ScanPlan,
+  predicate: CompiledExpression,
+  columns: readonly Data[],
+  place: BatchPlace,
+): Rows => ({
+  columns: new Map(predicate.columns.map((name, at) => [name, columns[at] as Data])),
+  rows: place.rows,
+  context: contextOf(plan, place, predicate),
+});
+
+function contextOf(
+  { memory }: ScanPlan,
+  place: BatchPlace,
+  { usesRowId, usesRowOffset }: { readonly usesRowId: boolean; readonly usesRowOffset: boolean },
+): EvaluationContext {
+  const kept = usesRowOffset ? keptRows(place) : undefined;
+  return {
+    memory,
+    ...(usesRowId
+      ? { rowIds: { start: (BigInt(place.entry.id) << 32n) | BigInt(place.first) } }
+      : {}),
+    ...(usesRowOffset
+      ? {
+          rowOffsets: kept === undefined ? { start: place.position } : offsetsWithGaps(place, kept),
+        }
+      : {}),
+  };
+}
+
+/** Deleted rows get a number no live row has; they are taken out afterwards anyway. */
+function offsetsWithGaps(place: BatchPlace, kept: Uint32Array): BigUint64Array {
+  const offsets = new BigUint64Array(place.rows).fill(2n ** 64n - 1n);
+  let next = BigInt(place.position);
+  for (const row of kept) {
+    offsets[row] = next;
+    next += 1n;
+  }
+  return offsets;
+}
+
+function offsetsOf(place: BatchPlace, selection: Selection, count: number): Data {
+  const kept = place.deleted?.keptBetween(place.first, place.rows);
+  if (selection === undefined) return rowOffsetColumn(place.position, count);
+  const all =
+    kept === undefined
+      ? rowOffsetColumn(place.position, place.rows)
+      : wrapOffsets(offsetsWithGaps(place, kept));
+  return gather(all, selection);
+}
+
+const wrapOffsets = (offsets: BigUint64Array): Data => {
+  const column = rowOffsetColumn(0, offsets.length);
+  (column.values as unknown as BigUint64Array).set(offsets);
+  return column;
+};

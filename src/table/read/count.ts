@@ -1,0 +1,62 @@
+/** How many rows a predicate selects, without listing them where nothing is deleted. */
+import { type CountKernels, countKernels } from '../../sql/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { andThen, LentColumns, type MemorySource, type Scratch } from '../work/index.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  overColumns,
+  rowsOf,
+  selectedCount,
+  verdictOf,
+} from './batch-rows.ts';
+import { pipelined } from './scan.ts';
+import type { ScanPlan } from './scan-plan.ts';
+import { countRows } from './slices.ts';
+
+export async function countMatches(plan: ScanPlan): Promise<number> {
+  let count = 0;
+  for await (const found of pipelined(plan, (place) => matchingCount(plan, place))) count += found;
+  return count;
+}
+
+function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
+  const { predicate } = plan;
+  if (predicate === undefined || place.deleted !== undefined || predicate.usesRowOffset) {
+    return andThen(matchingRows(plan, place), (rows) => selectedCount(rows, place.rows));
+  }
+  const verdict = verdictOf(plan, place, predicate);
+  if (verdict === 'none') return 0;
+  if (verdict === 'all') return place.rows;
+  const { scratch } = plan.engine;
+  const lent = new LentColumns(predicate.columns.length === 1 ? nearKernels(scratch) : scratch);
+  return overColumns(plan, place, predicate.columns, lent, (columns) => {
+    const [only] = columns;
+    const direct = only && columns.length === 1 ? predicate.countColumn(only) : null;
+    return direct ?? countRows(plan, predicate, rowsOf(plan, predicate, columns, place));
+  });
+}
+
+/** That of the kernels as far as it goes: what is read into it is counted where it lies. */
+function nearKernels(scratch: Scratch): MemorySource {
+  const kernels = countKernels();
+  return kernels === null ? scratch : new KernelMemory(kernels, scratch);
+}
+
+class KernelMemory implements MemorySource {
+  readonly #kernels: CountKernels;
+  readonly #scratch: Scratch;
+
+  constructor(kernels: CountKernels, scratch: Scratch) {
+    this.#kernels = kernels;
+    this.#scratch = scratch;
+  }
+
+  take(bytes: number): Uint8Array {
+    return this.#kernels.take(bytes) ?? this.#scratch.take(bytes);
+  }
+
+  give(memory: Uint8Array): void {
+    if (!this.#kernels.give(memory)) this.#scratch.give(memory);
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Scans, takes and counts over a snapshot: plans which fragments and batches, and yields rows.
+ */
+
+export {
+  type BatchPlace,
+  matchingRows,
+  readSelected,
+  type Selection,
+  selectedCount,
+} from './batch-rows.ts';
+export { type ColumnRequest, type ReadColumn, ROW_ID, ROW_OFFSET } from './columns.ts';
+export { countMatches } from './count.ts';
+export { namesRowsOf } from './named-rows.ts';
+export { fragmentPlaces } from './places.ts';
+export { prepareReads } from './prepare.ts';
+export { pruneFragment } from './pruning.ts';
+export { pipelined, scan } from './scan.ts';
+export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
+export { breathe, evaluateRows, sliceRows } from './slices.ts';
+export { rowIdsAt, type TakenPart, takenInParts, takeRows } from './take.ts';

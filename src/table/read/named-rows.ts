@@ -1,0 +1,67 @@
+/** Rows that a predicate names by id or offset: seeking to them instead of looking at all. */
+import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import type { BatchPlace } from './batch-rows.ts';
+import type { ScanPlan } from './scan-plan.ts';
+
+/** False when the predicate names rows and none of them is in the fragment. */
+export function namesRowsOf(plan: ScanPlan, entry: FragmentEntry, position: number): boolean {
+  const { rowIds, rowOffsets } = plan;
+  if (rowIds !== undefined) {
+    const first = BigInt(entry.id) << 32n;
+    if (!holdsAny(rowIds.values, first, first + BigInt(entry.rows))) return false;
+  }
+  if (rowOffsets !== undefined) {
+    const first = BigInt(position);
+    if (!holdsAny(rowOffsets.values, first, first + BigInt(liveRows(entry)))) return false;
+  }
+  return true;
+}
+
+export interface NamedRows {
+  /** Rows of the batch, ascending; they may be deleted ones. */
+  readonly rows: Uint32Array;
+  /** True when every live one of them matches. */
+  readonly complete: boolean;
+}
+
+/** The rows of a batch that the predicate names; undefined when it names none by number. */
+export function namedRowsOf(plan: ScanPlan, place: BatchPlace): NamedRows | undefined {
+  const { rowIds, rowOffsets } = plan;
+  if (rowIds !== undefined) {
+    const first = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
+    const rows = numbersWithin(rowIds.values, first, first + BigInt(place.rows));
+    return { rows, complete: rowIds.complete };
+  }
+  if (rowOffsets !== undefined) {
+    const kept = place.deleted?.keptBetween(place.first, place.rows);
+    const live = kept === undefined ? place.rows : kept.length;
+    const first = BigInt(place.position);
+    const numbers = numbersWithin(rowOffsets.values, first, first + BigInt(live));
+    const rows = kept === undefined ? numbers : numbers.map((number) => kept[number] as number);
+    return { rows, complete: rowOffsets.complete };
+  }
+  return undefined;
+}
+
+const holdsAny = (sorted: readonly bigint[], first: bigint, end: bigint): boolean =>
+  lowerBound(sorted, first) < lowerBound(sorted, end);
+
+/** Those of `sorted` from `first` to before `end`, counted from `first`. */
+function numbersWithin(sorted: readonly bigint[], first: bigint, end: bigint): Uint32Array {
+  const from = lowerBound(sorted, first);
+  const to = lowerBound(sorted, end);
+  return Uint32Array.from({ length: to - from }, (_, at) =>
+    Number((sorted[from + at] as bigint) - first),
+  );
+}
+
+function lowerBound(sorted: readonly bigint[], value: bigint): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as bigint) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

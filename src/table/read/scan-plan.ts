@@ -1,0 +1,110 @@
+/** What a scan was asked for, compiled against one version: the same for every fragment. */
+import type { Schema } from '../../arrow/index.ts';
+import { RequestMemory } from '../../request-memory.ts';
+import { type CompiledExpression, compilePredicate, type RowNumberSet } from '../../sql/index.ts';
+import { ScanCounters } from '../fragments/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } from './columns.ts';
+
+export interface ScanRequest {
+  /** All of them if absent. */
+  readonly columns?: ColumnRequest | undefined;
+  /** SQL; rows for which it is true are read. */
+  readonly filter?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly withRowId?: boolean | undefined;
+  /** Those of a query that consists of several scans. */
+  readonly counters?: ScanCounters | undefined;
+  /** Set to false where what is read is not expected to be read again. */
+  readonly keep?: boolean;
+  /** Set where what is read is written anew; then nothing is kept either. */
+  readonly fresh?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** That of the request which the scan is a part of; its own if absent. */
+  readonly memory?: RequestMemory | undefined;
+}
+
+export interface ScanPlan {
+  readonly engine: Engine;
+  readonly snapshot: Snapshot;
+  readonly columns: readonly ReadColumn[];
+  readonly schema: Schema;
+  readonly predicate: CompiledExpression | undefined;
+  /** The only rows that can match, where the predicate names them by number. */
+  readonly rowIds: RowNumberSet | undefined;
+  readonly rowOffsets: RowNumberSet | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  /** Whether what is read fits into memory and so is kept there. */
+  readonly keep: boolean;
+  readonly fresh: boolean;
+  readonly counters: ScanCounters;
+  readonly signal: AbortSignal | undefined;
+  readonly memory: RequestMemory;
+  /** Of all batches whose expressions are evaluated in slices. */
+  readonly turn: Turn;
+}
+
+/** The memory of a request that begins now. */
+export const requestMemory = ({ limits, serverMemory }: Engine): RequestMemory =>
+  new RequestMemory(limits.requestMemory, serverMemory);
+
+/** @throws TableColumnNotFound, InvalidInput naming the place in the SQL text */
+export async function planScan(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: ScanRequest,
+): Promise<ScanPlan> {
+  const turn = new Turn(engine.env);
+  const columns = await resolveColumns(
+    snapshot,
+    request.columns,
+    request.withRowId ?? false,
+    turn,
+    request.signal,
+  );
+  const predicate =
+    request.filter === undefined
+      ? undefined
+      : await compilePredicate(request.filter, snapshot.schema);
+  return {
+    engine,
+    snapshot,
+    columns,
+    schema: schemaOfColumns(snapshot.schema, columns),
+    predicate,
+    rowIds: predicate?.rowIdSet() ?? undefined,
+    rowOffsets: predicate?.rowOffsetSet() ?? undefined,
+    limit: request.limit ?? Number.MAX_SAFE_INTEGER,
+    offset: request.offset ?? 0,
+    keep:
+      request.keep !== false &&
+      request.fresh !== true &&
+      isWorthKeeping(engine, snapshot, columns, predicate),
+    fresh: request.fresh ?? false,
+    counters: request.counters ?? new ScanCounters(),
+    signal: request.signal,
+    memory: request.memory ?? requestMemory(engine),
+    turn,
+  };
+}
+
+/** A scan of more than the cache holds would only push out what others keep there. */
+function isWorthKeeping(
+  engine: Engine,
+  snapshot: Snapshot,
+  columns: readonly ReadColumn[],
+  predicate: CompiledExpression | undefined,
+): boolean {
+  const { bytes } = snapshot.manifest.totals;
+  if (bytes <= engine.buffers.limit) return true;
+  const names = new Set(predicate?.columns ?? []);
+  for (const column of columns) {
+    if (column.kind === 'field') names.add(column.field.field.name);
+    if (column.kind === 'value') for (const name of column.expression.columns) names.add(name);
+  }
+  const share = names.size / Math.max(1, snapshot.fields.length);
+  return bytes * share <= engine.buffers.limit;
+}

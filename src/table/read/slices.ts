@@ -1,0 +1,207 @@
+/**
+ * Expressions over a batch of rows, a slice of them at a time where they are costly, so that the
+ * event loop goes on in between.
+ */
+import { concatData, type Data, dataBytes, sliceData, Vector } from '../../arrow/index.ts';
+import type {
+  ColumnSource,
+  CompiledExpression,
+  EvaluationContext,
+  RowNumbers,
+} from '../../sql/index.ts';
+import { drained } from '../../steps.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { andThen, inTurns } from '../work/index.ts';
+import type { ScanPlan } from './scan-plan.ts';
+
+/** Rows times weight that are evaluated at once: a few milliseconds' work. */
+const SLICE_WORK = 1 << 22;
+const LEAST_ROWS = 16;
+/** Slices are made smaller beyond the first, and larger up to the second. */
+const SLOW_MILLISECONDS = 20;
+const QUICK_MILLISECONDS = 10;
+
+/** Columns of a batch by name, each of `rows` rows. */
+export interface Rows {
+  readonly columns: ReadonlyMap<string, Data>;
+  readonly rows: number;
+  readonly context: EvaluationContext;
+}
+
+type Weighted = Pick<CompiledExpression, 'weight'>;
+
+/** How many rows an expression is evaluated for at once. */
+export const sliceRows = ({ weight }: Weighted): number =>
+  Math.max(LEAST_ROWS, Math.floor(SLICE_WORK / weight));
+
+/** Lets everything else go on where the turn of a plan is over. */
+export async function breathe({ turn, signal }: ScanPlan): Promise<void> {
+  if (!turn.isOver()) return;
+  await turn.pass();
+  signal?.throwIfAborted();
+}
+
+/** Numbers of the rows for which it is true, ascending. */
+export function selectRows(
+  plan: ScanPlan,
+  predicate: CompiledExpression,
+  all: Rows,
+): Awaitable<Uint32Array> {
+  const { rows } = all;
+  const moved = (found: Uint32Array, from: number): Uint32Array =>
+    from === 0 ? found : found.map((row) => row + from);
+  const parts = eachSlice(plan, predicate, rows, {
+    *inSteps(from, count) {
+      const part = sliceOf(all, from, count);
+      return moved(yield* predicate.selectInSteps(sourceOf(part), part.context), from);
+    },
+    atOnce: () => predicate.select(sourceOf(all), all.context),
+  });
+  return andThen(parts, joined);
+}
+
+/** How many rows it is true for. */
+export function countRows(
+  plan: ScanPlan,
+  predicate: CompiledExpression,
+  all: Rows,
+): Awaitable<number> {
+  const counts = eachSlice(plan, predicate, all.rows, {
+    inSteps(from, length) {
+      const part = sliceOf(all, from, length);
+      return predicate.countInSteps(sourceOf(part), part.context);
+    },
+    atOnce: () => predicate.count(sourceOf(all), all.context),
+  });
+  return andThen(counts, (found) => found.reduce((sum, part) => sum + part, 0));
+}
+
+/** One value for each row; `use` makes a column of those of each slice. */
+export function evaluateRows(
+  plan: ScanPlan,
+  expression: CompiledExpression,
+  all: Rows,
+  evaluate: (source: ColumnSource, context: EvaluationContext) => Generator<void, Data> = (
+    source,
+    context,
+  ) => valuesInSteps(expression, source, context),
+): Awaitable<Data> {
+  const held = plan.memory.hold('The computed values of one batch of rows');
+  let bytes = 0;
+  const parts = eachSlice(plan, expression, all.rows, {
+    *inSteps(from, count) {
+      const part = sliceOf(all, from, count);
+      const values = yield* evaluate(sourceOf(part), part.context);
+      if (count < all.rows) {
+        bytes += dataBytes(values);
+        held.set(bytes);
+      }
+      return values;
+    },
+    atOnce: () => drained(evaluate(sourceOf(all), all.context)),
+  });
+  if (!(parts instanceof Promise)) return concatData(parts);
+  return parts.then(concatData).finally(() => held.end());
+}
+
+/** Values of an expression, which are one chunk, as they are made for one batch. */
+function* valuesInSteps(
+  expression: CompiledExpression,
+  source: ColumnSource,
+  context: EvaluationContext,
+): Generator<void, Data> {
+  const { data } = yield* expression.evaluateInSteps(source, context);
+  return data[0] as Data;
+}
+
+interface SliceWork<Part> {
+  inSteps(from: number, count: number): Generator<void, Part>;
+  /** Of all rows, where that takes a moment. */
+  atOnce(): Part;
+}
+
+function eachSlice<Part>(
+  plan: ScanPlan,
+  expression: CompiledExpression,
+  rows: number,
+  work: SliceWork<Part>,
+): Awaitable<Part[]> {
+  const size = sliceRows(expression);
+  const { heavy, uneven } = expression;
+  if (uneven && (rows > 1 || heavy)) return slices(plan, rows, size, unevenPace(size), work);
+  if (rows <= size && !heavy) return [work.atOnce()];
+  return slices(plan, rows, size, () => size, work);
+}
+
+/** Rows of the next slice, by how long the last one took; undefined before the first. */
+type Pace = (took: number | undefined, last: number) => number;
+
+/** Begins with few rows, as nothing tells before how long their texts take. */
+const unevenPace =
+  (most: number): Pace =>
+  (took, last) => {
+    if (took === undefined) return Math.max(1, Math.floor(most / 64));
+    if (took > SLOW_MILLISECONDS) return Math.max(1, Math.floor(last / 4));
+    return took <= QUICK_MILLISECONDS ? Math.min(most, 4 * last) : last;
+  };
+
+async function slices<Part>(
+  plan: ScanPlan,
+  rows: number,
+  size: number,
+  pace: Pace,
+  work: SliceWork<Part>,
+): Promise<Part[]> {
+  const { turn, signal } = plan;
+  const { env } = plan.engine;
+  const parts: Part[] = [];
+  let count = pace(undefined, size);
+  for (let from = 0; from < rows; ) {
+    // Before the first one as well: other batches of the plan may have taken the turn.
+    await breathe(plan);
+    const began = env.now();
+    const here = Math.min(count, rows - from);
+    parts.push(await inTurns(turn, work.inSteps(from, here), signal));
+    from += here;
+    count = pace(env.now() - began, count);
+  }
+  return parts;
+}
+
+function sliceOf(all: Rows, from: number, count: number): Rows {
+  if (count === all.rows) return all;
+  const columns = new Map<string, Data>();
+  for (const [name, data] of all.columns) columns.set(name, sliceData(data, from, count));
+  const { rowIds, rowOffsets } = all.context;
+  const context = {
+    ...all.context,
+    ...(rowIds === undefined ? {} : { rowIds: numbersFrom(rowIds, from, count) }),
+    ...(rowOffsets === undefined ? {} : { rowOffsets: numbersFrom(rowOffsets, from, count) }),
+  };
+  return { columns, rows: count, context };
+}
+
+const numbersFrom = (numbers: RowNumbers, from: number, count: number): RowNumbers =>
+  numbers instanceof BigUint64Array
+    ? numbers.subarray(from, from + count)
+    : { start: BigInt(numbers.start) + BigInt(from) };
+
+const sourceOf = ({ columns, rows }: Rows): ColumnSource => ({
+  numRows: rows,
+  getChild(name) {
+    const data = columns.get(name);
+    return data === undefined ? null : new Vector([data]);
+  },
+});
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,281 @@
+/** Rows by their ids, in the order asked for, repeats kept: what orderings and searches end with. */
+import {
+  batchBytes,
+  concatData,
+  type Data,
+  type DataType,
+  gather,
+  newArray,
+  nullColumn,
+  type RecordBatch,
+  recordBatch,
+} from '../../arrow/index.ts';
+import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import { stepped } from '../../stepped.ts';
+import { type DeletedRows, deletedRows, openFragment } from '../fragments/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+import { readSelected } from './batch-rows.ts';
+import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
+import type { ScanPlan } from './scan-plan.ts';
+
+export interface Taken {
+  /** The plan's columns of the rows found. */
+  readonly batch: RecordBatch;
+  /** Positions in the request of the rows found, in its order; deleted and unknown ids are missing. */
+  readonly found: Uint32Array;
+}
+
+/** One batch of the plan's columns; the plan's predicate, limit and offset are not applied. */
+export async function takeRows(
+  plan: ScanPlan,
+  rowIds: BigUint64Array,
+  turn: Turn = new Turn(plan.engine.env),
+): Promise<Taken> {
+  const wanted = groupByFragment(rowIds);
+  const parts: Data[][] = [];
+  /** Where each row of the request is in the joined parts; -1 when it was not found. */
+  const places = new Int32Array(rowIds.length).fill(-1);
+  let read = 0;
+  let position = 0;
+  for (const entry of await plan.snapshot.fragments()) {
+    const first = position;
+    position += liveRows(entry);
+    const group = wanted.get(entry.id);
+    if (group === undefined) continue;
+    for await (const part of readGroup(plan, entry, byOffset(rowIds, group), first)) {
+      for (let at = 0; at < part.requests.length; at++) {
+        places[part.requests[at] as number] = read + (part.rows[at] as number);
+      }
+      read += part.count;
+      parts.push(part.data);
+      if (!turn.isOver()) continue;
+      await turn.pass();
+      plan.signal?.throwIfAborted();
+    }
+  }
+  const { found, order, inOrder } = foundPlaces(places);
+  const columns = plan.columns.map((_, column) => {
+    const data = parts.map((part) => part[column] as Data);
+    const [only] = data;
+    if (only === undefined) return nullColumn(plan.schema.fields[column]?.type as DataType, 0);
+    const joined = data.length === 1 ? only : concatData(data);
+    return inOrder && joined.length === order.length ? joined : gather(joined, order);
+  });
+  return { batch: recordBatch(plan.schema, columns, found.length), found };
+}
+
+export interface TakenPart extends Taken {
+  /** Where the part begins in the request. */
+  readonly from: number;
+}
+
+/** Rows of one batch of an answer, at most. */
+const PART_ROWS = 8_192;
+
+/**
+ * Rows `from` to `to` of an order, in batches of as many rows as batches of the table have bytes,
+ * on an average.
+ */
+export function takenInParts(
+  plan: ScanPlan,
+  from: number,
+  to: number,
+  rowIds: (from: number, to: number) => BigUint64Array,
+): AsyncGenerator<TakenPart> {
+  const { snapshot, engine, signal } = plan;
+  const rowBytes = snapshot.manifest.totals.bytes / Math.max(1, snapshot.rowCount);
+  const fitting = Math.floor(engine.limits.batchBytes / Math.max(1, rowBytes));
+  const rows = Math.max(1, Math.min(PART_ROWS, fitting));
+  const turn = new Turn(engine.env);
+  let next = from;
+  let passing: PassingBatch | undefined;
+  const step = async (): Promise<TakenPart | undefined> => {
+    passing?.end();
+    if (next >= to) return undefined;
+    signal?.throwIfAborted();
+    const first = next;
+    next += rows;
+    const part = rowIds(first, Math.min(to, next));
+    const bytes = Math.ceil(part.length * rowBytes);
+    passing = batchNow(plan, bytes) ?? (await batchInLine(plan, bytes));
+    const taken = await takeRows(plan, part, turn);
+    passing.grow(batchBytes(taken.batch));
+    return { from: first, ...taken };
+  };
+  return stepped(step, () => passing?.end());
+}
+
+/** The requests that have a place, and their places. */
+function foundPlaces(places: Int32Array): {
+  found: Uint32Array;
+  order: Uint32Array;
+  inOrder: boolean;
+} {
+  const found = newArray(Uint32Array, places.length);
+  const order = newArray(Uint32Array, places.length);
+  let count = 0;
+  let inOrder = true;
+  for (let request = 0; request < places.length; request++) {
+    const place = places[request] as number;
+    if (place < 0) continue;
+    if (place !== count) inOrder = false;
+    found[count] = request;
+    order[count] = place;
+    count++;
+  }
+  return { found: front(found, count), order: front(order, count), inOrder };
+}
+
+const front = (numbers: Uint32Array, count: number): Uint32Array =>
+  count === numbers.length ? numbers : numbers.subarray(0, count);
+
+/** Ids of the live rows at these offsets; offsets past the last row give none. */
+export async function rowIdsAt(
+  engine: Engine,
+  snapshot: Snapshot,
+  offsets: readonly bigint[],
+): Promise<BigUint64Array> {
+  const ends: number[] = [];
+  const fragments = await snapshot.fragments();
+  for (const entry of fragments) ends.push((ends.at(-1) ?? 0) + liveRows(entry));
+  const deletions = new Map<number, DeletedRows | undefined>();
+  const total = BigInt(snapshot.rowCount);
+  const ids = newArray(BigUint64Array, offsets.length);
+  const words = wordsOf(ids);
+  let count = 0;
+  for (const offset of offsets) {
+    if (offset >= total) continue;
+    const rank = Number(offset);
+    const at = firstAbove(ends, rank);
+    const within = rank - (ends[at - 1] ?? 0);
+    const entry = fragments[at] as FragmentEntry;
+    if (entry.deletion !== undefined && !deletions.has(at)) {
+      deletions.set(at, await deletedRows(engine, snapshot, entry));
+    }
+    words[2 * count] = deletions.get(at)?.liveRow(within) ?? within;
+    words[2 * count + 1] = entry.id;
+    count++;
+  }
+  return count === ids.length ? ids : ids.subarray(0, count);
+}
+
+/** The lower half of each number, then its upper half. */
+const wordsOf = (numbers: BigUint64Array): Uint32Array =>
+  new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length * 2);
+
+function firstAbove(ascending: readonly number[], value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] as number) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Positions in the request by fragment id. */
+function groupByFragment(rowIds: BigUint64Array): Map<number, number[]> {
+  const words = wordsOf(rowIds);
+  const groups = new Map<number, number[]>();
+  let last = -1;
+  let group: number[] = [];
+  for (let request = 0; request < rowIds.length; request++) {
+    const fragment = words[2 * request + 1] as number;
+    if (fragment !== last) {
+      last = fragment;
+      group = groups.get(fragment) ?? [];
+      groups.set(fragment, group);
+    }
+    group.push(request);
+  }
+  return groups;
+}
+
+/** Pairs of a position in the request and an offset in the fragment, sorted by offset. */
+function byOffset(rowIds: BigUint64Array, requests: readonly number[]): Uint32Array {
+  const ids = wordsOf(rowIds);
+  const pairs = newArray(BigUint64Array, requests.length);
+  const words = wordsOf(pairs);
+  for (let at = 0; at < requests.length; at++) {
+    const request = requests[at] as number;
+    words[2 * at] = request;
+    words[2 * at + 1] = ids[2 * request] as number;
+  }
+  if (pairs.length > 1) pairs.sort();
+  return words;
+}
+
+interface Part {
+  readonly data: Data[];
+  /** How many rows it has. */
+  readonly count: number;
+  /** Positions in the request, and the row of the part that answers each. */
+  readonly requests: Uint32Array;
+  readonly rows: Uint32Array;
+}
+
+async function* readGroup(
+  plan: ScanPlan,
+  entry: FragmentEntry,
+  group: Uint32Array,
+  position: number,
+): AsyncGenerator<Part> {
+  const deleted = await deletedRows(plan.engine, plan.snapshot, entry);
+  const reader = await openFragment(plan.engine, plan.snapshot, entry, plan);
+  try {
+    let first = 0;
+    let next = 0;
+    for (const [index, { rows }] of reader.footer.batches.entries()) {
+      const from = next;
+      while (next < group.length && (group[next + 1] as number) < first + rows) next += 2;
+      if (next > from) {
+        const {
+          selected,
+          requests,
+          rows: answers,
+        } = pickBatch(
+          from === 0 && next === group.length ? group : group.subarray(from, next),
+          first,
+          deleted,
+        );
+        if (selected.length > 0) {
+          const before = position + first - (deleted?.countBetween(0, first) ?? 0);
+          const place = { reader, entry, deleted, index, first, rows, position: before };
+          const data = await readSelected(plan, place, selected);
+          yield { data, count: selected.length, requests, rows: answers };
+        }
+      }
+      if (next === group.length) break;
+      first += rows;
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+/** Live rows of one batch among the pairs of its requests, each once, and which answers which. */
+function pickBatch(
+  pairs: Uint32Array,
+  first: number,
+  deleted: DeletedRows | undefined,
+): { selected: Uint32Array; requests: Uint32Array; rows: Uint32Array } {
+  const selected = newArray(Uint32Array, pairs.length / 2);
+  const requests = newArray(Uint32Array, pairs.length / 2);
+  const rows = newArray(Uint32Array, pairs.length / 2);
+  let count = 0;
+  let answered = 0;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const offset = pairs[at + 1] as number;
+    if (deleted?.has(offset) === true) continue;
+    if (count === 0 || selected[count - 1] !== offset - first) selected[count++] = offset - first;
+    requests[answered] = pairs[at] as number;
+    rows[answered++] = count - 1;
+  }
+  return {
+    selected: front(selected, count),
+    requests: front(requests, answered),
+    rows: front(rows, answered),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Accepting an older version as the newest, where those after it are lost or damaged. Their numbers
+ * are marked as a deleted run, a tombstone takes the first of them, what has a file is removed, and
+ * the version after the run restores the accepted one. The branch cannot be read from the tombstone
+ * until that last step, and after a crash in between the mark tells that it is still to be done.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  deletedRunFile,
+  encodeManifest,
+  encodeTombstone,
+  type Manifest,
+  parseDeletedRun,
+  versionFile,
+} from '../../format/index.ts';
+import {
+  type Engine,
+  HINT_EVERY,
+  hintAt,
+  isVisible,
+  listedVersionsOf,
+  newTransaction,
+  nextManifest,
+  settleBatches,
+  type TableBranch,
+  visibleSnapshot,
+} from '../versions/index.ts';
+import { restored } from '../write/index.ts';
+import type { VerifiedBranch, VerifiedVersion } from './verify-manifest.ts';
+
+/** What comes after the accepted version and goes. */
+export interface Acceptance {
+  readonly branch: TableBranch;
+  /** The version whose content is the newest from now on. */
+  readonly accepted: number;
+  /** The run of numbers that are never used again, ... */
+  readonly first: number;
+  readonly last: number;
+  /** ... and what has a file among them, newest first. */
+  readonly torn: readonly VerifiedVersion[];
+  /** The manifests that can be read of those. */
+  readonly manifests: readonly Manifest[];
+}
+
+/** Hints come every few versions, and one may have been lost with the versions after it. */
+const NUMBERS_IN_DOUBT = 2 * HINT_EVERY - 1;
+
+/** Undefined where the end of the branch is whole, or nothing whole is left to fall back to. */
+export async function planAcceptance(
+  engine: Engine,
+  { branch, versions, lost }: VerifiedBranch,
+): Promise<Acceptance | undefined> {
+  const whole = versions.findLastIndex(({ damage }) => damage === undefined);
+  const torn = versions.slice(whole + 1).reverse();
+  if (whole < 0 || (torn.length === 0 && lost === undefined)) return undefined;
+  const accepted = await newestVisible(engine, versions.slice(0, whole + 1));
+  if (accepted === undefined) return undefined;
+  const first = (versions[whole]?.version ?? 0) + 1;
+  const known = Math.max(first, torn[0]?.version ?? 0, lost?.named ?? 0);
+  const manifests = torn.flatMap(({ manifest }) => manifest ?? []);
+  return { branch, accepted, first, last: known + NUMBERS_IN_DOUBT, torn, manifests };
+}
+
+async function newestVisible(
+  engine: Engine,
+  versions: readonly VerifiedVersion[],
+): Promise<number | undefined> {
+  for (const { version, manifest } of versions.toReversed()) {
+    if (manifest !== undefined && (await isVisible(engine, manifest))) return version;
+  }
+  return undefined;
+}
+
+/** What is removed must be safe elsewhere by now. @throws ConcurrentModification */
+export async function acceptVersion(engine: Engine, plan: Acceptance): Promise<void> {
+  const { branch, accepted, first, last, manifests } = plan;
+  const decided = await settleBatches(engine, branch, accepted, first - 1);
+  const snapshot = await visibleSnapshot(engine, branch, accepted);
+  if (decided || snapshot === undefined) throw disturbed(branch);
+  await engine.store.putIfAbsent(deletedRunFile(branch.folder, first, last), Buffer.from('{}\n'));
+  const tombstone = encodeTombstone({ deletedThrough: last });
+  await engine.store.put(versionFile(branch.folder, first), tombstone);
+  for (const version of (await listedVersionsOf(engine, branch)) ?? []) {
+    if (version > first && version <= last)
+      await engine.store.delete(versionFile(branch.folder, version));
+  }
+  await engine.store.syncFolders([branch.folder]);
+  const given = [snapshot.manifest, ...manifests];
+  const draft = restored(snapshot, {
+    nextFieldId: Math.max(...given.map(({ nextFieldId }) => nextFieldId)),
+    nextFragmentId: Math.max(...given.map(({ nextFragmentId }) => nextFragmentId)),
+  });
+  const transaction = newTransaction(engine, branch);
+  const manifest = nextManifest(engine, branch, draft, { slot: last, snapshot }, transaction);
+  const { bytes } = encodeManifest(manifest);
+  // Not through the version operations, where versions are managed: they refuse what is lost.
+  const file = versionFile(branch.folder, manifest.version);
+  if (!(await engine.store.putIfAbsent(file, bytes))) throw disturbed(branch);
+  await hintAt(engine, branch, manifest.version);
+  for (const { name } of (await engine.store.list(branch.folder)) ?? []) {
+    const run = parseDeletedRun(name);
+    if (run === undefined || (run.first === first && run.last === last)) continue;
+    if (run.first >= first && run.last <= last)
+      await engine.store.delete(deletedRunFile(branch.folder, run.first, run.last));
+  }
+}
+
+const disturbed = (branch: TableBranch): DirspaceError =>
+  new DirspaceError(
+    'ConcurrentModification',
+    `Another writer changed branch ${branch.branch} of the table in ${branch.tableFolder} while it was being repaired. Stop the writers and repair again.`,
+  );

@@ -1,0 +1,7 @@
+/** Checks the files of a table against its manifests, and accepts a version found by repair. */
+
+export { type Acceptance, acceptVersion, planAcceptance } from './accept-version.ts';
+export { verifyTable, WITHOUT_MANIFEST } from './verify.ts';
+export { problemIn } from './verify-files.ts';
+export { countBytes, type Findings } from './verify-folder.ts';
+export type { VerifiedBranch } from './verify-manifest.ts';

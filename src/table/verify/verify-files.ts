@@ -1,0 +1,209 @@
+/**
+ * Checking the files that a version refers to: each file once, however many versions share it, read
+ * from the disk and never from a cache, with memory bounded by one column of one batch.
+ */
+import { crc32 } from 'node:zlib';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  chunkFile,
+  columnRanges,
+  type DeletionEntry,
+  decodeBatchColumn,
+  decodeChunk,
+  decodeDeletions,
+  decodeDictionaries,
+  decodeFooter,
+  deletionFile,
+  dictionaryIds,
+  dictionaryRanges,
+  type FragmentEntry,
+  type FragmentFooter,
+  fragmentFile,
+  type Manifest,
+} from '../../format/index.ts';
+import { corrupt } from '../../json.ts';
+import type { VerifiedKind, VerifyProblem } from '../../protocol/index.ts';
+import type { ObjectReader, ReadableStore } from '../../store/index.ts';
+import type { Turn } from '../work/index.ts';
+
+/** What is wrong, or undefined. Errors of the disk itself are told the same way. */
+export async function problemIn(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return isDirspaceError(error) ? error.message : String((error as Error)?.message ?? error);
+  }
+}
+
+type ChunkRead = readonly FragmentEntry[] | string;
+
+export class FileVerifier {
+  readonly #store: ReadableStore;
+  readonly #folder: string;
+  readonly #read: (bytes: number) => void;
+  readonly #turn: Turn;
+  readonly #signal: AbortSignal | undefined;
+  readonly #fragments = new Map<string, string | undefined>();
+  readonly #chunks = new Map<string, ChunkRead>();
+  /** Every file that anything referred to. */
+  readonly referenced: Set<string> = new Set();
+
+  /** `read` is called with the bytes of each file whose checksum was computed. */
+  constructor(
+    store: ReadableStore,
+    tableFolder: string,
+    read: (bytes: number) => void,
+    turn: Turn,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#store = store;
+    this.#turn = turn;
+    this.#signal = signal;
+    this.#folder = tableFolder;
+    this.#read = read;
+  }
+
+  /** Lets everything else go on where a turn is over: reads of small files wait for nothing. */
+  async breathe(): Promise<void> {
+    if (!this.#turn.isOver()) return;
+    await this.#turn.pass();
+    this.#signal?.throwIfAborted();
+  }
+
+  get fragments(): number {
+    return this.#fragments.size;
+  }
+
+  /** The fragments of a version, with what is wrong with the chunks that list them. */
+  async entries(
+    manifest: Manifest,
+  ): Promise<{ readonly entries: readonly FragmentEntry[]; readonly problems: VerifyProblem[] }> {
+    const entries: FragmentEntry[] = [];
+    const problems: VerifyProblem[] = [];
+    for (const chunk of manifest.chunks) {
+      const path = chunkFile(this.#folder, chunk.file);
+      this.referenced.add(path);
+      const key = `${path} ${chunk.checksum} ${chunk.size} ${chunk.fragments}`;
+      let read = this.#chunks.get(key);
+      if (read === undefined) {
+        read = await this.#readChunk(chunk, path);
+        this.#chunks.set(key, read);
+      }
+      if (typeof read === 'string') problems.push({ path, kind: 'chunk', what: read });
+      else for (const entry of read) entries.push(entry);
+    }
+    for (const entry of manifest.fragments) entries.push(entry);
+    return { entries, problems };
+  }
+
+  async #readChunk(chunk: Manifest['chunks'][number], path: string): Promise<ChunkRead> {
+    let found: ChunkRead = [];
+    const problem = await problemIn(async () => {
+      const bytes = await this.#store.get(path);
+      if (bytes === undefined) throw missing(path);
+      this.#read(bytes.length);
+      found = decodeChunk(bytes, chunk, path);
+    });
+    return problem ?? found;
+  }
+
+  /** What is wrong with the files of one fragment. */
+  async fragment(entry: FragmentEntry): Promise<VerifyProblem[]> {
+    const path = fragmentFile(this.#folder, entry.file);
+    const { rows, bytes, footerBytes, footerChecksum, deletion } = entry;
+    const problems: VerifyProblem[] = [];
+    const check = async (
+      file: string,
+      kind: VerifiedKind,
+      facts: readonly unknown[],
+      work: () => Promise<unknown>,
+    ): Promise<void> => {
+      this.referenced.add(file);
+      const key = [file, ...facts].join(' ');
+      if (!this.#fragments.has(key)) this.#fragments.set(key, await problemIn(work));
+      const what = this.#fragments.get(key);
+      if (what !== undefined) problems.push({ path: file, kind, what });
+    };
+    const facts = [rows, bytes, footerBytes, footerChecksum, entry.fields.length];
+    await check(path, 'fragment', facts, () => this.#readFragment(entry, path));
+    if (deletion !== undefined) {
+      const file = deletionFile(this.#folder, deletion.file);
+      await check(file, 'deletions', [rows, deletion.rows, deletion.checksum], () =>
+        this.#readDeletions(deletion, rows, file),
+      );
+    }
+    return problems;
+  }
+
+  async #readDeletions(deletion: DeletionEntry, rows: number, file: string): Promise<void> {
+    const bytes = await this.#store.get(file);
+    if (bytes === undefined) throw missing(file);
+    this.#read(bytes.length);
+    if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
+      throw corrupt(file, 'its bytes do not match its checksum');
+    }
+    const offsets = decodeDeletions(bytes, rows, file);
+    if (offsets.length !== deletion.rows) {
+      throw corrupt(file, `it deletes ${offsets.length} rows instead of ${deletion.rows}`);
+    }
+  }
+
+  async #readFragment(entry: FragmentEntry, path: string): Promise<void> {
+    const object = await this.#store.open(path);
+    if (object === undefined) throw missing(path);
+    try {
+      if (object.size !== entry.bytes) {
+        throw corrupt(path, `it has ${object.size} bytes instead of ${entry.bytes}`);
+      }
+      const start = entry.bytes - entry.footerBytes;
+      const footer = decodeFooter(await object.read(start, entry.footerBytes), entry, path);
+      if (footer.schema.fields.length !== entry.fields.length) {
+        throw corrupt(
+          path,
+          `it has ${footer.schema.fields.length} columns, the manifest ${entry.fields.length}`,
+        );
+      }
+      await readColumns(object, footer, () => this.breathe());
+      this.#read(entry.bytes);
+    } finally {
+      object.close();
+    }
+  }
+}
+
+/** Every byte of the file but its footer. */
+async function readColumns(
+  object: ObjectReader,
+  footer: FragmentFooter,
+  breathe: () => Promise<void>,
+): Promise<void> {
+  const verify = async (offset: number, length: number, checksum: number): Promise<void> => {
+    if (crc32(await object.read(offset, length)) === checksum) return;
+    throw corrupt(footer.name, `its bytes from ${offset} on do not match their checksum`);
+  };
+  await verify(0, footer.headBytes, footer.headChecksum);
+  for (const { offset, metadataBytes, metadataChecksum } of footer.dictionaries) {
+    await verify(offset, metadataBytes, metadataChecksum);
+  }
+  const columns = footer.schema.fields.map((_, column) => column);
+  const ids = dictionaryIds(footer, columns);
+  const values: Uint8Array[] = [];
+  for (const { offset, length } of dictionaryRanges(footer, ids)) {
+    values.push(await object.read(offset, length));
+  }
+  const dictionaries = decodeDictionaries(footer, ids, values);
+  for (const [batch, { offset, metadataBytes, metadataChecksum }] of footer.batches.entries()) {
+    await verify(offset, metadataBytes, metadataChecksum);
+    for (const [column, range] of columnRanges(footer, batch, columns).entries()) {
+      const bytes = await object.read(range.offset, range.length);
+      decodeBatchColumn(footer, batch, column, bytes, dictionaries);
+      await breathe();
+    }
+  }
+}
+
+const missing = (path: string): DirspaceError =>
+  new DirspaceError('Corrupt', `The file ${path} is missing, and a version refers to it.`, {
+    details: { file: path },
+  });

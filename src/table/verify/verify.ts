@@ -1,0 +1,202 @@
+/**
+ * Checking one table: each version of each branch, the chain they form, all that they refer to, and
+ * what else lies in the table's folder. Reports damage and never throws because of it.
+ */
+import {
+  branchesFolder,
+  branchFile,
+  branchFolder,
+  decodeBranch,
+  decodeRef,
+  decodeTag,
+  isObject,
+  joinPath,
+  OBJECT_FOLDERS,
+  TABLE_FILE,
+  type TagRecord,
+  tagFile,
+  tagsFolder,
+  versionsFolder,
+} from '../../format/index.ts';
+import { pendingFragments } from '../history/index.ts';
+import { type Engine, type Head, mainBranch, type TableBranch } from '../versions/index.ts';
+import { ByteCache, Turn } from '../work/index.ts';
+import { BranchVerifier } from './verify-branch.ts';
+import { FileVerifier, problemIn } from './verify-files.ts';
+import {
+  countBytes,
+  type Entry,
+  type Findings,
+  FolderInspector,
+  isTemporaryFile,
+} from './verify-folder.ts';
+import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
+
+/** Made by this engine; versions of another incarnation are those of a record that was swapped. */
+const isOurs = (entry: Entry): boolean =>
+  isTemporaryFile(entry) || entry.name.startsWith('versions-');
+
+/** What is said of the fragments of a table that has no version at all. */
+export const WITHOUT_MANIFEST =
+  'It is a fragment without a manifest: the table has no version that refers to it.';
+
+export async function verifyTable(
+  shared: Engine,
+  tableFolder: string,
+  incarnation: string,
+  findings: Findings,
+  signal?: AbortSignal,
+): Promise<readonly VerifiedBranch[]> {
+  // What is in memory was right when it was read; the question is what is on the disk.
+  const engine = { ...shared, cache: new ByteCache(0), heads: new ByteCache(0) };
+  const remembered = (branch: TableBranch): number =>
+    shared.heads.get<Head>(branch.folder)?.slot ?? 0;
+  const table = new TableVerifier(engine, tableFolder, incarnation, findings, signal, remembered);
+  return table.run();
+}
+
+class TableVerifier {
+  readonly #engine: Engine;
+  readonly #folder: string;
+  readonly #incarnation: string;
+  readonly #inspector: FolderInspector;
+  readonly #files: FileVerifier;
+  readonly #versions: BranchVerifier;
+  /** What lies beside and among the table's files; whether it may is known only at the end. */
+  readonly #beside: Entry[] = [];
+
+  constructor(
+    engine: Engine,
+    folder: string,
+    incarnation: string,
+    findings: Findings,
+    signal: AbortSignal | undefined,
+    remembered: (branch: TableBranch) => number,
+  ) {
+    this.#engine = engine;
+    this.#folder = folder;
+    this.#incarnation = incarnation;
+    this.#inspector = new FolderInspector(engine.store, findings);
+    const count = (bytes: number): void => countBytes(findings, bytes);
+    this.#files = new FileVerifier(engine.store, folder, count, new Turn(engine.env), signal);
+    this.#versions = new BranchVerifier(engine, this.#files, this.#inspector, signal, remembered);
+  }
+
+  async run(): Promise<readonly VerifiedBranch[]> {
+    // Listed before the versions are read: what is committed meanwhile is no orphan.
+    const objects = await this.#objects();
+    const branches: VerifiedBranch[] = [];
+    branches.push(await this.#versions.branch(mainBranch(this.#folder, this.#incarnation), 1));
+    for (const { branch, first } of await this.#branches()) {
+      branches.push(await this.#versions.branch(branch, first));
+    }
+    for (const branch of branches) {
+      for (const { path, what } of checkChain(branch, this.#versions.checksums)) {
+        this.#inspector.problem(path, 'manifest', what);
+      }
+    }
+    await this.#tags(branches);
+    await this.#strays();
+    // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
+    const declared = branches.every(({ versions }) => versions.length === 0);
+    for (const entry of this.#beside) if (!declared || isOurs(entry)) this.#inspector.stray(entry);
+    const main = mainBranch(this.#folder, this.#incarnation);
+    const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
+    const data = `${joinPath(this.#folder, 'data')}/`;
+    for (const path of objects) {
+      if (this.#files.referenced.has(path)) continue;
+      // All versions are gone, not just the one that referred to it: nothing says that it may go.
+      if (path.startsWith(data) && !isPending(path.slice(data.length)))
+        this.#inspector.problem(path, 'fragment', WITHOUT_MANIFEST);
+      else this.#inspector.leftover(path, 'orphan');
+    }
+    this.#inspector.findings.counts.fragments += this.#files.fragments;
+    return branches;
+  }
+
+  async #objects(): Promise<string[]> {
+    const found: string[] = [];
+    for (const folder of OBJECT_FOLDERS) {
+      for (const entry of await this.#inspector.list(joinPath(this.#folder, folder))) {
+        if (isObject(folder, entry.name) && entry.kind === 'file') found.push(entry.path);
+        else this.#beside.push(entry);
+      }
+    }
+    return found;
+  }
+
+  async #strays(): Promise<void> {
+    const known = new Set<string>([...OBJECT_FOLDERS, 'tags', 'branches']);
+    known.add(`versions-${this.#incarnation}`);
+    for (const entry of await this.#inspector.list(this.#folder)) {
+      const { name, kind } = entry;
+      if (kind === 'file' ? name === TABLE_FILE : kind === 'folder' && known.has(name)) continue;
+      this.#beside.push(entry);
+    }
+  }
+
+  /** All branches but main, with the number of the version each begins with. */
+  async #branches(): Promise<{ readonly branch: TableBranch; readonly first: number }[]> {
+    const found: { branch: TableBranch; first: number }[] = [];
+    for (const entry of await this.#inspector.list(branchesFolder(this.#folder))) {
+      const name = decodeRef(entry.name);
+      if (name === undefined || entry.kind !== 'folder') {
+        this.#inspector.stray(entry);
+        continue;
+      }
+      const file = branchFile(this.#folder, name);
+      const problem = await problemIn(async () => {
+        const bytes = await this.#engine.store.get(file);
+        if (bytes === undefined) throw new Error('The record of the branch is missing.');
+        const record = decodeBranch(bytes, file);
+        // Written for a table that was here before: hidden, and replaced when it is in the way.
+        if (record.table !== this.#incarnation)
+          return this.#inspector.leftover(entry.path, 'orphan');
+        const folder = versionsFolder(this.#folder, record.id, name);
+        const { parentVersion: first } = record;
+        const branch = { incarnation: this.#incarnation, branch: name, folder };
+        found.push({ branch: { tableFolder: this.#folder, ...branch }, first });
+        for (const inside of await this.#inspector.list(branchFolder(this.#folder, name))) {
+          const isRecord = inside.kind === 'file' && inside.name === 'branch.json';
+          if (!isRecord && inside.path !== folder) this.#inspector.stray(inside);
+        }
+        return undefined;
+      });
+      if (problem !== undefined) this.#inspector.problem(file, 'branch', problem);
+    }
+    return found;
+  }
+
+  async #tags(branches: readonly VerifiedBranch[]): Promise<void> {
+    for (const entry of await this.#inspector.list(tagsFolder(this.#folder))) {
+      const ends = entry.name.endsWith('.json');
+      const tag = ends ? decodeRef(entry.name.slice(0, -'.json'.length)) : undefined;
+      if (tag === undefined || entry.kind !== 'file') {
+        this.#inspector.stray(entry);
+        continue;
+      }
+      const file = tagFile(this.#folder, tag);
+      let record: TagRecord | undefined;
+      const problem = await problemIn(async () => {
+        const bytes = await this.#engine.store.get(file);
+        record = bytes === undefined ? undefined : decodeTag(bytes, file);
+      });
+      if (problem !== undefined) this.#inspector.problem(file, 'tag', problem);
+      if (record === undefined) continue;
+      // Written for a table that was here before: hidden, and replaced when it is in the way.
+      if (record.table !== this.#incarnation) {
+        this.#inspector.leftover(file, 'orphan');
+        continue;
+      }
+      this.#inspector.findings.counts.tags += 1;
+      const { version, branch } = record;
+      const home = branches.find((candidate) => candidate.branch.branch === branch);
+      if (home?.versions.some((candidate) => candidate.version === version) === true) continue;
+      this.#inspector.problem(
+        file,
+        'tag',
+        `It names version ${version} of ${branch}, which is not there.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Branches of a table: a folder with a record and version files of its own. The first of those is
+ * a copy of the version the branch was made from, so a branch stands without its parent.
+ */
+
+import { DirspaceError } from '../../errors.ts';
+import {
+  type BranchRecord,
+  branchesFolder,
+  branchFile,
+  branchFolder,
+  decodeBranch,
+  decodeRef,
+  encodeBranch,
+  encodeManifest,
+  MAIN_BRANCH,
+  TRASH_FOLDER,
+  versionFile,
+  versionsFolder,
+} from '../../format/index.ts';
+import { stagingFolder, writeObject } from '../work/index.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+import { leftAtThatMoment, tableLeft } from './incarnation.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export const mainBranch = (tableFolder: string, incarnation: string): TableBranch => ({
+  tableFolder,
+  incarnation,
+  branch: MAIN_BRANCH,
+  folder: versionsFolder(tableFolder, incarnation, MAIN_BRANCH),
+});
+
+export interface FoundBranch extends TableBranch {
+  readonly record: BranchRecord;
+}
+
+/** Undefined when there is no such branch; `main` is not asked for here. */
+export async function findBranch(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  branch: string,
+): Promise<FoundBranch | undefined> {
+  if (!(await engine.store.enter(branchFolder(tableFolder, branch)))) return undefined;
+  const file = branchFile(tableFolder, branch);
+  const bytes = await engine.store.get(file, true);
+  if (bytes === undefined) return undefined;
+  const record = decodeBranch(bytes, file);
+  // Made for a table that was dropped and recreated meanwhile: not a branch of this one.
+  if (record.table !== incarnation) return undefined;
+  return {
+    tableFolder,
+    incarnation,
+    branch,
+    folder: versionsFolder(tableFolder, record.id, branch),
+    record,
+  };
+}
+
+/** All branches but main, by name. */
+export async function listBranches(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+): Promise<FoundBranch[]> {
+  const entries = (await engine.store.list(branchesFolder(tableFolder))) ?? [];
+  const names = entries.flatMap((entry) => decodeRef(entry.name) ?? []).sort();
+  const branches: FoundBranch[] = [];
+  for (const name of names) {
+    const found = await findBranch(engine, tableFolder, incarnation, name);
+    if (found !== undefined) branches.push(found);
+  }
+  return branches;
+}
+
+/** @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile */
+export async function createBranch(engine: Engine, name: string, from: Snapshot): Promise<void> {
+  const { tableFolder, incarnation } = from.branch;
+  if (name === MAIN_BRANCH) throw branchExists(name);
+  const target = branchFolder(tableFolder, name);
+  const id = engine.env.uuid();
+  const staging = stagingFolder(engine.env);
+  const record: BranchRecord = {
+    id,
+    table: incarnation,
+    parentBranch: from.branch.branch,
+    parentVersion: from.version,
+    createdAt: engine.env.now(),
+  };
+  const { bytes } = encodeManifest({
+    ...from.manifest,
+    branch: name,
+    parent: { version: from.version, branch: from.branch.branch, checksum: from.checksum },
+  });
+  await engine.store.createFolder(`${staging}/versions-${id}`);
+  await Promise.all([
+    writeObject(engine.store, `${staging}/branch.json`, encodeBranch(record)),
+    writeObject(engine.store, versionFile(`${staging}/versions-${id}`, from.version), bytes),
+  ]);
+  await engine.store.syncFolders([staging, `${staging}/versions-${id}`]);
+  await engine.store.createFolder(branchesFolder(tableFolder), tableFolder);
+  let outcome = await engine.store.moveFolder(staging, target);
+  const foreign = outcome === 'taken' ? await foreignBranch(engine, from.branch, name) : undefined;
+  if (foreign !== undefined) {
+    await deleteBranch(engine, tableFolder, name, foreign);
+    outcome = await engine.store.moveFolder(staging, target);
+  }
+  if (outcome === 'moved') {
+    const main = mainBranch(tableFolder, incarnation);
+    if ((await engine.store.list(main.folder)) !== undefined) return;
+    // It may be in the folder of another table, which has the name by now.
+    if (await deleteBranch(engine, tableFolder, name, id)) throw tableLeft();
+    throw leftAtThatMoment(`The branch ${name}`);
+  }
+  await engine.store.deleteFolder(staging);
+  if (outcome === 'taken') throw branchExists(name);
+  throw tableLeft();
+}
+
+/** The id of what a writer left that outlived the table before: hidden, but in the way. */
+async function foreignBranch(
+  engine: Engine,
+  table: TableBranch,
+  name: string,
+): Promise<string | undefined> {
+  const file = branchFile(table.tableFolder, name);
+  const bytes = await engine.store.get(file);
+  const record = bytes === undefined ? undefined : decodeBranch(bytes, file);
+  if (record === undefined || record.table === table.incarnation) return undefined;
+  const main = mainBranch(table.tableFolder, table.incarnation);
+  return (await engine.store.list(main.folder)) === undefined ? undefined : record.id;
+}
+
+/**
+ * Moves the branch out of sight, looks at it there, where nobody changes it any more, and removes
+ * it. What has the name by now and is another branch, or is needed, is brought back.
+ * @param id of the branch
+ * @returns false when the branch is not there
+ */
+export async function deleteBranch(
+  engine: Engine,
+  tableFolder: string,
+  name: string,
+  id: string,
+  refuseNeeded: () => Promise<void> = async () => {},
+): Promise<boolean> {
+  const place = branchFolder(tableFolder, name);
+  if (!(await engine.store.enter(`${place}/versions-${id}`))) return false;
+  const trash = `${TRASH_FOLDER}/${engine.env.uuid()}`;
+  if ((await engine.store.moveFolder(place, trash)) !== 'moved') return false;
+  let found: boolean;
+  try {
+    found = await engine.store.enter(`${trash}/versions-${id}`);
+    if (found) await refuseNeeded();
+  } catch (error) {
+    await engine.store.moveFolder(trash, place);
+    throw error;
+  }
+  if (found) await engine.store.deleteFolder(trash);
+  else await engine.store.moveFolder(trash, place);
+  return found;
+}
+
+const branchExists = (name: string): DirspaceError =>
+  new DirspaceError(
+    'TableBranchAlreadyExists',
+    `The table already has a branch ${name}. Use it, delete it first, or choose another name.`,
+    { details: { branch: name } },
+  );

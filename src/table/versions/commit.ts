@@ -1,0 +1,239 @@
+/**
+ * The only writer of versions. A commit is: look at the newest version, build the next one from it,
+ * publish it under the next number, and start over from the new newest if somebody was faster.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
+import type { Engine } from './engine.ts';
+import type { FragmentList } from './fragment-list.ts';
+import { type Head, isBaseGone, rememberHead, resolveHead, type TableBranch } from './head.ts';
+import { writeHint } from './hint.ts';
+import { publish } from './publish.ts';
+import { settleBatches } from './settle-batches.ts';
+import { Snapshot } from './snapshot.ts';
+import { highestListed, visibleSnapshot } from './version-files.ts';
+import { nextTimestamp } from './version-times.ts';
+
+/** The content of the next version. */
+export interface Draft {
+  readonly kind: OperationKind;
+  readonly summary: Readonly<Record<string, number>>;
+  readonly schema: Manifest['schema'];
+  readonly fieldIds: readonly number[];
+  readonly nextFieldId: number;
+  readonly nextFragmentId: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** New properties of the table; those it has stay if absent. */
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+  readonly fragments: FragmentList;
+  /** Resolves once what was written for this draft alone is durable. */
+  readonly after?: Promise<unknown>;
+}
+
+export interface CommitRequest {
+  /**
+   * Builds the next version on `base` (undefined for a table without versions); called again on
+   * the newer base after a conflict. Undefined means there is nothing to change.
+   */
+  readonly build: (base: Snapshot | undefined) => Promise<Draft | undefined>;
+  /** True when the change does not depend on what overwrite or restore replace. */
+  readonly survivesOverwrite?: boolean;
+  /** True when the change names rows by ids that compaction gives anew. */
+  readonly namesRowIds?: boolean;
+  /** A function is asked once the next version was built, and all that it is made of was read. */
+  readonly transaction?: string | (() => string) | undefined;
+  /** Resolves once everything the new version refers to is durable. */
+  readonly after?: Promise<unknown>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Committed {
+  readonly snapshot: Snapshot;
+  /** Undefined when nothing had to change. */
+  readonly transaction: string | undefined;
+}
+
+/** Waits between attempts never exceed this, in milliseconds. */
+const LONGEST_WAIT = 50;
+/** Attempts after which a writer asks for the lock, so that it is not overtaken for ever. */
+const PATIENCE = 6;
+
+/**
+ * @throws ConcurrentModification when another change cannot be joined with this one
+ * @throws CommitStateUnknown when it may or may not have been published
+ */
+export async function commit(
+  engine: Engine,
+  branch: TableBranch,
+  request: CommitRequest,
+): Promise<Committed> {
+  const { transaction: given = newTransaction(engine, branch) } = request;
+  const transaction = typeof given === 'string' ? () => given : given;
+  const attempts = new Attempts(engine, branch, request);
+  for (;;) {
+    const committed = await attempts.next(() =>
+      engine.queue.run(branch.folder, () =>
+        attempt(engine, branch, request, transaction, attempts),
+      ),
+    );
+    if (committed !== undefined) return committed;
+  }
+}
+
+/** Ids say which table they belong to, so that one can be found again without an index. */
+export const newTransaction = (engine: Engine, branch: TableBranch): string =>
+  `${branch.incarnation}.${engine.env.uuid()}`;
+
+export const incarnationOfTransaction = (transaction: string): string =>
+  (transaction.split('.', 1) as [string])[0];
+
+async function attempt(
+  engine: Engine,
+  branch: TableBranch,
+  request: CommitRequest,
+  transactionOf: () => string,
+  attempts: Attempts,
+): Promise<Committed | undefined> {
+  request.signal?.throwIfAborted();
+  const head = await resolveHead(engine, branch);
+  const base = head?.snapshot;
+  const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
+  if (await settleBatches(engine, branch, base?.version ?? 0, slot)) return undefined;
+  await attempts.refuseClash(head);
+  let draft: Draft | undefined;
+  try {
+    draft = await request.build(base);
+  } catch (error) {
+    if (await isBaseGone(engine, base, error)) return undefined;
+    throw error;
+  }
+  if (draft === undefined) {
+    if (base === undefined)
+      throw new DirspaceError('InvalidTableState', 'The table has no version to keep.');
+    return { snapshot: base, transaction: undefined };
+  }
+  const transaction = transactionOf();
+  const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
+  const encoded = encodeManifest(manifest);
+  const after = draft.after ?? request.after;
+  if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) {
+    engine.counters.conflicts++;
+    return undefined;
+  }
+  engine.counters.commits++;
+  const snapshot = new Snapshot(engine, branch, manifest, encoded.checksum, encoded.bytes.length);
+  rememberHead(engine, branch, { slot: manifest.version, snapshot });
+  await writeHint(engine, branch, manifest.version);
+  engine.committed?.(snapshot);
+  return { snapshot, transaction };
+}
+
+/** Where a new version goes: after `slot`, built on `snapshot`. */
+export interface Position {
+  readonly slot: number;
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** The manifest of the version after `head`. */
+export function nextManifest(
+  engine: Engine,
+  branch: TableBranch,
+  draft: Draft,
+  head: Position | undefined,
+  transaction: string,
+  batch?: string,
+): Manifest {
+  const base = head?.snapshot;
+  const version = (head?.slot ?? 0) + 1;
+  return {
+    table: branch.incarnation,
+    branch: branch.branch,
+    version,
+    parent:
+      base === undefined
+        ? undefined
+        : { version: base.version, branch: base.branch.branch, checksum: base.checksum },
+    timestamp: nextTimestamp(engine.env.now(), base?.manifest.timestamp),
+    transaction,
+    batch,
+    operation: { kind: draft.kind, summary: draft.summary },
+    schema: draft.schema,
+    fieldIds: draft.fieldIds,
+    nextFieldId: draft.nextFieldId,
+    nextFragmentId: draft.nextFragmentId,
+    metadata: draft.metadata,
+    properties:
+      draft.properties === undefined
+        ? base?.manifest.properties
+        : { since: version, values: draft.properties },
+    annotations: undefined,
+    totals: draft.fragments.totals,
+    chunks: draft.fragments.chunks,
+    fragments: draft.fragments.tail,
+  };
+}
+
+const rowsMoved = (version: number): DirspaceError =>
+  new DirspaceError(
+    'ConcurrentModification',
+    `Version ${version} compacted the table while this change was being made, and gave its rows new ids. Nothing was changed; read the ids again and repeat the change.`,
+    { details: { version } },
+  );
+
+/** Counts the attempts of one commit, spaces them out, and notices clashes on the way. */
+class Attempts {
+  readonly #engine: Engine;
+  readonly #branch: TableBranch;
+  readonly #request: CommitRequest;
+  readonly #started: number;
+  #count = 0;
+  #seen: number | undefined;
+
+  constructor(engine: Engine, branch: TableBranch, request: CommitRequest) {
+    this.#engine = engine;
+    this.#branch = branch;
+    this.#request = request;
+    this.#started = engine.env.now();
+  }
+
+  async next<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { env, limits } = this.#engine;
+    if (this.#count > 0) {
+      if (env.now() - this.#started > limits.commitTimeout) throw this.#tooBusy();
+      const longest = Math.min(LONGEST_WAIT, 2 ** Math.min(this.#count, 6));
+      await env.sleep(env.random() * longest, this.#request.signal);
+    }
+    this.#count += 1;
+    return this.#count > PATIENCE ? this.#engine.withLock(this.#branch.folder, work) : work();
+  }
+
+  /** @throws ConcurrentModification when what landed since the first attempt rules this change out */
+  async refuseClash(head: Head | undefined): Promise<void> {
+    const newest = head?.snapshot.version ?? 0;
+    const seen = this.#seen;
+    this.#seen = newest;
+    if (seen === undefined || this.#request.survivesOverwrite === true) return;
+    for (let version = newest; version > seen; version--) {
+      const landed =
+        version === newest
+          ? head?.snapshot
+          : await visibleSnapshot(this.#engine, this.#branch, version);
+      const kind = landed?.manifest.operation.kind;
+      if (kind === 'compact' && this.#request.namesRowIds === true) throw rowsMoved(version);
+      if (kind !== 'overwrite' && kind !== 'restore') continue;
+      throw new DirspaceError(
+        'ConcurrentModification',
+        `Version ${version} replaced the table's content (${kind}) while this change was being made on version ${seen}. Nothing was changed; look at the new content and repeat the change if it still applies.`,
+        { details: { version, base: seen } },
+      );
+    }
+  }
+
+  #tooBusy(): DirspaceError {
+    return new DirspaceError(
+      'ConcurrentModification',
+      `Other writers were faster in each of ${this.#count} attempts over ${this.#engine.limits.commitTimeout} ms. Nothing was changed; try again with fewer writers on this table.`,
+      { details: { attempts: this.#count } },
+    );
+  }
+}

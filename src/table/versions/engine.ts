@@ -1,0 +1,76 @@
+/** What every part of the table engine works with: one per open catalog. */
+
+import type { Counters } from '../../counters.ts';
+import type { Env } from '../../env.ts';
+import type { NameCodec } from '../../format/index.ts';
+import { DEFAULT_REQUEST_MEMORY, type ServerMemory } from '../../request-memory.ts';
+import type { Awaitable, Processes, Store } from '../../store/index.ts';
+import type { ByteCache, Queue, Scratch } from '../work/index.ts';
+import type { TableBranch } from './head.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Publishes the encoded manifest of `version`; false when that version exists already. */
+export type PublishVersion = (
+  branch: TableBranch,
+  version: number,
+  bytes: Uint8Array,
+  transaction: string,
+  after: Promise<unknown> | undefined,
+) => Promise<boolean>;
+
+export interface Engine {
+  readonly store: Store;
+  readonly env: Env;
+  readonly names: NameCodec;
+  /** Immutable things read before, by path. */
+  readonly cache: ByteCache;
+  /** Columns of fragments read and verified before. */
+  readonly buffers: ByteCache;
+  readonly scratch: Scratch;
+  /** The newest version last seen, by versions folder: a starting point, checked on every use. */
+  readonly heads: ByteCache;
+  /** Lets writers of one process take turns instead of racing each other to the same version. */
+  readonly queue: Queue;
+  /** How a commit becomes visible: straight to the store, or through the version operations. */
+  readonly publish: PublishVersion;
+  /** Told of every version that this handle commits. */
+  readonly committed?: ((snapshot: Snapshot) => void) | undefined;
+  /**
+   * A name for a new file of a table, which says whose it is. Only for those that announced
+   * themselves: see writers.ts.
+   */
+  newObject(): Awaitable<string>;
+  readonly processes: Processes;
+  /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
+  withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  /** That of the server which opened the catalog. */
+  readonly serverMemory?: ServerMemory | undefined;
+}
+
+export interface Limits {
+  /** Rows of one batch inside a fragment: the unit that statistics prune. */
+  readonly batchRows: number;
+  /** And its bytes, which bound the memory of a scan. */
+  readonly batchBytes: number;
+  /** A fragment is cut when it reaches either. */
+  readonly fragmentRows: number;
+  readonly fragmentBytes: number;
+  /** A commit that keeps losing gives up after this long, in milliseconds. */
+  readonly commitTimeout: number;
+  /** Bytes that one request may have at once for what is made while it is answered. */
+  readonly requestMemory: number;
+  /** Bytes of the Arrow data of one request, once it is decompressed. */
+  readonly bodyBytes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  batchRows: 65_536,
+  batchBytes: 8 * 1024 * 1024,
+  fragmentRows: 1_048_576,
+  fragmentBytes: 256 * 1024 * 1024,
+  commitTimeout: 60_000,
+  requestMemory: DEFAULT_REQUEST_MEMORY,
+  bodyBytes: Number.POSITIVE_INFINITY,
+};

@@ -1,0 +1,121 @@
+/** Opening the file of a fragment, or reading it whole, and what it means that it is missing. */
+import { DirspaceError } from '../../errors.ts';
+import { type FragmentEntry, fragmentFile } from '../../format/index.ts';
+import { corrupt } from '../../json.ts';
+import type { Awaitable, ObjectReader } from '../../store/index.ts';
+import { andThen, type Turn } from '../work/index.ts';
+import type { Engine } from './engine.ts';
+import { incarnationAt, tableLeft } from './incarnation.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** How often a table may leave and come back while one of its files is looked for. */
+const MOST_TRIES = 8;
+
+/** @throws TableVersionNotFound, Corrupt */
+export function openObject(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+  tries = 1,
+): Awaitable<ObjectReader> {
+  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
+  return andThen(engine.store.open(file), (object): Awaitable<ObjectReader> => {
+    if (object === undefined)
+      return missing(engine, snapshot, file, tries, () =>
+        openObject(engine, snapshot, entry, tries + 1),
+      );
+    if (object.size === entry.bytes) return object;
+    object.close();
+    throw otherSize(file, object.size, entry);
+  });
+}
+
+/** The whole file; its folder is looked at once a turn. @throws TableVersionNotFound, Corrupt */
+export function readObject(
+  engine: Engine,
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+  turn: Turn | undefined,
+  tries = 1,
+): Awaitable<Uint8Array> {
+  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
+  const found = engine.store.get(file, turn?.entered, entry.bytes);
+  if (turn !== undefined) turn.entered = found instanceof Uint8Array;
+  return andThen(found, (bytes): Awaitable<Uint8Array> => {
+    if (bytes === undefined)
+      return missing(engine, snapshot, file, tries, () =>
+        readObject(engine, snapshot, entry, turn, tries + 1),
+      );
+    if (bytes.length === entry.bytes) return bytes;
+    throw otherSize(file, bytes.length, entry);
+  });
+}
+
+const otherSize = (file: string, size: number, entry: FragmentEntry): Error =>
+  corrupt(file, `it has ${size} bytes instead of ${entry.bytes}`);
+
+async function missing<Found>(
+  engine: Engine,
+  snapshot: Snapshot,
+  file: string,
+  tries: number,
+  again: () => Awaitable<Found>,
+): Promise<Found> {
+  const error = await missingFile(engine, snapshot, file, tries);
+  if (error !== undefined) throw error;
+  return again();
+}
+
+/** Of a failure before the object is handed on. */
+export function closedOnFailure<Result>(
+  object: ObjectReader,
+  work: () => Awaitable<Result>,
+): Awaitable<Result> {
+  const failed = (error: unknown): never => {
+    object.close();
+    throw error;
+  };
+  try {
+    const result = work();
+    return result instanceof Promise ? result.catch(failed) : result;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/**
+ * A file that a version refers to was not found: its version or its table is gone, or it is damage.
+ * Undefined where all of them are there, to look for it again: the table was away for a moment,
+ * dropped and brought back. `tries` is how often that was done.
+ */
+export async function missingFile(
+  engine: Engine,
+  snapshot: Snapshot,
+  file: string,
+  tries: number,
+): Promise<DirspaceError | undefined> {
+  // The mark of a deleted run has the name of its first version, and another size.
+  const isThere = async (): Promise<boolean> =>
+    (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
+  const { tableFolder, incarnation } = snapshot.branch;
+  // What is missed once may have left between two looks, with its table.
+  for (let isAgain = false; ; isAgain = true) {
+    if (await isThere()) {
+      if ((await engine.store.head(file)) !== undefined) {
+        if (tries < MOST_TRIES) return undefined;
+        return corrupt(file, `it is there, and ${tries} times it could not be found to be read`);
+      }
+      if (isAgain)
+        return corrupt(file, `it is missing, and version ${snapshot.version} refers to it`);
+      continue;
+    }
+    const found = await incarnationAt(engine, tableFolder);
+    if (found !== incarnation) return tableLeft(incarnation, found);
+    if (isAgain) break;
+  }
+  return new DirspaceError(
+    'TableVersionNotFound',
+    `Version ${snapshot.version} was removed by cleanup while it was being read. Tag versions that must stay readable.`,
+    { details: { version: snapshot.version } },
+  );
+}

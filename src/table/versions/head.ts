@@ -1,0 +1,243 @@
+/**
+ * Finding the newest version of a branch, and any one by its number. The truth is the version files;
+ * the hint and the cache only say where to start looking.
+ *
+ * Version numbers are contiguous but for deleted runs. The first version of a deleted run is
+ * replaced by a tombstone that names the end of the run, so a version that exists, whose successor
+ * does not, and which is no tombstone, is the newest: wherever the search began. A hint or a cached
+ * version above it is evidence of a loss, which is refused.
+ */
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { versionFile } from '../../format/index.ts';
+import { corrupt } from '../../json.ts';
+import type { Engine } from './engine.ts';
+import { HINT_EVERY, readHint } from './hint.ts';
+import { incarnationAt, tableLeft } from './incarnation.ts';
+import { refuseLostTail } from './lost-versions.ts';
+import { Snapshot } from './snapshot.ts';
+import { highestListed, isVisible, readVersion, visibleSnapshot } from './version-files.ts';
+
+/** One branch of one incarnation of a table. */
+export interface TableBranch {
+  readonly tableFolder: string;
+  readonly incarnation: string;
+  readonly branch: string;
+  /** Where the version files of the branch are. */
+  readonly folder: string;
+}
+
+export interface Head {
+  /** The highest version number in use; the next commit takes the one after it. */
+  readonly slot: number;
+  /** The newest version readers may see: at `slot` but for a batch that was never committed. */
+  readonly snapshot: Snapshot;
+}
+
+/**
+ * The newest version, or undefined when readers see none: of a declared table, also while its first
+ * version waits for the decision of a batch. @throws TableNotFound when the table left its place,
+ * Corrupt when newer versions were lost
+ */
+export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
+  const known = engine.heads.get<Head>(branch.folder);
+  if (known !== undefined && (await isNewestStill(engine, branch, known))) return known;
+  const remembered = known?.slot ?? 0;
+  // Before the first look at the versions: what it names was there by then.
+  const hint = await readHint(engine, branch);
+  let seen = Math.max(remembered, hint ?? 0);
+  let slot: number | undefined = known?.slot;
+  if (slot === undefined && hint !== undefined && (await hasVersion(engine, branch, hint)))
+    slot = hint;
+  slot ??= await highestListed(engine, branch);
+  if (slot === undefined) return noVersion(engine, branch, hint);
+  for (let gone = 0, unfound = 0; ; ) {
+    slot = await lastContiguous(engine, branch, slot);
+    const found = await readVersion(engine, branch, slot);
+    if (found !== undefined && 'manifest' in found) {
+      const head = await visibleHead(engine, branch, slot);
+      if (head === 'gone' && gone !== slot) {
+        gone = slot;
+        continue;
+      }
+      if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
+      if (await hasVersion(engine, branch, slot + 1)) continue;
+      if (await isBeforeGap(engine, branch, slot)) {
+        const newest = await highestListed(engine, branch);
+        if (newest !== undefined && newest > slot) {
+          slot = newest;
+          continue;
+        }
+      }
+      if (slot < seen) {
+        const newest = await refuseLostTail(engine, branch, remembered);
+        seen = 0;
+        if (newest === undefined) return noVersion(engine, branch, undefined);
+        if (newest > slot) {
+          slot = newest;
+          continue;
+        }
+      }
+      if (head !== undefined) keepHead(engine, branch, head);
+      return head;
+    }
+    const listed = await highestListed(engine, branch);
+    if (listed === undefined) return noVersion(engine, branch, hint);
+    if (found !== undefined && 'tombstone' in found) {
+      slot = Math.max(found.tombstone.deletedThrough, slot);
+      if (listed > slot) continue;
+      throw corrupt(versionFile(branch.folder, slot), 'versions after a deleted run are missing');
+    }
+    // The version vanished between the probe and the read: cleanup went by.
+    if (listed === slot && unfound === slot)
+      throw corrupt(versionFile(branch.folder, slot), 'it is listed and cannot be found');
+    unfound = slot;
+    slot = listed;
+  }
+}
+
+/** Four looks at the disk. */
+async function isNewestStill(engine: Engine, branch: TableBranch, head: Head): Promise<boolean> {
+  const { slot, snapshot } = head;
+  if (snapshot.version !== slot) return false;
+  // The successor first: a deleted run loses its first version before the versions after it.
+  if (await hasVersion(engine, branch, slot + 1)) return false;
+  // The successor was lost, and its number must not be used again while there are others.
+  if (await hasVersion(engine, branch, slot + 2)) return false;
+  if (!(await isStillThere(engine, snapshot))) return false;
+  // Missed once more: the table may have been away before, with both, and come back.
+  return !(await hasVersion(engine, branch, slot + 1));
+}
+
+/** Undefined if the table is there and has no version yet. @throws TableNotFound, Corrupt */
+async function noVersion(
+  engine: Engine,
+  branch: TableBranch,
+  hint: number | undefined,
+): Promise<Head | undefined> {
+  if (hint !== undefined) await refuseLostTail(engine, branch, 0);
+  const found = await incarnationAt(engine, branch.tableFolder);
+  if (found !== branch.incarnation) throw tableLeft(branch.incarnation, found);
+  // It may have been moved away and back since its versions were looked for.
+  const listed = await highestListed(engine, branch);
+  return listed === undefined ? undefined : resolveHead(engine, branch);
+}
+
+/** @throws TableVersionNotFound */
+export async function snapshotAt(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<Snapshot> {
+  if (!Number.isSafeInteger(version)) {
+    const found = typeof version === 'string' ? JSON.stringify(version) : String(version);
+    throw new DirspaceError('InvalidInput', `The version is ${found}; it is a whole number.`);
+  }
+  const known = engine.heads.get<Head>(branch.folder)?.snapshot;
+  const found =
+    known?.version === version && (await isStillThere(engine, known))
+      ? known
+      : await visibleSnapshot(engine, branch, version);
+  if (found !== undefined) return found;
+  const head = await resolveHead(engine, branch);
+  // The table is there by now; it may have been moved away and back since the version was looked for.
+  const again = await visibleSnapshot(engine, branch, version);
+  if (again !== undefined) return again;
+  const newest =
+    head === undefined
+      ? 'it has no version yet'
+      : `its newest is ${head.snapshot.manifest.version}`;
+  throw new DirspaceError(
+    'TableVersionNotFound',
+    `The table has no version ${version} on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
+    { details: { version, branch: branch.branch } },
+  );
+}
+
+/** Remembers where the newest version is. */
+export function rememberHead(engine: Engine, branch: TableBranch, head: Head): void {
+  const known = engine.heads.get<Head>(branch.folder);
+  if (known === undefined || known.slot < head.slot) keepHead(engine, branch, head);
+}
+
+function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
+  // Parsed, a manifest takes about three times its bytes.
+  engine.heads.set(branch.folder, head, 1024 + 3 * head.snapshot.manifestBytes);
+}
+
+/** False once the version was deleted; a tombstone in its place has another size. */
+export async function isStillThere(engine: Engine, snapshot: Snapshot): Promise<boolean> {
+  return (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
+}
+
+/**
+ * Whether a change failed because what it was built on was deleted meanwhile, for which a newer
+ * version had to be there: it is built anew on that one.
+ */
+export async function isBaseGone(
+  engine: Engine,
+  base: Snapshot | undefined,
+  error: unknown,
+): Promise<boolean> {
+  if (base === undefined) return false;
+  const isMissing =
+    isDirspaceError(error, 'TableVersionNotFound') || isDirspaceError(error, 'Corrupt');
+  return isMissing && !(await isStillThere(engine, base));
+}
+
+async function hasVersion(engine: Engine, branch: TableBranch, version: number): Promise<boolean> {
+  const file = versionFile(branch.folder, version);
+  try {
+    return (await engine.store.head(file)) !== undefined;
+  } catch (error) {
+    // A link has the number as well; reading it says what is wrong.
+    if (isDirspaceError(error, 'InvalidInput') && error.details.path === file) return true;
+    throw error;
+  }
+}
+
+/**
+ * Whether a version between this one and others was lost. Those after it hold all that was in it, so
+ * that the newest of them counts. Looks as far as the hint may be behind.
+ */
+async function isBeforeGap(engine: Engine, branch: TableBranch, slot: number): Promise<boolean> {
+  for (let ahead = 2; ahead <= HINT_EVERY; ahead++) {
+    if (await hasVersion(engine, branch, slot + ahead)) return true;
+  }
+  return false;
+}
+
+async function lastContiguous(engine: Engine, branch: TableBranch, start: number): Promise<number> {
+  const exists = (version: number): Promise<boolean> => hasVersion(engine, branch, version);
+  let low = start;
+  let step = 1;
+  while (await exists(low + step)) {
+    low += step;
+    step *= 2;
+  }
+  // Between low (exists) and low + step (does not): halve until they meet.
+  while (step > 1) {
+    step /= 2;
+    if (await exists(low + step)) low += step;
+  }
+  return low;
+}
+
+/**
+ * Reads past versions of batches that were aborted or are still being prepared. 'gone' when the
+ * version below them was deleted meanwhile, which takes a newer one: worth another look.
+ */
+async function visibleHead(
+  engine: Engine,
+  branch: TableBranch,
+  slot: number,
+): Promise<Head | 'gone' | undefined> {
+  for (let version = slot; version > 0; version--) {
+    const found = await readVersion(engine, branch, version);
+    if (found === undefined || !('manifest' in found)) return 'gone';
+    const { manifest, checksum, bytes } = found;
+    if (await isVisible(engine, manifest)) {
+      return { slot, snapshot: new Snapshot(engine, branch, manifest, checksum, bytes) };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+/**
+ * The hint of a branch: a small file beside its versions that names one of the newest. Readers begin
+ * to search there. It is written after the version it names was published, and never relied on for
+ * what is there; but a version it names that is gone, with none above it, was lost: see
+ * lost-versions.ts.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import { latestFile, parseVersionFile, refuseNewer } from '../../format/index.ts';
+import { encodeChecksummed, parseChecksummed, stringMember } from '../../json.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+
+/** Looking at a few more names costs a reader less than a hint costs every commit. */
+export const HINT_EVERY = 8;
+/** A hint that names a version above it is none: numbers after it must be free to be used. */
+export const LARGEST_HINTED = 2 ** 52;
+
+/** Losing a hint costs time, nothing else: the version is there, and its commit must not fail now. */
+export async function writeHint(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
+  if (slot % HINT_EVERY === 0) await hintAt(engine, branch, slot);
+}
+
+/**
+ * Makes sure that the hint names the version or a later one. For what is to name it as well, a tag or
+ * a branch: were the version lost, its number would be used again, and they would name other rows.
+ */
+export async function hintNamed(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<void> {
+  if (((await readHint(engine, branch)) ?? 0) < version) await hintAt(engine, branch, version);
+}
+
+/** Writes the hint whatever the number of the version. */
+export async function hintAt(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
+  const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
+  try {
+    await engine.store.putHint(latestFile(branch.folder), bytes);
+  } catch (error) {
+    if (!isDirspaceError(error)) throw error;
+  }
+}
+
+/** The version that the hint names. It may be torn, stale, missing or a newer release's: then none. */
+export async function readHint(engine: Engine, branch: TableBranch): Promise<number | undefined> {
+  const bytes = await engine.store.getHint(latestFile(branch.folder));
+  const version = bytes === undefined ? undefined : parseHint(bytes);
+  return version === undefined || version < 1 || version > LARGEST_HINTED ? undefined : version;
+}
+
+function parseHint(bytes: Uint8Array): number | undefined {
+  try {
+    const { document } = parseChecksummed(bytes, 'latest.json');
+    if (Object.hasOwn(document, 'format')) refuseNewer(document, 'latest.json');
+    return parseVersionFile(`${stringMember(document, 'version', 'latest.json')}.json`);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+/** Whether the table somebody works on is still the one in its place, and the errors if it is not. */
+import { DirspaceError } from '../../errors.ts';
+import { decodeTable, TABLE_FILE } from '../../format/index.ts';
+import { formatId, type ObjectPath } from '../../protocol/index.ts';
+import { isMissingFolder } from '../../store/index.ts';
+import type { Engine } from './engine.ts';
+
+/** The incarnation of the table in that folder; undefined where no table is. */
+export async function incarnationAt(engine: Engine, folder: string): Promise<string | undefined> {
+  const file = `${folder}/${TABLE_FILE}`;
+  const bytes = await engine.store.get(file);
+  return bytes === undefined ? undefined : decodeTable(bytes, file).id;
+}
+
+export async function isTableAt(
+  engine: Engine,
+  folder: string,
+  incarnation: string,
+): Promise<boolean> {
+  return (await incarnationAt(engine, folder)) === incarnation;
+}
+
+/**
+ * For operations on one incarnation of a table, where another has its name. Both are among the
+ * details; `id` is what the table is called, where the caller knows.
+ */
+export function tableMadeAnew(wanted: string, found: string, id?: ObjectPath): DirspaceError {
+  const subject = id === undefined ? 'The table' : `The table ${formatId(id)}`;
+  return new DirspaceError(
+    'TableNotFound',
+    `${subject} was dropped and made anew, or another table took its name: incarnation ${wanted.slice(0, 64)} was asked for, and ${found} is there. Nothing was changed; open the table again to work on the one that is there.`,
+    { details: { ...(id === undefined ? {} : { id }), incarnation: wanted, found } },
+  );
+}
+
+/**
+ * For operations that find nothing where their table was a moment ago; `found` is the incarnation
+ * that is there by now.
+ */
+export const tableLeft = (wanted?: string, found?: string): DirspaceError =>
+  wanted === undefined || found === undefined || wanted === found
+    ? new DirspaceError(
+        'TableNotFound',
+        'The table was dropped, renamed or made anew by another writer at that very moment. Nothing was changed; look for it again.',
+      )
+    : tableMadeAnew(wanted, found);
+
+/** For what was made in a table that cannot be found since: it may have gone with the table. */
+export const leftAtThatMoment = (what: string): DirspaceError =>
+  new DirspaceError(
+    'CommitStateUnknown',
+    `${what} was made at the moment that its table was dropped, renamed or made anew by another writer. Look for the table, and whether it is there, before repeating the change.`,
+  );
+
+/** A folder that vanished under an operation was a table or branch that somebody took away. */
+export const tableGone = (error: unknown): unknown =>
+  isMissingFolder(error)
+    ? new DirspaceError(
+        'TableNotFound',
+        'The table or branch was dropped, renamed or made anew while this change was being made. Nothing was changed.',
+        { cause: error },
+      )
+    : error;

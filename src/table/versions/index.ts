@@ -1,0 +1,65 @@
+/**
+ * Versions of a table: finds the newest, reads snapshots, publishes commits, keeps tags and branches.
+ */
+
+export {
+  createBranch,
+  deleteBranch,
+  type FoundBranch,
+  findBranch,
+  listBranches,
+  mainBranch,
+} from './branches.ts';
+export {
+  type Committed,
+  commit,
+  type Draft,
+  incarnationOfTransaction,
+  newTransaction,
+  nextManifest,
+} from './commit.ts';
+export { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from './engine.ts';
+export {
+  EMPTY_FRAGMENTS,
+  editFragments,
+  type FragmentList,
+  fragmentListOf,
+} from './fragment-list.ts';
+export { closedOnFailure, missingFile, openObject, readObject } from './fragment-object.ts';
+export {
+  type Head,
+  isBaseGone,
+  rememberHead,
+  resolveHead,
+  snapshotAt,
+  type TableBranch,
+} from './head.ts';
+export { HINT_EVERY, hintAt, hintNamed, writeHint } from './hint.ts';
+export {
+  incarnationAt,
+  isTableAt,
+  leftAtThatMoment,
+  tableGone,
+  tableLeft,
+  tableMadeAnew,
+} from './incarnation.ts';
+export { type LostTail, lostTail } from './lost-versions.ts';
+export { batchDecision, batchTables, decideBatch, isBatchId } from './multi-table-commit.ts';
+export { stands } from './publish.ts';
+export { settleBatches } from './settle-batches.ts';
+export { readChunk, Snapshot } from './snapshot.ts';
+export { createTag, deleteTag, findTag, listTags, replaceTag } from './tags.ts';
+export { noteHead, unchangedHead } from './unchanged-head.ts';
+export {
+  highestListed,
+  isVisible,
+  listedVersions,
+  listedVersionsOf,
+  readManifest,
+  readVersion,
+  sortedVersions,
+  visibleSnapshot,
+  visibleVersions,
+} from './version-files.ts';
+export { MAX_CLOCK_SKEW, nextTimestamp, Supersession } from './version-times.ts';
+export { announced, announcedWriters, unannounced } from './writers.ts';

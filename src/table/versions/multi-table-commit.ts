@@ -1,0 +1,97 @@
+/**
+ * Batches: versions of several tables that become visible together. Each version of a batch names
+ * it; the versions count once the batch's decision file says `committed`. The decision is made by
+ * whoever creates that file first, so a writer that finds a stale batch in its way may abort it.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { refuseNewer, TRANSACTIONS_FOLDER } from '../../format/index.ts';
+import {
+  arrayMember,
+  corrupt,
+  encodeChecksummed,
+  parseChecksummed,
+  stringMember,
+} from '../../json.ts';
+import type { Engine } from './engine.ts';
+
+export type Decision = 'committed' | 'aborted';
+
+const BATCH_ID = /^[0-9a-f-]{8,64}$/;
+
+/** Whether a text can name a batch: what callers ask for may be anything. */
+export const isBatchId = (text: string): boolean => BATCH_ID.test(text);
+
+const decisionFile = (batch: string): string => {
+  if (!isBatchId(batch)) {
+    throw new DirspaceError(
+      'Corrupt',
+      `A version names the batch ${JSON.stringify(batch.slice(0, 80))}, which is no batch id.`,
+    );
+  }
+  return `${TRANSACTIONS_FOLDER}/${batch}.json`;
+};
+
+/** Undefined while nobody decided. */
+export async function batchDecision(engine: Engine, batch: string): Promise<Decision | undefined> {
+  const file = decisionFile(batch);
+  const known = engine.cache.get<Decision>(file);
+  if (known !== undefined) return known;
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined) return undefined;
+  const decision = decodeDecision(bytes, file);
+  engine.cache.set(file, decision, 128);
+  return decision;
+}
+
+/** @throws Corrupt, UnsupportedFormat */
+export function decodeDecision(bytes: Uint8Array, file: string): Decision {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  const outcome = stringMember(document, 'outcome', file);
+  if (outcome !== 'committed' && outcome !== 'aborted') {
+    throw corrupt(file, `its outcome is ${outcome.slice(0, 40)}`);
+  }
+  return outcome;
+}
+
+export async function isBatchCommitted(engine: Engine, batch: string): Promise<boolean> {
+  return (await batchDecision(engine, batch)) === 'committed';
+}
+
+/**
+ * The ids of the tables of a batch, as whoever decided it noted them: none where that was another
+ * writer, or a release before this.
+ */
+export async function batchTables(engine: Engine, batch: string): Promise<readonly string[]> {
+  const file = decisionFile(batch);
+  const bytes = await engine.store.get(file);
+  return bytes === undefined ? [] : decodeBatchTables(bytes, file);
+}
+
+/** @throws Corrupt, UnsupportedFormat */
+export function decodeBatchTables(bytes: Uint8Array, file: string): readonly string[] {
+  const { document } = parseChecksummed(bytes, file);
+  refuseNewer(document, file);
+  if (document.tables === undefined) return [];
+  return arrayMember(document, 'tables', file).map((id) => stringMember({ id }, 'id', file));
+}
+
+/** Decides, unless somebody did before; returns what holds. `tables` are the ids of its tables. */
+export async function decideBatch(
+  engine: Engine,
+  batch: string,
+  decision: Decision,
+  tables: readonly string[] = [],
+): Promise<Decision> {
+  const noted = tables.length === 0 ? {} : { tables };
+  const { bytes } = encodeChecksummed({ format: 1, outcome: decision, ...noted });
+  if (await engine.store.putIfAbsent(decisionFile(batch), bytes)) return decision;
+  const holds = await batchDecision(engine, batch);
+  if (holds === undefined) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `The decision about batch ${batch} could not be read back. Read the tables to see whether it was committed.`,
+    );
+  }
+  return holds;
+}

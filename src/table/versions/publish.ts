@@ -1,0 +1,121 @@
+/**
+ * Publishing one version: its file is created under its number by whoever is first. After an error,
+ * or where the number was freed meanwhile, what is on disk tells whether the version counts.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';
+import { isFailedFlush } from '../../store/index.ts';
+import type { Engine } from './engine.ts';
+import { isStillThere, type TableBranch } from './head.ts';
+import { clearAbandonedBatch } from './settle-batches.ts';
+import type { Snapshot } from './snapshot.ts';
+import { readManifest, visibleSnapshot } from './version-files.ts';
+
+/** False when somebody else has the number, or nobody may have it. */
+export async function publish(
+  engine: Engine,
+  branch: TableBranch,
+  manifest: Manifest,
+  base: Snapshot | undefined,
+  bytes: Uint8Array,
+  after: Promise<unknown> | undefined,
+): Promise<boolean> {
+  const file = versionFile(branch.folder, manifest.version);
+  let published: boolean;
+  try {
+    published = await engine.publish(branch, manifest.version, bytes, manifest.transaction, after);
+  } catch (error) {
+    published = await resolveUnknown(engine, branch, manifest, error);
+  }
+  if (!published) {
+    const winner = await readManifest(engine, branch, manifest.version);
+    // A store may report our own success as a conflict, after a lost reply for instance.
+    if (winner?.transaction !== manifest.transaction) {
+      if (winner?.batch !== undefined) await clearAbandonedBatch(engine, winner.batch);
+      return false;
+    }
+  }
+  return stands(engine, file, manifest, base);
+}
+
+/**
+ * Takes a version just published back if its number was freed: others went on past it and cleanup
+ * deleted the run that it lies in, base and all, where nobody would ever look for it.
+ * @throws CommitStateUnknown
+ */
+export async function stands(
+  engine: Engine,
+  file: string,
+  manifest: Manifest,
+  base: Snapshot | undefined,
+): Promise<boolean> {
+  try {
+    if (base === undefined || (await isStillThere(engine, base))) return true;
+    if (!(await wasFreed(engine, base.branch, file, manifest.version))) return true;
+    // Not there to be deleted: the table was moved or dropped after the commit, with it inside.
+    return !(await engine.store.delete(file));
+  } catch (error) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `Version ${manifest.version} was published, but what it builds on could not be looked at. Open the table again and look for transaction ${manifest.transaction} before repeating the change.`,
+      { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
+    );
+  }
+}
+
+/** Whether a version whose base was deleted took a number that had been deleted too. */
+async function wasFreed(
+  engine: Engine,
+  branch: TableBranch,
+  file: string,
+  version: number,
+): Promise<boolean> {
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const runs = entries.flatMap(({ name }) => parseDeletedRun(name) ?? []);
+  // Cleanup may have removed the base because this very version is the newest now.
+  if (!runs.some(({ first, last }) => first <= version && version <= last)) return false;
+  // Or both, because others have built on it since: it was the real one while it was there.
+  const bytes = await engine.store.get(file);
+  const own = bytes === undefined ? undefined : decodeVersion(bytes, file);
+  if (own === undefined || !('manifest' in own)) return false;
+  const next = await readManifest(engine, branch, version + 1);
+  return next?.parent?.checksum !== own.checksum;
+}
+
+/**
+ * After an error the version's file tells whether the commit took place. Not after a failed flush:
+ * the version is to be seen now, and whether a power loss takes it nobody can tell any more.
+ */
+async function resolveUnknown(
+  engine: Engine,
+  branch: TableBranch,
+  manifest: Manifest,
+  error: unknown,
+): Promise<boolean> {
+  if (isFailedFlush(error)) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `Version ${manifest.version} was published, but the disk failed to make it durable, and asking it again would prove nothing. Look at the disk, then open the table and look for transaction ${manifest.transaction} before repeating the change.`,
+      { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
+    );
+  }
+  let found: Snapshot | undefined;
+  try {
+    found = await visibleSnapshot(engine, branch, manifest.version);
+    if (found?.manifest.transaction === manifest.transaction) {
+      await engine.store.syncFolders([branch.folder]);
+      return true;
+    }
+  } catch (readError) {
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `It is not known whether version ${manifest.version} was committed: publishing it failed and so did reading it back. Open the table again and look for transaction ${manifest.transaction} before repeating the change.`,
+      {
+        cause: readError,
+        details: { version: manifest.version, transaction: manifest.transaction },
+      },
+    );
+  }
+  if (found !== undefined) return false;
+  throw error;
+}

@@ -1,0 +1,120 @@
+/** One version of one branch, immutable: the only way into a table's data. */
+import type { Schema } from '../../arrow/index.ts';
+import {
+  chunkFile,
+  decodeChunk,
+  type FragmentEntry,
+  type Manifest,
+  versionFile,
+} from '../../format/index.ts';
+import { corrupt } from '../../json.ts';
+import { schemaFromJson } from '../../protocol/index.ts';
+import { fieldTree, type IdentifiedField } from '../fields/index.ts';
+import type { Engine } from './engine.ts';
+import { missingFile } from './fragment-object.ts';
+import type { TableBranch } from './head.ts';
+
+interface ParsedSchema {
+  readonly schema: Schema;
+  readonly fieldIds: readonly number[];
+  readonly fields: readonly IdentifiedField[];
+}
+
+/** By the JSON form, which a version that leaves the schema alone takes over from its base. */
+const parsedSchemas = new WeakMap<Manifest['schema'], ParsedSchema>();
+
+export class Snapshot {
+  readonly branch: TableBranch;
+  readonly manifest: Manifest;
+  /** Checksum of the manifest, which the next version names as its parent's. */
+  readonly checksum: string;
+  /** Size of the manifest in bytes. */
+  readonly manifestBytes: number;
+  readonly #engine: Engine;
+  #fragments: readonly FragmentEntry[] | undefined;
+
+  constructor(
+    engine: Engine,
+    branch: TableBranch,
+    manifest: Manifest,
+    checksum: string,
+    manifestBytes: number,
+  ) {
+    this.#engine = engine;
+    this.branch = branch;
+    this.manifest = manifest;
+    this.checksum = checksum;
+    this.manifestBytes = manifestBytes;
+  }
+
+  get version(): number {
+    return this.manifest.version;
+  }
+
+  /** The manifest's file, relative to the root. */
+  get file(): string {
+    return versionFile(this.branch.folder, this.manifest.version);
+  }
+
+  get schema(): Schema {
+    return this.#parsed().schema;
+  }
+
+  /** The schema's fields with their ids. */
+  get fields(): readonly IdentifiedField[] {
+    return this.#parsed().fields;
+  }
+
+  #parsed(): ParsedSchema {
+    const { schema: json, fieldIds } = this.manifest;
+    const known = parsedSchemas.get(json);
+    if (known?.fieldIds === fieldIds) return known;
+    const schema = schemaFromJson(json);
+    const parsed = { schema, fieldIds, fields: fieldTree(schema.fields, fieldIds, this.file) };
+    parsedSchemas.set(json, parsed);
+    return parsed;
+  }
+
+  get rowCount(): number {
+    return this.manifest.totals.rows - this.manifest.totals.deletedRows;
+  }
+
+  /** All fragments in row order. */
+  async fragments(): Promise<readonly FragmentEntry[]> {
+    if (this.#fragments !== undefined) return this.#fragments;
+    if (this.manifest.chunks.length === 0) return this.manifest.fragments;
+    const all: FragmentEntry[] = [];
+    for (const chunk of this.manifest.chunks) {
+      for (const entry of await readChunk(this.#engine, this.branch.tableFolder, chunk, this))
+        all.push(entry);
+    }
+    all.push(...this.manifest.fragments);
+    this.#fragments = all;
+    return all;
+  }
+}
+
+export async function readChunk(
+  engine: Engine,
+  tableFolder: string,
+  entry: Manifest['chunks'][number],
+  snapshot?: Snapshot,
+  tries = 1,
+): Promise<readonly FragmentEntry[]> {
+  const key = `chunk ${entry.file}`;
+  const known = engine.cache.get<readonly FragmentEntry[]>(key);
+  if (known !== undefined) return known;
+  const file = chunkFile(tableFolder, entry.file);
+  const bytes = await engine.store.get(file);
+  if (bytes === undefined) {
+    const error =
+      snapshot === undefined
+        ? corrupt(file, 'it is missing, and a version refers to it')
+        : await missingFile(engine, snapshot, file, tries);
+    if (error !== undefined) throw error;
+    return readChunk(engine, tableFolder, entry, snapshot, tries + 1);
+  }
+  const fragments = decodeChunk(bytes, entry, file);
+  engine.cache.set(key, fragments, bytes.length * 3);
+  return fragments;
+}

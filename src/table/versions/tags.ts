@@ -1,0 +1,96 @@
+/** Tags of a table: small files that name one version of one branch and keep it from cleanup. */
+import { DirspaceError } from '../../errors.ts';
+import {
+  decodeRef,
+  decodeTag,
+  encodeTag,
+  MAIN_BRANCH,
+  type TagRecord,
+  tagFile,
+  tagsFolder,
+  versionsFolder,
+} from '../../format/index.ts';
+import type { Engine } from './engine.ts';
+import { isTableAt } from './incarnation.ts';
+
+/** Undefined when there is no such tag. */
+export async function findTag(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  tag: string,
+): Promise<TagRecord | undefined> {
+  const file = tagFile(tableFolder, tag);
+  const bytes = await engine.store.get(file);
+  const record = bytes === undefined ? undefined : decodeTag(bytes, file);
+  // Written for a table that was dropped and recreated meanwhile: not a tag of this one.
+  return record?.table === incarnation ? record : undefined;
+}
+
+/** All tags, by name. */
+export async function listTags(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+): Promise<ReadonlyMap<string, TagRecord>> {
+  const entries = (await engine.store.list(tagsFolder(tableFolder))) ?? [];
+  const names = entries.flatMap(({ name }) =>
+    name.endsWith('.json') ? (decodeRef(name.slice(0, -'.json'.length)) ?? []) : [],
+  );
+  const tags = new Map<string, TagRecord>();
+  for (const name of names.sort()) {
+    const record = await findTag(engine, tableFolder, incarnation, name);
+    if (record !== undefined) tags.set(name, record);
+  }
+  return tags;
+}
+
+/** @throws TableTagAlreadyExists */
+export async function createTag(
+  engine: Engine,
+  tableFolder: string,
+  tag: string,
+  record: TagRecord,
+): Promise<void> {
+  const file = tagFile(tableFolder, tag);
+  const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
+  await engine.store.createFolder(tagsFolder(tableFolder), tableFolder);
+  if (await engine.store.putIfAbsent(file, encodeTag(record), undefined, via)) return;
+  // What a writer left that outlived the table before: unless it is we who outlived it.
+  if (
+    (await findTag(engine, tableFolder, record.table, tag)) === undefined &&
+    (await isTableAt(engine, tableFolder, record.table))
+  ) {
+    await replaceTag(engine, tableFolder, tag, record);
+    return;
+  }
+  throw new DirspaceError(
+    'TableTagAlreadyExists',
+    `The table already has a tag ${tag}. Update it to let it name another version, or choose another name.`,
+    { details: { tag } },
+  );
+}
+
+/** Never of another table that has taken the place of the tag's own. */
+export async function replaceTag(
+  engine: Engine,
+  tableFolder: string,
+  tag: string,
+  record: TagRecord,
+): Promise<void> {
+  const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
+  await engine.store.put(tagFile(tableFolder, tag), encodeTag(record), via);
+}
+
+/** False when there was none. Never of another table that has taken the place of this one. */
+export async function deleteTag(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  tag: string,
+): Promise<boolean> {
+  const via = versionsFolder(tableFolder, incarnation, MAIN_BRANCH);
+  const removed = await engine.store.delete(tagFile(tableFolder, tag), via);
+  if (removed) await engine.store.syncFolders([tagsFolder(tableFolder), via]);
+  return removed;
+}

@@ -1,0 +1,144 @@
+/**
+ * The version files of a branch, read one by one or listed: whatever is there, tombstones and versions
+ * of open batches among it. Which one is the newest is for others to find.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import {
+  decodeVersion,
+  type Manifest,
+  parseDeletedRun,
+  parseVersionFile,
+  type VersionDocument,
+  versionFile,
+} from '../../format/index.ts';
+import { corrupt } from '../../json.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+import { isBatchCommitted } from './multi-table-commit.ts';
+import { Snapshot } from './snapshot.ts';
+import { listTags } from './tags.ts';
+
+/** Undefined when the version is missing, deleted, or part of a batch that was not committed. */
+export async function visibleSnapshot(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<Snapshot | undefined> {
+  const found = await readVersion(engine, branch, version);
+  if (found === undefined || !('manifest' in found)) return undefined;
+  if (!(await isVisible(engine, found.manifest))) return undefined;
+  return new Snapshot(engine, branch, found.manifest, found.checksum, found.bytes);
+}
+
+/** A version's manifest whether or not readers may see it; undefined when there is none. */
+export async function readManifest(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<Manifest | undefined> {
+  const found = await readVersion(engine, branch, version);
+  return found !== undefined && 'manifest' in found ? found.manifest : undefined;
+}
+
+/** A version or the tombstone in its place. @throws Corrupt */
+export async function readVersion(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<VersionDocument | undefined> {
+  if (version < 1) return undefined;
+  const file = versionFile(branch.folder, version);
+  const bytes = await bytesOf(engine, file);
+  if (bytes === undefined) return undefined;
+  const document = decodeVersion(bytes, file);
+  if ('manifest' in document) {
+    const { manifest } = document;
+    if (
+      manifest.version !== version ||
+      manifest.table !== branch.incarnation ||
+      manifest.branch !== branch.branch
+    ) {
+      throw corrupt(
+        file,
+        `it is the manifest of version ${manifest.version} of branch ${manifest.branch} of table ${manifest.table}`,
+      );
+    }
+  }
+  return document;
+}
+
+/** A link or a folder where a version should be is damage like any other. @throws Corrupt */
+async function bytesOf(engine: Engine, file: string): Promise<Uint8Array | undefined> {
+  try {
+    return await engine.store.get(file);
+  } catch (error) {
+    // Not one in the chain of folders above, which leads out of the catalog.
+    const isOther = isDirspaceError(error, 'InvalidInput') && error.details.path === file;
+    throw isOther ? corrupt(file, error.message) : error;
+  }
+}
+
+/** Whether readers may see it: not while its batch is undecided, nor after it was aborted. */
+export async function isVisible(engine: Engine, manifest: Manifest): Promise<boolean> {
+  return manifest.batch === undefined || (await isBatchCommitted(engine, manifest.batch));
+}
+
+/** All version numbers with a file, ascending; includes tombstones. */
+export async function listedVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
+  return (await listedVersionsOf(engine, branch)) ?? [];
+}
+
+/** The same, and undefined where there is no such folder: for those who delete what is not listed. */
+export async function listedVersionsOf(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<number[] | undefined> {
+  const entries = await engine.store.list(branch.folder);
+  return entries
+    ?.flatMap((entry) => parseVersionFile(entry.name) ?? [])
+    .sort((one, other) => one - other);
+}
+
+/** The highest version number with a file, whatever it holds. */
+export async function highestListed(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<number | undefined> {
+  return (await listedVersions(engine, branch)).at(-1);
+}
+
+/**
+ * Version numbers that were not deleted, ascending. Versions of open batches are among them, and
+ * those that a tag names: whoever marks one sees the tag before it deletes anything, and may have
+ * died in between.
+ */
+export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
+  const { visible, marked } = await sortedVersions(engine, branch);
+  if (marked.length === 0) return visible;
+  const tags = await listTags(engine, branch.tableFolder, branch.incarnation);
+  const named = new Set<number>();
+  for (const tag of tags.values()) if (tag.branch === branch.branch) named.add(tag.version);
+  for (const version of marked) {
+    if (!named.has(version)) continue;
+    if ((await readManifest(engine, branch, version)) !== undefined) visible.push(version);
+  }
+  return visible.sort((one, other) => one - other);
+}
+
+/** The same, and beside them those with a file whose deletion is marked, tombstones among them. */
+export async function sortedVersions(
+  engine: Engine,
+  branch: TableBranch,
+): Promise<{ readonly visible: number[]; readonly marked: number[] }> {
+  const entries = (await engine.store.list(branch.folder)) ?? [];
+  const runs = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
+  const versions = entries
+    .flatMap((entry) => parseVersionFile(entry.name) ?? [])
+    .sort((one, other) => one - other);
+  const isMarked = (version: number): boolean =>
+    runs.some((run) => run.first <= version && version <= run.last);
+  return {
+    visible: versions.filter((version) => !isMarked(version)),
+    marked: versions.filter(isMarked),
+  };
+}

@@ -1,0 +1,7 @@
+/** Going on at once where nothing has to be waited for: a hop takes as long as reading a few rows. */
+import type { Awaitable } from '../../store/index.ts';
+
+export const andThen = <Value, Result>(
+  value: Awaitable<Value>,
+  use: (value: Value) => Awaitable<Result>,
+): Awaitable<Result> => (value instanceof Promise ? value.then(use) : use(value));

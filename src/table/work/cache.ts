@@ -1,0 +1,151 @@
+import { CacheCounts } from '../../counters.ts';
+
+/** Keys remembered of things that were read once and not kept. */
+const SEEN = 16_384;
+
+interface Entry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly bytes: number;
+  older: Entry | undefined;
+  newer: Entry | undefined;
+}
+
+/**
+ * The bytes that several caches may hold together, such as those of all catalogs that a server has open.
+ * Beyond them the cache that holds most gives up what it used least lately.
+ */
+export class CacheBudget {
+  readonly limit: number;
+  readonly #caches = new Set<ByteCache>();
+  #used = 0;
+
+  /** @param limit in bytes */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Bytes that the caches hold. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** A cache of the budget holds so many bytes more, or less where it is negative. */
+  add(cache: ByteCache, bytes: number): void {
+    this.#used += bytes;
+    if (cache.used > 0) this.#caches.add(cache);
+    else this.#caches.delete(cache);
+  }
+
+  /** Makes room until what is held fits; the newest entry of `last`, of so many bytes, stays. */
+  shrink(last: ByteCache, bytes: number): void {
+    while (this.#used > this.limit) {
+      let largest = last;
+      let most = last.used - bytes;
+      for (const cache of this.#caches) {
+        if (cache === last || cache.used <= most) continue;
+        largest = cache;
+        most = cache.used;
+      }
+      largest.dropOldest();
+    }
+  }
+}
+
+/**
+ * A least-recently-used cache bounded by bytes, its own or those of a budget that it shares. The order of use is a list of its own: taking an
+ * entry out of the map and putting it back would cost more than all else a look-up does.
+ */
+export class ByteCache {
+  readonly #budget: CacheBudget;
+  readonly #counts: CacheCounts;
+  readonly #entries = new Map<string, Entry>();
+  readonly #seen = new Set<string>();
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
+  #used = 0;
+
+  /**
+   * @param limit in bytes, or the budget of this and other caches
+   * @param counts is told of every look-up
+   */
+  constructor(limit: number | CacheBudget, counts: CacheCounts = new CacheCounts()) {
+    this.#budget = typeof limit === 'number' ? new CacheBudget(limit) : limit;
+    this.#counts = counts;
+  }
+
+  /** Most bytes held. */
+  get limit(): number {
+    return this.#budget.limit;
+  }
+
+  /** Bytes held. */
+  get used(): number {
+    return this.#used;
+  }
+
+  get<Value>(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) {
+      this.#counts.misses++;
+      return undefined;
+    }
+    this.#counts.hits++;
+    if (entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#append(entry);
+    }
+    return entry.value as Value;
+  }
+
+  set(key: string, value: unknown, bytes: number): void {
+    if (bytes > this.limit) return;
+    this.delete(key);
+    const entry: Entry = { key, value, bytes, older: undefined, newer: undefined };
+    this.#entries.set(key, entry);
+    this.#append(entry);
+    this.#used += bytes;
+    this.#budget.add(this, bytes);
+    this.#budget.shrink(this, bytes);
+  }
+
+  /** Whether the key was noted before, lately. Notes it: what is asked for twice is worth keeping. */
+  noted(key: string): boolean {
+    if (this.#seen.delete(key)) {
+      this.#seen.add(key);
+      return true;
+    }
+    if (this.#seen.size === SEEN) this.#seen.delete(this.#seen.values().next().value as string);
+    this.#seen.add(key);
+    return false;
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#unlink(entry);
+    this.#used -= entry.bytes;
+    this.#budget.add(this, -entry.bytes);
+  }
+
+  /** Gives up what was used least lately. */
+  dropOldest(): void {
+    if (this.#oldest !== undefined) this.delete(this.#oldest.key);
+  }
+
+  #append(entry: Entry): void {
+    entry.older = this.#newest;
+    entry.newer = undefined;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink({ older, newer }: Entry): void {
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Resources that the work on tables shares: caches, scratch memory, queues, turns of the event loop, and
+ * temporary files.
+ */
+
+export { andThen } from './awaitable.ts';
+export { ByteCache, CacheBudget } from './cache.ts';
+export { Queue } from './queue.ts';
+export { LentColumns, type MemorySource, SCRATCH_BYTES, Scratch } from './scratch.ts';
+export { stagingFolder } from './staging-folder.ts';
+export { inTurns, Turn } from './turn.ts';
+export { writeObject } from './write-object.ts';

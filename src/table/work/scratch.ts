@@ -1,0 +1,72 @@
+/**
+ * Memory for reads whose bytes are copied out of it at once. Fresh megabytes for every batch cost
+ * more than the reading: they have to be mapped, and make the collector run.
+ */
+
+import type { Data } from '../../arrow/index.ts';
+
+/** Buffers kept for the next reads: of each batch under way those of a filter and of its rows. */
+const KEPT = 8;
+/** The largest buffer that is kept, and the bytes of all of them. */
+const LARGEST = 16 * 1024 * 1024;
+export const SCRATCH_BYTES: number = 64 * 1024 * 1024;
+
+export class Scratch {
+  readonly #free: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** At least so many bytes, at an address that is a multiple of 8, of any content. */
+  take(bytes: number): Uint8Array {
+    let at = -1;
+    for (const [index, { byteLength }] of this.#free.entries()) {
+      const best = this.#free[at]?.byteLength ?? Number.POSITIVE_INFINITY;
+      if (byteLength >= bytes && byteLength < best) at = index;
+    }
+    const [found] = at < 0 ? [] : this.#free.splice(at, 1);
+    this.#bytes -= found?.byteLength ?? 0;
+    return found ?? new Uint8Array(Buffer.allocUnsafeSlow(roomFor(bytes)).buffer);
+  }
+
+  /** Only what nothing refers to any more, and nothing writes into. */
+  give(buffer: Uint8Array): void {
+    if (buffer.byteLength > LARGEST) return;
+    this.#free.push(buffer);
+    this.#bytes += buffer.byteLength;
+    while (this.#free.length > KEPT || this.#bytes > SCRATCH_BYTES) {
+      this.#bytes -= (this.#free.shift() as Uint8Array).byteLength;
+    }
+  }
+}
+
+/** Where memory for reads comes from, and goes back to. */
+export type MemorySource = Pick<Scratch, 'take' | 'give'>;
+
+/** What is in lent memory of the columns of one batch, while somebody works on it. */
+export class LentColumns {
+  /** By position in the file. */
+  readonly columns = new Map<number, Data>();
+  readonly #source: MemorySource;
+  readonly #memory: Uint8Array[] = [];
+
+  constructor(source: MemorySource) {
+    this.#source = source;
+  }
+
+  take(bytes: number): Uint8Array {
+    const memory = this.#source.take(bytes);
+    this.#memory.push(memory);
+    return memory;
+  }
+
+  /** Nothing may refer to the columns any more, and no read be under way. */
+  giveBack(): void {
+    this.columns.clear();
+    for (const memory of this.#memory.splice(0)) this.#source.give(memory);
+  }
+}
+
+/** Batches of a table differ by a little: what fits one is to fit the next. */
+function roomFor(bytes: number): number {
+  const step = Math.max(4096, 2 ** Math.floor(Math.log2(Math.max(bytes, 1)) - 2));
+  return bytes > LARGEST ? bytes : Math.ceil(bytes / step) * step;
+}

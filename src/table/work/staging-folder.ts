@@ -1,0 +1,8 @@
+/** Names of folders in which something is built or taken apart aside. */
+import type { Env } from '../../env.ts';
+import { STAGING_FOLDER } from '../../format/index.ts';
+import { processTag } from '../../store/index.ts';
+
+/** A new one, whose name tells the process: what a dead one left may be removed at once. */
+export const stagingFolder = (env: Env): string =>
+  `${STAGING_FOLDER}/${processTag()}-${env.uuid().replaceAll('-', '')}`;

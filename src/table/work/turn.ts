@@ -1,0 +1,69 @@
+/**
+ * Turns of the event loop: work that would not wait for anything lets everything else go on after
+ * a few milliseconds. However many requests work at once, one of them goes on in each round of the
+ * loop, first come, first served, so that what is short never waits for more than one turn.
+ */
+import type { Env } from '../../env.ts';
+
+const MILLISECONDS = 8;
+/** Of work that begins while others wait for their turns. */
+const FIRST_MILLISECONDS = 2;
+const STEPS = 256;
+
+const waiting: (() => void)[] = [];
+
+function goOn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(goOn);
+}
+
+/** Resolves in a later round of the event loop, alone among those that wait here. */
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(goOn);
+  });
+
+export class Turn {
+  /** Whether a look at the folder of the fragments found no link in this turn. */
+  entered = false;
+  readonly #env: Env;
+  #start: number;
+  #most = waiting.length > 0 ? FIRST_MILLISECONDS : MILLISECONDS;
+  #steps = 0;
+
+  constructor(env: Env) {
+    this.#env = env;
+    this.#start = env.now();
+  }
+
+  /** Asked before each fragment, and each batch of a large one. */
+  isOver(): boolean {
+    this.#steps += 1;
+    return this.#steps > STEPS || this.#env.now() - this.#start >= this.#most;
+  }
+
+  /** Lets everything else go on, and begins another. */
+  async pass(): Promise<void> {
+    await nextTurn();
+    this.entered = false;
+    this.#steps = 0;
+    this.#most = MILLISECONDS;
+    this.#start = this.#env.now();
+  }
+}
+
+/** Runs work that yields between its steps, and lets everything else go on where a turn is over. */
+export async function inTurns<Result>(
+  turn: Turn,
+  steps: Generator<void, Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (!turn.isOver()) continue;
+    await turn.pass();
+    signal?.throwIfAborted();
+  }
+}

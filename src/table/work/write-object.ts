@@ -1,0 +1,18 @@
+/** Writing one whole new object under a name nobody refers to yet. */
+import type { WritableStore } from '../../store/index.ts';
+
+/**
+ * Durable, as the store is set, once it resolves; its folder is the caller's to sync. It is flushed
+ * after `flushing`: what is flushed at one time shares a commit of the disk's journal.
+ */
+export async function writeObject(
+  store: WritableStore,
+  path: string,
+  bytes: Uint8Array,
+  flushing?: Promise<unknown>,
+): Promise<void> {
+  const writer = await store.create(path);
+  await writer.write([bytes]);
+  await flushing;
+  await writer.finish();
+}

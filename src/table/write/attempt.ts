@@ -1,0 +1,103 @@
+/**
+ * Commits whose files depend on the base they are built on: what an attempt that lost had written
+ * is removed again. Knows files only, not what is in them.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import { deletionFile, fragmentFile } from '../../format/index.ts';
+import {
+  announced,
+  type Committed,
+  commit,
+  type Draft,
+  type Engine,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import type { WriteOptions } from './append.ts';
+import type { DeletionEdits } from './delete-rows.ts';
+import type { NewFragment } from './write.ts';
+
+/** The files of one attempt. */
+export class AttemptFiles {
+  readonly #engine: Engine;
+  readonly #tableFolder: string;
+  #files: string[] = [];
+
+  constructor(engine: Engine, tableFolder: string) {
+    this.#engine = engine;
+    this.#tableFolder = tableFolder;
+  }
+
+  addFragments(fragments: readonly NewFragment[]): void {
+    for (const { file } of fragments) this.#files.push(fragmentFile(this.#tableFolder, file));
+  }
+
+  addDeletions(edits: DeletionEdits): void {
+    for (const { deletion } of edits.replaced.values()) {
+      if (deletion !== undefined) this.#files.push(deletionFile(this.#tableFolder, deletion.file));
+    }
+  }
+
+  /** Removes the files; one that cannot be removed is left to cleanup. */
+  async discard(): Promise<void> {
+    const files = this.#files;
+    this.#files = [];
+    for (const file of files) {
+      try {
+        await this.#engine.store.delete(file);
+      } catch {
+        // Nothing refers to it.
+      }
+    }
+  }
+}
+
+export type BuildWithFiles = (
+  engine: Engine,
+  base: Snapshot | undefined,
+  files: AttemptFiles,
+) => Promise<Draft | undefined>;
+
+/**
+ * As commit, with the files of every attempt but the one that was committed removed. Files are
+ * written with the engine that `build` is given.
+ */
+export const commitWithFiles = (
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions,
+  build: BuildWithFiles,
+): Promise<Committed> =>
+  announced(engine, branch.tableFolder, (writing) => attempted(writing, branch, options, build));
+
+async function attempted(
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions,
+  build: BuildWithFiles,
+): Promise<Committed> {
+  const files = new AttemptFiles(engine, branch.tableFolder);
+  try {
+    return await commit(engine, branch, {
+      transaction: options.transaction,
+      signal: options.signal,
+      build: async (base) => {
+        await files.discard();
+        try {
+          return await build(engine, base, files);
+        } catch (error) {
+          await files.discard();
+          throw error;
+        }
+      },
+    });
+  } catch (error) {
+    if (isBetweenAttempts(error, options.signal)) await files.discard();
+    throw error;
+  }
+}
+
+/** Errors thrown between attempts only; after any other one a version may need the files. */
+export const isBetweenAttempts = (error: unknown, signal: AbortSignal | undefined): boolean =>
+  isDirspaceError(error, 'ConcurrentModification') ||
+  (signal?.aborted === true && error === signal.reason);

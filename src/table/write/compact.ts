@@ -1,0 +1,319 @@
+/**
+ * Compaction: runs of small fragments, and fragments with many deleted rows, become larger ones in
+ * their place, as one version. Rows, their order and their values stay; their row ids do not.
+ */
+import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
+import { isDirspaceError } from '../../errors.ts';
+import { type FragmentEntry, fragmentFile, liveRows } from '../../format/index.ts';
+import { deletedRows, openFragment, readFields } from '../fragments/index.ts';
+import { selectedCount } from '../read/index.ts';
+import {
+  announced,
+  commit,
+  type Draft,
+  type Engine,
+  editFragments,
+  fragmentListOf,
+  isBaseGone,
+  resolveHead,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+import { type CompactionGoals, type FragmentRun, planCompaction } from './compaction-plan.ts';
+import { type NewFragment, writeFragments } from './write.ts';
+
+export interface CompactOptions extends CompactionGoals {
+  /** Says what would be rewritten and writes nothing. */
+  readonly dryRun: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: CompactionProgress) => void) | undefined;
+}
+
+export interface CompactionProgress {
+  readonly rowsDone: number;
+  readonly rowsTotal: number;
+}
+
+export interface CompactionReport {
+  readonly fragmentsRemoved: number;
+  readonly fragmentsAdded: number;
+  /** Fragments and deletion files that the newest version no longer refers to. */
+  readonly filesRemoved: number;
+  readonly filesAdded: number;
+  /** Undefined when nothing was rewritten. */
+  readonly version: number | undefined;
+}
+
+/** A share of deleted rows from which a fragment is worth rewriting. */
+export const DEFAULT_MAX_DELETED_SHARE = 0.1;
+/** Runs that are rewritten side by side: one is encoded while another waits for the disk. */
+const SIDE_BY_SIDE = 2;
+/** Rounds after which runs that others keep changing are left as they are. */
+const ROUNDS = 3;
+
+const NOTHING: CompactionReport = {
+  fragmentsRemoved: 0,
+  fragmentsAdded: 0,
+  filesRemoved: 0,
+  filesAdded: 0,
+  version: undefined,
+};
+
+/**
+ * Concurrent appends always fit. A run of which a fragment was changed or removed meanwhile is left
+ * out and planned again.
+ */
+export async function compact(
+  engine: Engine,
+  branch: TableBranch,
+  options: CompactOptions,
+): Promise<CompactionReport> {
+  let report = NOTHING;
+  for (let round = 0; round < ROUNDS; round++) {
+    const base = (await resolveHead(engine, branch))?.snapshot;
+    if (base === undefined) return report;
+    const runs = planCompaction(await base.fragments(), options);
+    if (runs.length === 0) return report;
+    if (options.dryRun) return runs.map(expected).reduce(sum, NOTHING);
+    let outcome: Awaited<ReturnType<typeof compactRuns>>;
+    try {
+      outcome = await compactRuns(engine, base, runs, options);
+    } catch (error) {
+      if (round < ROUNDS - 1 && (await isBaseGone(engine, base, error))) continue;
+      throw error;
+    }
+    report = sum(report, outcome.report);
+    if (!outcome.again) return report;
+  }
+  return report;
+}
+
+function expected(run: FragmentRun): CompactionReport {
+  const rows = run.reduce((total, fragment) => total + liveRows(fragment), 0);
+  const added = rows > 0 ? 1 : 0;
+  return { ...counts(run), fragmentsAdded: added, filesAdded: added, version: undefined };
+}
+
+const counts = (run: FragmentRun): { fragmentsRemoved: number; filesRemoved: number } => ({
+  fragmentsRemoved: run.length,
+  filesRemoved: run.reduce((files, { deletion }) => files + (deletion === undefined ? 1 : 2), 0),
+});
+
+const sum = (left: CompactionReport, right: CompactionReport): CompactionReport => ({
+  fragmentsRemoved: left.fragmentsRemoved + right.fragmentsRemoved,
+  fragmentsAdded: left.fragmentsAdded + right.fragmentsAdded,
+  filesRemoved: left.filesRemoved + right.filesRemoved,
+  filesAdded: left.filesAdded + right.filesAdded,
+  version: right.version ?? left.version,
+});
+
+/** A run and what takes its place. */
+interface Rewritten {
+  readonly run: FragmentRun;
+  readonly fragments: readonly NewFragment[];
+}
+
+function compactRuns(
+  engine: Engine,
+  base: Snapshot,
+  runs: readonly FragmentRun[],
+  options: CompactOptions,
+): Promise<{ readonly report: CompactionReport; readonly again: boolean }> {
+  return announced(engine, base.branch.tableFolder, (writing) =>
+    replaceRuns(writing, base, runs, options),
+  );
+}
+
+async function replaceRuns(
+  engine: Engine,
+  base: Snapshot,
+  runs: readonly FragmentRun[],
+  options: CompactOptions,
+): Promise<{ readonly report: CompactionReport; readonly again: boolean }> {
+  const { rewritten, durable } = await rewriteRuns(engine, base, runs, options);
+  let used: readonly Rewritten[] = [];
+  let version: number | undefined;
+  try {
+    const committed = await commit(engine, base.branch, {
+      signal: options.signal,
+      // What was replaced as a whole is noticed run by run, like any other change.
+      survivesOverwrite: true,
+      after: durable,
+      build: async (newest) => {
+        used = newest === undefined ? [] : await stillFitting(base, newest, rewritten);
+        return newest === undefined || used.length === 0
+          ? undefined
+          : compacted(engine, newest, used);
+      },
+    });
+    if (committed.transaction !== undefined) version = committed.snapshot.version;
+  } catch (error) {
+    if (!isDirspaceError(error, 'CommitStateUnknown')) await discard(engine, base, rewritten);
+    throw error;
+  }
+  const left = rewritten.filter((one) => !used.includes(one));
+  await discard(engine, base, left);
+  const report = used
+    .map(({ run, fragments }) => ({
+      ...counts(run),
+      fragmentsAdded: fragments.length,
+      filesAdded: fragments.length,
+      version,
+    }))
+    .reduce(sum, NOTHING);
+  return { report, again: left.length > 0 };
+}
+
+/** Reads and writes a few runs at a time; on any error nothing that was written stays. */
+async function rewriteRuns(
+  engine: Engine,
+  base: Snapshot,
+  runs: readonly FragmentRun[],
+  options: CompactOptions,
+): Promise<{ readonly rewritten: readonly Rewritten[]; readonly durable: Promise<unknown> }> {
+  const rewritten: (Rewritten & { readonly durable: Promise<unknown> })[] = [];
+  const limits = {
+    ...engine.limits,
+    fragmentRows: options.targetRows,
+    fragmentBytes: options.targetBytes,
+  };
+  const rowsTotal = runs.flat().reduce((rows, fragment) => rows + liveRows(fragment), 0);
+  let rowsDone = 0;
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < runs.length; at = next++) {
+      const run = runs[at] as FragmentRun;
+      const stream: RecordBatchStream = {
+        schema: base.schema,
+        [Symbol.asyncIterator]: () => liveBatches(engine, base, run),
+      };
+      const { fragments, durable, rows } = await writeFragments(
+        { ...engine, limits },
+        base.branch.tableFolder,
+        stream,
+        base.fields,
+        options.signal,
+      );
+      rewritten.push({ run, fragments, durable });
+      rowsDone += rows;
+      options.onProgress?.({ rowsDone, rowsTotal });
+    }
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: SIDE_BY_SIDE }, work));
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) {
+    await discard(engine, base, rewritten);
+    throw failed.reason;
+  }
+  const durable = Promise.all(rewritten.map((one) => one.durable));
+  // Awaited by the commit; until then it must not count as unhandled.
+  durable.catch(() => {});
+  return { rewritten, durable };
+}
+
+/** The live rows of some fragments in their order, as the version describes them. */
+async function* liveBatches(
+  engine: Engine,
+  snapshot: Snapshot,
+  fragments: readonly FragmentEntry[],
+): AsyncGenerator<RecordBatch> {
+  const { schema } = snapshot;
+  const names = schema.fields.map((field) => field.name);
+  const turn = new Turn(engine.env);
+  for (const entry of fragments) {
+    if (turn.isOver()) await turn.pass();
+    const deleted = await deletedRows(engine, snapshot, entry);
+    const reader = await openFragment(engine, snapshot, entry, { fresh: true, turn });
+    try {
+      let first = 0;
+      for (const [index, { rows }] of reader.footer.batches.entries()) {
+        const kept = deleted?.keptBetween(first, rows);
+        const count = selectedCount(kept, rows);
+        first += rows;
+        if (count === 0) continue;
+        const place = { reader, entry, index, rows };
+        yield recordBatch(schema, await readFields({ snapshot }, place, names, kept), count);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+}
+
+/** The runs whose fragments stand side by side in the newest version just as they were read. */
+async function stillFitting(
+  base: Snapshot,
+  newest: Snapshot,
+  rewritten: readonly Rewritten[],
+): Promise<readonly Rewritten[]> {
+  if (newest === base || newest.checksum === base.checksum) return rewritten;
+  // Another schema: the new fragments were written under the old one, their statistics too.
+  if (!hasSameSchema(base, newest)) return [];
+  const fragments = await newest.fragments();
+  const positions = new Map(fragments.map((fragment, at) => [fragment.id, at]));
+  return rewritten.filter(({ run }) => {
+    const start = positions.get(run[0]?.id ?? -1);
+    if (start === undefined) return false;
+    return run.every((entry, at) => isSame(entry, fragments[start + at]));
+  });
+}
+
+const hasSameSchema = (base: Snapshot, newest: Snapshot): boolean =>
+  base.manifest.schema === newest.manifest.schema ||
+  (base.manifest.fieldIds.join() === newest.manifest.fieldIds.join() &&
+    JSON.stringify(base.manifest.schema) === JSON.stringify(newest.manifest.schema));
+
+const isSame = (before: FragmentEntry, now: FragmentEntry | undefined): boolean =>
+  before === now ||
+  (before.id === now?.id &&
+    before.file === now.file &&
+    before.deletion?.file === now.deletion?.file);
+
+async function compacted(
+  engine: Engine,
+  newest: Snapshot,
+  used: readonly Rewritten[],
+): Promise<Draft> {
+  const { manifest } = newest;
+  const spliced = new Map<number, readonly FragmentEntry[]>();
+  const removed = new Set<number>();
+  let nextFragmentId = manifest.nextFragmentId;
+  let added = 0;
+  for (const { run, fragments } of used) {
+    const [first, ...rest] = run;
+    if (first === undefined) continue;
+    const entries = fragments.map((fragment) => ({ ...fragment, id: nextFragmentId++ }));
+    spliced.set(first.id, entries);
+    for (const { id } of rest) removed.add(id);
+    added += fragments.length;
+  }
+  return {
+    kind: 'compact',
+    summary: { removed_fragments: removed.size + spliced.size, added_fragments: added },
+    schema: manifest.schema,
+    fieldIds: manifest.fieldIds,
+    nextFieldId: manifest.nextFieldId,
+    nextFragmentId,
+    metadata: manifest.metadata,
+    fragments: await editFragments(engine, newest.branch.tableFolder, fragmentListOf(manifest), {
+      spliced,
+      removed,
+    }),
+  };
+}
+
+/** Takes away fragments that no version will refer to; what cannot be removed is left to cleanup. */
+async function discard(
+  engine: Engine,
+  base: Snapshot,
+  rewritten: readonly { readonly fragments: readonly NewFragment[] }[],
+): Promise<void> {
+  for (const { file } of rewritten.flatMap(({ fragments }) => fragments)) {
+    try {
+      await engine.store.delete(fragmentFile(base.branch.tableFolder, file));
+    } catch {
+      // Nothing refers to it.
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/** Which fragments compaction rewrites together. Looks at entries only, never into files. */
+import { type FragmentEntry, liveRows } from '../../format/index.ts';
+
+export interface CompactionGoals {
+  /** Rows a fragment should have at most. */
+  readonly targetRows: number;
+  /** Bytes a fragment should have at most. */
+  readonly targetBytes: number;
+  /** A fragment of which a larger share of rows is deleted is rewritten without them. */
+  readonly maxDeletedShare: number;
+  /** Leaves large fragments alone that have only few rows after them to join with. */
+  readonly tiered: boolean;
+}
+
+/** Neighbours in the list of fragments, in its order. */
+export type FragmentRun = readonly FragmentEntry[];
+
+/**
+ * Runs of neighbours that fit into one fragment together. Planning what came out of the plan gives
+ * nothing: runs are filled in order, and two of them next to each other never fit into one.
+ */
+export function planCompaction(
+  fragments: readonly FragmentEntry[],
+  goals: CompactionGoals,
+): FragmentRun[] {
+  const runs: FragmentEntry[][] = [];
+  let open: FragmentEntry[] = [];
+  let rows = 0;
+  let bytes = 0;
+  const close = (): void => {
+    if (open.length > 0) runs.push(open);
+    open = [];
+    rows = 0;
+    bytes = 0;
+  };
+  for (const fragment of fragments) {
+    const live = liveRows(fragment);
+    const size = liveBytes(fragment);
+    if (rows + live > goals.targetRows || bytes + size > goals.targetBytes) close();
+    open.push(fragment);
+    rows += live;
+    bytes += size;
+  }
+  close();
+  return runs.flatMap((run) => {
+    const rest = goals.tiered ? withoutLargeHead(run) : run;
+    const worthwhile = rest.length > 1 || rest.some((fragment) => isHollow(fragment, goals));
+    return worthwhile ? [rest] : [];
+  });
+}
+
+const isHollow = (fragment: FragmentEntry, goals: CompactionGoals): boolean =>
+  (fragment.deletion?.rows ?? 0) > fragment.rows * goals.maxDeletedShare;
+
+/** Rewriting a large fragment for the few rows behind it, over and over, would cost the square. */
+function withoutLargeHead(run: FragmentRun): FragmentRun {
+  let rest = run.reduce((sum, fragment) => sum + liveRows(fragment), 0);
+  let first = 0;
+  for (const fragment of run) {
+    rest -= liveRows(fragment);
+    if (liveRows(fragment) <= rest) break;
+    first += 1;
+  }
+  return run.slice(first);
+}
+
+/** About the bytes that the live rows take. */
+const liveBytes = (fragment: FragmentEntry): number =>
+  Math.ceil(fragment.bytes * (liveRows(fragment) / Math.max(1, fragment.rows)));

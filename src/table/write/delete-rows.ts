@@ -1,0 +1,237 @@
+/** Deleting rows: new deletion files beside untouched fragments; emptied fragments are dropped. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import {
+  type DeletionEntry,
+  deletionFile,
+  encodeDeletions,
+  type FragmentEntry,
+  unionDeletions,
+} from '../../format/index.ts';
+import { deletedRows, rememberDeleted } from '../fragments/index.ts';
+import { matchingRows, pipelined, planScan, type ScanPlan, selectedCount } from '../read/index.ts';
+import {
+  announced,
+  type Committed,
+  commit,
+  type Draft,
+  type Engine,
+  editFragments,
+  fragmentListOf,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import { andThen, writeObject } from '../work/index.ts';
+import { emptyTable, type WriteOptions } from './append.ts';
+
+export interface RowsDeleted extends Committed {
+  readonly deletedRows: number;
+}
+
+/** Ids that name no live row are ignored; if none does, no version is made. */
+export function deleteRowsById(
+  engine: Engine,
+  branch: TableBranch,
+  rowIds: readonly bigint[],
+  options: WriteOptions = {},
+): Promise<RowsDeleted> {
+  const wanted = groupByFragment(rowIds);
+  return deleteFound(engine, branch, { ...options, namesRowIds: true }, async () => wanted);
+}
+
+/** Deletes the rows for which the predicate is true, again on newer versions after a conflict. */
+export function deleteWhere(
+  engine: Engine,
+  branch: TableBranch,
+  filter: string,
+  options: WriteOptions = {},
+): Promise<RowsDeleted> {
+  return deleteFound(engine, branch, options, async (base) => {
+    const { signal } = options;
+    return matchingOffsets(
+      await planScan(engine, base, { columns: [], filter, keep: false, signal }),
+    );
+  });
+}
+
+/** `find` gives the offsets of the rows that go, by fragment id. */
+function deleteFound(
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions & { readonly namesRowIds?: boolean },
+  find: (base: Snapshot) => Promise<ReadonlyMap<number, readonly number[] | Uint32Array>>,
+): Promise<RowsDeleted> {
+  return announced(engine, branch.tableFolder, async (writing) => {
+    let deletedRows = 0;
+    const committed = await commit(writing, branch, {
+      ...options,
+      build: async (base) => {
+        if (base === undefined) throw emptyTable();
+        const edits = await deleteOffsets(writing, base, await find(base));
+        deletedRows = edits.deletedRows;
+        return deletedRows === 0 ? undefined : draftOf(writing, base, edits);
+      },
+    });
+    return { ...committed, deletedRows };
+  });
+}
+
+/** Offsets in their fragments of all rows a plan selects, by fragment id. */
+export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint32Array>> {
+  const found = new Map<number, Uint32Array[]>();
+  const matches = pipelined(plan, (place) =>
+    andThen(matchingRows(plan, place), (selection) => {
+      const count = selectedCount(selection, place.rows);
+      return count === 0 ? undefined : { place, selection, count };
+    }),
+  );
+  for await (const { place, selection, count } of matches) {
+    const offsets = new Uint32Array(count);
+    for (let at = 0; at < count; at++) offsets[at] = place.first + (selection?.[at] ?? at);
+    const group = found.get(place.entry.id);
+    if (group === undefined) found.set(place.entry.id, [offsets]);
+    else group.push(offsets);
+  }
+  return new Map([...found].map(([id, parts]) => [id, joined(parts)]));
+}
+
+export function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Offsets per fragment id. */
+function groupByFragment(rowIds: readonly bigint[]): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  for (const rowId of rowIds) {
+    const fragment = Number(rowId >> 32n);
+    const offset = Number(rowId & 0xffff_ffffn);
+    const group = groups.get(fragment);
+    if (group === undefined) groups.set(fragment, [offset]);
+    else group.push(offset);
+  }
+  return groups;
+}
+
+export interface DeletionEdits {
+  readonly replaced: ReadonlyMap<number, FragmentEntry>;
+  readonly removed: ReadonlySet<number>;
+  readonly deletedRows: number;
+  /** Resolves once all deletion files are on disk for good. */
+  readonly durable: Promise<unknown>;
+}
+
+/** Writes the deletion files that take these offsets out of the snapshot's fragments. */
+export async function deleteOffsets(
+  engine: Engine,
+  base: Snapshot,
+  offsets: ReadonlyMap<number, readonly number[] | Uint32Array>,
+): Promise<DeletionEdits> {
+  const replaced = new Map<number, FragmentEntry>();
+  const removed = new Set<number>();
+  const files = new DeletionFiles(engine, base);
+  let count = 0;
+  for (const entry of await base.fragments()) {
+    const wanted = offsets.get(entry.id);
+    if (wanted === undefined) continue;
+    const before = (await deletedRows(engine, base, entry))?.offsets ?? new Uint32Array(0);
+    const after = union(before, wanted, entry.rows);
+    if (after.length === before.length) continue;
+    count += after.length - before.length;
+    if (after.length === entry.rows) removed.add(entry.id);
+    else replaced.set(entry.id, { ...entry, deletion: await files.write(after, entry.rows) });
+  }
+  return { replaced, removed, deletedRows: count, durable: files.durable() };
+}
+
+/** Files written at once: each holds a descriptor until it is on disk. */
+const AT_ONCE = 16;
+
+class DeletionFiles {
+  readonly #engine: Engine;
+  readonly #folder: string;
+  readonly #writes: Promise<void>[] = [];
+  /** A turn later the manifest is written too, and one commit of the disk's journal carries all. */
+  readonly #flushing: Promise<void> = nextTurn();
+
+  constructor(engine: Engine, base: Snapshot) {
+    this.#engine = engine;
+    this.#folder = base.branch.tableFolder;
+  }
+
+  async write(offsets: Uint32Array, rows: number): Promise<DeletionEntry> {
+    const file = await this.#engine.newObject();
+    const bytes = encodeDeletions(offsets, rows);
+    await this.#writes.at(-AT_ONCE);
+    const path = deletionFile(this.#folder, file);
+    const write = writeObject(this.#engine.store, path, bytes, this.#flushing);
+    // Whoever awaits `durable` sees the error; until then it must not count as unhandled.
+    write.catch(() => {});
+    this.#writes.push(write);
+    const entry = { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
+    rememberDeleted(this.#engine, entry, offsets);
+    return entry;
+  }
+
+  durable(): Promise<unknown> {
+    if (this.#writes.length === 0) return Promise.resolve();
+    const folders = [`${this.#folder}/deletions`];
+    const named = this.#flushing.then(() => this.#engine.store.syncFolders(folders));
+    const durable = Promise.all([...this.#writes, named]);
+    durable.catch(() => {});
+    return durable;
+  }
+}
+
+/** Sorted and unique; offsets past the fragment's rows are dropped. */
+function union(
+  before: Uint32Array,
+  added: readonly number[] | Uint32Array,
+  rows: number,
+): Uint32Array {
+  const sorted = isAscending(added)
+    ? new Uint32Array(added)
+    : Uint32Array.from(new Set(added)).sort();
+  let valid = sorted.length;
+  while (valid > 0 && (sorted[valid - 1] as number) >= rows) valid -= 1;
+  return unionDeletions(before, sorted.subarray(0, valid));
+}
+
+/** Without repeats. */
+function isAscending(values: readonly number[] | Uint32Array): boolean {
+  for (let at = 1; at < values.length; at++) {
+    if ((values[at - 1] as number) >= (values[at] as number)) return false;
+  }
+  return true;
+}
+
+async function draftOf(engine: Engine, base: Snapshot, edits: DeletionEdits): Promise<Draft> {
+  const { manifest } = base;
+  return {
+    kind: 'delete',
+    summary: {
+      deleted_rows: edits.deletedRows,
+      removed_fragments: edits.removed.size,
+      changed_fragments: edits.replaced.size,
+    },
+    schema: manifest.schema,
+    fieldIds: manifest.fieldIds,
+    nextFieldId: manifest.nextFieldId,
+    nextFragmentId: manifest.nextFragmentId,
+    metadata: manifest.metadata,
+    fragments: await editFragments(
+      engine,
+      base.branch.tableFolder,
+      fragmentListOf(manifest),
+      edits,
+    ),
+    after: edits.durable,
+  };
+}

@@ -1,0 +1,21 @@
+/** Changes of a table: append, delete, update, schema changes, compaction. */
+
+export { addColumns, type NewColumn } from './add-columns.ts';
+export {
+  append,
+  emptyTable,
+  isEmptyTable,
+  overwrite,
+  type RowsCommitted,
+  replaced,
+  type WriteOptions,
+} from './append.ts';
+export { commitWithFiles } from './attempt.ts';
+export { type CompactionReport, compact, DEFAULT_MAX_DELETED_SHARE } from './compact.ts';
+export type { CompactionGoals } from './compaction-plan.ts';
+export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
+export { alterColumns, dropColumns, updateFieldMetadata } from './evolve.ts';
+export { matchFields } from './match-fields.ts';
+export { replaceSchemaMetadata, restore, restored } from './revise.ts';
+export { RowOffsets, replacingDraft, updateRows } from './update.ts';
+export { writeFragments } from './write.ts';

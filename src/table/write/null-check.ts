@@ -1,0 +1,32 @@
+/** Whether a field holds nulls: by statistics where they tell, else by a look at the rows. */
+import { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { FieldPlace } from '../fields/index.ts';
+import { countMatches, planScan } from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+
+/** @throws InvalidInput saying how many rows are null */
+export async function requireNoNulls(
+  engine: Engine,
+  base: Snapshot,
+  place: FieldPlace,
+): Promise<void> {
+  for (const { field } of place.chain.slice(0, -1)) {
+    if (DataType.isStruct(field.type)) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `Whether ${JSON.stringify(place.name)} may be null cannot be changed: it lies in a list.`,
+    );
+  }
+  const names = place.chain.map(({ field }) => `"${field.name.replaceAll('"', '""')}"`);
+  const parent = names.slice(0, -1).join('.');
+  const isNull = `${names.join('.')} IS NULL`;
+  const filter = parent === '' ? isNull : `${isNull} AND ${parent} IS NOT NULL`;
+  const nulls = await countMatches(await planScan(engine, base, { columns: [], filter }));
+  if (nulls === 0) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The column ${JSON.stringify(place.name)} cannot be made required: it is null in ${nulls} rows. Update or delete those first.`,
+    { details: { column: place.name, nulls } },
+  );
+}

@@ -1,0 +1,206 @@
+/**
+ * Fragments written anew with more columns, row by row in the same places, so that row ids and
+ * deletion files still hold.
+ */
+import {
+  concatData,
+  type Data,
+  gather,
+  nullColumn,
+  type RecordBatch,
+  recordBatch,
+  recordBatchStream,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/index.ts';
+import { readFields } from '../fragments/index.ts';
+import {
+  type BatchPlace,
+  breathe,
+  evaluateRows,
+  fragmentPlaces,
+  planScan,
+  ROW_ID,
+  ROW_OFFSET,
+  readSelected,
+  type ScanPlan,
+} from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { type Assignment, assignedValues, readSource, withChild } from './assignments.ts';
+import { schemaOf } from './schema-version.ts';
+import { type NewFragment, removeFragments, writeFragments } from './write.ts';
+
+interface RewrittenFragment {
+  readonly fragment: NewFragment;
+  readonly durable: Promise<unknown>;
+}
+
+/** Writes fragments anew with more columns; what an attempt wrote serves the next where it can. */
+export class FragmentRewriter {
+  readonly #engine: Engine;
+  readonly #tableFolder: string;
+  readonly #signal: AbortSignal | undefined;
+  /** By the file it was written from. */
+  #written = new Map<string, RewrittenFragment>();
+  #used = new Set<string>();
+  #schema = '';
+
+  constructor(engine: Engine, tableFolder: string, signal: AbortSignal | undefined) {
+    // A fragment stays one fragment, whatever the limits say: its rows keep their places.
+    const unlimited = {
+      fragmentRows: Number.POSITIVE_INFINITY,
+      fragmentBytes: Number.POSITIVE_INFINITY,
+    };
+    this.#engine = { ...engine, limits: { ...engine.limits, ...unlimited } };
+    this.#tableFolder = tableFolder;
+    this.#signal = signal;
+  }
+
+  async rewrite(
+    base: Snapshot,
+    tree: readonly IdentifiedField[],
+    assignments: readonly Assignment[],
+  ): Promise<{ replaced: Map<number, FragmentEntry>; durable: Promise<unknown> }> {
+    const { schema, fieldIds, nextFieldId } = base.manifest;
+    const now = JSON.stringify([schema, fieldIds, nextFieldId]);
+    const movable = assignments.every(({ expression }) => !expression.usesRowOffset);
+    if (now !== this.#schema || !movable) await this.discard();
+    this.#schema = now;
+    this.#used = new Set();
+    const replaced = new Map<number, FragmentEntry>();
+    const names = new Set(assignments.flatMap(({ expression }) => expression.columns));
+    if (assignments.some(({ expression }) => expression.usesRowId)) names.add(ROW_ID);
+    if (!movable) names.add(ROW_OFFSET);
+    const plan = await planScan(this.#engine, base, {
+      columns: [...names],
+      fresh: true,
+      signal: this.#signal,
+    });
+    const columns = new WiderColumns(base, tree, assignments, plan);
+    let position = 0;
+    for (const entry of await base.fragments()) {
+      this.#signal?.throwIfAborted();
+      const made = this.#written.get(entry.file) ?? (await this.#write(columns, entry, position));
+      this.#written.set(entry.file, made);
+      this.#used.add(entry.file);
+      replaced.set(entry.id, { ...made.fragment, id: entry.id, deletion: entry.deletion });
+      position += liveRows(entry);
+    }
+    const durable = Promise.all([...this.#written.values()].map((made) => made.durable));
+    durable.catch(() => {});
+    return { replaced, durable };
+  }
+
+  async #write(
+    columns: WiderColumns,
+    entry: FragmentEntry,
+    position: number,
+  ): Promise<RewrittenFragment> {
+    const { schema } = columns;
+    const stream = recordBatchStream(schema, columns.batches(entry, position));
+    const { fragments, durable } = await writeFragments(
+      this.#engine,
+      this.#tableFolder,
+      stream,
+      columns.tree,
+      this.#signal,
+    );
+    const [fragment, ...more] = fragments;
+    if (fragment !== undefined && more.length === 0 && fragment.rows === entry.rows) {
+      return { fragment, durable };
+    }
+    throw new DirspaceError('Internal', `A fragment was rewritten as ${fragments.length}.`);
+  }
+
+  async discard(): Promise<void> {
+    await this.#remove([...this.#written.keys()]);
+  }
+
+  /** What was written from fragments that are no longer part of the table. */
+  async discardUnused(): Promise<void> {
+    await this.#remove([...this.#written.keys()].filter((file) => !this.#used.has(file)));
+  }
+
+  async #remove(files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      const made = this.#written.get(file);
+      this.#written.delete(file);
+      if (made === undefined) continue;
+      try {
+        await removeFragments(this.#engine, this.#tableFolder, [made.fragment]);
+      } catch {
+        // Nothing refers to it; cleanup finds it.
+      }
+    }
+  }
+}
+
+/** The columns of a fragment with the new ones beside them. */
+class WiderColumns {
+  readonly tree: readonly IdentifiedField[];
+  readonly schema: Snapshot['schema'];
+  readonly #base: Snapshot;
+  readonly #assignments: readonly Assignment[];
+  readonly #plan: ScanPlan;
+  readonly #adapters: readonly (Adapter | null)[];
+
+  constructor(
+    base: Snapshot,
+    tree: readonly IdentifiedField[],
+    assignments: readonly Assignment[],
+    plan: ScanPlan,
+  ) {
+    this.tree = tree;
+    this.schema = schemaOf(base, tree);
+    this.#base = base;
+    this.#assignments = assignments;
+    this.#plan = plan;
+    this.#adapters = base.fields.map((field, at) =>
+      adapterBetween(tree[at] as IdentifiedField, field),
+    );
+  }
+
+  async *batches(entry: FragmentEntry, position: number): AsyncGenerator<RecordBatch> {
+    for await (const place of fragmentPlaces(this.#plan, entry, position)) {
+      this.#plan.signal?.throwIfAborted();
+      yield recordBatch(this.schema, await this.#columns(place), place.rows);
+    }
+  }
+
+  async #columns(place: BatchPlace): Promise<Data[]> {
+    const names = this.#base.fields.map(({ field }) => field.name);
+    const known = await readFields(this.#plan, place, names, undefined);
+    const columns: (Data | undefined)[] = this.tree.map((node, at) => {
+      const data = known[at];
+      // Beside the one that is computed others may be null.
+      if (data === undefined) return nullColumn(node.field.type, place.rows);
+      const adapter = this.#adapters[at] ?? null;
+      return adapter === null ? data : adapter(data);
+    });
+    // Expressions see live rows only: of deleted ones they might refuse the values.
+    const live = place.deleted?.keptBetween(place.first, place.rows);
+    const rows = live === undefined ? place.rows : live.length;
+    const read = await readSelected(this.#plan, place, live);
+    const named = new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data]));
+    const [, context] = readSource(named, rows, this.#plan.memory);
+    for (const assignment of this.#assignments) {
+      const all = { columns: named, rows, context };
+      const values = await evaluateRows(this.#plan, assignment.expression, all, (source, sliced) =>
+        assignedValues(assignment, source, sliced),
+      );
+      await breathe(this.#plan);
+      const [top = 0, ...below] = assignment.place.positions;
+      columns[top] = withChild(columns[top], below, spread(values, live, place.rows));
+    }
+    return columns as Data[];
+  }
+}
+
+/** Values of live rows at their places among all rows, null in between. */
+function spread(values: Data, live: Uint32Array | undefined, rows: number): Data {
+  if (live === undefined) return values;
+  const from = new Uint32Array(rows).fill(values.length);
+  for (const [at, row] of live.entries()) from[row] = at;
+  return gather(concatData([values, nullColumn(values.type, 1)]), from);
+}

@@ -1,0 +1,61 @@
+/** Versions that have another schema than the one they were built on. */
+import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
+import type { OperationKind } from '../../format/index.ts';
+import { schemaToJson } from '../../protocol/index.ts';
+import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
+import {
+  type Committed,
+  commit,
+  type Draft,
+  type Engine,
+  type FragmentList,
+  fragmentListOf,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import { emptyTable, type WriteOptions } from './append.ts';
+
+export interface NewSchema {
+  readonly tree: readonly IdentifiedField[];
+  readonly nextFieldId?: number;
+  readonly fragments?: FragmentList;
+}
+
+/** A version with another schema; `change` is asked again on a newer base after a conflict. */
+export function changeSchema(
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions,
+  change: (base: Snapshot) => Promise<NewSchema | undefined>,
+  kind: OperationKind = 'schema',
+): Promise<Committed> {
+  return commit(engine, branch, {
+    transaction: options.transaction,
+    signal: options.signal,
+    build: async (base) => {
+      if (base === undefined) throw emptyTable();
+      const made = await change(base);
+      return made === undefined ? undefined : schemaDraft(base, made, kind);
+    },
+  });
+}
+
+export function schemaDraft(base: Snapshot, made: NewSchema, kind: OperationKind): Draft {
+  const { manifest } = base;
+  return {
+    kind,
+    summary: { fields: made.tree.length },
+    schema: schemaToJson(schemaOf(base, made.tree)),
+    fieldIds: listFieldIds(made.tree),
+    nextFieldId: made.nextFieldId ?? manifest.nextFieldId,
+    nextFragmentId: manifest.nextFragmentId,
+    metadata: manifest.metadata,
+    fragments: made.fragments ?? fragmentListOf(manifest),
+  };
+}
+
+export const schemaOf = (base: Snapshot, tree: readonly IdentifiedField[]): Schema =>
+  new SchemaType(
+    tree.map(({ field }) => field),
+    base.schema.metadata,
+  );

@@ -1,0 +1,190 @@
+/**
+ * Updating rows: the old ones are deleted where they lie, the changed ones written as new
+ * fragments, both in one version. Updated rows get new row ids and come last in row order.
+ */
+import {
+  type Data,
+  type RecordBatch,
+  recordBatch,
+  recordBatchStream,
+  sliceData,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  pipelined,
+  planScan,
+  readSelected,
+  selectedCount,
+  sliceRows,
+} from '../read/index.ts';
+import {
+  type Committed,
+  type Draft,
+  type Engine,
+  editFragments,
+  fragmentListOf,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
+import { emptyTable, type WriteOptions } from './append.ts';
+import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
+import { type AttemptFiles, commitWithFiles } from './attempt.ts';
+import { deleteOffsets, joined } from './delete-rows.ts';
+import { type Written, writeFragments } from './write.ts';
+
+export interface UpdateRequest {
+  /** Fields, nested ones with dots, and the SQL expressions of their new values. */
+  readonly updates: readonly (readonly [path: string, sql: string])[];
+  /** SQL; rows for which it is true are updated. All of them if absent. */
+  readonly filter?: string | undefined;
+}
+
+export interface RowsUpdated extends Committed {
+  readonly updatedRows: number;
+}
+
+/**
+ * One version with all of it; none if no row matches. Expressions see the row as it was. After a
+ * conflict the update is done anew on the newer version.
+ * @throws TableColumnNotFound, InvalidInput for a value that does not fit its column
+ */
+export async function updateRows(
+  engine: Engine,
+  branch: TableBranch,
+  request: UpdateRequest,
+  options: WriteOptions = {},
+): Promise<RowsUpdated> {
+  if (request.updates.length === 0) {
+    throw new DirspaceError('InvalidInput', 'The update sets no column.');
+  }
+  let updatedRows = 0;
+  const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
+    if (base === undefined) throw emptyTable();
+    const changed = await changeRows(writing, base, request, options.signal);
+    files.addFragments(changed.written.fragments);
+    updatedRows = changed.written.rows;
+    if (updatedRows === 0) return undefined;
+    return replacingDraft(writing, base, files, {
+      kind: 'update',
+      summary: { updated_rows: updatedRows },
+      ...changed,
+    });
+  });
+  return { ...committed, updatedRows };
+}
+
+interface ChangedRows {
+  readonly written: Written;
+  /** Offsets of the rows that go, by fragment id. */
+  readonly gone: ReadonlyMap<number, Uint32Array>;
+}
+
+async function changeRows(
+  engine: Engine,
+  base: Snapshot,
+  request: UpdateRequest,
+  signal: AbortSignal | undefined,
+): Promise<ChangedRows> {
+  const assignments = await compileAssignments(base, request.updates);
+  const names = neededColumns(base, assignments);
+  const plan = await planScan(engine, base, {
+    columns: names,
+    filter: request.filter,
+    fresh: true,
+    signal,
+  });
+  const gone = new RowOffsets();
+  const found = (place: BatchPlace) => {
+    const lent = new LentColumns(engine.scratch);
+    return andThen(matchingRows(plan, place, lent), (selection) => {
+      const rows = selectedCount(selection, place.rows);
+      return andThen(rows === 0 ? [] : readSelected(plan, place, selection, lent), (read) => {
+        lent.giveBack();
+        return rows === 0 ? undefined : { place, selection, rows, read };
+      });
+    });
+  };
+  const turn = new Turn(engine.env);
+  const weight = assignments.reduce((sum, { expression }) => sum + expression.weight, 0);
+  const most = sliceRows({ weight });
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    for await (const { place, selection, rows, read } of pipelined(plan, found)) {
+      gone.add(place.entry.id, place.first, selection, rows);
+      for (let from = 0; from < rows; from += most) {
+        const count = Math.min(most, rows - from);
+        const columns = new Map(
+          plan.columns.map(({ name }, at) => [name, sliceData(read[at] as Data, from, count)]),
+        );
+        const assigning = assignedColumns(base, assignments, columns, count, plan.memory);
+        const made = await inTurns(turn, assigning, signal);
+        yield recordBatch(base.schema, made, count);
+        if (turn.isOver()) await turn.pass();
+        signal?.throwIfAborted();
+      }
+    }
+  }
+  const stream = recordBatchStream(base.schema, batches());
+  const folder = base.branch.tableFolder;
+  const written = await writeFragments(engine, folder, stream, base.fields, signal);
+  return { written, gone: gone.all() };
+}
+
+/** Collects rows of batches as offsets in their fragments. */
+export class RowOffsets {
+  readonly #found = new Map<number, Uint32Array[]>();
+
+  /** `rows` are numbered within a batch that begins at `first`; undefined stands for `count` of them. */
+  add(fragment: number, first: number, rows: Uint32Array | undefined, count: number): void {
+    const offsets = new Uint32Array(count);
+    for (let at = 0; at < count; at++) offsets[at] = first + (rows?.[at] ?? at);
+    const group = this.#found.get(fragment);
+    if (group === undefined) this.#found.set(fragment, [offsets]);
+    else group.push(offsets);
+  }
+
+  all(): Map<number, Uint32Array> {
+    return new Map([...this.#found].map(([fragment, parts]) => [fragment, joined(parts)]));
+  }
+}
+
+export interface Replacement extends ChangedRows {
+  readonly kind: Draft['kind'];
+  readonly summary: Readonly<Record<string, number>>;
+}
+
+/** The draft of a version without the rows that go and with those that were written. */
+export async function replacingDraft(
+  engine: Engine,
+  base: Snapshot,
+  files: AttemptFiles,
+  { kind, summary, written, gone }: Replacement,
+): Promise<Draft> {
+  const { manifest } = base;
+  const edits = await deleteOffsets(engine, base, gone);
+  files.addDeletions(edits);
+  const durable = Promise.all([written.durable, edits.durable]);
+  // Whoever awaits it sees the error; until then it must not count as unhandled.
+  durable.catch(() => {});
+  const firstId = manifest.nextFragmentId;
+  const added = written.fragments.map((fragment, at) => ({ ...fragment, id: firstId + at }));
+  const folder = base.branch.tableFolder;
+  return {
+    kind,
+    summary: {
+      ...summary,
+      added_fragments: added.length,
+      removed_fragments: edits.removed.size,
+      changed_fragments: edits.replaced.size,
+    },
+    schema: manifest.schema,
+    fieldIds: manifest.fieldIds,
+    nextFieldId: manifest.nextFieldId,
+    nextFragmentId: firstId + added.length,
+    metadata: manifest.metadata,
+    fragments: await editFragments(engine, folder, fragmentListOf(manifest), { ...edits, added }),
+    after: durable,
+  };
+}

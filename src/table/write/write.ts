@@ -1,0 +1,265 @@
+/**
+ * Batches -> fragment files. Fragments are written once, before any commit is tried, read back,
+ * and referred to only by the manifest that a commit publishes.
+ */
+import {
+  batchBytes as bytesOf,
+  type RecordBatchStream,
+  rebatch,
+  type Schema,
+} from '../../arrow/index.ts';
+import { joined } from '../../bytes.ts';
+import {
+  decodeFooter,
+  decodeFragment as decodeWholeFragment,
+  encodeStatistics,
+  FragmentEncoder,
+  type FragmentEntry,
+  type FragmentSummary,
+  fragmentFile,
+} from '../../format/index.ts';
+import { withFieldIds } from '../../ipc/index.ts';
+import type { ObjectWriter } from '../../store/index.ts';
+import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
+import { rememberFooter } from '../fragments/index.ts';
+import type { Engine } from '../versions/index.ts';
+
+/** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
+export type NewFragment = Omit<FragmentEntry, 'id'>;
+
+export interface Written {
+  readonly fragments: readonly NewFragment[];
+  readonly rows: number;
+  /** Resolves once all of them are on disk for good. */
+  readonly durable: Promise<unknown>;
+}
+
+/** Encoded bytes held back to be written together. */
+const ONE_PIECE = 64 * 1024;
+/** How often a batch is in memory, in one form or another, while it and the next one are written. */
+const WRITE_COPIES = 3;
+/** Up to this size a fragment is read back and decoded whole; of larger ones the structure is. */
+const WHOLE_READ_BACK = 256 * 1024;
+
+/**
+ * Writes a stream as fragments with bounded memory. On any error, of the stream or of the disk,
+ * everything written is removed again.
+ */
+export async function writeFragments(
+  engine: Engine,
+  tableFolder: string,
+  stream: RecordBatchStream,
+  fields: readonly IdentifiedField[],
+  signal?: AbortSignal,
+): Promise<Written> {
+  const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
+  const held = engine.serverMemory?.hold('Rows that are written');
+  // A row that is larger than all memory is written nevertheless: it was counted as it came.
+  const most = (engine.serverMemory?.limit ?? 0) / 4;
+  try {
+    const { batchRows, batchBytes } = engine.limits;
+    const given = pulledAfter(stream, () => writer.settled());
+    for await (const batch of rebatch(given, stream.schema, {
+      rows: batchRows,
+      bytes: batchBytes,
+    })) {
+      signal?.throwIfAborted();
+      // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
+      held?.set(Math.max(held.bytes, Math.min(WRITE_COPIES * bytesOf(batch), most)));
+      await writer.write(batch);
+    }
+    return await writer.finish();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  } finally {
+    held?.end();
+  }
+}
+
+/** A batch may lie in memory that its maker fills anew for the next one: it is let go of first. */
+async function* pulledAfter<Batch>(
+  stream: AsyncIterable<Batch>,
+  settled: () => Promise<void>,
+): AsyncGenerator<Batch> {
+  for await (const batch of stream) {
+    yield batch;
+    await settled();
+  }
+}
+
+/** Of fragments that no version refers to. */
+export async function removeFragments(
+  engine: Engine,
+  tableFolder: string,
+  fragments: readonly NewFragment[],
+): Promise<void> {
+  for (const { file } of fragments) await engine.store.delete(fragmentFile(tableFolder, file));
+}
+
+interface MarkedSchema {
+  readonly fields: readonly IdentifiedField[];
+  readonly schema: Schema;
+}
+
+const markedSchemas = new WeakMap<Schema, MarkedSchema>();
+
+/** The schema with the ids of its fields: the same object while the same schema is written. */
+function markedSchema(schema: Schema, fields: readonly IdentifiedField[]): Schema {
+  const last = markedSchemas.get(schema);
+  if (last?.fields === fields) return last.schema;
+  const marked = withFieldIds(schema, listFieldIds(fields));
+  markedSchemas.set(schema, { fields, schema: marked });
+  return marked;
+}
+
+type Batch = Parameters<FragmentEncoder['batch']>[0];
+
+interface OpenFragment {
+  readonly file: string;
+  readonly encoder: FragmentEncoder;
+  readonly writer: ObjectWriter;
+  /** Encoded, not written yet: a small fragment goes to the disk in one piece. */
+  pending: Uint8Array[];
+  pendingBytes: number;
+  rows: number;
+  bytes: number;
+}
+
+class FragmentsWriter {
+  readonly #engine: Engine;
+  readonly #tableFolder: string;
+  readonly #schema: RecordBatchStream['schema'];
+  readonly #fieldIds: readonly number[];
+  readonly #done: NewFragment[] = [];
+  readonly #syncs: Promise<unknown>[] = [];
+  #open: OpenFragment | undefined;
+  /** The last write, which goes on while the next batch is encoded. */
+  #writing: Promise<void> | undefined;
+
+  constructor(
+    engine: Engine,
+    tableFolder: string,
+    stream: RecordBatchStream,
+    fields: readonly IdentifiedField[],
+  ) {
+    this.#engine = engine;
+    this.#tableFolder = tableFolder;
+    this.#schema = markedSchema(stream.schema, fields);
+    this.#fieldIds = fields.map((field) => field.id);
+  }
+
+  async write(batch: Batch): Promise<void> {
+    if (batch.numRows === 0) return;
+    this.#open ??= await this.#begin();
+    const open = this.#open;
+    this.#add(open, open.encoder.batch(batch));
+    open.rows += batch.numRows;
+    if (open.pendingBytes > ONE_PIECE) await this.#flush(open);
+    const { fragmentRows, fragmentBytes } = this.#engine.limits;
+    if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
+  }
+
+  /** Resolves once nothing of the batches so far is needed any more. */
+  async settled(): Promise<void> {
+    // What waits to be written is small, and so a copy.
+    await this.#writing;
+  }
+
+  async finish(): Promise<Written> {
+    await this.#end();
+    const folder = `${this.#tableFolder}/data`;
+    const durable =
+      this.#done.length === 0
+        ? Promise.resolve()
+        : Promise.all([...this.#syncs, this.#engine.store.syncFolders([folder])]);
+    // Whoever awaits it sees the error; until then it must not count as unhandled.
+    durable.catch(() => {});
+    const rows = this.#done.reduce((sum, fragment) => sum + fragment.rows, 0);
+    return { fragments: this.#done, rows, durable };
+  }
+
+  async abort(): Promise<void> {
+    await this.#writing?.catch(() => {});
+    await this.#open?.writer.abort();
+    await Promise.allSettled(this.#syncs);
+    await removeFragments(this.#engine, this.#tableFolder, this.#done);
+  }
+
+  async #begin(): Promise<OpenFragment> {
+    const file = await this.#engine.newObject();
+    const encoder = new FragmentEncoder(this.#schema);
+    const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
+    const open = { file, encoder, writer, pending: [], pendingBytes: 0, rows: 0, bytes: 0 };
+    this.#add(open, encoder.begin());
+    return open;
+  }
+
+  #add(open: OpenFragment, buffers: readonly Uint8Array[]): void {
+    for (const buffer of buffers) {
+      open.pending.push(buffer);
+      open.pendingBytes += buffer.length;
+      open.bytes += buffer.length;
+    }
+  }
+
+  async #flush(open: OpenFragment): Promise<void> {
+    const buffers = open.pending;
+    open.pending = [];
+    open.pendingBytes = 0;
+    await this.#writing;
+    this.#writing = open.writer.write(buffers);
+    // Whoever waits for it sees the error; until then it must not count as unhandled.
+    this.#writing.catch(() => {});
+  }
+
+  async #end(): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#add(open, open.encoder.end());
+    const summary = open.encoder.summary();
+    if (open.pendingBytes === open.bytes) {
+      // In memory as a whole: an encoder's mistake shows before anything is written.
+      const whole = joined(open.pending, open.bytes);
+      decodeWholeFragment(whole, summary, fragmentFile(this.#tableFolder, open.file));
+      await open.writer.write([whole]);
+    } else {
+      await this.#flush(open);
+      await this.#writing;
+      await this.#readBack(open.file, summary);
+    }
+    this.#open = undefined;
+    this.#done.push({
+      file: open.file,
+      rows: summary.rows,
+      bytes: summary.bytes,
+      footerBytes: summary.footerBytes,
+      footerChecksum: summary.footerChecksum,
+      fields: this.#fieldIds,
+      statistics: summary.statistics.map(encodeStatistics),
+      deletion: undefined,
+    });
+    const synced = open.writer.finish();
+    // `finish` hands the error on; until then it must not count as unhandled.
+    synced.catch(() => {});
+    this.#syncs.push(synced);
+  }
+
+  /** An encoder's mistake must never be committed: what was not checked in memory is read back. */
+  async #readBack(file: string, summary: FragmentSummary): Promise<void> {
+    const path = fragmentFile(this.#tableFolder, file);
+    const reader = await this.#engine.store.open(path);
+    if (reader === undefined) return;
+    try {
+      if (summary.bytes <= WHOLE_READ_BACK) {
+        decodeWholeFragment(await reader.read(0, summary.bytes), summary, path);
+      } else {
+        const start = summary.bytes - summary.footerBytes;
+        const footer = decodeFooter(await reader.read(start, summary.footerBytes), summary, path);
+        rememberFooter(this.#engine, { ...summary, file }, footer);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+}
