@@ -84,3 +84,27 @@ test('verifying goes through versions, fragments and columns in turns', async ()
   // 21 versions, of up to 21 fragments each, and 3 columns of every fragment.
   expect(rounds).toBeGreaterThanOrEqual(21 + (21 * 22) / 2 + 3 * 21);
 });
+
+test.each([
+  ['length', 'length(s) = 3'],
+  ['a pattern', "regexp_like(s, 'q+z{3}')"],
+])('%s of one text of 8 MB is found in turns', async (_, condition) => {
+  const { db } = await opened(1);
+  const table = await db.createTable('long', [{ s: 'x'.repeat(8 << 20) }]);
+  await table.countRows(condition.replaceAll('3', '4'));
+  const rounds = await roundsOf(() => table.countRows(condition));
+  expect(rounds).toBeGreaterThan(3);
+});
+
+test('rows of long texts are gone through a few at a time', async () => {
+  const { db } = await opened(1);
+  const rows = (length: number): { s: string }[] =>
+    Array.from({ length: 200 }, (_, at) => ({ s: `${at}`.padEnd(length) }));
+  const [short, long] = [
+    await db.createTable('short', rows(20)),
+    await db.createTable('long', rows(50_000)),
+  ];
+  const condition = "upper(s) = 'X' OR lower(s) = 'y'";
+  const atOnce = await roundsOf(() => short.countRows(condition));
+  expect(await roundsOf(() => long.countRows(condition))).toBeGreaterThan(atOnce + 3);
+});

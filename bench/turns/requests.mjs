@@ -2,8 +2,7 @@
 import * as zlib from 'node:zlib';
 import { arrow, batch, DIMENSION, field, mixed, narrowAt, numbers, wideSchema } from './data.mjs';
 
-const { Int32, Float64, List, RecordBatchStreamWriter, Schema, Utf8, makeData, tableToIPC, Table } =
-  arrow;
+const { Int32, Float64, List, Schema, Utf8, makeData, tableToIPC, Table } = arrow;
 
 const several = (count, of, joint) => Array.from({ length: count }, (_, at) => of(at)).join(joint);
 const aliases = (count, of) => ({

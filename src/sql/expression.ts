@@ -72,7 +72,7 @@ export interface CompiledExpression {
   toSql(): string;
 }
 
-const ONE_ROW = { length: 1 };
+const ONE_ROW = { length: 1, scale: 1 };
 
 const CACHED_PER_SCHEMA = 128;
 const LONG_SQL = 1 << 13;

@@ -281,6 +281,8 @@ export function lastFour(data: Uint8Array, end: number): number {
   );
 }
 
+const LONG_BYTES = 512;
+
 export function compareBytes(
   a: Uint8Array,
   aStart: number,
@@ -290,6 +292,9 @@ export function compareBytes(
   bEnd: number,
 ): number {
   const shared = Math.min(aEnd - aStart, bEnd - bStart);
+  // The runtime's own comparison takes a moment to begin, and a tenth of the time for long texts.
+  if (shared > LONG_BYTES)
+    return Buffer.compare(a.subarray(aStart, aEnd), b.subarray(bStart, bEnd));
   for (let k = 0; k < shared; k++) {
     const difference = (a[aStart + k] as number) - (b[bStart + k] as number);
     if (difference !== 0) return difference;

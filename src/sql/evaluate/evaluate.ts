@@ -115,6 +115,9 @@ function* appliedInSteps(
   frame: Frame,
 ): Generator<void, Column> {
   if (bound.kind === 'in') yield* prepareAmong(children[0] as Column, bound.values);
+  if (bound.kind === 'call' && bound.run.inSteps !== undefined) {
+    return yield* bound.run.inSteps(children, frame.length, bound.type, frame.memory);
+  }
   return appliedNode(bound, children, frame);
 }
 

@@ -14,7 +14,7 @@ const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
   coalesce: 64,
   list: 32,
   arithmetic: 16,
-  cast: 16,
+  cast: 64,
   rescale: 16,
   member: 16,
   in: 8,
@@ -72,12 +72,16 @@ export function weightOf(bound: Bound): Weight {
   return made;
 }
 
+interface Rows {
+  readonly length: number;
+  readonly scale: number;
+}
+
 /** Comparisons that evaluating the tree for the rows of a frame takes, about. */
-export function workOf(bound: Bound, { length }: { readonly length: number }): number {
+export function workOf(bound: Bound, { length, scale }: Rows): number {
   const { nodes, weight } = weightOf(bound);
-  return nodes * VISIT_WORK + length * weight;
+  return nodes * VISIT_WORK + length * scale * weight;
 }
 
 /** Whether a tree is evaluated without a break. */
-export const isLight = (bound: Bound, frame: { readonly length: number }): boolean =>
-  workOf(bound, frame) < LIGHT_WORK;
+export const isLight = (bound: Bound, rows: Rows): boolean => workOf(bound, rows) < LIGHT_WORK;

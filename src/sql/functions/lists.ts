@@ -2,7 +2,7 @@
  * Functions of lists. A null list gives null; a null inside a list equals nothing. They know
  * columns and canonical values.
  */
-
+import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant } from '../evaluate/index.ts';
 import {
   type Column,
@@ -53,15 +53,62 @@ const arrayHas: RowFunction = {
   },
 };
 
+/** Comparing so many pairs takes less than making a set. */
+const FEW_PAIRS = 64;
+/** Bytes of an item in a set. */
+const SET_ITEM = 40;
+
+/** Whether a value is in a list, for so many values: long lists become a set, of keys where need be. */
+function membership(
+  list: readonly Value[],
+  asked: number,
+  memory: BatchMemory,
+): (value: Value) => boolean {
+  if (list.length * asked <= FEW_PAIRS) return (value) => has(list, value);
+  memory.take(SET_ITEM * list.length);
+  const keys = new Set<Value>();
+  for (const item of list) if (item !== null) keys.add(keyOf(item));
+  return (value) => value !== null && keys.has(keyOf(value));
+}
+
+/** Equal for values that compare as equal, which have one type: a set takes 0 for -0 and NaN for NaN. */
+function keyOf(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'bigint') return String(part);
+    if (part instanceof Uint8Array) return Buffer.from(part).toString('latin1');
+    return typeof part === 'number' && !Number.isFinite(part) ? String(part) : part;
+  });
+}
+
+const lengthByRow = strict('array_length', ([list]) => BigInt(items(list).length));
+
+/** Told by where lists begin and end: their items are not looked at. */
+const arrayLength: RowFunction = {
+  ...lengthByRow,
+  evaluate(args, length, type, memory): Column {
+    const [list] = args;
+    if (list?.form !== 'list') return lengthByRow.evaluate(args, length, type, memory);
+    const { starts, ends, valid } = list;
+    const values = new BigInt64Array(length);
+    for (let i = 0; i < length; i++)
+      values[i] = BigInt((ends[i] as number) - (starts[i] as number));
+    return { form: 'wide', type, length, values, valid };
+  },
+};
+
 export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   array_has: arrayHas,
-  array_has_any: strict('array_has_any', ([list, wanted]) =>
-    items(wanted).some((item) => has(items(list), item)),
-  ),
-  array_has_all: strict('array_has_all', ([list, wanted]) =>
-    items(wanted).every((item) => has(items(list), item)),
-  ),
-  array_length: strict('array_length', ([list]) => BigInt(items(list).length)),
+  array_has_any: strict('array_has_any', ([list, wanted], _type, memory) => {
+    const among = membership(items(list), items(wanted).length, memory);
+    return items(wanted).some(among);
+  }),
+  array_has_all: strict('array_has_all', ([list, wanted], _type, memory) => {
+    const among = membership(items(list), items(wanted).length, memory);
+    return items(wanted).every(among);
+  }),
+  array_length: arrayLength,
   array_position: strict('array_position', ([list, wanted]) => {
     const at = items(list).findIndex((item) => item !== null && compareValues(item, wanted) === 0);
     return at < 0 ? null : BigInt(at + 1);

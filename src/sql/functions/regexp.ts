@@ -3,7 +3,9 @@
  * match, `regexp_match` gives the groups of the first one, `regexp_replace` puts a template in its
  * place, or with the flag `g` in that of each.
  */
-
+import type { DataType } from '../../arrow/index.ts';
+import type { BatchMemory } from '../../request-memory.ts';
+import { drained } from '../../steps.ts';
 import { compileRegexp, type Found, type LinearRegexp } from '../regexp/index.ts';
 import {
   type Column,
@@ -53,22 +55,37 @@ const likeByRow = strict(
 /** Text is read as it lies in its column. */
 const regexpLike: RowFunction = {
   ...likeByRow,
-  evaluate(args, length, type, memory): Column {
-    const [texts] = args;
-    const compiled = texts?.form === 'bytes' ? constantPattern(args) : null;
-    if (texts?.form !== 'bytes' || compiled === null) {
-      return likeByRow.evaluate(args, length, type, memory);
-    }
-    const { data, starts, ends, valid } = texts;
-    const truth = new Uint8Array(length);
-    for (let row = 0; row < length; row++) {
-      if (valid !== null && valid[row] === 0) continue;
-      const found = compiled.matches(data, starts[row] as number, ends[row] as number);
-      truth[row] = found ? TRUE : FALSE;
-    }
-    return truthColumn(maskNulls(truth, valid));
-  },
+  evaluate: (args, length, type, memory) => drained(regexpLikeInSteps(args, length, type, memory)),
+  inSteps: regexpLikeInSteps,
 };
+
+/** Longer texts are gone through in steps. */
+const LONG_BYTES = 1 << 18;
+
+function* regexpLikeInSteps(
+  args: readonly Column[],
+  length: number,
+  type: DataType,
+  memory: BatchMemory,
+): Generator<void, Column> {
+  const [texts] = args;
+  const compiled = texts?.form === 'bytes' ? constantPattern(args) : null;
+  if (texts?.form !== 'bytes' || compiled === null) {
+    return likeByRow.evaluate(args, length, type, memory);
+  }
+  const { data, starts, ends, valid } = texts;
+  const truth = new Uint8Array(length);
+  for (let row = 0; row < length; row++) {
+    if (valid !== null && valid[row] === 0) continue;
+    const [start, end] = [starts[row] as number, ends[row] as number];
+    const found =
+      end - start > LONG_BYTES
+        ? yield* compiled.matchesInSteps(data, start, end)
+        : compiled.matches(data, start, end);
+    truth[row] = found ? TRUE : FALSE;
+  }
+  return truthColumn(maskNulls(truth, valid));
+}
 
 /** Part `number` of a match: 0 is the whole, a group that took no part is null. */
 function partOf(text: string, found: Found, number: number): string | null {

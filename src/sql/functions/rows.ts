@@ -29,6 +29,24 @@ export function strict(
   };
 }
 
+/** A longer text is counted before it is made of its bytes. */
+const LONG_BYTES = 1 << 20;
+/** And so is a list of more items, each of so many bytes at least. */
+const LONG_LIST = 1 << 16;
+const ITEM_BYTES = 16;
+
+function boundedReader(column: Column, memory: BatchMemory): (row: number) => Value {
+  const read = reader(column);
+  if (column.form !== 'bytes' && column.form !== 'list') return read;
+  const { starts, ends, form } = column;
+  return (row) => {
+    const size = (ends[row] as number) - (starts[row] as number);
+    if (form === 'list' && size > LONG_LIST) memory.take(ITEM_BYTES * size);
+    else if (form === 'bytes' && size > LONG_BYTES) memory.text(size);
+    return read(row);
+  };
+}
+
 /** Row by row; constants are read once. */
 export function mapRows(
   args: readonly Column[],
@@ -48,7 +66,7 @@ export function mapRows(
     );
     return constantColumn(type, value, length);
   }
-  const readers = args.map(reader);
+  const readers = args.map((arg) => boundedReader(arg, memory));
   const values: Value[] = new Array(length);
   const row: Value[] = new Array(args.length);
   for (let i = 0; i < length; i++) {

@@ -3,8 +3,10 @@
  * values only.
  */
 
+import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
+import { drained } from '../../steps.ts';
 import { finderOf, type TextFinder } from '../evaluate/index.ts';
 import {
   type Column,
@@ -172,39 +174,56 @@ function splitPart(value: string, by: string, index: number): string {
   return value.slice(start, end < 0 ? value.length : end);
 }
 
+/** Bytes that are counted between two steps. */
+const STEP_BYTES = 1 << 21;
+
+function continuations(data: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at++) if (((data[at] as number) & 0xc0) === 0x80) count++;
+  return count;
+}
+
 /** Lengths come from the bytes as they lie; every one is far within what a double holds. */
 function counted(name: string, inPoints: boolean): RowFunction {
   return {
     name,
     fallible: false,
-    evaluate([column]: readonly Column[], length, type): Column {
-      const values = new Float64Array(length);
-      if (column?.form === 'bytes') {
-        const { data, starts, ends, valid } = column;
-        for (let i = 0; i < length; i++) {
-          const end = ends[i] as number;
-          let size = end - (starts[i] as number);
-          // Continuation bytes begin no code point.
-          if (inPoints) {
-            for (let k = starts[i] as number; k < end; k++) {
-              if (((data[k] as number) & 0xc0) === 0x80) size--;
-            }
-          }
-          values[i] = size;
-        }
-        return { form: 'number', type, length, values, valid };
-      }
-      if (column === undefined) return constantColumn(type, null, length);
-      const read = reader(column);
-      for (let i = 0; i < length; i++) {
-        const value = read(i) ?? null;
-        if (typeof value === 'string')
-          values[i] = inPoints ? points(value) : Buffer.byteLength(value);
-        else if (value instanceof Uint8Array) values[i] = value.length;
-      }
-      return { form: 'number', type, length, values, valid: validityOf(column) };
-    },
+    evaluate: (args, length, type, memory) => drained(inSteps(args, length, type, memory)),
+    inSteps,
   };
+  function* inSteps(
+    [column]: readonly Column[],
+    length: number,
+    type: DataType,
+    _memory: BatchMemory,
+  ): Generator<void, Column> {
+    const values = new Float64Array(length);
+    if (column?.form === 'bytes') {
+      const { data, starts, ends, valid } = column;
+      for (let i = 0; i < length; i++) {
+        const end = ends[i] as number;
+        let size = end - (starts[i] as number);
+        // Continuation bytes begin no code point.
+        if (inPoints) {
+          for (let from = starts[i] as number; from < end; from += STEP_BYTES) {
+            if (from > (starts[i] as number)) yield;
+            size -= continuations(data, from, Math.min(end, from + STEP_BYTES));
+          }
+        }
+        values[i] = size;
+      }
+      return { form: 'number', type, length, values, valid };
+    }
+    if (column === undefined) return constantColumn(type, null, length);
+    const read = reader(column);
+    for (let i = 0; i < length; i++) {
+      const value = read(i) ?? null;
+      if (typeof value === 'string')
+        values[i] = inPoints ? points(value) : Buffer.byteLength(value);
+      else if (value instanceof Uint8Array) values[i] = value.length;
+    }
+    return { form: 'number', type, length, values, valid: validityOf(column) };
+  }
 }
 
 /** By name; a name's arguments are checked by the binder. */

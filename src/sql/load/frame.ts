@@ -33,12 +33,16 @@ export interface EvaluationContext {
   readonly rowIds?: RowNumbers;
   /** Values of `_rowoffset`, one a row. */
   readonly rowOffsets?: RowNumbers;
+  /** How many times as long as short values those of a row take, by their bytes; 1 if absent. */
+  readonly scale?: number;
 }
 
 export interface Frame {
   readonly length: number;
   readonly memory: BatchMemory;
   readonly meter: StepMeter;
+  /** How many times as long as short values those of a row take, by their bytes. */
+  readonly scale: number;
   column(bound: BoundColumn): Column;
   virtual(name: '_rowid' | '_rowoffset'): Column;
   /** The dictionary of a top-level dictionary column, where it is short; else null. */
@@ -65,6 +69,7 @@ export class BatchFrame implements Frame {
   readonly length: number;
   readonly memory: BatchMemory;
   readonly meter: StepMeter = new StepMeter();
+  readonly scale: number;
   readonly #source: ColumnSource;
   readonly #context: EvaluationContext;
   readonly #columns = new Map<string, Column>();
@@ -74,6 +79,7 @@ export class BatchFrame implements Frame {
     this.#source = source;
     this.#context = context;
     this.length = source.numRows;
+    this.scale = context.scale ?? 1;
     this.memory = (context.memory ?? new RequestMemory()).batch();
   }
 
@@ -196,6 +202,7 @@ export class NarrowFrame implements Frame {
   readonly length: number;
   readonly memory: BatchMemory;
   readonly meter: StepMeter;
+  readonly scale: number;
   readonly #outer: Frame;
   readonly #rows: Uint32Array;
   readonly #columns = new Map<string, Column>();
@@ -206,6 +213,7 @@ export class NarrowFrame implements Frame {
     this.length = rows.length;
     this.memory = outer.memory;
     this.meter = outer.meter;
+    this.scale = outer.scale;
   }
 
   column(bound: BoundColumn): Column {
@@ -237,6 +245,7 @@ export const noColumns = (memory = new RequestMemory(CONSTANT_MEMORY).batch()): 
   length: 1,
   memory,
   meter: new StepMeter(),
+  scale: 1,
   column: () => {
     throw new DirspaceError('Internal', 'A constant has no columns');
   },

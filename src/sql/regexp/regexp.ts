@@ -5,7 +5,7 @@
  */
 import { Automaton } from './automaton.ts';
 import { programsOf } from './program.ts';
-import { type Found, matchesUtf8, Searcher } from './search.ts';
+import { type Found, matchesInSteps, matchesUtf8, Searcher } from './search.ts';
 import { type Node, type ParsedPattern, parsePattern } from './syntax.ts';
 
 export type { Found } from './search.ts';
@@ -41,8 +41,10 @@ export class LinearRegexp {
   readonly #parsed: ParsedPattern;
   readonly #searcher: Searcher;
   readonly #any: Automaton;
+  readonly #pattern: string;
 
   constructor(pattern: string, flags: string) {
+    this.#pattern = pattern;
     this.#parsed = parsePattern(pattern, flags);
     this.groups = this.#parsed.groups;
     const programs = programsOf(this.#parsed, pattern);
@@ -55,6 +57,14 @@ export class LinearRegexp {
   matches(data: Uint8Array, start: number, end: number): boolean {
     this.#any.begin(end - start);
     return matchesUtf8(this.#any, data, start, end);
+  }
+
+  /** The same in steps, for a long text: with states of its own, as others may ask meanwhile. */
+  matchesInSteps(data: Uint8Array, start: number, end: number): Generator<void, boolean> {
+    const { program } = this.#any;
+    const own = new Automaton(program, program.search, false, this.#pattern);
+    own.begin(end - start);
+    return matchesInSteps(own, data, start, end);
   }
 
   /** The first match; positions of groups only where `groups` asks for them. */

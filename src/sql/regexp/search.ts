@@ -42,6 +42,35 @@ export function matchesUtf8(
   return (automaton.next(row, alphabet.size) & 1) === 1;
 }
 
+/** Bytes that are read between two steps. */
+const STEP_BYTES = 1 << 18;
+
+/** The same in steps, for a long text. No one else may use the automaton until it has ended. */
+export function* matchesInSteps(
+  automaton: Automaton,
+  data: Uint8Array,
+  start: number,
+  end: number,
+): Generator<void, boolean> {
+  const { alphabet } = automaton.program;
+  let row = automaton.start(EDGE);
+  for (let at = start; at < end; ) {
+    const stop = Math.min(end, at + STEP_BYTES);
+    while (at < stop) {
+      const size = sizeAt(data, at, end);
+      const byte = data[at] as number;
+      const symbol = alphabet.classOf(byte < 0x80 ? byte : pointAt(data, at, size));
+      at += size;
+      const transition = automaton.next(row, symbol);
+      if ((transition & 1) === 1) return true;
+      row = transition >> 1;
+      if (row === DEAD) return false;
+    }
+    yield;
+  }
+  return (automaton.next(row, alphabet.size) & 1) === 1;
+}
+
 /** Bytes of the character at `at`, 1 where it is none. */
 function sizeAt(data: Uint8Array, at: number, end: number): number {
   const lead = data[at] as number;

@@ -44,6 +44,13 @@ export interface RowFunction {
   readonly fallible: boolean;
   /** `args` all have `length` rows. Asks `memory` before it makes texts. */
   evaluate(args: readonly Column[], length: number, type: DataType, memory: BatchMemory): Column;
+  /** The same, and yields within a row too, for functions that go through long values byte by byte. */
+  inSteps?(
+    args: readonly Column[],
+    length: number,
+    type: DataType,
+    memory: BatchMemory,
+  ): Generator<void, Column>;
 }
 
 export type CastMode = 'explicit' | 'lenient' | 'lossless';

@@ -2,7 +2,14 @@
  * Expressions over a batch of rows, a slice of them at a time where they are costly, so that the
  * event loop goes on in between.
  */
-import { concatData, type Data, dataBytes, sliceData, Vector } from '../../arrow/index.ts';
+import {
+  concatData,
+  type Data,
+  DataType,
+  dataBytes,
+  sliceData,
+  Vector,
+} from '../../arrow/index.ts';
 import type {
   ColumnSource,
   CompiledExpression,
@@ -17,6 +24,8 @@ import type { ScanPlan } from './scan-plan.ts';
 /** Rows times weight that are evaluated at once: a few milliseconds' work. */
 const SLICE_WORK = 1 << 22;
 const LEAST_ROWS = 16;
+/** Values of a row with more bytes count for as many rows. */
+const SHORT_BYTES = 64;
 /** Slices are made smaller beyond the first, and larger up to the second. */
 const SLOW_MILLISECONDS = 20;
 const QUICK_MILLISECONDS = 10;
@@ -31,8 +40,24 @@ export interface Rows {
 type Weighted = Pick<CompiledExpression, 'weight'>;
 
 /** How many rows an expression is evaluated for at once. */
-export const sliceRows = ({ weight }: Weighted): number =>
-  Math.max(LEAST_ROWS, Math.floor(SLICE_WORK / weight));
+export const sliceRows = ({ weight }: Weighted, scale = 1): number =>
+  Math.max(Math.max(1, Math.floor(LEAST_ROWS / scale)), Math.floor(SLICE_WORK / weight / scale));
+
+function scaled(all: Rows, { columns }: CompiledExpression): Rows {
+  const scale = scaleOf(all, columns);
+  return scale === 1 ? all : { ...all, context: { ...all.context, scale } };
+}
+
+/** How many times as long as short values those of a row take, on average. */
+function scaleOf({ columns, rows }: Rows, names: readonly string[]): number {
+  let bytes = 0;
+  for (const name of names) {
+    const data = columns.get(name);
+    if (data === undefined || DataType.isInt(data.type) || DataType.isFloat(data.type)) continue;
+    bytes += dataBytes(data);
+  }
+  return Math.max(1, bytes / SHORT_BYTES / Math.max(1, rows));
+}
 
 /** Lets everything else go on where the turn of a plan is over. */
 export async function breathe({ turn, signal }: ScanPlan): Promise<void> {
@@ -45,12 +70,12 @@ export async function breathe({ turn, signal }: ScanPlan): Promise<void> {
 export function selectRows(
   plan: ScanPlan,
   predicate: CompiledExpression,
-  all: Rows,
+  whole: Rows,
 ): Awaitable<Uint32Array> {
-  const { rows } = all;
+  const all = scaled(whole, predicate);
   const moved = (found: Uint32Array, from: number): Uint32Array =>
     from === 0 ? found : found.map((row) => row + from);
-  const parts = eachSlice(plan, predicate, rows, {
+  const parts = eachSlice(plan, predicate, all, {
     *inSteps(from, count) {
       const part = sliceOf(all, from, count);
       return moved(yield* predicate.selectInSteps(sourceOf(part), part.context), from);
@@ -64,9 +89,10 @@ export function selectRows(
 export function countRows(
   plan: ScanPlan,
   predicate: CompiledExpression,
-  all: Rows,
+  whole: Rows,
 ): Awaitable<number> {
-  const counts = eachSlice(plan, predicate, all.rows, {
+  const all = scaled(whole, predicate);
+  const counts = eachSlice(plan, predicate, all, {
     inSteps(from, length) {
       const part = sliceOf(all, from, length);
       return predicate.countInSteps(sourceOf(part), part.context);
@@ -80,15 +106,16 @@ export function countRows(
 export function evaluateRows(
   plan: ScanPlan,
   expression: CompiledExpression,
-  all: Rows,
+  whole: Rows,
   evaluate: (source: ColumnSource, context: EvaluationContext) => Generator<void, Data> = (
     source,
     context,
   ) => valuesInSteps(expression, source, context),
 ): Awaitable<Data> {
+  const all = scaled(whole, expression);
   const held = plan.memory.hold('The computed values of one batch of rows');
   let bytes = 0;
-  const parts = eachSlice(plan, expression, all.rows, {
+  const parts = eachSlice(plan, expression, all, {
     *inSteps(from, count) {
       const part = sliceOf(all, from, count);
       const values = yield* evaluate(sourceOf(part), part.context);
@@ -114,6 +141,9 @@ function* valuesInSteps(
   return data[0] as Data;
 }
 
+/** Comparisons for one row that may take milliseconds: it is gone through in steps. */
+const HEAVY_ROW = 1 << 20;
+
 interface SliceWork<Part> {
   inSteps(from: number, count: number): Generator<void, Part>;
   /** Of all rows, where that takes a moment. */
@@ -123,11 +153,12 @@ interface SliceWork<Part> {
 function eachSlice<Part>(
   plan: ScanPlan,
   expression: CompiledExpression,
-  rows: number,
+  { rows, context: { scale = 1 } }: Rows,
   work: SliceWork<Part>,
 ): Awaitable<Part[]> {
-  const size = sliceRows(expression);
-  const { heavy, uneven } = expression;
+  const size = sliceRows(expression, scale);
+  const { uneven, weight } = expression;
+  const heavy = expression.heavy || weight * scale > HEAVY_ROW;
   if (uneven && (rows > 1 || heavy)) return slices(plan, rows, size, unevenPace(size), work);
   if (rows <= size && !heavy) return [work.atOnce()];
   return slices(plan, rows, size, () => size, work);
