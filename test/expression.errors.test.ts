@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { Field, Int64, Schema } from '../src/arrow/apache.ts';
 import { isDirspaceError } from '../src/errors.ts';
+import { bindPredicate, bindTerms } from '../src/sql/bind/index.ts';
 import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
-import { parseExpression } from '../src/sql/parse/index.ts';
+import { type Expression, parseExpression } from '../src/sql/parse/index.ts';
 import { rows, schema, values } from './helpers/expression-rows.ts';
 
 async function refusal(
@@ -174,6 +175,40 @@ describe('the size of an expression is bounded', () => {
     setImmediate(() => rounds++);
     await compilePredicate(`${terms} OR i32 = -1`, schema);
     expect(rounds).toBe(1);
+  });
+
+  it('and between many short expressions, and between the terms of a long condition', async () => {
+    let rounds = 0;
+    let going = true;
+    const round = (): void => {
+      rounds++;
+      if (going) setImmediate(round);
+    };
+    setImmediate(round);
+    for (let i = 0; i < 1_000; i++) {
+      await compileExpression(`i32 * ${i} + x / 3 - CASE WHEN s = 'k' THEN 1 ELSE 2 END`, schema);
+    }
+    going = false;
+    expect(rounds).toBeGreaterThan(5);
+    for (const joint of ['AND', 'OR']) {
+      const terms = Array.from({ length: 2_000 }, (_, i) => `i32 + x <> ${i}`).join(` ${joint} `);
+      const tree = parseExpression(terms) as Extract<Expression, { kind: 'and' | 'or' }>;
+      const steps = bindTerms(tree, schema);
+      let breaks = 0;
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) breaks++;
+      expect(breaks).toBeGreaterThan(5);
+      expect(step.value).toEqual(bindPredicate(tree, schema));
+    }
+  });
+
+  it('a null among many items makes what is not there unknown, and what is there true', async () => {
+    const list = Array.from({ length: 1_000 }, (_, i) => i + 7).join();
+    expect(await rows(`i32 IN (${list}, NULL)`)).toEqual(await rows(`i32 IN (${list})`));
+    expect(await rows(`i32 NOT IN (${list}, NULL)`)).toEqual([]);
+    expect(await rows(`(i32 IN (${list}, NULL)) IS UNKNOWN`)).toEqual(
+      await rows(`i32 IS NULL OR i32 NOT IN (${list})`),
+    );
   });
 
   it('long lists of fractions mean what short ones do', async () => {

@@ -39,6 +39,9 @@ describe('what PostgreSQL does not have means what its spelling means', () => {
     ['x *-1 ||+-y', 'x * -1 || - y'],
     ['x\u00a0=\u00a05', 'x = 5'],
     ["x = 'a'\u00a0\n'b'", "x = 'ab'"],
+    ['x */* times */2', 'x * 2'],
+    ['x +-- plus\n2', 'x + 2'],
+    ['a /* c /* d */ e */ + 1', 'a + 1'],
   ])('%s', (sql, spelt) => {
     expect(withoutPlaces(sql)).toEqual(withoutPlaces(spelt));
   });
@@ -193,6 +196,8 @@ describe('an error says where', () => {
     ['a /* open', 3, 'A comment is never closed'],
     ['date + interval (3) x', 21, 'a string is expected'],
     ['a.5', 2, 'at or near ".5"'],
+    ['a @- b', 3, 'The operator @- is not supported'],
+    ['a -@ b', 3, 'The operator -@ is not supported'],
     ['a + ?', 5, 'Parameters are not supported'],
     ['a=?', 3, 'Parameters are not supported'],
     ['a = :b', 5, 'at or near ":"'],

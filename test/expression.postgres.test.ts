@@ -8,7 +8,7 @@ import { formatExpression } from '../src/sql/parse/format.ts';
 import { parseExpression } from '../src/sql/parse/index.ts';
 import type { Expression } from '../src/sql/parse/tree.ts';
 import { seededChoices } from './helpers/random-expression.ts';
-import { CORPUS } from './oracle/corpus.ts';
+import { CORPUS, WORDS } from './oracle/corpus.ts';
 import { type Answer, difference, loadOracle } from './oracle/postgres.ts';
 import { mutated, randomSql } from './oracle/random-sql.ts';
 
@@ -98,6 +98,29 @@ describe(`the parser agrees with PostgreSQL (PARSER_SEED=${seed}, PARSER_CASES=$
 
   it.each(CORPUS)('%s', (sql) => {
     expect(check(oracle, sql)).toBeNull();
+  });
+
+  it.each(WORDS)('on the word %s wherever a name may stand', (word) => {
+    const texts = [
+      word,
+      `${word} = 1`,
+      `x + ${word}`,
+      `${word}(1)`,
+      `${word}()`,
+      `${word} 'a'`,
+      `x.${word}`,
+      `${word}.x`,
+      `${word}[1]`,
+      `s.${word}(1)`,
+      `CAST(x AS ${word})`,
+      `x::${word}(3)`,
+      `CASE WHEN ${word} THEN 1 END`,
+      `x ${word} y`,
+      `NOT ${word}`,
+      `x BETWEEN ${word} AND 2`,
+      `"${word}"(1)`,
+    ];
+    for (const sql of texts) expect(`${sql}: ${check(oracle, sql)}`).toBe(`${sql}: null`);
   });
 
   it('on random expressions', { timeout: 3_600_000 }, () => {

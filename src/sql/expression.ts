@@ -4,8 +4,8 @@
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
-import { drained } from '../steps.ts';
-import { bindExpression, bindPredicate, bindValue } from './bind/index.ts';
+import { drained, plainPause, runSteps } from '../steps.ts';
+import { bindExpression, bindPredicate, bindTerms, bindValue } from './bind/index.ts';
 import {
   countSelected,
   evaluateInSteps,
@@ -144,16 +144,33 @@ function cached(
   return compiling;
 }
 
+/** Characters read since the event loop went round for them. */
+let readSinceRound = 0;
+
+async function nextRound(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  readSinceRound = 0;
+}
+
 async function compile(
   sql: string,
   schema: Schema,
   bind: (tree: Expression, schema: Schema) => Bound,
 ): Promise<CompiledExpression> {
   try {
+    // Many short ones together take as long as a long one.
+    readSinceRound += Math.min(sql.length, LONG_SQL - 1);
+    if (readSinceRound >= LONG_SQL) await nextRound();
     const tree = parseExpression(sql);
     // Reading a long one takes a while, and binding it too: other things go on in between.
-    if (sql.length > LONG_SQL) await new Promise((resolve) => setImmediate(resolve));
-    return new Compiled(tree, bind(tree, schema));
+    if (sql.length < LONG_SQL) return new Compiled(tree, bind(tree, schema));
+    await nextRound();
+    const terms = tree.kind === 'and' || tree.kind === 'or';
+    const bound = terms
+      ? await runSteps(bindTerms(tree, schema), plainPause())
+      : bind(tree, schema);
+    if (terms) await nextRound();
+    return new Compiled(tree, bound);
   } catch (error) {
     throw withMistake(error, sql);
   }

@@ -30,12 +30,17 @@ export function plainConstants(arg: Bound, items: readonly Expression[]): Bound 
   const read = plainReader(plainType(arg.type));
   if (read === null) return null;
   const values = new Set<Value>();
+  let hasNull = false;
   for (const item of items) {
+    if (item.kind === 'null') {
+      hasNull = true;
+      continue;
+    }
     const value = read(item);
     if (value === OTHER) return null;
     if (value !== NONE) values.add(value);
   }
-  return { kind: 'in', arg, values, hasNull: false, type: BOOL };
+  return { kind: 'in', arg, values, hasNull, type: BOOL };
 }
 
 /** No value of the column is equal to it. */

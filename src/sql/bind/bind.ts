@@ -55,6 +55,23 @@ export function bindPredicate(tree: Expression, schema: Schema): Bound {
   return binder.condition(tree);
 }
 
+/** Terms of a condition that are bound without a break. */
+const TERMS_OF_STEP = 256;
+
+/** As `bindPredicate`, for an AND or an OR of many terms: yields between some of them. */
+export function* bindTerms(
+  tree: Extract<Expression, { kind: 'and' | 'or' }>,
+  schema: Schema,
+): Generator<undefined, Bound> {
+  const binder = new Binder(schema);
+  const terms: Bound[] = [];
+  for (const arg of tree.args) {
+    terms.push(binder.condition(arg));
+    if (terms.length % TERMS_OF_STEP === 0) yield;
+  }
+  return fold(flat(tree.kind, terms));
+}
+
 const COMPARISONS = new Set<string>(['=', '<>', '<', '<=', '>', '>=']);
 
 export class Binder {

@@ -2,6 +2,7 @@
  * Expression tree -> SQL text, for plans and messages: parsing what it writes gives the same tree.
  * It knows the precedence of the grammar and when a name needs quotes, no types.
  */
+import { KEYWORDS } from './keywords.ts';
 import type { Expression, TypeName } from './tree.ts';
 
 /** How tightly each form binds; an operand that binds less is put in parentheses. */
@@ -147,7 +148,7 @@ export function formatString(value: string): string {
 
 /** Everything but plain lower-case words is quoted, and every word the grammar may know. */
 export function formatName(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name)
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !KEYWORDS.has(name) && name !== 'try_cast'
     ? name
     : `"${name.replaceAll('"', '""')}"`;
 }
@@ -157,24 +158,3 @@ export function formatTypeName(type: TypeName): string {
   const plain = /^[a-z_][a-z0-9_]*$/.test(type.name);
   return `${plain ? type.name : formatName(type.name)}${args}`;
 }
-
-/** Words that cannot stand as a bare column name. */
-const RESERVED = new Set(
-  (
-    'all analyse analyze and any array as asc asymmetric authorization between bigint binary bit ' +
-    'boolean both case cast char character check coalesce collate collation column concurrently ' +
-    'constraint create cross current_catalog current_date current_role current_schema current_time ' +
-    'current_timestamp current_user dec decimal default deferrable desc distinct do else end except ' +
-    'exists extract false fetch float for foreign freeze from full grant greatest group grouping ' +
-    'having ilike in initially inner inout int integer intersect interval into is isnull join ' +
-    'json json_array json_arrayagg json_exists json_object json_objectagg json_query json_scalar ' +
-    'json_serialize json_table json_value lateral leading least left like limit localtime ' +
-    'localtimestamp merge_action national natural nchar none normalize not notnull null nullif ' +
-    'numeric offset on only or order out outer overlaps overlay placing position precision primary ' +
-    'real references returning right row select session_user setof similar smallint some substring ' +
-    'symmetric system_user table tablesample then time timestamp to trailing treat trim true union ' +
-    'unique user using values varchar variadic verbose when where window with xmlattributes ' +
-    'xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize ' +
-    'xmltable try_cast'
-  ).split(' '),
-);

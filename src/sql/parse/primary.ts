@@ -167,6 +167,9 @@ function word(parser: Parser, at: number): Expression {
   if (word === 'double' && tokens.word === 'precision') {
     return parseTypedLiteral(parser, word, at) as Expression;
   }
+  if (word === 'operator' && parser.isMark('(')) {
+    refuse(at, 'The operator OPERATOR(..) is not supported');
+  }
   if (word === 'current_schema' && !parser.isMark('(')) refuseSession(at, word);
   if (word === 'collation' && tokens.word === 'for') refuseUnsupported(at, 'COLLATION FOR');
   return afterName(parser, { ...name, functions: true });

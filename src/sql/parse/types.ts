@@ -134,8 +134,8 @@ function keywordType(parser: Parser, word: string, at: number, fields: boolean):
   const { tokens } = parser;
   switch (word) {
     case 'double':
-      parser.took('precision');
-      return { name: 'double', args: [], at };
+      if (parser.took('precision')) return { name: 'double', args: [], at };
+      return genericType(['double'], modifiers(parser), at);
     case 'dec':
     case 'decimal':
     case 'numeric':
