@@ -22,7 +22,8 @@ function highWaterMark(): number {
 
 for await (const task of messages<SoakTask>()) {
   if (task.root !== undefined) {
-    const limits = { ...task.limits, maxEventLoopDelayMs: 0 };
+    // All clients of the soak, the one that describes among them, are one caller.
+    const limits = { ...task.limits, maxEventLoopDelayMs: 0, callerShare: 1 };
     const { url } = await startServer({ root: task.root, port: 0, limits, ...task.kept });
     say({ url, pid: process.pid });
   } else {
