@@ -85,6 +85,13 @@ describe('the kernels', () => {
     }
   });
 
+  it('take nothing behind the last row for one', () => {
+    const large = new BigInt64Array(8_192).fill(GREATEST);
+    expect(kernels?.integers('+', large, large, 8_192)).toBeNull();
+    const few = new BigInt64Array(1_025).fill(5n);
+    expect(kernels?.integers('+', few, few, 1_025)).toEqual(few.map((value) => value * 2n));
+  });
+
   it.each(LENGTHS)('compare, NaN being the greatest: %i rows', (length) => {
     const { pick } = seededChoices(length);
     const order = (x: number, y: number): number =>
