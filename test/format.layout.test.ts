@@ -1,6 +1,6 @@
 /** The layout on disk, as it is written down: a catalog made by any release has these very names. */
 import { describe, expect, test } from 'vitest';
-import * as paths from '../src/format/catalog/paths.ts';
+import * as paths from '../src/paths.ts';
 
 const { NameCodec } = paths;
 const plain = () => new NameCodec(false);

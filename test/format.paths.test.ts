@@ -15,7 +15,7 @@ import {
   parseVersionFile,
   stagedManifestFile,
   versionFile,
-} from '../src/format/catalog/paths.ts';
+} from '../src/paths.ts';
 import { SPECIAL_NAMES, shortNames } from './helpers/names.ts';
 
 const legal = fc.stringMatching(/^[A-Za-z0-9_.-]{1,60}$/);

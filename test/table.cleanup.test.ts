@@ -9,7 +9,7 @@ import {
   latestFile,
   stagedManifestFile,
   versionFile,
-} from '../src/format/catalog/paths.ts';
+} from '../src/paths.ts';
 import {
   type CleanupOptions,
   cleanup,

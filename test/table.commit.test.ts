@@ -5,7 +5,7 @@
 import { expect, test, vi } from 'vitest';
 import { DirspaceError } from '../src/errors.ts';
 import { decodeVersion, encodeManifest, encodeTombstone } from '../src/format/catalog/manifest.ts';
-import { deletedRunFile, versionFile } from '../src/format/catalog/paths.ts';
+import { deletedRunFile, versionFile } from '../src/paths.ts';
 import { deleteVersions } from '../src/table/history/delete-versions.ts';
 import {
   commit,

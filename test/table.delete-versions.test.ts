@@ -1,7 +1,7 @@
 /** Deleting versions: what may be named, what stays, and every file that is written or removed. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { encodeManifest } from '../src/format/catalog/manifest.ts';
-import { deletedRunFile, versionFile } from '../src/format/catalog/paths.ts';
+import { deletedRunFile, versionFile } from '../src/paths.ts';
 import {
   deleteVersions,
   keptVersions,

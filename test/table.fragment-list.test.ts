@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { systemEnv } from '../src/env.ts';
 import type { FragmentEntry } from '../src/format/catalog/fragment-entry.ts';
-import { NameCodec } from '../src/format/catalog/paths.ts';
+import { NameCodec } from '../src/paths.ts';
 import { openFileStore } from '../src/store/file-store.ts';
 import { DEFAULT_LIMITS, type Engine } from '../src/table/versions/engine.ts';
 import {

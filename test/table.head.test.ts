@@ -1,7 +1,7 @@
 /** The newest version as a handle finds it that remembers an older one. */
 import { expect, test } from 'vitest';
-import { latestFile } from '../src/format/catalog/paths.ts';
 import { encodeChecksummed, parseChecksummed } from '../src/json.ts';
+import { latestFile } from '../src/paths.ts';
 import { deleteVersions } from '../src/table/history/delete-versions.ts';
 import { type Head, resolveHead, snapshotAt } from '../src/table/versions/head.ts';
 import { noteHead, unchangedHead } from '../src/table/versions/unchanged-head.ts';

@@ -5,9 +5,9 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
-import { latestFile, versionFile } from '../src/format/catalog/paths.ts';
 import { Connection, connect } from '../src/index.ts';
 import { encodeChecksummed } from '../src/json.ts';
+import { latestFile, versionFile } from '../src/paths.ts';
 import type { FileSystem } from '../src/store/disk/file-system.ts';
 import { strictFileSystem } from '../src/store/disk/strict-fs.ts';
 import { deleteVersions } from '../src/table/history/delete-versions.ts';

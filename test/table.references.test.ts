@@ -6,7 +6,7 @@ import {
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { createTable } from '../src/directory/operations/create-table.ts';
-import { deletedRunFile } from '../src/format/catalog/paths.ts';
+import { deletedRunFile } from '../src/paths.ts';
 import { scan } from '../src/table/read/scan.ts';
 import { mainBranch } from '../src/table/versions/branches.ts';
 import { missingFile } from '../src/table/versions/fragment-object.ts';

@@ -8,7 +8,7 @@ import {
   openDirectoryNamespace,
 } from '../src/directory/directory-namespace.ts';
 import { openCatalog } from '../src/directory/open-catalog.ts';
-import { parseWriter, writerFile, writerOf } from '../src/format/catalog/paths.ts';
+import { parseWriter, writerFile, writerOf } from '../src/paths.ts';
 import { strictFileSystem, trustFileSystem } from '../src/store/disk/strict-fs.ts';
 import { type Processes, type ProcessMark, systemProcesses } from '../src/store/processes.ts';
 import { scan } from '../src/table/read/scan.ts';

@@ -3,7 +3,7 @@
 import { Counters } from '../counters.ts';
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
-import { versionFile } from '../format/index.ts';
+import { ROOT_TABLES_FOLDER, versionFile } from '../format/index.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { DEFAULT_TRASH_RETENTION, parseRetention } from '../retention.ts';
 import {
@@ -137,7 +137,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     prepareRoot: () => root.prepare(),
   };
   if (!store.readOnly) {
-    await store.createFolder('data');
+    await store.createFolder(ROOT_TABLES_FOLDER);
     if (root.isSetUp) {
       await finishIntents(catalog);
       await finishJournals(catalog);

@@ -2,6 +2,7 @@
  * Watching a catalog: hints of the file system say where to look, the store says what is there, and
  * the difference to what was known are the events. A hint that is lost costs time, not an event.
  */
+import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';
 import {
   type CatalogEvent,
   type CatalogWatch,
@@ -164,9 +165,9 @@ class CatalogWatcher {
   #tableAt(path: string): ObjectPath | undefined {
     const parts = path.split('/');
     const { names } = this.#catalog.engine;
-    const end = parts.findIndex((part) => part.endsWith('.table'));
+    const end = parts.findIndex(isTableFolder);
     if (end < 0) return undefined;
-    const atRoot = end === 1 && parts[0] === 'data';
+    const atRoot = end === 1 && parts[0] === ROOT_TABLES_FOLDER;
     const decoded = parts
       .slice(atRoot ? 1 : 0, end + 1)
       .map((part, depth) => names.decode(part, depth === 0)?.name);

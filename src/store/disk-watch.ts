@@ -10,7 +10,8 @@ import nodeFs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import type { Env } from '../env.ts';
-import { errnoOf, TEMPORARY_PREFIX } from './disk/index.ts';
+import { isTemporary } from '../paths.ts';
+import { errnoOf } from './disk/index.ts';
 
 /** Deeper than any catalog, shallow enough to end. */
 const DEPTH = 64;
@@ -134,7 +135,7 @@ export class DiskWatch {
       return;
     }
     const child = name === null ? watched : join(watched, name);
-    if (name?.startsWith(TEMPORARY_PREFIX) || this.#options.hidden(child)) return;
+    if (isTemporary(name ?? '') || this.#options.hidden(child)) return;
     this.#change(watched);
     if (event !== 'rename') return;
     this.#examine(child);

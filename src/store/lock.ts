@@ -9,19 +9,18 @@
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';
+import { LOCKS_FOLDER, TEMPORARY_PREFIX } from '../paths.ts';
 import {
   closeQuietly,
   errnoOf,
   type FileSystem,
   openFlags,
-  TEMPORARY_PREFIX,
   unlinkQuietly,
   writeSmall,
 } from './disk/index.ts';
 import type { FileStore } from './file-store.ts';
 import { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 
-const FOLDER = '.dirspace/locks';
 /** A holder refreshes its lock every third of this; one silent for all of it counts as dead. */
 const STALE_MS = 30_000;
 const DEFAULT_WAIT_MS = 10_000;
@@ -71,7 +70,7 @@ class AdvisoryLock implements Lease {
     const deadline = env.now() + waitMs;
     for (let pause = FIRST_PAUSE_MS, madeFolder = false; ; ) {
       try {
-        this.#held = attempt(store, `${FOLDER}/${name}`, env);
+        this.#held = attempt(store, `${LOCKS_FOLDER}/${name}`, env);
         if (this.#held !== undefined) return;
       } catch (error) {
         if (errnoOf(error) !== 'ENOENT' || madeFolder) return;
@@ -95,7 +94,8 @@ class AdvisoryLock implements Lease {
 
 /** The lock, or undefined while another has it. Throws what the file system says. */
 function attempt(store: FileStore, path: string, env: Env): HeldLock | undefined {
-  if (!store.enter(FOLDER)) throw Object.assign(new Error('no lock folder'), { code: 'ENOENT' });
+  if (!store.enter(LOCKS_FOLDER))
+    throw Object.assign(new Error('no lock folder'), { code: 'ENOENT' });
   const { fs } = store;
   const absolute = store.locate(path);
   const mark = `${processTag()} ${env.uuid()}\n`;
@@ -140,7 +140,7 @@ function removeAbandoned(store: FileStore, absolute: string, env: Env): boolean 
   if (!isSilent && (holder === undefined || !hasDied(holder))) return false;
   // Of two that see this only one moves the lock away. The other may move what the first one made
   // anew since; it finds out by the mark, and puts it back.
-  const aside = store.locate(`${FOLDER}/${TEMPORARY_PREFIX}${env.uuid()}`);
+  const aside = store.locate(`${LOCKS_FOLDER}/${TEMPORARY_PREFIX}${env.uuid()}`);
   fs.renameSync(absolute, aside);
   if (readMark(fs, aside) === mark) {
     unlinkQuietly(fs, aside);
@@ -230,7 +230,7 @@ class HeldLock {
 
 async function makeLockFolder(store: FileStore): Promise<boolean> {
   try {
-    await store.createFolder(FOLDER);
+    await store.createFolder(LOCKS_FOLDER);
     return true;
   } catch {
     return false;

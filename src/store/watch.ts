@@ -6,8 +6,9 @@
  */
 import { relative } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';
+import { isRowsFolder, isTableFolder, isTemporary, PRIVATE_FOLDER } from '../paths.ts';
 import { hintsOf } from './change-hints.ts';
-import { type FileSystem, isNodeFileSystem, TEMPORARY_PREFIX } from './disk/index.ts';
+import { type FileSystem, isNodeFileSystem } from './disk/index.ts';
 import { DiskWatch } from './disk-watch.ts';
 
 /** The entries of a folder changed, its path relative to the root; or anything may have. */
@@ -95,8 +96,8 @@ function relativeTo(root: string, path: string): string {
 export function isHidden(path: string): boolean {
   const parts = path.split('/');
   return parts.some((part, index) => {
-    if (part.startsWith(TEMPORARY_PREFIX)) return true;
-    if (part === '.dirspace') return index === 0;
-    return (part === 'data' || part === 'deletions') && parts[index - 1]?.endsWith('.table');
+    if (isTemporary(part)) return true;
+    if (part === PRIVATE_FOLDER) return index === 0;
+    return isRowsFolder(part) && isTableFolder(parts[index - 1] ?? '');
   });
 }

@@ -1,8 +1,8 @@
 /** A simulated catalog once everything has come to rest: what must hold of it then. */
 import { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { openCatalog } from '../../src/directory/open-catalog.ts';
-import { isStagedManifest, TABLE_FILE } from '../../src/format/catalog/paths.ts';
 import { decodeTable } from '../../src/format/catalog/records.ts';
+import { isStagedManifest, TABLE_FILE } from '../../src/paths.ts';
 import { type FileSystem, readFolder } from '../../src/store/disk/file-system.ts';
 import { scan } from '../../src/table/read/scan.ts';
 import { listBranches, mainBranch } from '../../src/table/versions/branches.ts';

@@ -85,7 +85,7 @@ export const EQUIVALENT = {
     { in: 'engine.store.list(', to: '["Stryker was here"]', because: NO_ENTRY },
     { in: 'putIfAbsent(file,', to: '""', because: 'only the name of a hold is read' },
   ],
-  'src/format/catalog/paths.ts': [
+  'src/paths.ts': [
     { in: 'LONGEST_RESERVED &&', to: 'false', because: FASTER },
     { in: '!DEVICE.test(bare)', to: 'false', because: FASTER },
     { in: '!DEVICE.test(bare)', to: '""', because: FASTER },

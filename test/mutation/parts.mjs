@@ -56,7 +56,7 @@ export const PARTS = {
   },
   /** Between ids and folder names. */
   names: {
-    sources: ['src/format/catalog/paths.ts', 'src/protocol/ident.ts'],
+    sources: ['src/paths.ts', 'src/protocol/ident.ts'],
     tests: [
       'test/format.layout.test.ts',
       'test/format.paths.test.ts',

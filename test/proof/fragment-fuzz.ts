@@ -10,18 +10,13 @@ import {
 } from '../../src/directory/directory-namespace.ts';
 import { decodeVersion, type Manifest } from '../../src/format/catalog/manifest.ts';
 import {
-  deletionFile,
-  fragmentFile,
-  versionFile,
-  versionsFolder,
-} from '../../src/format/catalog/paths.ts';
-import {
   type ByteRange,
   columnRanges,
   dictionaryIds,
   dictionaryRanges,
 } from '../../src/format/fragment/fragment-decoder.ts';
 import { decodeFooter } from '../../src/format/fragment/fragment-footer.ts';
+import { deletionFile, fragmentFile, versionFile, versionsFolder } from '../../src/paths.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { collectBatches } from '../helpers/batches.ts';
 import { damagedAtRandom, flipBit, STAMPS, stamped } from '../helpers/damage.ts';

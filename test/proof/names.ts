@@ -1,6 +1,6 @@
 /** T18: names on disk: reversible, never two of one folder, usable or refused, none leaves its place. */
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { decodeRef, encodeRef, NameCodec } from '../../src/format/catalog/paths.ts';
+import { decodeRef, encodeRef, NameCodec } from '../../src/paths.ts';
 import { SPECIAL_NAMES, shortNames } from '../helpers/names.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { inFolder } from './processes.ts';

@@ -1,7 +1,9 @@
 /** Opens the catalog that a command is for: a directory, or a server. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { NAMESPACE_FILE, PRIVATE_FOLDER, ROOT_TABLES_FOLDER } from '../../paths.ts';
 import { type Connection, defined } from '../../sdk/index.ts';
 import { type Options, type Surroundings, UsageError } from './command.ts';
 
@@ -76,6 +78,6 @@ const noCatalog = (place: string, why: string): DirspaceError =>
 
 /** Whether there is anything that a catalog has. One that lost its format file is one still. */
 const isCatalog = (folder: string): boolean =>
-  existsSync(join(folder, '.dirspace')) ||
-  existsSync(join(folder, 'data')) ||
-  readdirSync(folder).some((name) => existsSync(join(folder, name, '.namespace.json')));
+  existsSync(join(folder, PRIVATE_FOLDER)) ||
+  existsSync(join(folder, ROOT_TABLES_FOLDER)) ||
+  readdirSync(folder).some((name) => existsSync(join(folder, name, NAMESPACE_FILE)));

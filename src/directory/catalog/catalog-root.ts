@@ -11,10 +11,12 @@ import {
   FORMAT_FILE,
   type FormatRecord,
   INTENTS_FOLDER,
+  isTableFolder,
   joinPath,
   NAMESPACE_FILE,
   NameCodec,
   PRIVATE_FOLDER,
+  ROOT_TABLES_FOLDER,
   STAGING_FOLDER,
   TABLE_FILE,
   TRANSACTIONS_FOLDER,
@@ -238,11 +240,12 @@ interface MarkedFolder {
 
 async function* topFolders(store: FileStore): AsyncGenerator<MarkedFolder> {
   for (const [home, marker] of [
-    ['data', TABLE_FILE],
+    [ROOT_TABLES_FOLDER, TABLE_FILE],
     ['', NAMESPACE_FILE],
   ] as const) {
     for (const { name, kind } of (await store.list(home)) ?? []) {
-      if (kind !== 'folder' || (home === '' && [PRIVATE_FOLDER, 'data'].includes(name))) continue;
+      if (kind !== 'folder' || (home === '' && [PRIVATE_FOLDER, ROOT_TABLES_FOLDER].includes(name)))
+        continue;
       yield { name, folder: joinPath(home, name), marker };
     }
   }
@@ -270,7 +273,7 @@ async function foldsByNames(store: FileStore): Promise<boolean | undefined> {
 async function* foldersIn(store: FileStore, folder: string): AsyncGenerator<MarkedFolder> {
   for (const { name, kind } of (await store.list(folder)) ?? []) {
     if (kind !== 'folder') continue;
-    const marker = name.endsWith('.table') ? TABLE_FILE : NAMESPACE_FILE;
+    const marker = isTableFolder(name) ? TABLE_FILE : NAMESPACE_FILE;
     yield { name, folder: joinPath(folder, name), marker };
   }
 }

@@ -41,7 +41,7 @@ export {
   type Journal,
   writeJournal,
 } from './journal.ts';
-export { answeredOnce, isKeyFile, isPeriod } from './kept-answers.ts';
+export { answeredOnce } from './kept-answers.ts';
 export { allTables, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
 export { folderAt, tableIdAt } from './locations.ts';
 export {

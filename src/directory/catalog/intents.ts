@@ -4,7 +4,14 @@
  * can be repeated, also beside a process that is still at it.
  */
 
-import { INTENTS_FOLDER, joinPath } from '../../format/index.ts';
+import {
+  INTENTS_FOLDER,
+  intentFile,
+  isDocument,
+  isIntentAside,
+  isIntentPlace,
+  joinPath,
+} from '../../format/index.ts';
 import { corrupt, encodeChecksummed, member, parseChecksummed, stringMember } from '../../json.ts';
 import { writeObject } from '../../table/index.ts';
 import type { Catalog } from './catalog.ts';
@@ -32,7 +39,7 @@ export async function withIntent<Result>(
   run: (intent: Intent) => Promise<Result>,
   recover: () => Promise<void>,
 ): Promise<Result> {
-  const file = `${INTENTS_FOLDER}/${catalog.env.uuid()}.json`;
+  const file = intentFile(catalog.env.uuid());
   await Promise.all([
     writeObject(catalog.store, file, encodeChecksummed({ ...intent }).bytes),
     catalog.store.syncFolders([INTENTS_FOLDER]),
@@ -60,7 +67,7 @@ export async function pendingIntents(
   const entries = (await catalog.store.list(INTENTS_FOLDER)) ?? [];
   const found: { file: string; intent: Intent }[] = [];
   for (const { name, kind } of entries) {
-    if (kind !== 'file' || !name.endsWith('.json')) continue;
+    if (kind !== 'file' || !isDocument(name)) continue;
     const file = joinPath(INTENTS_FOLDER, name);
     const bytes = await catalog.store.get(file);
     // Empty or cut short: the crash came before the intent was durable, and so before its first step.
@@ -72,10 +79,6 @@ export async function pendingIntents(
 
 const isWhole = (bytes: Uint8Array): boolean => bytes.at(-1) === '\n'.charCodeAt(0);
 
-/** Only these parts of a catalog are ever moved by an intent; anything else is forged. */
-const PLACE = /^(?!\.dirspace)[^/][^\0]*$/;
-const PRIVATE = /^\.dirspace\/(trash|staging|detached)\/[0-9a-f-]{8,64}(\.table)?$/;
-
 /** @throws Corrupt, also for folders that no intent is ever about */
 export function decodeIntent(bytes: Uint8Array, file: string): Intent {
   const { document } = parseChecksummed(bytes, file);
@@ -84,9 +87,9 @@ export function decodeIntent(bytes: Uint8Array, file: string): Intent {
   const trash = stringMember(document, 'trash', file);
   const staging = member(document, 'staging');
   if (!KINDS.includes(kind)) throw corrupt(file, `kind is ${kind}`);
-  if (!PLACE.test(place) || !PRIVATE.test(trash)) throw corrupt(file, 'it names other folders');
+  if (!isIntentPlace(place) || !isIntentAside(trash)) throw corrupt(file, 'it names other folders');
   if (kind === 'drop_empty_namespace') return { kind, place, trash };
-  if (typeof staging !== 'string' || !(PRIVATE.test(staging) || PLACE.test(staging))) {
+  if (typeof staging !== 'string' || !(isIntentAside(staging) || isIntentPlace(staging))) {
     throw corrupt(file, 'it names other folders');
   }
   return { kind: 'replace', place, trash, staging };

@@ -4,7 +4,14 @@
  * be done or the first part undone; whoever opens the catalog next carries it out.
  */
 
-import { DETACHED_FOLDER, joinPath, refuseNewer, TRANSACTIONS_FOLDER } from '../../format/index.ts';
+import {
+  detachedFolder,
+  joinPath,
+  journalFile,
+  parseJournalFile,
+  refuseNewer,
+  TRANSACTIONS_FOLDER,
+} from '../../format/index.ts';
 import {
   arrayMember,
   asObject,
@@ -42,9 +49,6 @@ export interface Journal {
 
 /** An undecided batch older than this has lost its process, in milliseconds. */
 const ABANDONED_AFTER = 3_600_000;
-
-const SUFFIX = '.journal.json';
-const journalFile = (batch: string): string => `${TRANSACTIONS_FOLDER}/${batch}${SUFFIX}`;
 
 export async function writeJournal(catalog: Catalog, journal: Journal): Promise<void> {
   const { batch, declares, deletions, deregisters } = journal;
@@ -100,7 +104,7 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   if (record?.id !== incarnation) return;
   const branch = mainBranch(folder, incarnation);
   if ((await listedVersions(catalog.engine, branch)).length > 0) return;
-  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  const place = detachedFolder(catalog.env.uuid());
   if ((await catalog.store.moveFolder(folder, place)) !== 'moved') return;
   // Nobody can write into it there, so only now is it certain what was moved.
   const moved = await readTableRecord(catalog, place);
@@ -113,7 +117,7 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
 /** Called when a catalog is opened for writing. */
 export async function finishJournals(catalog: Catalog): Promise<void> {
   for (const { name, kind } of (await catalog.store.list(TRANSACTIONS_FOLDER)) ?? []) {
-    if (kind !== 'file' || !name.endsWith(SUFFIX)) continue;
+    if (kind !== 'file' || parseJournalFile(name) === undefined) continue;
     const file = joinPath(TRANSACTIONS_FOLDER, name);
     const bytes = await catalog.store.get(file);
     // Cut short: the crash came before the journal was durable, and so before its first step.

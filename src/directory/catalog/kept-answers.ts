@@ -4,7 +4,16 @@
  * least. What a write committed is found without it, by the transaction of its version: see rows.ts.
  */
 import { createHash } from 'node:crypto';
-import { decodeKey, encodeKey, joinPath, KEYS_FOLDER, type KeyRecord } from '../../format/index.ts';
+import {
+  decodeKey,
+  encodeKey,
+  isKeysFolder,
+  joinPath,
+  KEYS_FOLDER,
+  type KeyRecord,
+  keyFile,
+  keysFolder,
+} from '../../format/index.ts';
 import { type AnyOperation, type CallOptions, EVERY_OPERATION } from '../../protocol/index.ts';
 import type { Catalog } from './catalog.ts';
 
@@ -26,7 +35,7 @@ export async function answeredOnce<Answer>(
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   if (stamp === undefined || catalog.readOnly || !EVERY_OPERATION[operation].changes) return work();
-  const name = `${createHash('sha256').update(stamp.scope).digest('hex').slice(0, 48)}.json`;
+  const name = createHash('sha256').update(stamp.scope).digest('hex').slice(0, 48);
   const found = await findAnswer(catalog, name);
   if (found !== undefined) {
     await stamp.check(found.stamp);
@@ -45,13 +54,12 @@ function withoutSecrets(answer: unknown): KeyRecord['answer'] {
 }
 
 const periodOf = (catalog: Catalog): number => Math.floor(catalog.env.now() / PERIOD);
-const folderOf = (period: number): string => joinPath(KEYS_FOLDER, String(period));
 
 async function findAnswer(catalog: Catalog, name: string): Promise<KeyRecord | undefined> {
   const { store } = catalog;
   const now = periodOf(catalog);
   for (let period = now; period > now - KEPT_PERIODS; period--) {
-    const file = joinPath(folderOf(period), name);
+    const file = keyFile(period, name);
     if ((await store.head(file)) === undefined) continue;
     const bytes = await store.get(file);
     if (bytes !== undefined) return decodeKey(bytes, file);
@@ -65,12 +73,13 @@ async function keep(catalog: Catalog, name: string, record: KeyRecord): Promise<
     const bytes = encodeKey(record);
     if (bytes.length > LONGEST) return;
     const { store } = catalog;
-    const folder = folderOf(periodOf(catalog));
+    const period = periodOf(catalog);
+    const folder = keysFolder(period);
     if (!(await store.enter(folder))) {
       await store.createFolder(folder);
       await removeOld(catalog);
     }
-    await store.put(joinPath(folder, name), bytes);
+    await store.put(keyFile(period, name), bytes);
   } catch {
     // Asked again, the request is a new one.
   }
@@ -80,13 +89,7 @@ async function keep(catalog: Catalog, name: string, record: KeyRecord): Promise<
 async function removeOld(catalog: Catalog): Promise<void> {
   const oldest = periodOf(catalog) - KEPT_PERIODS + 1;
   for (const { name, kind } of (await catalog.store.list(KEYS_FOLDER)) ?? []) {
-    if (kind !== 'folder' || !isPeriod(name) || Number(name) >= oldest) continue;
+    if (kind !== 'folder' || !isKeysFolder(name) || Number(name) >= oldest) continue;
     await catalog.store.deleteFolder(joinPath(KEYS_FOLDER, name));
   }
 }
-
-/** Whether a folder among the answers is of the engine. */
-export const isPeriod = (name: string): boolean => /^\d{1,9}$/.test(name);
-
-/** Whether a file in such a folder is. */
-export const isKeyFile = (name: string): boolean => /^[0-9a-f]{48}\.json$/.test(name);

@@ -1,6 +1,12 @@
 /** What is in a namespace, and in all of them, in name order. */
 import { isDirspaceError } from '../../errors.ts';
-import { joinPath, NAMESPACE_FILE, PRIVATE_FOLDER, TABLE_FILE } from '../../format/index.ts';
+import {
+  joinPath,
+  NAMESPACE_FILE,
+  PRIVATE_FOLDER,
+  ROOT_TABLES_FOLDER,
+  TABLE_FILE,
+} from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import type { ObjectFacts } from '../../store/index.ts';
 import { Turn } from '../../table/index.ts';
@@ -113,7 +119,7 @@ export async function namespacesIn(catalog: Catalog, id: ObjectPath): Promise<st
 }
 
 const isPrivate = (folder: string, id: ObjectPath): boolean =>
-  id.length === 0 && (folder === PRIVATE_FOLDER || folder === 'data');
+  id.length === 0 && (folder === PRIVATE_FOLDER || folder === ROOT_TABLES_FOLDER);
 
 /**
  * The ids of all tables, in component-wise order; subtrees wholly before `after` are not read.

@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';
-import { DETACHED_FOLDER, PRIVATE_FOLDER } from '../../format/index.ts';
+import { DETACHED_FOLDER, PRIVATE_FOLDER, ROOT_TABLES_FOLDER } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
@@ -30,7 +30,7 @@ export function tableIdAt({ engine }: Catalog, folder: string): ObjectPath | und
   if (folder.startsWith(`${PRIVATE_FOLDER}/`)) return undefined;
   const { names } = engine;
   const parts = folder.split('/');
-  const atRoot = parts.length === 2 && parts[0] === 'data';
+  const atRoot = parts.length === 2 && parts[0] === ROOT_TABLES_FOLDER;
   const decoded = names.decode(parts.at(-1) ?? '', atRoot);
   if (decoded?.kind !== 'table') return undefined;
   const namespace = atRoot ? [] : parts.slice(0, -1);

@@ -11,6 +11,7 @@ import {
   isStagedManifest,
   type Manifest,
   parentFolder,
+  stagedManifestFile,
   type VersionDocument,
   versionFile,
 } from '../../format/index.ts';
@@ -214,7 +215,7 @@ function stagedPath(catalog: Catalog, branch: TableBranch, given: string): strin
   if (parentFolder(path) === branch.folder && isStagedManifest(name)) return path;
   throw new DirspaceError(
     'InvalidInput',
-    `manifest_path ${JSON.stringify(given.slice(0, 200))} is not a staged manifest of this table: write it as ${branch.folder}/staged-<name>.json first.`,
+    `manifest_path ${JSON.stringify(given.slice(0, 200))} is not a staged manifest of this table: write it as ${stagedManifestFile(branch.folder, '<name>')} first.`,
   );
 }
 

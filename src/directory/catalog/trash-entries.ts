@@ -7,9 +7,13 @@ import { isDirspaceError } from '../../errors.ts';
 import {
   DROPS_FOLDER,
   decodeTrash,
+  dropName,
+  dropNumber,
   joinPath,
+  parseTrashRecord,
   TRASH_FOLDER,
   type TrashRecord,
+  trashRecordFile,
 } from '../../format/index.ts';
 import type { Catalog } from './catalog.ts';
 import { lastTouched } from './staging.ts';
@@ -28,15 +32,9 @@ export interface TrashEntry {
   readonly problem: unknown;
 }
 
-const DIGITS = 12;
-const NUMBERED = /^(\d{12})-[0-9a-f-]{8,51}$/;
 const ENTRIES_A_TURN = 256;
 const LISTED = 'trash listed';
 const LISTED_BYTES = 64;
-
-export const trashRecordFile = (folder: string): string => `${folder}.json`;
-
-const sequenceOf = (name: string): number => Number(NUMBERED.exec(name)?.[1] ?? 0);
 
 /** Marks that stay behind the newest: a reader of the folder sees all of it or a part of it. */
 const MARKS_KEPT = 16;
@@ -54,7 +52,7 @@ export async function newTrashFolder(catalog: Catalog): Promise<string> {
   const listed = isListed ? [] : await numbersIn(catalog, TRASH_FOLDER);
   const number =
     1 + [...marks, ...listed].reduce((most, { sequence }) => Math.max(most, sequence), 0);
-  const name = `${String(number).padStart(DIGITS, '0')}-${env.uuid()}`;
+  const name = dropName(number, env.uuid());
   try {
     // The first drop makes the folder.
     if (marks.length === 0) await store.createFolder(DROPS_FOLDER);
@@ -77,7 +75,7 @@ async function numbersIn(
 ): Promise<{ readonly name: string; readonly sequence: number }[]> {
   const entries = (await store.list(folder)) ?? [];
   return entries
-    .map(({ name }) => ({ name, sequence: sequenceOf(name.replace(/\.json$/, '')) }))
+    .map(({ name }) => ({ name, sequence: dropNumber(name) }))
     .filter(({ sequence }) => sequence > 0);
 }
 
@@ -85,9 +83,10 @@ async function numbersIn(
 export async function trashEntries(catalog: Catalog): Promise<TrashEntry[]> {
   const names = new Map<string, { folder: boolean; record: boolean }>();
   for (const { name, kind } of (await catalog.store.list(TRASH_FOLDER)) ?? []) {
-    const isRecord = kind === 'file' && name.endsWith('.json');
+    const ofFolder = kind === 'file' ? parseTrashRecord(name) : undefined;
+    const isRecord = ofFolder !== undefined;
     if (kind !== 'folder' && !isRecord) continue;
-    const bare = isRecord ? name.slice(0, -'.json'.length) : name;
+    const bare = ofFolder ?? name;
     const known = names.get(bare) ?? { folder: false, record: false };
     names.set(bare, isRecord ? { ...known, record: true } : { ...known, folder: true });
   }
@@ -99,7 +98,7 @@ export async function trashEntries(catalog: Catalog): Promise<TrashEntry[]> {
     found.push({
       name,
       folder,
-      sequence: sequenceOf(name),
+      sequence: dropNumber(name),
       record: read.record,
       problem: read.problem,
       hasFolder,

@@ -10,6 +10,7 @@ import {
   NAMESPACE_FILE,
   TABLE_FILE,
   type TrashRecord,
+  trashRecordFile,
 } from '../../format/index.ts';
 import type {
   ListTrashRequest,
@@ -34,13 +35,7 @@ import {
 } from './catalog.ts';
 import { namespaceHasName } from './name-contest.ts';
 import { namespaceInTheWay, refuseNamespaceOfThatName } from './taken-names.ts';
-import {
-  droppedSince,
-  newTrashFolder,
-  type TrashEntry,
-  trashEntries,
-  trashRecordFile,
-} from './trash-entries.ts';
+import { droppedSince, newTrashFolder, type TrashEntry, trashEntries } from './trash-entries.ts';
 
 /** A drop that takes longer from its record to its rename lost its process, in milliseconds. */
 const DROP_GRACE = 3_600_000;

@@ -3,6 +3,7 @@
  * cannot be used because its folder holds files all the same. Such files are never touched.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
+import { TABLE_FILE } from '../../format/index.ts';
 import type { CreateMode } from '../../protocol/index.ts';
 import { emptyTable, type FoundStorage, findStorage, mainBranch } from '../../table/index.ts';
 import { type Catalog, showId, type Table } from './catalog.ts';
@@ -51,7 +52,7 @@ const DROP = 'drop the table, which keeps all of it in the trash, and create it 
 const ADVICE: Readonly<Record<FoundStorage['kind'], string>> = {
   lance: `Open it with the program that wrote it, or ${DROP}.`,
   fragments: `Bring the missing files back from a copy, let repair move the fragments into quarantine, or ${DROP}.`,
-  versions: `Bring .table.json back from a copy, or ${DROP}.`,
+  versions: `Bring ${TABLE_FILE} back from a copy, or ${DROP}.`,
   files: `Move them away, or ${DROP}.`,
 };
 

@@ -3,7 +3,7 @@
  * them visible together, and what has to wait for the decision is carried out after it.
  */
 import { DirspaceError } from '../../errors.ts';
-import { DETACHED_FOLDER, versionFile } from '../../format/index.ts';
+import { detachedFolder, versionFile } from '../../format/index.ts';
 import {
   type BatchCommitTablesRequest,
   type BatchCommitTablesResponse,
@@ -207,7 +207,7 @@ async function planStep(
     return { kind: 'delete', branch, versions, target: `${branch.folder} deletions` };
   }
   const table = await requireTable(catalog, deregister_table ?? {});
-  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  const place = detachedFolder(catalog.env.uuid());
   const incarnation = table.record.id;
   return {
     kind: 'deregister',

@@ -1,6 +1,12 @@
 /** Tables as catalog entries: dropped, renamed, moved, taken out and put back, each by one rename. */
 import { DirspaceError } from '../../errors.ts';
-import { DETACHED_FOLDER, encodeTable, joinPath } from '../../format/index.ts';
+import {
+  detachedFolder,
+  encodeTable,
+  joinPath,
+  ROOT_TABLES_FOLDER,
+  TABLE_FILE,
+} from '../../format/index.ts';
 import {
   type DeregisterTableRequest,
   type DeregisterTableResponse,
@@ -124,7 +130,7 @@ export async function deregisterTable(
   await beginWrite(catalog);
   const table = await requireTable(catalog, request);
   const properties = await readableProperties(catalog, table);
-  const place = `${DETACHED_FOLDER}/${catalog.env.uuid()}.table`;
+  const place = detachedFolder(catalog.env.uuid());
   await moveAway(catalog, table, place);
   return {
     ...entryAnswer(catalog, table, place, properties),
@@ -150,7 +156,7 @@ export async function registerTable(
   if (record === undefined) {
     throw new DirspaceError(
       'InvalidInput',
-      `There is no table at ${location}: a table's folder holds the file .table.json.`,
+      `There is no table at ${location}: a table's folder holds the file ${TABLE_FILE}.`,
     );
   }
   refuseRegistered(catalog, location);
@@ -160,7 +166,7 @@ export async function registerTable(
   if (existing !== undefined && mode === 'Create') throw tableExists(id);
   if (Object.keys(request.properties ?? {}).length > 0) {
     await catalog.store.put(
-      joinPath(location, '.table.json'),
+      joinPath(location, TABLE_FILE),
       encodeTable({ ...record, properties, since: newest?.slot }),
     );
   }
@@ -194,7 +200,7 @@ async function moveInto(
   place: string,
 ): Promise<void> {
   if (from === place) throw nameTaken(id);
-  if (id.length === 1) await catalog.store.createFolder('data');
+  if (id.length === 1) await catalog.store.createFolder(ROOT_TABLES_FOLDER);
   requireRoom(catalog, id, place);
   const outcome = await catalog.store.moveFolder(from, place);
   if (outcome === 'taken') throw await tablePlaceTaken(catalog, id, nameTaken(id));

@@ -1,6 +1,6 @@
 /** Transactions: every commit has an id; its version is found again from it. */
 import { DirspaceError } from '../../errors.ts';
-import { TRANSACTIONS_FOLDER } from '../../format/index.ts';
+import { transactionPropertiesFile } from '../../format/index.ts';
 import { encodeChecksummed, parseChecksummed, stringMapMember } from '../../json.ts';
 import {
   type AlterTransactionAction,
@@ -71,7 +71,7 @@ export async function alterTransaction(
         properties = changeProperty(action, properties, found.properties);
       }
       const { bytes } = encodeChecksummed({ format: 1, properties });
-      await catalog.store.put(propertiesFile(transaction), bytes);
+      await catalog.store.put(transactionPropertiesFile(transaction), bytes);
       return { status, properties: { ...properties, ...found.properties } };
     }),
   );
@@ -216,14 +216,11 @@ function changeProperty(
   return Object.fromEntries(Object.entries(properties).filter(([name]) => name !== key));
 }
 
-const propertiesFile = (transaction: string): string =>
-  `${TRANSACTIONS_FOLDER}/${transaction}.properties.json`;
-
 async function readProperties(
   catalog: Catalog,
   transaction: string,
 ): Promise<Record<string, string>> {
-  const file = propertiesFile(transaction);
+  const file = transactionPropertiesFile(transaction);
   const bytes = await catalog.store.get(file);
   if (bytes === undefined) return {};
   return stringMapMember(parseChecksummed(bytes, file).document, 'properties', file);

@@ -6,13 +6,16 @@
  */
 
 import {
-  DETACHED_FOLDER,
+  detachedFolder,
   FORMAT_FILE,
   joinPath,
+  lastName,
   latestFile,
   MAIN_BRANCH,
   PRIVATE_FOLDER,
   parseVersionFile,
+  QUARANTINE_FOLDER,
+  quarantineRecordFile,
   versionFile,
 } from '../../format/index.ts';
 import { encodeChecksummed } from '../../json.ts';
@@ -34,7 +37,6 @@ import {
 import { beginWrite, type Catalog } from '../catalog/index.ts';
 import { type Inspection, inspectCatalog, SHARED_NAME } from './verify.ts';
 
-const QUARANTINE_FOLDER = `${PRIVATE_FOLDER}/quarantine`;
 /** In bytes; a larger file is moved. */
 const LARGEST_COPY = 64 * 1024 * 1024;
 
@@ -198,8 +200,8 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
       plan.kind === 'lost'
         ? undefined
         : plan.kind === 'detach'
-          ? `${DETACHED_FOLDER}/${env.uuid()}.table`
-          : joinPath(folder, `${at}-${plan.path.slice(plan.path.lastIndexOf('/') + 1)}`),
+          ? detachedFolder(env.uuid())
+          : joinPath(folder, `${at}-${lastName(plan.path)}`),
   }));
   await store.createFolder(folder);
   const record = encodeChecksummed({
@@ -207,7 +209,7 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
     quarantined_at: env.now(),
     items: moves.map(itemOf),
   });
-  await writeObject(store, joinPath(folder, 'record.json'), record.bytes);
+  await writeObject(store, quarantineRecordFile(folder), record.bytes);
   await store.syncFolders([folder]);
   for (const { path, kind, quarantined } of moves) {
     if (quarantined === undefined) continue;

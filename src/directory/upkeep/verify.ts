@@ -5,17 +5,28 @@
 
 import {
   CLOCK_PREFIX,
+  DETACHED_FOLDER,
   DROPS_FOLDER,
   decodeKey,
   decodeNamespace,
   decodeTable,
   decodeTrash,
   FORMAT_FILE,
+  INTENTS_FOLDER,
+  isDocument,
+  isKeyFile,
+  isKeysFolder,
   isTemporary,
   joinPath,
   KEYS_FOLDER,
+  LOCKS_FOLDER,
   NAMESPACE_FILE,
   PRIVATE_FOLDER,
+  parseJournalFile,
+  parseTrashRecord,
+  QUARANTINE_FOLDER,
+  ROOT_TABLES_FOLDER,
+  STAGING_FOLDER,
   TABLE_FILE,
   TRANSACTIONS_FOLDER,
   TRASH_FOLDER,
@@ -36,14 +47,7 @@ import {
   type VerifiedBranch,
   verifyTable,
 } from '../../table/index.ts';
-import {
-  type Catalog,
-  isKeyFile,
-  isPeriod,
-  isUndecided,
-  namespaceId,
-  requireNamespace,
-} from '../catalog/index.ts';
+import { type Catalog, isUndecided, namespaceId, requireNamespace } from '../catalog/index.ts';
 
 /** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
 export async function verifyCatalog(
@@ -84,10 +88,10 @@ interface Found {
 
 /** Private folders whose content nothing live points into. */
 const LEFTOVER_FOLDERS: Readonly<Record<string, VerifyLeftover['kind']>> = {
-  staging: 'staging',
-  detached: 'detached',
-  intents: 'intent',
-  quarantine: 'quarantine',
+  [STAGING_FOLDER]: 'staging',
+  [DETACHED_FOLDER]: 'detached',
+  [INTENTS_FOLDER]: 'intent',
+  [QUARANTINE_FOLDER]: 'quarantine',
 };
 
 /** The creator of the table was killed before it gave way to the namespace. */
@@ -130,7 +134,8 @@ class Walk {
     for (const home of homes) {
       for (const entry of await this.#list(home)) {
         this.#signal?.throwIfAborted();
-        if (atRoot && home === '' && [PRIVATE_FOLDER, 'data'].includes(entry.name)) continue;
+        if (atRoot && home === '' && [PRIVATE_FOLDER, ROOT_TABLES_FOLDER].includes(entry.name))
+          continue;
         if (!atRoot && entry.kind === 'file' && entry.name === NAMESPACE_FILE) continue;
         const decoded = entry.kind === 'folder' ? names.decode(entry.name, atRoot) : undefined;
         // Tables of the root are in the folder `data`, and nothing else is.
@@ -161,7 +166,7 @@ class Walk {
     if (problem !== undefined) this.#problem(FORMAT_FILE, 'format', problem.message);
     for (const entry of await this.#list(PRIVATE_FOLDER)) {
       const { name, kind, path } = entry;
-      const leftover = LEFTOVER_FOLDERS[name];
+      const leftover = LEFTOVER_FOLDERS[path];
       if (path === FORMAT_FILE) {
         if (problem === undefined) await this.#document(path, 'format', () => {});
       } else if (kind === 'folder' && leftover !== undefined) {
@@ -169,7 +174,7 @@ class Walk {
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
       else if (kind === 'folder' && path === KEYS_FOLDER) await this.#keys();
-      else if (kind === 'folder' && (name === 'locks' || path === DROPS_FOLDER)) continue;
+      else if (kind === 'folder' && (path === LOCKS_FOLDER || path === DROPS_FOLDER)) continue;
       else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
         this.#leftover(path, 'temporary');
       } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
@@ -207,11 +212,12 @@ class Walk {
     for (const { name, kind, path } of entries) {
       this.#leftover(path, 'trash');
       if (isRead && kind === 'folder') await this.#dropped(path);
-      if (kind !== 'file' || !name.endsWith('.json')) continue;
+      const ofFolder = kind === 'file' ? parseTrashRecord(name) : undefined;
+      if (ofFolder === undefined) continue;
       await this.#document(path, 'trash', (bytes) => {
         // Cut short by a crash before the drop it was written for.
         const isCut = bytes.at(-1) !== '\n'.charCodeAt(0);
-        const isOfDrop = folders.has(name.slice(0, -'.json'.length));
+        const isOfDrop = folders.has(ofFolder);
         if (bytes.length > 0 && (isOfDrop || !isCut)) decodeTrash(bytes, path);
       });
     }
@@ -232,15 +238,15 @@ class Walk {
   async #transactions(): Promise<void> {
     for (const entry of await this.#list(TRANSACTIONS_FOLDER)) {
       const { name, kind, path } = entry;
-      if (kind !== 'file' || !name.endsWith('.json') || isTemporary(name)) this.#stray(entry);
-      else if (name.endsWith('.journal.json')) this.#leftover(path, 'transaction');
+      if (kind !== 'file' || !isDocument(name) || isTemporary(name)) this.#stray(entry);
+      else if (parseJournalFile(name) !== undefined) this.#leftover(path, 'transaction');
       else await this.#document(path, 'transaction', (bytes) => parseChecksummed(bytes, path));
     }
   }
 
   async #keys(): Promise<void> {
     for (const period of await this.#list(KEYS_FOLDER)) {
-      if (period.kind !== 'folder' || !isPeriod(period.name)) {
+      if (period.kind !== 'folder' || !isKeysFolder(period.name)) {
         this.#stray(period);
         continue;
       }

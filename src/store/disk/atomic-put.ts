@@ -4,7 +4,8 @@
  * The order of the steps is the guarantee: contents on disk, then the name, then the name on
  * disk. An error before the name leaves nothing; one behind it is an unknown outcome.
  */
-import { type Disk, SMALL, TEMPORARY_PREFIX } from './disk.ts';
+import { TEMPORARY_PREFIX } from '../../paths.ts';
+import { type Disk, SMALL } from './disk.ts';
 import {
   closeQuietly,
   flushFile,

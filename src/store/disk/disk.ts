@@ -9,9 +9,6 @@ import type { Pace } from './pace.ts';
 
 export type Durability = 'full' | 'relaxed';
 
-/** Temporary names: never listed as content, never hinted, swept by cleanup. */
-export const TEMPORARY_PREFIX = '.tmp-';
-
 /** Up to this many bytes a synchronous call beats a hop through the thread pool. */
 export const SMALL = 64 * 1024;
 

@@ -4,7 +4,7 @@
  */
 
 export * as atomic from './atomic-put.ts';
-export { type Disk, type Durability, SMALL, TEMPORARY_PREFIX } from './disk.ts';
+export { type Disk, type Durability, SMALL } from './disk.ts';
 export { closeQuietly, flushFile, unlinkQuietly, writeAll, writeSmall } from './durable-write.ts';
 export { completed, errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
 export * as folders from './folder-moves.ts';

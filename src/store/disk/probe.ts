@@ -3,7 +3,8 @@
  *
  * Reports facts; whether to refuse a root without hard links is the caller's decision.
  */
-import { type Disk, TEMPORARY_PREFIX } from './disk.ts';
+import { PRIVATE_FOLDER, TEMPORARY_PREFIX } from '../../paths.ts';
+import type { Disk } from './disk.ts';
 import { closeQuietly, unlinkQuietly } from './durable-write.ts';
 import { errnoOf } from './file-system.ts';
 import { makeFolders } from './folder-moves.ts';
@@ -17,27 +18,27 @@ export interface Capabilities {
   readonly foldsCase: boolean;
 }
 
-const PRIVATE = '.dirspace';
-
 export function probeCapabilities(disk: Disk): Capabilities {
   // Without writing only an existing name can be asked for, and nothing will be published.
   if (disk.readOnly) {
     return {
       hardLinks: true,
-      foldsCase: enterFolder(disk, PRIVATE) && lookAt(disk, PRIVATE.toUpperCase()) !== undefined,
+      foldsCase:
+        enterFolder(disk, PRIVATE_FOLDER) &&
+        lookAt(disk, PRIVATE_FOLDER.toUpperCase()) !== undefined,
     };
   }
-  makeFolders(disk, PRIVATE);
+  makeFolders(disk, PRIVATE_FOLDER);
   const { fs } = disk;
   const name = `${TEMPORARY_PREFIX}${disk.env.uuid()}-probe`;
-  const file = `${disk.prefix}${PRIVATE}/${name}`;
+  const file = `${disk.prefix}${PRIVATE_FOLDER}/${name}`;
   const linked = `${file}-link`;
   try {
     closeQuietly(fs, fs.openSync(file, disk.flags.createNew, 0o600));
-    const foldsCase = lookAt(disk, `${PRIVATE}/${name.toUpperCase()}`) !== undefined;
+    const foldsCase = lookAt(disk, `${PRIVATE_FOLDER}/${name.toUpperCase()}`) !== undefined;
     return { hardLinks: linksExclusively(disk, file, linked), foldsCase };
   } catch (error) {
-    throw storeError(error, 'probe', PRIVATE);
+    throw storeError(error, 'probe', PRIVATE_FOLDER);
   } finally {
     unlinkQuietly(fs, linked);
     unlinkQuietly(fs, file);

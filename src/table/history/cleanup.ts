@@ -10,12 +10,13 @@ import {
   decodeVersion,
   deletionFile,
   fragmentFile,
+  fragmentsFolder,
   isObject,
   isOwnTemporary,
   isStagedManifest,
   isTemporary,
   type Manifest,
-  OBJECT_FOLDERS,
+  objectFolders,
   PRIVATE_FOLDER,
   parseWriter,
   tagsFolder,
@@ -152,7 +153,7 @@ async function lostFragments(
   if ((await listedVersions(engine, main)).length > 0) return undefined;
   const isPending = await pendingFragments(engine, main);
   const isWritten = await hasAnnouncement(engine, main);
-  const data = `${main.tableFolder}/data/`;
+  const data = `${fragmentsFolder(main.tableFolder)}/`;
   return (file) => (file.startsWith(data) ? !isPending(file.slice(data.length)) : !isWritten);
 }
 
@@ -234,9 +235,9 @@ async function listedFiles(
   };
   const objects: Candidate[] = [];
   const others: Candidate[] = [];
-  for (const folder of OBJECT_FOLDERS) {
-    await collect(`${tableFolder}/${folder}`, (name) => isObject(folder, name), objects);
-    await collect(`${tableFolder}/${folder}`, isOwnTemporary, others);
+  for (const folder of objectFolders(tableFolder)) {
+    await collect(folder, (name) => isObject(folder, name), objects);
+    await collect(folder, isOwnTemporary, others);
   }
   for (const { folder } of branches) {
     await collect(folder, (name) => isTemporary(name) || isStagedManifest(name), others);

@@ -4,9 +4,18 @@
  * the files of a table: of another program, such as LanceDB, or of one that lost its manifests.
  */
 import {
+  branchesFolder,
+  chunksFolder,
+  deletionsFolder,
+  fragmentName,
+  fragmentsFolder,
+  isLanceFragment,
   isObject,
   isOwnTemporary,
+  isVersionsFolder,
   joinPath,
+  LANCE_FOLDERS,
+  lastName,
   parseVersionFile,
   parseWriter,
   writerOf,
@@ -18,9 +27,6 @@ import {
   Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-
-/** Folders of a dataset of Lance: manifests first, then what they refer to, and its branches. */
-const LANCE_FOLDERS = ['_versions', '_transactions', '_deletions', '_indices', '_refs', 'tree'];
 
 export interface FoundStorage {
   /** `fragments` are ours and no manifest refers to them; `versions` are of another incarnation. */
@@ -44,34 +50,34 @@ export async function findStorage(
     const path = joinPath(tableFolder, name);
     if (kindOf.has(name) && (await isFilled(path))) return { kind: 'lance', path };
   }
-  const data = joinPath(tableFolder, 'data');
-  if (kindOf.has('data') && kindOf.get('data') !== 'folder') return { kind: 'files', path: data };
+  const data = fragmentsFolder(tableFolder);
+  const kindOfData = kindOf.get(lastName(data));
+  if (kindOfData !== undefined && kindOfData !== 'folder') return { kind: 'files', path: data };
   // Listed before the writers: one in progress is announced before its first fragment.
   const listed = (await store.list(data)) ?? [];
   const pending = listed.length > 0 ? await pendingFragments(engine, branch) : () => true;
   for (const { name, kind } of listed) {
     const path = joinPath(data, name);
     if (kind === 'folder' && !(await isFilled(path))) continue;
-    if (kind !== 'file' || !isObject('data', name)) {
+    if (kind !== 'file' || !isObject(data, name)) {
       if (kind === 'file' && isOwnTemporary(name)) continue;
-      return { kind: name.endsWith('.lance') ? 'lance' : 'files', path };
+      return { kind: isLanceFragment(name) ? 'lance' : 'files', path };
     }
     if (!pending(name)) return { kind: 'fragments', path };
   }
-  const branches = joinPath(tableFolder, 'branches');
-  if (kindOf.has('branches') && (await isFilled(branches)))
+  const branches = branchesFolder(tableFolder);
+  if (kindOf.has(lastName(branches)) && (await isFilled(branches)))
     return { kind: 'versions', path: branches };
   // A writer of the first version may have made these; otherwise versions that are lost did.
   const isWritten = await hasAnnouncement(engine, branch);
-  for (const folder of isWritten ? [] : (['deletions', 'chunks'] as const)) {
-    const path = joinPath(tableFolder, folder);
-    const found = kindOf.has(folder) ? ((await store.list(path)) ?? []) : [];
-    const file = found.find(({ kind, name }) => kind === 'file' && isObject(folder, name));
+  for (const path of isWritten ? [] : [deletionsFolder(tableFolder), chunksFolder(tableFolder)]) {
+    const found = kindOf.has(lastName(path)) ? ((await store.list(path)) ?? []) : [];
+    const file = found.find(({ kind, name }) => kind === 'file' && isObject(path, name));
     if (file !== undefined) return { kind: 'fragments', path: joinPath(path, file.name) };
   }
   for (const { name } of entries) {
     const path = joinPath(tableFolder, name);
-    if (!name.startsWith('versions-') || path === branch.folder) continue;
+    if (!isVersionsFolder(name) || path === branch.folder) continue;
     const versions = (await store.list(path)) ?? [];
     if (versions.some((entry) => parseVersionFile(entry.name) !== undefined))
       return { kind: 'versions', path };
@@ -104,7 +110,7 @@ export async function pendingFragments(
     const manifest = await readManifest(engine, branch, version);
     if (manifest === undefined) continue;
     const snapshot = new Snapshot(engine, branch, manifest, '', 0);
-    for (const { file } of await snapshot.fragments()) files.add(`${file}.arrow`);
+    for (const { file } of await snapshot.fragments()) files.add(fragmentName(file));
   }
   return (name) => files.has(name) || writers.has(writerOf(name) ?? '');
 }

@@ -2,6 +2,7 @@
 import {
   decodeVersion,
   isStagedManifest,
+  latestFile,
   MAIN_BRANCH,
   type Manifest,
   parseDeletedRun,
@@ -62,7 +63,7 @@ export class BranchVerifier {
       else if (version !== undefined) numbers.push(version);
       else if (run !== undefined) runs.push(run);
       else if (isStagedManifest(entry.name)) this.#inspector.leftover(entry.path, 'temporary');
-      else if (entry.name !== 'latest.json') this.#inspector.stray(entry);
+      else if (entry.path !== latestFile(branch.folder)) this.#inspector.stray(entry);
     }
     numbers.sort((a, b) => a - b);
     const deletion = (version: number): VersionRun | undefined =>

@@ -9,14 +9,17 @@ import {
   decodeBranch,
   decodeRef,
   decodeTag,
+  fragmentsFolder,
   isObject,
-  joinPath,
-  OBJECT_FOLDERS,
+  isVersionsFolder,
+  objectFolders,
+  parseTagFile,
   TABLE_FILE,
   type TagRecord,
   tagFile,
   tagsFolder,
   versionsFolder,
+  versionsFolderIn,
 } from '../../format/index.ts';
 import { pendingFragments } from '../history/index.ts';
 import { type Engine, type Head, mainBranch, type TableBranch } from '../versions/index.ts';
@@ -33,8 +36,7 @@ import {
 import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
 
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
-const isOurs = (entry: Entry): boolean =>
-  isTemporaryFile(entry) || entry.name.startsWith('versions-');
+const isOurs = (entry: Entry): boolean => isTemporaryFile(entry) || isVersionsFolder(entry.name);
 
 /** What is said of the fragments of a table that has no version at all. */
 export const WITHOUT_MANIFEST =
@@ -102,7 +104,7 @@ class TableVerifier {
     for (const entry of this.#beside) if (!declared || isOurs(entry)) this.#inspector.stray(entry);
     const main = mainBranch(this.#folder, this.#incarnation);
     const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
-    const data = `${joinPath(this.#folder, 'data')}/`;
+    const data = `${fragmentsFolder(this.#folder)}/`;
     for (const path of objects) {
       if (this.#files.referenced.has(path)) continue;
       // All versions are gone, not just the one that referred to it: nothing says that it may go.
@@ -116,8 +118,8 @@ class TableVerifier {
 
   async #objects(): Promise<string[]> {
     const found: string[] = [];
-    for (const folder of OBJECT_FOLDERS) {
-      for (const entry of await this.#inspector.list(joinPath(this.#folder, folder))) {
+    for (const folder of objectFolders(this.#folder)) {
+      for (const entry of await this.#inspector.list(folder)) {
         if (isObject(folder, entry.name) && entry.kind === 'file') found.push(entry.path);
         else this.#beside.push(entry);
       }
@@ -126,11 +128,15 @@ class TableVerifier {
   }
 
   async #strays(): Promise<void> {
-    const known = new Set<string>([...OBJECT_FOLDERS, 'tags', 'branches']);
-    known.add(`versions-${this.#incarnation}`);
+    const known = new Set([
+      ...objectFolders(this.#folder),
+      tagsFolder(this.#folder),
+      branchesFolder(this.#folder),
+      versionsFolderIn(this.#folder, this.#incarnation),
+    ]);
     for (const entry of await this.#inspector.list(this.#folder)) {
-      const { name, kind } = entry;
-      if (kind === 'file' ? name === TABLE_FILE : kind === 'folder' && known.has(name)) continue;
+      const { name, kind, path } = entry;
+      if (kind === 'file' ? name === TABLE_FILE : kind === 'folder' && known.has(path)) continue;
       this.#beside.push(entry);
     }
   }
@@ -157,7 +163,7 @@ class TableVerifier {
         const branch = { incarnation: this.#incarnation, branch: name, folder };
         found.push({ branch: { tableFolder: this.#folder, ...branch }, first });
         for (const inside of await this.#inspector.list(branchFolder(this.#folder, name))) {
-          const isRecord = inside.kind === 'file' && inside.name === 'branch.json';
+          const isRecord = inside.kind === 'file' && inside.path === file;
           if (!isRecord && inside.path !== folder) this.#inspector.stray(inside);
         }
         return undefined;
@@ -169,8 +175,7 @@ class TableVerifier {
 
   async #tags(branches: readonly VerifiedBranch[]): Promise<void> {
     for (const entry of await this.#inspector.list(tagsFolder(this.#folder))) {
-      const ends = entry.name.endsWith('.json');
-      const tag = ends ? decodeRef(entry.name.slice(0, -'.json'.length)) : undefined;
+      const tag = parseTagFile(entry.name);
       if (tag === undefined || entry.kind !== 'file') {
         this.#inspector.stray(entry);
         continue;

@@ -8,6 +8,7 @@ import {
   type BranchRecord,
   branchesFolder,
   branchFile,
+  branchFileIn,
   branchFolder,
   decodeBranch,
   decodeRef,
@@ -17,6 +18,7 @@ import {
   TRASH_FOLDER,
   versionFile,
   versionsFolder,
+  versionsFolderIn,
 } from '../../format/index.ts';
 import { stagingFolder, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
@@ -93,12 +95,12 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
     branch: name,
     parent: { version: from.version, branch: from.branch.branch, checksum: from.checksum },
   });
-  await engine.store.createFolder(`${staging}/versions-${id}`);
+  await engine.store.createFolder(versionsFolderIn(staging, id));
   await Promise.all([
-    writeObject(engine.store, `${staging}/branch.json`, encodeBranch(record)),
-    writeObject(engine.store, versionFile(`${staging}/versions-${id}`, from.version), bytes),
+    writeObject(engine.store, branchFileIn(staging), encodeBranch(record)),
+    writeObject(engine.store, versionFile(versionsFolderIn(staging, id), from.version), bytes),
   ]);
-  await engine.store.syncFolders([staging, `${staging}/versions-${id}`]);
+  await engine.store.syncFolders([staging, versionsFolderIn(staging, id)]);
   await engine.store.createFolder(branchesFolder(tableFolder), tableFolder);
   let outcome = await engine.store.moveFolder(staging, target);
   const foreign = outcome === 'taken' ? await foreignBranch(engine, from.branch, name) : undefined;
@@ -146,12 +148,12 @@ export async function deleteBranch(
   refuseNeeded: () => Promise<void> = async () => {},
 ): Promise<boolean> {
   const place = branchFolder(tableFolder, name);
-  if (!(await engine.store.enter(`${place}/versions-${id}`))) return false;
+  if (!(await engine.store.enter(versionsFolderIn(place, id)))) return false;
   const trash = `${TRASH_FOLDER}/${engine.env.uuid()}`;
   if ((await engine.store.moveFolder(place, trash)) !== 'moved') return false;
   let found: boolean;
   try {
-    found = await engine.store.enter(`${trash}/versions-${id}`);
+    found = await engine.store.enter(versionsFolderIn(trash, id));
     if (found) await refuseNeeded();
   } catch (error) {
     await engine.store.moveFolder(trash, place);

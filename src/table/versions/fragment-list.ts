@@ -5,6 +5,7 @@
 import {
   type ChunkEntry,
   chunkFile,
+  chunksFolder,
   encodeChunk,
   type FragmentEntry,
   liveRows,
@@ -177,7 +178,7 @@ class ChunkWriter {
   async write(entries: readonly FragmentEntry[]): Promise<ChunkEntry> {
     const { bytes, entry } = encodeChunk(await this.#engine.newObject(), entries);
     await writeObject(this.#engine.store, chunkFile(this.#tableFolder, entry.file), bytes);
-    await this.#engine.store.syncFolders([`${this.#tableFolder}/chunks`]);
+    await this.#engine.store.syncFolders([chunksFolder(this.#tableFolder)]);
     this.#written.set(entry.file, entries);
     this.#engine.cache.set(`chunk ${entry.file}`, entries, bytes.length * 3);
     return entry;

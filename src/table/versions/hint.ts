@@ -5,7 +5,7 @@
  * lost-versions.ts.
  */
 import { isDirspaceError } from '../../errors.ts';
-import { latestFile, parseVersionFile, refuseNewer } from '../../format/index.ts';
+import { latestFile, parseVersionDigits, refuseNewer, versionDigits } from '../../format/index.ts';
 import { encodeChecksummed, parseChecksummed, stringMember } from '../../json.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
@@ -34,7 +34,7 @@ export async function hintNamed(
 
 /** Writes the hint whatever the number of the version. */
 export async function hintAt(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
-  const { bytes } = encodeChecksummed({ version: slot.toString().padStart(20, '0') });
+  const { bytes } = encodeChecksummed({ version: versionDigits(slot) });
   try {
     await engine.store.putHint(latestFile(branch.folder), bytes);
   } catch (error) {
@@ -44,16 +44,17 @@ export async function hintAt(engine: Engine, branch: TableBranch, slot: number):
 
 /** The version that the hint names. It may be torn, stale, missing or a newer release's: then none. */
 export async function readHint(engine: Engine, branch: TableBranch): Promise<number | undefined> {
-  const bytes = await engine.store.getHint(latestFile(branch.folder));
-  const version = bytes === undefined ? undefined : parseHint(bytes);
+  const file = latestFile(branch.folder);
+  const bytes = await engine.store.getHint(file);
+  const version = bytes === undefined ? undefined : parseHint(bytes, file);
   return version === undefined || version < 1 || version > LARGEST_HINTED ? undefined : version;
 }
 
-function parseHint(bytes: Uint8Array): number | undefined {
+function parseHint(bytes: Uint8Array, file: string): number | undefined {
   try {
-    const { document } = parseChecksummed(bytes, 'latest.json');
-    if (Object.hasOwn(document, 'format')) refuseNewer(document, 'latest.json');
-    return parseVersionFile(`${stringMember(document, 'version', 'latest.json')}.json`);
+    const { document } = parseChecksummed(bytes, file);
+    if (Object.hasOwn(document, 'format')) refuseNewer(document, file);
+    return parseVersionDigits(stringMember(document, 'version', file));
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@
  * whoever creates that file first, so a writer that finds a stale batch in its way may abort it.
  */
 import { DirspaceError } from '../../errors.ts';
-import { refuseNewer, TRANSACTIONS_FOLDER } from '../../format/index.ts';
+import { decisionFile, refuseNewer } from '../../format/index.ts';
 import {
   arrayMember,
   corrupt,
@@ -21,19 +21,19 @@ const BATCH_ID = /^[0-9a-f-]{8,64}$/;
 /** Whether a text can name a batch: what callers ask for may be anything. */
 export const isBatchId = (text: string): boolean => BATCH_ID.test(text);
 
-const decisionFile = (batch: string): string => {
+const fileOf = (batch: string): string => {
   if (!isBatchId(batch)) {
     throw new DirspaceError(
       'Corrupt',
       `A version names the batch ${JSON.stringify(batch.slice(0, 80))}, which is no batch id.`,
     );
   }
-  return `${TRANSACTIONS_FOLDER}/${batch}.json`;
+  return decisionFile(batch);
 };
 
 /** Undefined while nobody decided. */
 export async function batchDecision(engine: Engine, batch: string): Promise<Decision | undefined> {
-  const file = decisionFile(batch);
+  const file = fileOf(batch);
   const known = engine.cache.get<Decision>(file);
   if (known !== undefined) return known;
   const bytes = await engine.store.get(file);
@@ -63,7 +63,7 @@ export async function isBatchCommitted(engine: Engine, batch: string): Promise<b
  * writer, or a release before this.
  */
 export async function batchTables(engine: Engine, batch: string): Promise<readonly string[]> {
-  const file = decisionFile(batch);
+  const file = fileOf(batch);
   const bytes = await engine.store.get(file);
   return bytes === undefined ? [] : decodeBatchTables(bytes, file);
 }
@@ -85,7 +85,7 @@ export async function decideBatch(
 ): Promise<Decision> {
   const noted = tables.length === 0 ? {} : { tables };
   const { bytes } = encodeChecksummed({ format: 1, outcome: decision, ...noted });
-  if (await engine.store.putIfAbsent(decisionFile(batch), bytes)) return decision;
+  if (await engine.store.putIfAbsent(fileOf(batch), bytes)) return decision;
   const holds = await batchDecision(engine, batch);
   if (holds === undefined) {
     throw new DirspaceError(

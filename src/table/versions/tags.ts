@@ -1,10 +1,10 @@
 /** Tags of a table: small files that name one version of one branch and keep it from cleanup. */
 import { DirspaceError } from '../../errors.ts';
 import {
-  decodeRef,
   decodeTag,
   encodeTag,
   MAIN_BRANCH,
+  parseTagFile,
   type TagRecord,
   tagFile,
   tagsFolder,
@@ -34,9 +34,7 @@ export async function listTags(
   incarnation: string,
 ): Promise<ReadonlyMap<string, TagRecord>> {
   const entries = (await engine.store.list(tagsFolder(tableFolder))) ?? [];
-  const names = entries.flatMap(({ name }) =>
-    name.endsWith('.json') ? (decodeRef(name.slice(0, -'.json'.length)) ?? []) : [],
-  );
+  const names = entries.flatMap(({ name }) => parseTagFile(name) ?? []);
   const tags = new Map<string, TagRecord>();
   for (const name of names.sort()) {
     const record = await findTag(engine, tableFolder, incarnation, name);

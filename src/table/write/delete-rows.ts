@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import {
   type DeletionEntry,
   deletionFile,
+  deletionsFolder,
   encodeDeletions,
   type FragmentEntry,
   unionDeletions,
@@ -182,7 +183,7 @@ class DeletionFiles {
 
   durable(): Promise<unknown> {
     if (this.#writes.length === 0) return Promise.resolve();
-    const folders = [`${this.#folder}/deletions`];
+    const folders = [deletionsFolder(this.#folder)];
     const named = this.#flushing.then(() => this.#engine.store.syncFolders(folders));
     const durable = Promise.all([...this.#writes, named]);
     durable.catch(() => {});

@@ -17,6 +17,7 @@ import {
   type FragmentEntry,
   type FragmentSummary,
   fragmentFile,
+  fragmentsFolder,
 } from '../../format/index.ts';
 import { withFieldIds } from '../../ipc/index.ts';
 import type { ObjectWriter } from '../../store/index.ts';
@@ -168,7 +169,7 @@ class FragmentsWriter {
 
   async finish(): Promise<Written> {
     await this.#end();
-    const folder = `${this.#tableFolder}/data`;
+    const folder = fragmentsFolder(this.#tableFolder);
     const durable =
       this.#done.length === 0
         ? Promise.resolve()

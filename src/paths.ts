@@ -1,8 +1,10 @@
 /**
- * Every file and folder name on disk. Build and parse are inverses: a folder name that does not
- * re-encode to itself is not ours. Nothing here touches a file system.
+ * Every file and folder name of a catalog: no other file of the source writes one as a literal. Build and
+ * parse are inverses: a folder name that does not re-encode to itself is not the engine's. Nothing here
+ * touches a file system. It lies in the ground because the store needs its private folder and its
+ * temporary names; rooms above the store take it from the face of `format`.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError } from './errors.ts';
 
 /** Longest folder name written, in bytes: leaves room under the usual limit of 255. */
 const MAX_NAME_BYTES = 240;
@@ -10,15 +12,19 @@ const TABLE_SUFFIX = '.table';
 const VERSION_DIGITS = 20;
 
 /** The folder of the root namespace's tables, and so a name no namespace folder may have. */
-const ROOT_TABLES = 'data';
+export const ROOT_TABLES_FOLDER = 'data';
 export const PRIVATE_FOLDER = '.dirspace';
 export const FORMAT_FILE = `${PRIVATE_FOLDER}/format.json`;
 export const STAGING_FOLDER = `${PRIVATE_FOLDER}/staging`;
 export const TRASH_FOLDER = `${PRIVATE_FOLDER}/trash`;
 /** Empty files that are named like the newest entries of the trash. */
 export const DROPS_FOLDER = `${PRIVATE_FOLDER}/drops`;
+/** Tables that were taken out of the catalog, with their files. */
 export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
+export const LOCKS_FOLDER = `${PRIVATE_FOLDER}/locks`;
+/** What repair took out of the catalog. */
+export const QUARANTINE_FOLDER = `${PRIVATE_FOLDER}/quarantine`;
 export const TRANSACTIONS_FOLDER = `${PRIVATE_FOLDER}/transactions`;
 /** A folder of each half day, with what was answered under idempotency keys in it. */
 export const KEYS_FOLDER = `${PRIVATE_FOLDER}/keys`;
@@ -30,6 +36,8 @@ export const PENDING_NAMESPACE_FILE = '.namespace.pending';
 /** The marker of a namespace that lost its name to a table before it was ever visible. */
 export const WITHDRAWN_NAMESPACE_FILE = '.namespace.withdrawn';
 export const TABLE_FILE = '.table.json';
+/** Begins the names of files that are still being written: never listed as content, never hinted. */
+export const TEMPORARY_PREFIX = '.tmp-';
 
 /** Names that Windows keeps for devices, whatever follows a period. */
 const DEVICE = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/i;
@@ -45,6 +53,8 @@ const decodeEscapes = (text: string): string =>
   text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 const isShort = (name: string): boolean => name.length <= MAX_NAME_BYTES;
+
+export const isTableFolder = (name: string): boolean => name.endsWith(TABLE_SUFFIX);
 
 export type FolderKind = 'namespace' | 'table';
 
@@ -83,7 +93,7 @@ export class NameCodec {
       name = escapeAt(name, name.length - TABLE_SUFFIX.length);
     }
     const [base] = name.split('.', 1) as [string];
-    const reserved = kind === 'namespace' && atRoot && name === ROOT_TABLES;
+    const reserved = kind === 'namespace' && atRoot && name === ROOT_TABLES_FOLDER;
     if (name.startsWith('.') || DEVICE.test(base) || reserved) name = escapeAt(name, 0);
     if (this.foldsCase) {
       name = name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
@@ -93,7 +103,7 @@ export class NameCodec {
 
   /** What a folder of a namespace is, or undefined when it is not the engine's. */
   decode(folder: string, atRoot: boolean): { kind: FolderKind; name: string } | undefined {
-    const kind: FolderKind = folder.endsWith(TABLE_SUFFIX) ? 'table' : 'namespace';
+    const kind: FolderKind = isTableFolder(folder) ? 'table' : 'namespace';
     const bare = kind === 'table' ? folder.slice(0, -TABLE_SUFFIX.length) : folder;
     // Names that no rule touches, so that long lists need not encode each name again.
     if (bare.length > LONGEST_RESERVED && PLAIN.test(bare)) return { kind, name: bare };
@@ -110,7 +120,7 @@ export class NameCodec {
 
   /** The folder that holds a namespace's tables. */
   tablesFolder(path: readonly string[]): string {
-    return path.length === 0 ? ROOT_TABLES : this.namespaceFolder(path);
+    return path.length === 0 ? ROOT_TABLES_FOLDER : this.namespaceFolder(path);
   }
 
   /** The folder of the table `id`, whose last part is its name. */
@@ -120,6 +130,9 @@ export class NameCodec {
     return `${this.tablesFolder(namespace)}/${name}`;
   }
 }
+
+/** `a/b` -> `b` */
+export const lastName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** `a/b` -> `a`; a name without a folder is in the root, ''. */
 export function parentFolder(path: string): string {
@@ -132,22 +145,38 @@ export const joinPath = (folder: string, name: string): string =>
 
 /** The files of one branch of one incarnation of a table. `main` lives in the table folder itself. */
 export function versionsFolder(table: string, incarnation: string, branch: string): string {
-  const home = branch === MAIN_BRANCH ? table : branchFolder(table, branch);
-  return `${home}/versions-${incarnation}`;
+  return versionsFolderIn(
+    branch === MAIN_BRANCH ? table : branchFolder(table, branch),
+    incarnation,
+  );
 }
+/** Where a branch's own folder is not in its place yet, or no longer. */
+export const versionsFolderIn = (home: string, incarnation: string): string =>
+  `${home}/${VERSIONS_PREFIX}${incarnation}`;
+const VERSIONS_PREFIX = 'versions-';
+export const isVersionsFolder = (name: string): boolean => name.startsWith(VERSIONS_PREFIX);
 
 export const MAIN_BRANCH = 'main';
 export const branchesFolder = (table: string): string => `${table}/branches`;
 export const branchFolder = (table: string, branch: string): string =>
   `${branchesFolder(table)}/${encodeRef(branch)}`;
 export const branchFile = (table: string, branch: string): string =>
-  `${branchFolder(table, branch)}/branch.json`;
+  branchFileIn(branchFolder(table, branch));
+export const branchFileIn = (folder: string): string => `${folder}/branch.json`;
 export const tagsFolder = (table: string): string => `${table}/tags`;
 export const tagFile = (table: string, tag: string): string =>
   `${tagsFolder(table)}/${encodeRef(tag)}.json`;
+/** The tag that a file name stands for, or undefined for any other file. */
+export const parseTagFile = (name: string): string | undefined =>
+  isDocument(name) ? decodeRef(documentName(name)) : undefined;
+
+/** Whether a file is named like a JSON document of the engine. */
+export const isDocument = (name: string): boolean => name.endsWith(DOCUMENT_SUFFIX);
+const DOCUMENT_SUFFIX = '.json';
+const documentName = (file: string): string => file.slice(0, -DOCUMENT_SUFFIX.length);
 
 export const versionFile = (folder: string, version: number): string =>
-  `${folder}/${digits(version)}.json`;
+  `${folder}/${versionDigits(version)}.json`;
 export const latestFile = (folder: string): string => `${folder}/latest.json`;
 
 const VERSION_NAME = /^([0-9]{20})\.json$/;
@@ -159,9 +188,13 @@ export function parseVersionFile(name: string): number | undefined {
 
 /** Says that a run of versions was deleted, by its name alone. */
 export const deletedRunFile = (folder: string, first: number, last: number): string =>
-  `${folder}/deleted-${digits(first)}-${digits(last)}.json`;
+  `${folder}/deleted-${versionDigits(first)}-${versionDigits(last)}.json`;
 
-const digits = (version: number): string => version.toString().padStart(VERSION_DIGITS, '0');
+/** How a version is written in names and in the hint. */
+export const versionDigits = (version: number): string =>
+  version.toString().padStart(VERSION_DIGITS, '0');
+export const parseVersionDigits = (digits: string): number | undefined =>
+  parseVersionFile(`${digits}.json`);
 
 const DELETED_NAME = /^deleted-([0-9]{20})-([0-9]{20})\.json$/;
 export interface VersionRun {
@@ -173,17 +206,43 @@ export function parseDeletedRun(name: string): VersionRun | undefined {
   return found === null ? undefined : { first: Number(found[1]), last: Number(found[2]) };
 }
 
-export const fragmentFile = (table: string, file: string): string => `${table}/data/${file}.arrow`;
+const FRAGMENTS = 'data';
+const DELETIONS = 'deletions';
+const CHUNKS = 'chunks';
+export const fragmentsFolder = (table: string): string => `${table}/${FRAGMENTS}`;
+export const deletionsFolder = (table: string): string => `${table}/${DELETIONS}`;
+export const chunksFolder = (table: string): string => `${table}/${CHUNKS}`;
+export const fragmentName = (file: string): string => `${file}.arrow`;
+export const fragmentFile = (table: string, file: string): string =>
+  `${fragmentsFolder(table)}/${fragmentName(file)}`;
 export const deletionFile = (table: string, file: string): string =>
-  `${table}/deletions/${file}.arrow`;
-export const chunkFile = (table: string, file: string): string => `${table}/chunks/${file}.json`;
+  `${deletionsFolder(table)}/${file}.arrow`;
+export const chunkFile = (table: string, file: string): string =>
+  `${chunksFolder(table)}/${file}.json`;
 
 /** Folders of a table whose files never change. */
-export const OBJECT_FOLDERS = ['data', 'deletions', 'chunks'] as const;
+export const objectFolders = (table: string): readonly string[] => [
+  fragmentsFolder(table),
+  deletionsFolder(table),
+  chunksFolder(table),
+];
 const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
 /** Whether the engine makes such files there: the place of a table may hold the data of others. */
-export const isObject = (folder: (typeof OBJECT_FOLDERS)[number], name: string): boolean =>
-  OBJECT_NAME.exec(name)?.[1] === (folder === 'chunks' ? 'json' : 'arrow');
+export const isObject = (folder: string, name: string): boolean =>
+  OBJECT_NAME.exec(name)?.[1] === (lastName(folder) === CHUNKS ? 'json' : 'arrow');
+/** Whether a folder of a table holds its rows: most of the bytes, which no watcher needs to see. */
+export const isRowsFolder = (name: string): boolean => name === FRAGMENTS || name === DELETIONS;
+
+/** Folders of a dataset of Lance: manifests first, then what they refer to, and its branches. */
+export const LANCE_FOLDERS = [
+  '_versions',
+  '_transactions',
+  '_deletions',
+  '_indices',
+  '_refs',
+  'tree',
+] as const;
+export const isLanceFragment = (name: string): boolean => name.endsWith('.lance');
 
 /** A manifest handed over for publication by the table-version operations. */
 export const stagedManifestFile = (folder: string, transaction: string): string =>
@@ -192,7 +251,7 @@ const STAGED_NAME = /^staged-[0-9a-z.-]{1,200}\.json$/;
 export const isStagedManifest = (name: string): boolean => STAGED_NAME.test(name);
 
 /** Temporary files of a write in progress; never part of anything. */
-export const isTemporary = (name: string): boolean => name.startsWith('.tmp-');
+export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY_PREFIX);
 /** Those that the engine writes beside its objects: other programs call theirs `.tmp-` too. */
 export const isOwnTemporary = (name: string): boolean => OWN_TEMPORARY.test(name);
 const OWN_TEMPORARY = /^\.tmp-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -250,3 +309,50 @@ export function decodeRef(encoded: string): string | undefined {
   const name = decodeEscapes(encoded);
   return REF_NAME.test(name) && encodeRef(name) === encoded ? name : undefined;
 }
+
+/** A table that was taken out of the catalog. */
+export const detachedFolder = (uuid: string): string => `${DETACHED_FOLDER}/${uuid}${TABLE_SUFFIX}`;
+
+const DROP_DIGITS = 12;
+const DROP_NAME = /^(\d{12})-[0-9a-f-]{8,51}$/;
+/** What the `number`th drop is called in the trash. */
+export const dropName = (number: number, uuid: string): string =>
+  `${String(number).padStart(DROP_DIGITS, '0')}-${uuid}`;
+/** The number of a drop by the name of its folder or record; 0 for any other name. */
+export const dropNumber = (name: string): number =>
+  Number(DROP_NAME.exec(isDocument(name) ? documentName(name) : name)?.[1] ?? 0);
+/** Beside the folder of what was dropped. */
+export const trashRecordFile = (folder: string): string => `${folder}.json`;
+/** The folder that a record in the trash is of; undefined for any other file. */
+export const parseTrashRecord = (name: string): string | undefined =>
+  isDocument(name) ? documentName(name) : undefined;
+
+export const intentFile = (uuid: string): string => `${INTENTS_FOLDER}/${uuid}.json`;
+/** Whether an intent may be about a folder of the tree. */
+export const isIntentPlace = (path: string): boolean => INTENT_PLACE.test(path);
+const INTENT_PLACE = /^(?!\.dirspace)[^/][^\0]*$/;
+/** Whether an intent may be about a folder of the private ones. */
+export const isIntentAside = (path: string): boolean => INTENT_ASIDE.test(path);
+const INTENT_ASIDE = /^\.dirspace\/(trash|staging|detached)\/[0-9a-f-]{8,64}(\.table)?$/;
+
+const JOURNAL_SUFFIX = '.journal.json';
+/** The decision of a commit of several tables. */
+export const decisionFile = (batch: string): string => `${TRANSACTIONS_FOLDER}/${batch}.json`;
+/** What is to be done once it is decided. */
+export const journalFile = (batch: string): string =>
+  `${TRANSACTIONS_FOLDER}/${batch}${JOURNAL_SUFFIX}`;
+/** The batch of a journal; undefined for any other file. */
+export const parseJournalFile = (name: string): string | undefined =>
+  name.endsWith(JOURNAL_SUFFIX) ? name.slice(0, -JOURNAL_SUFFIX.length) : undefined;
+export const transactionPropertiesFile = (transaction: string): string =>
+  `${TRANSACTIONS_FOLDER}/${transaction}.properties.json`;
+
+/** Answers under idempotency keys: a folder of each period, a file of each hash of a key. */
+export const keysFolder = (period: number): string => `${KEYS_FOLDER}/${period}`;
+export const keyFile = (period: number, hash: string): string =>
+  `${keysFolder(period)}/${hash}.json`;
+export const isKeysFolder = (name: string): boolean => /^\d{1,9}$/.test(name);
+export const isKeyFile = (name: string): boolean => /^[0-9a-f]{48}\.json$/.test(name);
+
+/** Says what lies in one folder of the quarantine. */
+export const quarantineRecordFile = (folder: string): string => `${folder}/record.json`;
