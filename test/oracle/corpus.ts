@@ -266,6 +266,8 @@ export const CORPUS: readonly string[] = [
   '1e5',
   "'é' = 's' AND i32 @> 1",
   "f() 'x'",
+  'NOT >=?+FALSE',
+  'a ->? b',
 ];
 
 /** Keywords of every kind: reserved, names of functions, of columns, and some that are all of it. */

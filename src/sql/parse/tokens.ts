@@ -46,6 +46,8 @@ const DOLLAR = 36;
 const AMPERSAND = 38;
 const PERIOD = 46;
 const SLASH = 47;
+const QUESTION = 63;
+const NO_PARAMETERS = 'Parameters are not supported; write the value into the text';
 
 function classOf(code: number): number {
   if (code < 128) return CLASSES[code] as number;
@@ -208,14 +210,15 @@ export class Tokens {
 
   #operator(code: number): void {
     const { sql, start } = this;
+    if (code === QUESTION) refuse(start, NO_PARAMETERS);
     let end = start + 1;
     for (; end < sql.length; end++) {
       const next = sql.charCodeAt(end);
-      if (CLASSES[next] !== OPERATING || next === 63) break;
+      if (CLASSES[next] !== OPERATING) break;
+      if (next === QUESTION) refuse(end, NO_PARAMETERS);
       if (next === HYPHEN && sql.charCodeAt(end + 1) === HYPHEN) break;
       if (next === SLASH && sql[end + 1] === '*') break;
     }
-    if (code === 63) refuse(start, 'Parameters are not supported; write the value into the text');
     let text = sql.slice(start, end);
     if (text.length > 1) text = withoutSign(text);
     this.#set(OPERATOR, SPELLINGS.get(text) ?? text, start + text.length);
