@@ -15,6 +15,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { loadColumn, reader, type Value } from '../../sql/index.ts';
+import { hashBytes, hashWords } from './key-hash.ts';
 
 /** Its steps take a few milliseconds at most. */
 export interface KeyIndex {
@@ -155,11 +156,6 @@ class WordIndex implements GrowingIndex {
   }
 }
 
-function hashWords(low: number, high: number): number {
-  const mixed = Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
-}
-
 function wordsOf(data: Data): Int32Array {
   const values = data.values as Int32Array | BigInt64Array;
   if (values.BYTES_PER_ELEMENT === 8) {
@@ -263,20 +259,6 @@ function endsOf(data: Data): Int32Array {
 
 const tooLong = (): DirspaceError =>
   new DirspaceError('InvalidInput', 'Keys of more than 2 GiB do not fit one merge.');
-
-function hashBytes(view: DataView, begin: number, length: number): number {
-  let hash = length ^ 0x811c9dc5;
-  const end = begin + length;
-  let at = begin;
-  for (; at + 4 <= end; at += 4) {
-    hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  for (; at < end; at++) hash = Math.imul(hash ^ view.getUint8(at), 0x01000193);
-  // Similar texts differ in few bits until all of them are mixed.
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  return hash ^ (hash >>> 13);
-}
 
 function sameBytes(
   a: Uint8Array,
