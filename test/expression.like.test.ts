@@ -4,6 +4,7 @@ import { Field, Schema, Utf8, vectorFromArray } from '../src/arrow/apache.ts';
 import { recordBatch } from '../src/arrow/arrow-data.ts';
 import { finderOf, LongNeedle } from '../src/sql/evaluate/find-text.ts';
 import { compileExpression, compilePredicate } from '../src/sql/expression.ts';
+import { drained } from '../src/steps.ts';
 import { seeded } from './helpers/seeded.ts';
 
 const schema = new Schema(['s', 'p'].map((name) => new Field(name, new Utf8(), true)));
@@ -139,5 +140,63 @@ test('replace and split_part take what they look for as it is', async () => {
   ] as const) {
     const expression = await compileExpression(sql, schema);
     expect(expression.evaluate(batchOf(['x'])).get(0), sql).toBe(value);
+  }
+});
+
+test('of texts beyond a megabyte the same is found in steps as at once', async () => {
+  const size = (1 << 20) + (1 << 19);
+  const random = seeded(21);
+  const texts = Array.from({ length: 6 }, (_, row) => {
+    const bytes = Buffer.alloc(row < 4 ? size : row, 'ab');
+    const places = Array.from({ length: 3 }, () => Math.floor(random() * (size - 300)));
+    if (row < 4)
+      for (const [at, piece] of places.sort((a, b) => a - b).entries()) {
+        bytes.write(['Qzz', 'éK', 'b'.repeat(100)][(at + row) % 3] as string, piece);
+      }
+    // About where one step ends and the next one begins.
+    if (row < 4 && row % 2 === 0) bytes.write('QzzQ', (1 << 20) + row / 2 - 3);
+    if (row < 4 && row % 2 === 1) bytes.write('QzzQ', (1 << 20) - 2 + (row - 1) / 2);
+    return bytes.toString();
+  });
+  const batch = batchOf(
+    texts,
+    texts.map(() => 'x'),
+  );
+  const long = 'b'.repeat(99);
+  for (const pattern of [
+    '%Qzz%',
+    '%QzzQ%',
+    '%q%K%',
+    '%Qzz%é%',
+    `%${long}%`,
+    `%${long}%Q%`,
+    `a%${long}_%`,
+    '%z_é%',
+    '%_Q%b',
+    '%Q%_%b',
+    '%Q%ab%z%K%',
+    'a%',
+    '%a',
+    'ab',
+    '%_____Q____%',
+  ]) {
+    for (const word of ['LIKE', 'ILIKE']) {
+      const predicate = await compilePredicate(`s ${word} ${quoted(pattern)}`, schema);
+      const found = drained(predicate.selectInSteps(batch, { scale: 1 << 14 }));
+      expect([...found], `${word} ${pattern}`).toEqual([...predicate.select(batch)]);
+    }
+  }
+});
+
+test.each([
+  ['QzzQ', 1 << 20],
+  ['c'.repeat(100), 1 << 22],
+])('%.10s is found on either side of the place where a step ends', async (piece, border) => {
+  const predicate = await compilePredicate(`s LIKE '%${piece}%'`, schema);
+  for (const at of [border - 1, border]) {
+    const bytes = Buffer.alloc(border + 1_000, 'a');
+    bytes.write(piece, at);
+    const text = batchOf([bytes.toString()]);
+    expect(drained(predicate.countInSteps(text, { scale: 1 << 14 })), `${at}`).toBe(1);
   }
 });

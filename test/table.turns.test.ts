@@ -88,6 +88,10 @@ test('verifying goes through versions, fragments and columns in turns', async ()
 test.each([
   ['length', 'length(s) = 3'],
   ['a pattern', "regexp_like(s, 'q+z{3}')"],
+  ['LIKE', "s LIKE '%q%z3%'"],
+  ['ILIKE', "s ILIKE '%x%z3%'"],
+  ['LIKE of a character that may be any', "s LIKE '%q_z3%'"],
+  ['LIKE of a long text', `s LIKE '%${'xq'.repeat(50)}3%'`],
 ])('%s of one text of 8 MB is found in turns', async (_, condition) => {
   const { db } = await opened(1);
   const table = await db.createTable('long', [{ s: 'x'.repeat(8 << 20) }]);

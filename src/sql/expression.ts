@@ -13,6 +13,7 @@ import {
   logicInSteps,
   selectedRows,
   toVector,
+  weightOf,
 } from './evaluate/index.ts';
 import { BatchFrame, type ColumnSource, type EvaluationContext, truthOf } from './load/index.ts';
 import { withMistake } from './mistakes.ts';
@@ -21,7 +22,7 @@ import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
 import { countCompared, selectCompared } from './select/index.ts';
-import { type Bound, familyOf, plainType, typeText } from './typed/index.ts';
+import { type Bound, childrenOf, familyOf, plainType, typeText } from './typed/index.ts';
 
 export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';
 export type { ColumnStatistics, Pruned, StatisticsLookup, StatisticValue } from './prune.ts';
@@ -152,6 +153,14 @@ async function nextRound(): Promise<void> {
   readSinceRound = 0;
 }
 
+/** Weighs each term, whose patterns are compiled for it, and keeps what it found. */
+function* weighedTerms(bound: Bound): Generator<undefined, void> {
+  for (const term of childrenOf(bound)) {
+    weightOf(term);
+    yield;
+  }
+}
+
 async function compile(
   sql: string,
   schema: Schema,
@@ -169,7 +178,10 @@ async function compile(
     const bound = terms
       ? await runSteps(bindTerms(tree, schema), plainPause())
       : bind(tree, schema);
-    if (terms) await nextRound();
+    if (terms) {
+      await runSteps(weighedTerms(bound), plainPause());
+      await nextRound();
+    }
     return new Compiled(tree, bound);
   } catch (error) {
     throw withMistake(error, sql);

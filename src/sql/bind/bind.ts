@@ -56,7 +56,7 @@ export function bindPredicate(tree: Expression, schema: Schema): Bound {
 }
 
 /** Terms of a condition that are bound without a break. */
-const TERMS_OF_STEP = 256;
+const TERMS_OF_STEP = 16;
 
 /** As `bindPredicate`, for an AND or an OR of many terms: yields between some of them. */
 export function* bindTerms(

@@ -4,6 +4,7 @@
  * looked for from left to right. It knows patterns and bytes, no SQL.
  */
 import { DirspaceError } from '../../errors.ts';
+import type { BatchMemory } from '../../request-memory.ts';
 import {
   type BytesColumn,
   type Column,
@@ -42,6 +43,107 @@ export function evaluateLike(
     },
     insensitive,
   );
+}
+
+/** Longer texts are gone through in steps. */
+const LONG_BYTES = 1 << 20;
+/** Bytes that are compared, at worst, between two steps. */
+const STEP_WORK = 1 << 22;
+
+/** As `evaluateLike`, in steps where a text is long and the pattern is that of all rows. */
+export function* likeInSteps(
+  column: Column,
+  pattern: Column,
+  escaping: string,
+  insensitive: boolean,
+  memory: BatchMemory,
+): Generator<void, Uint8Array> {
+  const isConstant = pattern.form === 'constant' && pattern.value !== null;
+  if (column.form !== 'bytes' || !isConstant || longest(column) <= LONG_BYTES) {
+    return evaluateLike(column, pattern, escaping, insensitive);
+  }
+  const like = compilePattern(String(pattern.value), escaping, insensitive);
+  const { data, starts, ends, valid } = column;
+  const out = new Uint8Array(column.length);
+  for (let row = 0; row < out.length; row++) {
+    if (valid !== null && valid[row] === 0) continue;
+    const [start, end] = [starts[row] as number, ends[row] as number];
+    const before = memory.used;
+    let text = data.subarray(start, end);
+    if (insensitive) {
+      memory.take(text.length);
+      text = yield* foldedInSteps(text);
+    }
+    out[row] = (yield* matchesInSteps(text, like)) ? TRUE : FALSE;
+    memory.used = before;
+  }
+  return maskNulls(out, valid);
+}
+
+function longest({ starts, ends, length }: BytesColumn): number {
+  let most = 0;
+  for (let row = 0; row < length; row++) {
+    most = Math.max(most, (ends[row] as number) - (starts[row] as number));
+  }
+  return most;
+}
+
+/** A text in lower case: ASCII in steps, any other in one go as its letters depend on one another. */
+function* foldedInSteps(text: Uint8Array): Generator<void, Uint8Array> {
+  const folded = new Uint8Array(text.length);
+  for (let from = 0; from < text.length; from += STEP_WORK) {
+    if (from > 0) yield;
+    if (!foldAscii(text, from, Math.min(text.length, from + STEP_WORK), folded)) {
+      return Buffer.from(
+        Buffer.from(text.buffer, text.byteOffset, text.length).toString().toLowerCase(),
+      );
+    }
+  }
+  return folded;
+}
+
+/** False where it is not ASCII alone. */
+function foldAscii(text: Uint8Array, from: number, to: number, folded: Uint8Array): boolean {
+  let other = 0;
+  for (let at = from; at < to; at++) {
+    const byte = text[at] as number;
+    other |= byte;
+    folded[at] = byte >= 65 && byte <= 90 ? byte + 32 : byte;
+  }
+  return other < 128;
+}
+
+/** As `matches`, of a whole text, and yields between some of the places that it looks at. */
+function* matchesInSteps(data: Uint8Array, { parts }: LikePattern): Generator<void, boolean> {
+  const from = matchAt(data, 0, data.length, (parts[0] as Part).tokens);
+  if (parts.length === 1) return from === data.length;
+  if (from < 0) return false;
+  const until = matchBefore(data, from, data.length, (parts.at(-1) as Part).tokens);
+  if (until < 0) return false;
+  let at = from;
+  let work = 0;
+  for (let k = 1; k < parts.length - 1; k++) {
+    const part = parts[k] as Part;
+    const { tokens, long } = part;
+    // A long part takes the time of the text alone; a short one is compared at each place.
+    const places =
+      long === undefined
+        ? Math.max(1, Math.floor(STEP_WORK / tokens.length))
+        : Math.max(STEP_WORK, tokens.length);
+    for (;;) {
+      const begun = at;
+      at = find(data, begun, until, part, begun + places - 1);
+      work += at < 0 ? STEP_WORK : ((at - begun) / places) * STEP_WORK;
+      if (work >= STEP_WORK) {
+        yield;
+        work = 0;
+      }
+      if (at >= 0) break;
+      at = begun + places;
+      if (at + tokens.length > until) return false;
+    }
+  }
+  return true;
 }
 
 /** What stands between two % of a pattern, or before the first or after the last one. */
@@ -308,14 +410,23 @@ function matchBefore(data: Uint8Array, start: number, end: number, tokens: Int16
   return at;
 }
 
-/** Where the first of the part's places within `data[start..end)` ends, -1 where it has none. */
-function find(data: Uint8Array, start: number, end: number, { tokens, long }: Part): number {
+/**
+ * Where the first of the part's places within `data[start..end)` ends, -1 where it has none that begins
+ * at `furthest` or before.
+ */
+function find(
+  data: Uint8Array,
+  start: number,
+  end: number,
+  { tokens, long }: Part,
+  furthest = end,
+): number {
   if (long !== undefined) {
-    const at = long.find(data, start, end);
+    const at = long.find(data, start, Math.min(end, furthest + tokens.length));
     return at < 0 ? -1 : at + tokens.length;
   }
   const lead = tokens[0] as number;
-  const last = end - tokens.length;
+  const last = Math.min(furthest, end - tokens.length);
   for (let at = start; at <= last; at++) {
     const byte = data[at] as number;
     // A character is not begun in its middle.

@@ -36,7 +36,7 @@ import { evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
 import { compareWithConstant, inRange } from './evaluate-compare.ts';
 import { compareColumns } from './evaluate-compare-columns.ts';
 import { isAmong, prepareAmong } from './evaluate-in.ts';
-import { evaluateLike } from './evaluate-like.ts';
+import { evaluateLike, likeInSteps } from './evaluate-like.ts';
 import { numberKernels } from './number-kernels.ts';
 import { countSelected } from './selection.ts';
 import { isLight, workOf } from './weight.ts';
@@ -117,6 +117,11 @@ function* appliedInSteps(
   if (bound.kind === 'in') yield* prepareAmong(children[0] as Column, bound.values);
   if (bound.kind === 'call' && bound.run.inSteps !== undefined) {
     return yield* bound.run.inSteps(children, frame.length, bound.type, frame.memory);
+  }
+  if (bound.kind === 'like') {
+    const [text, pattern] = children as [Column, Column];
+    const { escape: escaping, insensitive } = bound;
+    return truthColumn(yield* likeInSteps(text, pattern, escaping, insensitive, frame.memory));
   }
   return appliedNode(bound, children, frame);
 }

@@ -4,7 +4,7 @@
  */
 
 import { compileRegexp } from '../regexp/index.ts';
-import { type Bound, childrenOf } from '../typed/index.ts';
+import { type Bound, childrenOf, familyOf } from '../typed/index.ts';
 
 /** Where it is more than one comparison. Text and patterns are gone through byte by byte. */
 const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
@@ -14,12 +14,23 @@ const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
   coalesce: 64,
   list: 32,
   arithmetic: 16,
-  cast: 64,
+  cast: 16,
   rescale: 16,
   member: 16,
   in: 8,
   distinct: 4,
 };
+
+/** Of a cast from or to text, which reads or makes one for each row. */
+const TEXT_CAST_WEIGHT = 512;
+
+function ownWeight(node: Bound): number {
+  if (node.kind === 'cast') {
+    const families = [familyOf(node.arg.type), familyOf(node.type)];
+    if (families.includes('text')) return TEXT_CAST_WEIGHT;
+  }
+  return WEIGHTS[node.kind] ?? 1;
+}
 
 /** Of each state of a pattern's automaton, as finding out a successor takes each one once. */
 const STATE_WEIGHT = 16;
@@ -59,7 +70,7 @@ export function weightOf(bound: Bound): Weight {
   const ofPattern = patternWeight(bound);
   // A long list is made into a table first.
   let nodes = bound.kind === 'in' ? 1 + bound.values.size / KEYS_OF_VISIT : 1;
-  let weight = (WEIGHTS[bound.kind] ?? 1) + ofPattern;
+  let weight = ownWeight(bound) + ofPattern;
   let uneven = ofPattern > 0;
   for (const child of childrenOf(bound)) {
     const below = weightOf(child);
