@@ -38,6 +38,40 @@ test('optimize joins fragments, and says what it would do', async () => {
   expect(JSON.parse((await run('--json')).out).compaction.fragmentsRemoved).toBe(0);
 });
 
+test('optimize joins fragments and keeps every version, where it is asked to', async () => {
+  const root = await catalog();
+  const run = (...args: string[]) => callCli(['--root', root, 'optimize', 't', ...args]);
+  const versions = async (): Promise<number> =>
+    JSON.parse((await callCli(['--root', root, 'log', 't', '--json'])).out).length;
+  const before = await versions();
+  const dry = await run('--keep-versions', '--dry-run');
+  expect(dry).toMatchObject({ code: 0, error: expect.stringContaining('Nothing was changed') });
+  const kept = await run('--keep-versions');
+  expect(kept).toMatchObject({ code: 0, error: '' });
+  expect(kept.out).toMatch(/^fragments +5 became 1\n$/);
+  expect(await versions()).toBe(before + 1);
+  const both = await run('--keep-versions', '--older-than', '0');
+  expect([both.code, both.error]).toEqual([EXIT.usage, expect.stringContaining('give one')]);
+});
+
+test('who may write and not remove history joins fragments on a server, and is told how', async () => {
+  const root = await catalog();
+  const apiKeys = [{ name: 'w', key: 'a-key-that-writes', grants: ['write:$'] as const }];
+  await using server = await startServer({ root, auth: { apiKeys } });
+  const env = { DIRSPACE_API_KEY: 'a-key-that-writes' };
+  const run = (...args: string[]) =>
+    callCli(['--uri', server.url, 'optimize', 't', '--json', ...args], { env });
+  const refused = await run();
+  expect(refused.code).toBe(EXIT.auth);
+  expect(JSON.parse(refused.error).error).toMatchObject({
+    code: 'PermissionDenied',
+    message: expect.stringContaining('Nothing was changed. Give --keep-versions to join'),
+  });
+  const kept = await run('--keep-versions');
+  expect(kept).toMatchObject({ code: 0, error: '' });
+  expect(JSON.parse(kept.out).compaction).toMatchObject({ fragmentsRemoved: 5, fragmentsAdded: 1 });
+});
+
 test('verify tells damage by its exit code, repair takes it out of the way', async () => {
   const root = await catalog();
   const run = (...args: string[]) => callCli(['--root', root, ...args]);

@@ -1,5 +1,6 @@
 /** `dirspace optimize`: joins small fragments of a table and removes its old versions. */
 import { systemEnv } from '../../env.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type Answer,
   argument,
@@ -25,6 +26,10 @@ export const optimize: Command = {
       flags: '--older-than <days>',
       summary: `remove versions older than that, ${DAYS} if absent; files stay 7 days`,
     },
+    {
+      flags: '--keep-versions',
+      summary: 'join fragments and remove nothing; removing needs the right admin on a server',
+    },
     { flags: '--target-rows <count>', summary: 'rows of a fragment, at most' },
     { flags: '--dry-run', summary: 'say what would be done and do nothing' },
   ],
@@ -38,6 +43,10 @@ export const optimize: Command = {
     if (options.text('targetRows') !== undefined && rows === 0) {
       throw new UsageError('--target-rows is 0; give a whole number from 1 on.');
     }
+    const keeps = options.flag('keepVersions');
+    if (keeps && options.text('olderThan') !== undefined) {
+      throw new UsageError('--keep-versions removes none, and --older-than says which; give one.');
+    }
     const age = options.count('olderThan', DAYS) * DAY_MILLIS;
     const table = await call.connection.openTable(name, namespace, {
       signal,
@@ -45,23 +54,37 @@ export const optimize: Command = {
     });
     let state = 'reading';
     call.progress(() => state);
-    const stats = await table.optimize({
+    const optimized = table.optimize({
       signal,
       onProgress: ({ rowsDone, rowsTotal }) => {
         state = `${rowsDone.toLocaleString('en')} of ${counted(rowsTotal, 'row')} rewritten`;
       },
-      cleanupOlderThan: new Date(systemEnv.now() - age),
+      cleanupOlderThan: keeps ? false : new Date(systemEnv.now() - age),
       dryRun: options.flag('dryRun'),
       ...(rows === 0 ? {} : { compaction: { targetRows: rows } }),
     });
+    const stats = await optimized.catch((error) => {
+      throw keeps ? error : withoutRight(error);
+    });
     const { compaction, prune } = stats;
+    const joined = `${compaction.fragmentsRemoved} became ${compaction.fragmentsAdded}`;
+    const nothing = stats.dryRun ? { note: 'Nothing was changed.' } : {};
+    if (keeps) return { json: stats, text: facts([['fragments', joined]]), ...nothing };
     const text = facts([
-      ['fragments', `${compaction.fragmentsRemoved} became ${compaction.fragmentsAdded}`],
+      ['fragments', joined],
       ['versions removed', prune.oldVersionsRemoved],
       ['files removed', prune.filesRemoved],
       ['bytes removed', prune.bytesRemoved],
       ['files kept for writers', prune.filesKept ?? 0],
     ]);
-    return { json: stats, text, ...(stats.dryRun ? { note: 'Nothing was changed.' } : {}) };
+    return { json: stats, text, ...nothing };
   },
 };
+
+/** A server refuses the whole of it, before anything is done, to who may write and not remove history. */
+function withoutRight(error: unknown): unknown {
+  if (!isDirspaceError(error, 'PermissionDenied')) return error;
+  const hint = 'Nothing was changed. Give --keep-versions to join fragments and remove nothing.';
+  const { code, message, details } = error;
+  return new DirspaceError(code, `${message} ${hint}`, { details, cause: error });
+}
