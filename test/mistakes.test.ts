@@ -355,8 +355,8 @@ describe('on the command line', () => {
   ])[] = [
     ['--root nowhere ls', 'notFound', 'nowhere', 'does not exist', '--root'],
     ['--root nowhere head user', 'notFound', 'nowhere'],
-    ['--root rows.ndjson ls', 'failure', 'rows.ndjson', 'it is a file'],
-    ['--root rows.ndjson import rows.ndjson x', 'failure', 'it is a file'],
+    ['--root rows.ndjson ls', 'usage', 'rows.ndjson', 'is no folder'],
+    ['--root rows.ndjson import rows.ndjson x', 'usage', 'is no folder'],
     ['--root newer ls', 'failure', 'format 2', 'newer release'],
     ['--root newer import rows.ndjson x', 'failure', 'format 2', 'newer release'],
     ['--uri 127.0.0.1:1 ls', 'usage', '"127.0.0.1:1"', 'http://'],
@@ -400,10 +400,10 @@ describe('on the command line', () => {
     });
   });
 
-  test('a folder of other things is an empty catalog, and is left as it is', async () => {
+  test('a folder of other things is no catalog, and is left as it is', async () => {
     const { code, out, error } = await callCli(['--root', at('other'), 'ls']);
-    expect({ code, out }).toEqual({ code: 0, out: '' });
-    expect(error).toContain('no namespaces and no tables in /');
+    expect({ code, out }).toEqual({ code: EXIT.notFound, out: '' });
+    expect(error).toContain('no catalog');
     expect(readdirSync(at('other')).sort()).toEqual(['README.md', 'src']);
   });
 });

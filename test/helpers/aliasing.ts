@@ -69,20 +69,24 @@ export function spoilSchema(schema: Schema): void {
 }
 
 /** Everything of a value that can be changed is, and its memory of no bytes is transferred. */
-export function spoilValue(value: unknown): void {
+export function spoilValue(value: unknown, gone: Set<ArrayBuffer> = new Set()): void {
   if (typeof value !== 'object' || value === null) return;
   if (ArrayBuffer.isView(value)) {
     const buffer = value.buffer as ArrayBuffer;
-    if (buffer.byteLength === 0) structuredClone(null, { transfer: [buffer] });
-    else new Uint8Array(buffer).fill(0);
+    if (buffer.byteLength > 0) new Uint8Array(buffer).fill(0);
+    else if (!gone.has(buffer)) {
+      // Values of one answer share it, and from Node 22 on it can be transferred once only.
+      gone.add(buffer);
+      structuredClone(null, { transfer: [buffer] });
+    }
   } else if (value instanceof Date) {
     value.setTime(0);
   } else if (value instanceof Map) {
-    for (const inner of value.values()) spoilValue(inner);
+    for (const inner of value.values()) spoilValue(inner, gone);
     value.clear();
   } else {
     for (const key of Object.keys(value)) {
-      spoilValue((value as Row)[key]);
+      spoilValue((value as Row)[key], gone);
       Reflect.deleteProperty(value, key);
     }
     if (Array.isArray(value)) value.length = 0;
