@@ -108,7 +108,7 @@ test('the README shows how a test runner takes the cases', { timeout: 180_000 },
   const { stdout } = await promisify(execFile)(process.execPath, ['--test-reporter=tap', file], {
     env,
   });
-  expect(stdout).toMatch(/^# pass 1[12]\d$/m);
+  expect(stdout).toMatch(/^# pass 1[1-4]\d$/m);
   expect(stdout).toMatch(/^# fail 0$/m);
 });
 

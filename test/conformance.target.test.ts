@@ -170,7 +170,12 @@ describe('a server that does not answer', () => {
     Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }));
 
   test('where the first request fails there is a report in every format', async () => {
-    const report = await reportOn(refused);
+    let asked = 0;
+    const report = await reportOn(() => {
+      asked += 1;
+      return refused();
+    });
+    expect(asked).toBe(1);
     expect(report).toMatchObject({
       stopped: { cause: 'unanswered' },
       totals: { failed: 0, passed: 0 },

@@ -241,6 +241,7 @@ export {
   DROP_MODES,
   type DropBehavior,
   INSERT_MODES,
+  type InsertMode,
   parseMode,
   REGISTER_MODES,
   SET_PROPERTY_MODES,

@@ -15,7 +15,13 @@ export {
   planDeletion,
   withHold,
 } from './history/index.ts';
-export { type MergeClauses, mergeRows, readSource } from './merge/index.ts';
+export {
+  type MergeClauses,
+  mergeRows,
+  type RowsMerged,
+  readSource,
+  type SourceRows,
+} from './merge/index.ts';
 export {
   analyzePlan,
   explainPlan,
@@ -124,6 +130,7 @@ export {
   emptyTable,
   isEmptyTable,
   type NewColumn,
+  type OverwriteOptions,
   overwrite,
   type RowsCommitted,
   type RowsDeleted,

@@ -54,6 +54,14 @@ export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
     run: ({ catalog }) => catalog.insertIntoTable({ id: ['n', 'declared'] }, people(3)),
     exact: true,
   },
+  'merge into a declared table': {
+    run: ({ catalog }) =>
+      catalog.mergeInsertIntoTable(
+        { id: ['n', 'declared'], on: ['id'], when_not_matched_insert_all: true },
+        people(3),
+      ),
+    exact: true,
+  },
   'declare table': { run: ({ catalog }) => catalog.declareTable({ id: ['n', 'new'] }) },
   append: {
     run: ({ catalog }) => catalog.insertIntoTable({ id: t }, people(2, 50)),

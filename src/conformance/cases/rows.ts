@@ -209,6 +209,19 @@ export const ROW_CASES: readonly ConformanceCase[] = [
   },
   {
     operation: 'MergeInsertIntoTable',
+    name: 'creates a table that was only declared',
+    basis:
+      'For tables that have been declared but not yet created on storage (is_only_declared=true), this operation will create the table with the provided data (since there are no existing rows to merge with).',
+    run: async (kit) => {
+      const id = kit.id('t');
+      await kit.call('DeclareTable', { id });
+      const clauses = { when_matched_update_all: true, when_not_matched_insert_all: true };
+      await kit.call('MergeInsertIntoTable', { id, on: ['id'], ...clauses }, rows(2));
+      same('rows', await kit.count(id), 2);
+    },
+  },
+  {
+    operation: 'MergeInsertIntoTable',
     name: 'a missing table is not found',
     basis: SAYS.tableMissing,
     run: async (kit) => {

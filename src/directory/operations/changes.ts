@@ -11,10 +11,13 @@ import {
   unsupported,
 } from '../../protocol/index.ts';
 import {
+  isEmptyTable,
   type MergeClauses,
   mergeRows,
+  type RowsMerged,
   readSource,
   type Snapshot,
+  type SourceRows,
   type TableBranch,
   updateRows,
 } from '../../table/index.ts';
@@ -24,8 +27,10 @@ import {
   type NamedTable,
   requireBranch,
   requireTable,
+  withoutVersion,
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
+import { fillDeclaredUnlessFilled } from './fill-declared.ts';
 import { repeatedCommit, writeOptions } from './rows.ts';
 import { withTimeout } from './timeout.ts';
 
@@ -62,8 +67,20 @@ const updateAnswer = (
   ...(transaction === undefined ? {} : { transaction_id: transaction }),
 });
 
+/** Of the table that the rows create: its columns are those of the data. */
+function checkKeys({ on }: MergeClauses, { schema }: SourceRows): void {
+  const missing = on.find((name) => !schema.fields.some((field) => field.name === name));
+  if (missing === undefined) return;
+  throw new DirspaceError(
+    'TableSchemaValidation',
+    `The data does not have the key column ${JSON.stringify(missing)}. Nothing was written.`,
+    { details: { column: missing } },
+  );
+}
+
 /**
- * `use_index` is a hint that changes no result: without an index on the keys they are scanned.
+ * A table that is only declared is created with all rows, "since there are no existing rows to merge
+ * with". `use_index` is a hint that changes no result: without an index on the keys they are scanned.
  * @throws InvalidInput, TableSchemaValidation, PayloadTooLarge, ServiceUnavailable after `timeout`
  */
 export async function mergeInsertIntoTable(
@@ -84,7 +101,22 @@ export async function mergeInsertIntoTable(
     const merged = await withRows(catalog, data, async (stream, memory) => {
       const held = memory.hold('The rows of a merge');
       const source = await readSource(stream, engine.limits, held, signal);
-      return await mergeRows(engine, branch, clauses, source, memory, wanted);
+      const merge = (): Promise<RowsMerged> =>
+        mergeRows(engine, branch, clauses, source, memory, wanted);
+      try {
+        return await merge();
+      } catch (error) {
+        if (!isEmptyTable(error)) throw error;
+      }
+      const { id, incarnation } = request;
+      // Nothing is written beside files of others.
+      const told = await withoutVersion(catalog, await requireTable(catalog, { id, incarnation }));
+      if (!isEmptyTable(told)) throw told;
+      checkKeys(clauses, source);
+      const first = { ...options, ...(signal && { signal }) };
+      const filled = await fillDeclaredUnlessFilled(catalog, { id, incarnation }, source, first);
+      if (filled === undefined) return await merge();
+      return { ...filled, insertedRows: filled.rows, updatedRows: 0, deletedRows: 0 };
     });
     return mergeAnswer(merged.snapshot, merged.transaction, {
       inserted_rows: merged.insertedRows,
@@ -119,7 +151,8 @@ const mergeAnswer = (
   counts = snapshot.manifest.operation.summary,
 ): MergeInsertIntoTableResponse => ({
   num_updated_rows: counts.updated_rows ?? 0,
-  num_inserted_rows: counts.inserted_rows ?? 0,
+  // A merge that created the table has added its rows.
+  num_inserted_rows: counts.inserted_rows ?? counts.added_rows ?? 0,
   num_deleted_rows: counts.deleted_rows ?? 0,
   version: snapshot.version,
   ...(transaction === undefined ? {} : { transaction_id: transaction }),

@@ -1,11 +1,17 @@
 /**
- * The first rows of a table that is only declared, where an insert brings them: the protocol has the
- * insert create the table with its data, in either mode.
+ * The first rows of a table that is only declared, where an insert or a merge brings them: the protocol
+ * has either create the table with its data.
  */
-import type { RecordBatchStream } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
-import type { CallOptions } from '../../protocol/index.ts';
-import { mainBranch, overwrite, type RowsCommitted } from '../../table/index.ts';
+import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import type { CallOptions, InsertMode } from '../../protocol/index.ts';
+import {
+  mainBranch,
+  type OverwriteOptions,
+  overwrite,
+  type RowsCommitted,
+  type SourceRows,
+} from '../../table/index.ts';
 import {
   type Catalog,
   type NamedTable,
@@ -17,15 +23,51 @@ import { requireVersionsFolder } from './create-table.ts';
 import { writeOptions } from './rows.ts';
 
 /**
- * Publishes version 1 with the rows.
- * @throws ConcurrentModification where another writer gave the table its first version meanwhile;
- * nothing of the rows is left behind then
+ * Publishes version 1 with the rows. Where another writer gave the table its first version meanwhile,
+ * they are added to it, or replace its rows, as the mode says.
+ * @throws ConcurrentModification where they are to be added and that writer's columns have another order
+ * or number, TableSchemaValidation where its columns do not take them; nothing of them is left behind
  */
-export async function fillDeclared(
+export const fillDeclared = (
+  catalog: Catalog,
+  request: NamedTable,
+  mode: InsertMode,
+  stream: RecordBatchStream,
+  options: CallOptions,
+): Promise<RowsCommitted> =>
+  publishFirst(catalog, request, stream, options, () => ({ orAppend: mode === 'Append' }));
+
+/**
+ * The same with the rows of a merge, all of which are new. Undefined where another writer gave the table
+ * its first version meanwhile, with which they are to be merged.
+ */
+export async function fillDeclaredUnlessFilled(
+  catalog: Catalog,
+  request: NamedTable,
+  { schema, batches }: SourceRows,
+  options: CallOptions,
+): Promise<RowsCommitted | undefined> {
+  const rows = batches.map((columns) => recordBatch(schema, [...columns], columns[0]?.length ?? 0));
+  const stream = recordBatchStream(schema, rows);
+  try {
+    return await publishFirst(catalog, request, stream, options, (id) => ({
+      onlyFirst: () =>
+        new DirspaceError('ConcurrentModification', `The table ${showId(id)} has rows by now.`, {
+          details: { id, filled: true },
+        }),
+    }));
+  } catch (error) {
+    if (isDirspaceError(error, 'ConcurrentModification') && error.details.filled) return undefined;
+    throw error;
+  }
+}
+
+async function publishFirst(
   catalog: Catalog,
   request: NamedTable,
   stream: RecordBatchStream,
   options: CallOptions,
+  more: (id: readonly string[]) => OverwriteOptions,
 ): Promise<RowsCommitted> {
   const table = await requireTable(catalog, request);
   const branch = mainBranch(table.folder, table.record.id);
@@ -33,12 +75,7 @@ export async function fillDeclared(
   return overwrite(catalog.engine, branch, undefined, stream, {
     ...writeOptions(branch, options),
     beforeFirst: () => refuseStorage(catalog, table, undefined),
-    onlyFirst: () =>
-      new DirspaceError(
-        'ConcurrentModification',
-        `The table ${showId(table.id)} was only declared, and another writer gave it its first rows at the same moment. Insert the rows again.`,
-        { details: { id: table.id } },
-      ),
     properties: () => table.record.properties,
+    ...more(table.id),
   });
 }

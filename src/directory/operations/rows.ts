@@ -76,7 +76,7 @@ export async function insertIntoTable(
   const base = await snapshotUnlessDeclared(catalog, named);
   if (base === undefined) {
     const { snapshot, rows } = await withRows(catalog, data, (stream) =>
-      fillDeclared(catalog, named, stream, options),
+      fillDeclared(catalog, named, mode, stream, options),
     );
     return insertAnswer(snapshot, rows);
   }

@@ -75,6 +75,8 @@ async function appendRows(
 export interface OverwriteOptions extends WriteOptions {
   /** Set when the table must have no version yet: the error if it has one by then. */
   readonly onlyFirst?: () => DirspaceError;
+  /** Where the table has a version by then, the rows are added to it in place of replacing its own. */
+  readonly orAppend?: boolean;
   /** Runs right before a first version is published; what it throws ends the write. */
   readonly beforeFirst?: () => Promise<void>;
   /** Properties the table has from this version on; `first` when it is the first one. */
@@ -117,6 +119,11 @@ async function replaceRows(
     build: async (newest) => {
       if (newest !== undefined && options.onlyFirst !== undefined) throw options.onlyFirst();
       if (newest === undefined) await options.beforeFirst?.();
+      else if (options.orAppend === true) {
+        const fit = fitOf(tree, stream.schema);
+        const fitting = fitFragments(newest.fields, fit, written.fragments);
+        return await appended(engine, newest, fitting, written.rows);
+      }
       return replaced(engine, branch, newest, {
         schema: stream.schema,
         fields: tree,

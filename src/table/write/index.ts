@@ -5,6 +5,7 @@ export {
   append,
   emptyTable,
   isEmptyTable,
+  type OverwriteOptions,
   overwrite,
   type RowsCommitted,
   replaced,
