@@ -1,4 +1,4 @@
-/** The table of exit codes in README.md: each command answers each kind of failure by it. */
+/** The table of exit codes in docs/command-line.md: each command answers each kind of failure by it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -98,10 +98,9 @@ async function expectExit(
   });
 }
 
-test('README.md has the exit codes that there are', () => {
-  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
-  const [, table = ''] =
-    /\| Exit code \| Meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(readme) ?? [];
+test('docs/command-line.md has the exit codes that there are', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'command-line.md'), 'utf8');
+  const [, table = ''] = /\| Exit code \| Meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
   const documented = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
   expect(documented).toEqual(Object.values(EXIT));
 });

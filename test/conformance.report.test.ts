@@ -1,6 +1,6 @@
 /** Reports in every format, and the command that prints them. */
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -17,6 +17,7 @@ import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts'
 import { startServer } from '../src/server.ts';
 import { memoryFs } from './helpers/catalogs.ts';
 import { compiledModule } from './helpers/compiled.ts';
+import { codeOf, readPage } from './helpers/documents.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
 const limits = { maxEventLoopDelayMs: 0 };
@@ -96,9 +97,10 @@ describe('the formats', () => {
   });
 });
 
-test('the README shows how a test runner takes the cases', { timeout: 180_000 }, async () => {
-  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
-  const [, example = ''] = /^```mjs\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+test('the documentation shows how a test runner takes the cases', {
+  timeout: 180_000,
+}, async () => {
+  const example = codeOf(readPage('docs/testing-against-dirspace.md'), 'mjs');
   const file = join(temporaryFolder(), 'conformance.test.mjs');
   const module = JSON.stringify(compiledModule('conformance.js'));
   writeFileSync(file, example.replace("'dirspace/conformance'", module));

@@ -43,8 +43,9 @@ describe('package.json', () => {
   });
 
   test('ships what is built and the documents', () => {
-    expect(manifest.files).toEqual(['dist', 'README.md', 'LICENSE']);
-    for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(project, file))).toBe(true);
+    const documents = ['docs', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+    expect(manifest.files).toEqual(['dist', ...documents]);
+    for (const file of documents) expect(existsSync(join(project, file))).toBe(true);
   });
 
   test('exports types first, and itself', () => {
