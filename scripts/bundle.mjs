@@ -5,7 +5,7 @@
  * its first answers. Packages stay outside. Functions that a first session runs are then marked, so
  * that V8 compiles them with their file.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -14,7 +14,8 @@ import { functionsRun } from './functions-run.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
-const ENTRIES = ['index', 'server', 'conformance', 'cli/main'];
+const LIBRARY = ['index', 'server', 'conformance'];
+const ENTRIES = [...LIBRARY, 'cli/main'];
 
 async function bundle(plugins, minify) {
   const made = await rolldown({
@@ -39,7 +40,11 @@ async function bundle(plugins, minify) {
 mkdirSync(dist, { recursive: true });
 // Declarations are the compiler's; scripts of earlier builds would be shipped along.
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-  if (/\.js(\.map)?$/.test(file)) rmSync(join(dist, file));
+  if (/\.c?js(\.map)?$/.test(file)) rmSync(join(dist, file));
 }
 await bundle([], false);
 await bundle([eagerFunctions(functionsRun(dist))], 'dce-only');
+// For compilers and bundlers of CommonJS; Node takes an ES module by `require` too.
+for (const name of LIBRARY) {
+  writeFileSync(join(dist, `${name}.cjs`), `module.exports = require('./${name}.js');\n`);
+}

@@ -50,7 +50,7 @@ describe('package.json', () => {
 
   test('exports types first, and itself', () => {
     const { '.': main, './package.json': itself } = manifest.exports as Json;
-    expect(Object.keys(main as Json)).toEqual(['types', 'default']);
+    expect(Object.keys(main as Json)).toEqual(['require', 'types', 'default']);
     expect(itself).toBe('./package.json');
   });
 });
@@ -88,7 +88,8 @@ test('every dependency runs on the oldest Node that the package takes', () => {
 test('the shipped dependencies are few', () => {
   const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
   const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
-  expect(shipped.length).toBeLessThanOrEqual(35);
+  expect(shipped.length).toBeLessThanOrEqual(30);
+  expect(shipped.map(([path]) => path)).not.toContain('node_modules/typebox');
 });
 
 describe('the build', () => {
@@ -97,7 +98,9 @@ describe('the build', () => {
   beforeAll(() => {
     // Below node_modules, so that the packages it imports are found from there.
     folder = mkdtempSync(join(project, 'node_modules', '.dirspace-bundle-'));
-    execFileSync(process.execPath, [join(project, 'scripts', 'bundle.mjs'), folder]);
+    for (const script of ['bundle.mjs', 'declarations.mjs']) {
+      execFileSync(process.execPath, [join(project, 'scripts', script), folder]);
+    }
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -110,9 +113,14 @@ describe('the build', () => {
     expect(readFileSync(built(bin), 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node');
     for (const entry of Object.values(manifest.exports as Json)) {
       if (typeof entry === 'string') continue;
-      const { default: main, types } = entry as Record<string, string>;
+      const { require: common, default: main, types } = entry as Record<string, unknown>;
       expect(existsSync(built(main as string))).toBe(true);
-      expect(types).toBe((main as string).replace(/\.js$/, '.d.ts'));
+      const path = (main as string).replace(/\.js$/, '');
+      expect(types).toBe(`${path}.d.ts`);
+      expect(common).toEqual({ types: `${path}.d.cts`, default: `${path}.cjs` });
+      for (const end of ['.d.ts', '.d.cts', '.cjs']) {
+        expect(existsSync(built(`${path}${end}`))).toBe(true);
+      }
     }
   });
 
@@ -126,6 +134,28 @@ describe('the build', () => {
         expect(existsSync(join(folder, script, '..', path as string))).toBe(true);
       }
     }
+  });
+
+  test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const declared = files.filter((file) => /\.d\.c?ts$/.test(file));
+    expect(declared.filter((file) => !file.startsWith('types')).sort()).toEqual(
+      ['conformance', 'index', 'server'].flatMap((name) => [`${name}.d.cts`, `${name}.d.ts`]),
+    );
+    expect(declared.length).toBeLessThanOrEqual(12);
+    const needed = new Set<string>();
+    for (const file of declared) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      for (const [, from = ''] of text.matchAll(/(?:\bfrom |\bimport\()["']([^"']+)["']/g)) {
+        if (!from.startsWith('.')) needed.add(from);
+        else {
+          expect(from.endsWith(file.endsWith('.cts') ? '.cjs' : '.js')).toBe(true);
+          const beside = join(folder, file, '..', from.replace(/\.(c?)js$/, '.d.$1ts'));
+          expect(existsSync(beside), `${file} imports ${from}`).toBe(true);
+        }
+      }
+    }
+    expect([...needed].filter((name) => !name.startsWith('node:'))).toEqual(['apache-arrow']);
   });
 
   test('marks what every session runs', () => {
@@ -148,6 +178,12 @@ describe('the build', () => {
       console.log(JSON.stringify([rows, refused instanceof DirspaceError]));
       await db.close();`);
     expect(JSON.parse(answer)).toEqual([[{ id: 2, text: 'b' }], true]);
+    const required = runs(`
+      const { connect } = createRequire(import.meta.url)(${JSON.stringify(built('dist/index.cjs'))});
+      import { createRequire } from 'node:module';
+      const { connect: imported } = await import(${JSON.stringify(built('dist/index.js'))});
+      console.log(connect === imported);`);
+    expect(required.trim()).toBe('true');
     const version = execFileSync(process.execPath, [built('dist/cli/main.js'), '--version']);
     expect(String(version).trim()).toBe(VERSION);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isDirspaceError } from '../src/errors.ts';
 import { jsonText } from '../src/protocol/exchange.ts';
 import { MODELS, type ModelName } from '../src/protocol/models/index.ts';
-import type { JsonSchema } from '../src/protocol/models/typebox.ts';
+import type { JsonSchema } from '../src/protocol/models/model-schema.ts';
 import { CREATE_MODES, DROP_BEHAVIORS, INSERT_MODES, parseMode } from '../src/protocol/modes.ts';
 import { normalize } from '../src/protocol/normalize.ts';
 import { modelArbitrary } from './helpers/model-arbitrary.ts';

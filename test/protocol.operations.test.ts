@@ -11,7 +11,7 @@ import {
   responseModel,
 } from '../src/protocol/every-operation.ts';
 import { MODELS } from '../src/protocol/models/index.ts';
-import type { JsonSchema } from '../src/protocol/models/typebox.ts';
+import type { JsonSchema } from '../src/protocol/models/model-schema.ts';
 import type { Namespace } from '../src/protocol/namespace.ts';
 import { unsupported, unsupportedOperations } from '../src/protocol/namespace.ts';
 import type { OperationRow } from '../src/protocol/operation-row.ts';

@@ -1,7 +1,7 @@
 /** Random valid values of a protocol model, drawn from its JSON Schema. */
 import fc from 'fast-check';
 import { MODELS, type Model, type ModelName } from '../../src/protocol/models/index.ts';
-import type { JsonSchema } from '../../src/protocol/models/typebox.ts';
+import type { JsonSchema } from '../../src/protocol/models/model-schema.ts';
 
 /** Levels of referenced models drawn before optional members and items are left out. */
 const MAX_DEPTH = 4;

@@ -1,5 +1,6 @@
 /** What every request and response may carry. Knows no operation. */
 import {
+  type AnySchema,
   count,
   map,
   type None,
@@ -7,8 +8,7 @@ import {
   ref,
   type Static,
   string,
-  type TSchema,
-} from './typebox.ts';
+} from './model-schema.ts';
 
 /** Who asks. Headers, where they are there, count for more. */
 export const Identity = object({}, { api_key: string, auth_token: string });
@@ -41,8 +41,8 @@ type Answered<Optional> = Optional & { context: typeof context };
 
 /** A request model: its members beside identity and context. */
 export const request = <
-  Required extends Record<string, TSchema> = None,
-  Optional extends Record<string, TSchema> = None,
+  Required extends Record<string, AnySchema> = None,
+  Optional extends Record<string, AnySchema> = None,
 >(
   required: Required,
   optional: Optional = {} as Optional,
@@ -51,8 +51,8 @@ export const request = <
 
 /** A response model: its members beside context. */
 export const response = <
-  Required extends Record<string, TSchema> = None,
-  Optional extends Record<string, TSchema> = None,
+  Required extends Record<string, AnySchema> = None,
+  Optional extends Record<string, AnySchema> = None,
 >(
   required: Required,
   optional: Optional = {} as Optional,

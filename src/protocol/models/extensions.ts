@@ -4,7 +4,6 @@
  */
 
 import { request, response } from './common.ts';
-import type { QueryColumns } from './query.ts';
 import {
   array,
   boolean,
@@ -18,7 +17,8 @@ import {
   string,
   union,
   wideInteger,
-} from './typebox.ts';
+} from './model-schema.ts';
+import type { QueryColumns } from './query.ts';
 
 const id = array(string);
 

@@ -6,6 +6,7 @@ import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';
 import * as extensions from './extensions.ts';
 import * as indices from './indices.ts';
+import type { Static } from './model-schema.ts';
 import * as namespaces from './namespaces.ts';
 import * as query from './query.ts';
 import * as refs from './refs.ts';
@@ -13,7 +14,6 @@ import * as rows from './rows.ts';
 import * as schema from './schema.ts';
 import * as tables from './tables.ts';
 import * as transactions from './transactions.ts';
-import type { Static } from './typebox.ts';
 import * as versions from './versions.ts';
 import * as views from './views.ts';
 
@@ -54,4 +54,4 @@ export type ModelName = keyof typeof MODELS;
 
 /** The type of the model of that name. */
 export type Model<Name extends ModelName> = Static<(typeof MODELS)[Name]>;
-export type { JsonSchema } from './typebox.ts';
+export type { JsonSchema } from './model-schema.ts';

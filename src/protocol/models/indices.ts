@@ -11,7 +11,7 @@ import {
   ref,
   type Static,
   string,
-} from './typebox.ts';
+} from './model-schema.ts';
 
 const id = array(string);
 

@@ -1,7 +1,7 @@
 /** Models of the namespace operations. */
 
 import { request, response } from './common.ts';
-import { array, count, map, type Static, string } from './typebox.ts';
+import { array, count, map, type Static, string } from './model-schema.ts';
 
 const id = array(string);
 const properties = map(string);

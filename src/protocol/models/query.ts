@@ -12,10 +12,10 @@ import {
   object,
   positive,
   ref,
+  type SchemaOf,
   type Static,
   string,
-  type TUnsafe,
-} from './typebox.ts';
+} from './model-schema.ts';
 
 export const MatchQuery = object(
   { terms: string },
@@ -62,13 +62,13 @@ const fts = ref<FtsQuery>('FtsQuery');
 export const BoostQuery = object(
   { positive: fts, negative: fts },
   { negative_boost: number },
-) as unknown as TUnsafe<BoostQuery>;
+) as unknown as SchemaOf<BoostQuery>;
 
 export const BooleanQuery = object({
   must: array(fts),
   must_not: array(fts),
   should: array(fts),
-}) as unknown as TUnsafe<BooleanQuery>;
+}) as unknown as SchemaOf<BooleanQuery>;
 
 export const FtsQuery = object(
   {},
@@ -79,7 +79,7 @@ export const FtsQuery = object(
     multi_match: ref<MultiMatchQuery>('MultiMatchQuery'),
     boolean: ref<BooleanQuery>('BooleanQuery'),
   },
-) as unknown as TUnsafe<FtsQuery>;
+) as unknown as SchemaOf<FtsQuery>;
 
 export const StringFtsQuery = object({ query: string }, { columns: array(name) });
 export type StringFtsQuery = Static<typeof StringFtsQuery>;

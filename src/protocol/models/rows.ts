@@ -1,7 +1,7 @@
 /** Models of the operations that write or count rows. */
 
 import { request, response } from './common.ts';
-import { array, boolean, count, map, name, type Static, string, union } from './typebox.ts';
+import { array, boolean, count, map, name, type Static, string, union } from './model-schema.ts';
 
 const id = array(string);
 

@@ -1,5 +1,5 @@
 /** The JSON form of an Arrow schema. Which type names exist is not known here. */
-import { array, boolean, count, map, object, ref, string, type TUnsafe } from './typebox.ts';
+import { array, boolean, count, map, object, ref, type SchemaOf, string } from './model-schema.ts';
 
 export interface JsonArrowDataType {
   /** Arrow's name of the type; parameters without a member follow it after colons. */
@@ -29,14 +29,14 @@ const metadata = map(string);
 export const JsonArrowDataType = object(
   { type: string },
   { fields, length: count },
-) as unknown as TUnsafe<JsonArrowDataType>;
+) as unknown as SchemaOf<JsonArrowDataType>;
 
 export const JsonArrowField = object(
   { name: string, nullable: boolean, type: ref<JsonArrowDataType>('JsonArrowDataType') },
   { metadata },
-) as unknown as TUnsafe<JsonArrowField>;
+) as unknown as SchemaOf<JsonArrowField>;
 
 export const JsonArrowSchema = object(
   { fields },
   { metadata },
-) as unknown as TUnsafe<JsonArrowSchema>;
+) as unknown as SchemaOf<JsonArrowSchema>;

@@ -1,8 +1,8 @@
 /** Models of the operations on a table as a catalog entry, and of its statistics. */
 
 import { request, response } from './common.ts';
+import { array, boolean, count, map, object, ref, type Static, string } from './model-schema.ts';
 import type { JsonArrowSchema } from './schema.ts';
-import { array, boolean, count, map, object, ref, type Static, string } from './typebox.ts';
 
 const id = array(string);
 const properties = map(string);

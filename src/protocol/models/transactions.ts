@@ -1,7 +1,7 @@
 /** Models of the transaction operations. */
 
 import { request, response } from './common.ts';
-import { array, map, object, ref, type Static, string } from './typebox.ts';
+import { array, map, object, ref, type Static, string } from './model-schema.ts';
 
 const id = array(string);
 

@@ -1,12 +1,6 @@
 /** Models of the operations on a table's versions. */
 
 import { request, response } from './common.ts';
-import type {
-  DeclareTableRequest,
-  DeclareTableResponse,
-  DeregisterTableRequest,
-  DeregisterTableResponse,
-} from './tables.ts';
 import {
   array,
   boolean,
@@ -17,7 +11,13 @@ import {
   ref,
   type Static,
   string,
-} from './typebox.ts';
+} from './model-schema.ts';
+import type {
+  DeclareTableRequest,
+  DeclareTableResponse,
+  DeregisterTableRequest,
+  DeregisterTableResponse,
+} from './tables.ts';
 
 const id = array(string);
 const metadata = map(string);
