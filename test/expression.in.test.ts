@@ -116,6 +116,14 @@ test.each([
   expect((bound as Extract<Bound, { kind: 'in' }>).values.size).toBe(values);
 });
 
+test('a decimal that is a sign and zeros after the point is zero', () => {
+  const bound = plainConstants(
+    column(new Decimal(2, 10, 128)),
+    numbers(() => '-.0'),
+  );
+  expect([...(bound as Extract<Bound, { kind: 'in' }>).values]).toEqual([0n]);
+});
+
 test.each([
   ['a day that there is not', new DateDay(), '2019-02-29'],
   ['a month that there is not', new DateDay(), '2019-13-01'],

@@ -12,6 +12,9 @@ export interface CivilDate {
 }
 
 export const SECONDS_PER_DAY = 86_400;
+export const MILLIS_PER_DAY = 86_400_000;
+export const NANOS_PER_SECOND = 1_000_000_000n;
+export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 
 /** Days since 1970-01-01 of a civil date. */
 export function daysFromCivil(year: number, month: number, day: number): number {

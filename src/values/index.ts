@@ -1,3 +1,5 @@
+/** Dates, times, decimals, halves and intervals: their arithmetic and their texts, without Arrow. */
+
 export {
   addMonths,
   civilFromDays,
@@ -8,6 +10,9 @@ export {
   formatTimeOfDay,
   isoWeek,
   isoWeekday,
+  MILLIS_PER_DAY,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
   SECONDS_PER_DAY,
 } from './calendar.ts';
 export {
@@ -18,6 +23,27 @@ export {
   TIME_FORMS,
   TIMESTAMP_FORMS,
 } from './date-time-text.ts';
+export {
+  decimalText,
+  decimalWords,
+  doubleToExact,
+  type ExactNumber,
+  exactToDouble,
+  integerFrom,
+  parseExact,
+  powerOfTen,
+  unscaledDecimal,
+} from './decimals.ts';
+export {
+  HALF_LIMIT,
+  halfValue,
+  halfValues,
+  halvesToFloats,
+  nearestHalf,
+  storeHalf,
+} from './half.ts';
+export { type IntervalValue, parseInterval } from './intervals.ts';
+export { convertUnit, inUnit, UNIT_NAMES, unitsPerSecond } from './time-units.ts';
 export {
   fromWallClock,
   type Instant,

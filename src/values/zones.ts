@@ -3,7 +3,7 @@
  * for cells of data and for SQL alike. It takes its rules from the JavaScript runtime's own zone
  * data and caches what it looked up.
  */
-import { daysFromCivil, floorDivide, SECONDS_PER_DAY } from './calendar.ts';
+import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';
 
 /** Zone rules change on quarter-hours, so that one look-up serves all of one. */
@@ -105,8 +105,6 @@ export function instantOfWallClock(name: string, wallSeconds: number): number {
   const second = wallSeconds - after;
   return zoneOffset(name, second) === after ? second : guess;
 }
-
-const NANOS_PER_SECOND = 1_000_000_000n;
 
 /** What clocks in `zone` show at an instant; both in nanoseconds since 1970-01-01 00:00. */
 export function toWallClock(nanos: bigint, zone: string): bigint {

@@ -3,5 +3,4 @@
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';
-export { halfValues } from './halves.ts';
 export { createSearch, type Matches, type VectorBatch } from './search.ts';

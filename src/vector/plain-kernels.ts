@@ -2,8 +2,9 @@
  * Kernels without WebAssembly, for where its vector instructions are missing and to test against.
  * Reads rows where they lie; only halves are first turned into floats.
  */
+
+import { halfValues } from '../values/index.ts';
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
-import { halfValues } from './halves.ts';
 import type { Kernels, SumKind, VectorBlock } from './kernels.ts';
 import {
   bitsU8,

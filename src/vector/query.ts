@@ -2,8 +2,9 @@
  * Query vectors: from the numbers a caller gives to the elements the kernels compare. Owns the
  * rounding to a column's own precision; knows nothing of rows.
  */
+
+import { nearestHalf } from '../values/index.ts';
 import { type ElementType, invalid, type Metric, type QueryVector } from './elements.ts';
-import { nearestHalf } from './halves.ts';
 import { plainSum } from './plain-kernels.ts';
 
 /** A query, and what its metric needs of it. */

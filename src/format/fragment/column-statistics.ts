@@ -13,6 +13,7 @@ import {
   type Vector,
   validityOf,
 } from '../../arrow/index.ts';
+import { halvesToFloats } from '../../values/index.ts';
 import { type ColumnStatistics, type StatisticValue, statisticKind } from './statistics.ts';
 import { dictionaryBounds, textBounds, viewBounds } from './text-statistics.ts';
 
@@ -73,7 +74,7 @@ function boundsOf(data: Data): Bounds {
         case Precision.SINGLE:
           return singleBounds(data.values as Float32Array, data);
         default:
-          return singleBounds(widenHalves(data.values as Uint16Array, data.length), data);
+          return singleBounds(halvesToFloats(data.values as Uint16Array, data.length), data);
       }
     case 'bigint':
       return wordBounds(data);
@@ -164,25 +165,6 @@ function floatBounds(min: number, max: number, nans: number): Bounds {
   // Only NaNs, or only infinities of one sign: the starting values were never improved on.
   const onlyNaN = min === Number.POSITIVE_INFINITY && max === Number.NEGATIVE_INFINITY;
   return onlyNaN ? { nans } : { min: min + 0, max: max + 0, nans };
-}
-
-function widenHalves(halves: Uint16Array, length: number): Float32Array {
-  const out = new Float32Array(length);
-  for (let row = 0; row < length; row += 1) {
-    const half = halves[row] as number;
-    const exponent = (half >> 10) & 31;
-    const fraction = half & 1023;
-    const magnitude =
-      exponent === 0
-        ? fraction * 2 ** -24
-        : exponent === 31
-          ? fraction === 0
-            ? Number.POSITIVE_INFINITY
-            : Number.NaN
-          : (1024 + fraction) * 2 ** (exponent - 25);
-    out[row] = half & 0x8000 ? -magnitude : magnitude;
-  }
-  return out;
 }
 
 /** 64-bit and wider integers, compared as 32-bit words: per-value bigints would be 20 times slower. */

@@ -10,6 +10,7 @@ import {
   type Int,
   Precision,
 } from '../../arrow/index.ts';
+import { HALF_LIMIT, integerFrom, storeHalf, unscaledDecimal } from '../../values/index.ts';
 import {
   arrowData,
   type BuildContext,
@@ -18,8 +19,6 @@ import {
   misfit,
   type Place,
 } from './column-data.ts';
-import { integerFrom, unscaledDecimal } from './exact-numbers.ts';
-import { FLOAT16_LIMIT, toHalf } from './half.ts';
 
 type Values = readonly unknown[];
 type SmallInts = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
@@ -113,8 +112,8 @@ export function newFloats(type: Float, length: number): FloatStore {
 /** Stores a number; false when it is finite and too large, or `exact` and would be rounded. */
 export function setFloat(out: FloatStore, index: number, value: number, exact: boolean): boolean {
   if (out instanceof Uint16Array) {
-    if (Math.abs(value) >= FLOAT16_LIMIT && Number.isFinite(value)) return false;
-    return toHalf(out, index, value) || !exact;
+    if (Math.abs(value) >= HALF_LIMIT && Number.isFinite(value)) return false;
+    return storeHalf(out, index, value) || !exact;
   }
   out[index] = value;
   if (out instanceof Float64Array) return true;

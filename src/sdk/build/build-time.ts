@@ -17,24 +17,27 @@ import {
   TimeUnit,
 } from '../../arrow/index.ts';
 import {
+  convertUnit,
   DATE_FORMS,
   instantOf,
+  integerFrom,
+  inUnit,
   isKnownZone,
+  MILLIS_PER_DAY,
   NANOS_OF_DAY,
   parseDateTime,
   parseTimeOfDay,
+  SECONDS_PER_DAY,
   TIME_FORMS,
   TIMESTAMP_FORMS,
+  unitsPerSecond,
   ZONE_FORMS,
 } from '../../values/index.ts';
 import { setWide } from './build-numbers.ts';
 import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
-import { integerFrom } from './exact-numbers.ts';
 import { asItems, isDate, isRecord } from './js-values.ts';
-import { convertUnit, inUnit, unitsPerSecond } from './time-units.ts';
 
 type Values = readonly unknown[];
-const DAY = 86_400_000;
 
 /** Fills a 64-bit column; `read` gives the count as safe number or bigint, undefined to refuse. */
 function wideColumn(
@@ -119,7 +122,7 @@ export function buildDate(type: Date_, values: Values, place: Place, context: Bu
     if (typeof value === 'bigint') return Number(value);
     // Only whole days: cutting off a time of day could silently move a date by one.
     const time = milliseconds(value);
-    return time === undefined ? undefined : time / DAY;
+    return time === undefined ? undefined : time / MILLIS_PER_DAY;
   };
   return narrowColumn(type, values, place, context, read, DATE_FORMS);
 }
@@ -153,7 +156,7 @@ export function buildTimestamp(
 
 export function buildTime(type: Time, values: Values, place: Place, context: BuildContext): Data {
   const { unit } = type;
-  const day = 86_400n * unitsPerSecond(unit);
+  const day = BigInt(SECONDS_PER_DAY) * unitsPerSecond(unit);
   const read = (value: unknown): bigint | undefined => {
     let count: bigint | undefined;
     if (typeof value === 'string') {

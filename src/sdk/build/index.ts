@@ -3,9 +3,6 @@
 export { buildBatch, buildContext } from './build-column.ts';
 export { fixedPlace, listPlace, structPlace } from './build-nested.ts';
 export { type BuildContext, columnPlace, misfit, type Place } from './column-data.ts';
-export { decimalText, decimalWords } from './exact-numbers.ts';
-export { fromHalf } from './half.ts';
 export { asBytes, asItems, isDate, isRecord, isThenable } from './js-values.ts';
 export { hasMember, type Records, take } from './records.ts';
-export { convertUnit } from './time-units.ts';
 export { showValue, typeName } from './type-name.ts';

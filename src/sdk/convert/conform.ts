@@ -20,10 +20,10 @@ import {
   type Union,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { convertUnit } from '../../values/index.ts';
 import {
   type BuildContext,
   columnPlace,
-  convertUnit,
   fixedPlace,
   listPlace,
   misfit,

@@ -27,7 +27,8 @@ import {
   valueArray,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { decimalText, decimalWords, fromHalf, typeName } from '../build/index.ts';
+import { decimalText, decimalWords, halfValue, MILLIS_PER_DAY } from '../../values/index.ts';
+import { typeName } from '../build/index.ts';
 
 type Numbers = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint64Array;
@@ -72,7 +73,7 @@ function readValues(data: Data): unknown[] {
       if ((type as Float).precision !== Precision.HALF)
         return fill(length, data.values as Anything);
       const halves = data.values as Uint16Array;
-      return make(length, (i) => fromHalf(halves[i] as number));
+      return make(length, (i) => halfValue(halves[i] as number));
     }
     case Type.Bool: {
       const bits = data.values as Uint8Array;
@@ -107,7 +108,7 @@ function readValues(data: Data): unknown[] {
     case Type.Date: {
       if ((type as Date_).unit === DateUnit.MILLISECOND) return dates(data, 1);
       const days = data.values as Int32Array;
-      return make(length, (i) => new Date((days[i] as number) * 86_400_000));
+      return make(length, (i) => new Date((days[i] as number) * MILLIS_PER_DAY));
     }
     case Type.Timestamp: {
       const { unit } = type as Timestamp;

@@ -11,6 +11,7 @@ import {
   Timestamp,
   TimeUnit,
 } from '../../arrow/index.ts';
+import { NANOS_PER_DAY, parseInterval } from '../../values/index.ts';
 import { moveDate, moveTimestamp, negateInterval, sumIntervals } from '../functions/index.ts';
 import { type ArithmeticOperator, MAX_PRECISION, refuse } from '../parse/index.ts';
 import {
@@ -24,9 +25,7 @@ import {
   isTemporal,
   literal,
   locationOf,
-  NANOS_PER_DAY,
   nanosPerUnit,
-  parseInterval,
   plainType,
   type RowFunction,
   settle,

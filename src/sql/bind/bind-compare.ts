@@ -4,7 +4,7 @@
  * It compares types and constants, never rows.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
-import { floorDivide } from '../../values/index.ts';
+import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';
 import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
   BOOL,
@@ -13,9 +13,6 @@ import {
   compareExact,
   decimalScale,
   describe,
-  doubleToExact,
-  type ExactNumber,
-  exactToDouble,
   familyOf,
   formsOf,
   holds,

@@ -3,7 +3,7 @@
  * drop out. It knows literals and types only.
  */
 import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
-import { daysFromCivil, daysInMonth } from '../../values/index.ts';
+import { daysFromCivil, daysInMonth, powerOfTen } from '../../values/index.ts';
 import type { Expression } from '../parse/index.ts';
 import {
   BOOL,
@@ -97,22 +97,16 @@ function integers(type: DataType): (text: string) => Value {
 const PLAIN_DECIMAL = /^(-?\d*)\.?(\d*)$/;
 
 function decimals({ scale, precision }: Decimal): (text: string) => Value {
-  const limit = 10n ** BigInt(precision);
+  const limit = powerOfTen(precision);
   return (text) => {
     const found = PLAIN_DECIMAL.exec(text);
     const [whole, fraction] = [found?.[1] ?? '', (found?.[2] ?? '').replace(/0+$/, '')];
     if (found === null || scale < 0 || !/\d/.test(text)) return OTHER;
     if (fraction.length > scale) return NONE;
-    const unscaled = BigInt(Number(whole + fraction)) * powerOfTen(scale - fraction.length);
+    // A sign alone is left of `-.0`.
+    const unscaled = BigInt(Number(whole + fraction) || 0) * powerOfTen(scale - fraction.length);
     return unscaled < limit && unscaled > -limit ? unscaled : NONE;
   };
-}
-
-const powers: bigint[] = [];
-
-function powerOfTen(exponent: number): bigint {
-  powers[exponent] ??= 10n ** BigInt(exponent);
-  return powers[exponent] as bigint;
 }
 
 function times(type: DataType): PlainReader {

@@ -9,7 +9,13 @@ import {
   Timestamp,
   TimeUnit,
 } from '../../arrow/index.ts';
-import { parseDateTime, parseTimeOfDay } from '../../values/index.ts';
+import {
+  type ExactNumber,
+  exactToDouble,
+  parseDateTime,
+  parseExact,
+  parseTimeOfDay,
+} from '../../values/index.ts';
 import { canCast } from '../evaluate/index.ts';
 import { type Expression, MAX_PRECISION, refuse, type TypeName } from '../parse/index.ts';
 import {
@@ -19,8 +25,6 @@ import {
   coerce,
   commonType,
   describe,
-  type ExactNumber,
-  exactToDouble,
   FLOAT64,
   familyOf,
   INT64,
@@ -28,7 +32,6 @@ import {
   listOf,
   literal,
   nanosPerUnit,
-  parseExact,
   plainType,
   settle,
   timeUnitOf,

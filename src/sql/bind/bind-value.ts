@@ -3,6 +3,7 @@
  * where that could lose something. It sees types and constants, no rows.
  */
 import { type DataType, type Schema, typesEqual } from '../../arrow/index.ts';
+import { parseExact } from '../../values/index.ts';
 import { type Expression, refuse } from '../parse/index.ts';
 import {
   type Bound,
@@ -15,7 +16,6 @@ import {
   isTemporal,
   literal,
   locationOf,
-  parseExact,
   plainType,
   settle,
   typeText,

@@ -3,12 +3,10 @@
  * fit. It knows single values and types.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
+import { doubleToExact, type ExactNumber, exactToDouble } from '../../values/index.ts';
 import {
   type CastMode,
   decimalScale,
-  doubleToExact,
-  type ExactNumber,
-  exactToDouble,
   familyOf,
   integerRange,
   isWide,

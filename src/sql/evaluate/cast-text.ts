@@ -4,26 +4,26 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
+  exactToDouble,
   floorDivide,
   formatDate,
   formatTimeOfDay,
+  type IntervalValue,
   instantNanosOf,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
   parseDateTime,
+  parseExact,
+  parseInterval,
   parseTimeOfDay,
   toWallClock,
 } from '../../values/index.ts';
 import {
   clockZoneOf,
   decimalScale,
-  exactToDouble,
   familyOf,
   formsOf,
-  type IntervalValue,
-  NANOS_PER_DAY,
-  NANOS_PER_SECOND,
   nanosPerUnit,
-  parseExact,
-  parseInterval,
   roundToFloat,
   timeZoneOf,
   type Value,

@@ -6,7 +6,13 @@
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { floorDivide, fromWallClock, toWallClock } from '../../values/index.ts';
+import {
+  floorDivide,
+  fromWallClock,
+  type IntervalValue,
+  NANOS_PER_DAY,
+  toWallClock,
+} from '../../values/index.ts';
 import { shorten } from '../parse/index.ts';
 import {
   asSafeNumbers,
@@ -17,9 +23,7 @@ import {
   elementType,
   type Family,
   familyOf,
-  type IntervalValue,
   isNumeric,
-  NANOS_PER_DAY,
   nanosPerUnit,
   plainType,
   reader,

@@ -3,6 +3,7 @@
  * forms of columns only.
  */
 
+import { doubleToExact } from '../../values/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
 import {
   bothValid,
@@ -11,7 +12,6 @@ import {
   compareNumbers,
   compareValues,
   decimalScale,
-  doubleToExact,
   FALSE,
   familyOf,
   holds,

@@ -8,16 +8,15 @@ import {
   type Decimal,
   type Interval,
   makeData,
-  Precision,
   Vector,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
+import { type IntervalValue, storeHalf } from '../../values/index.ts';
 import {
   type Column,
   elementType,
   familyOf,
-  type IntervalValue,
   isWide,
   reader,
   TRUE,
@@ -107,23 +106,13 @@ function numbers(column: Column, type: DataType): unknown {
   }
   if (column.form === 'number' && column.values.constructor === Buffers) return column.values;
   const array = new (Buffers as new (length: number) => NumberBuffer)(column.length);
-  const half = DataType.isFloat(type) && type.precision === Precision.HALF;
   const read = reader(column);
-  for (let i = 0; i < column.length; i++) {
-    const value = (read(i) ?? 0) as number;
-    array[i] = half ? halfBits(value) : value;
+  if (array instanceof Uint16Array && DataType.isFloat(type)) {
+    for (let i = 0; i < column.length; i++) storeHalf(array, i, (read(i) ?? 0) as number);
+    return array;
   }
+  for (let i = 0; i < column.length; i++) array[i] = (read(i) ?? 0) as number;
   return array;
-}
-
-function halfBits(value: number): number {
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const magnitude = Math.abs(value);
-  if (Number.isNaN(value)) return 0x7e00;
-  if (magnitude > 65504) return sign | 0x7c00;
-  if (magnitude < 2 ** -14) return sign | Math.round(magnitude * 2 ** 24);
-  const exponent = Math.floor(Math.log2(magnitude));
-  return sign | ((exponent + 15) << 10) | (Math.round(magnitude * 2 ** (10 - exponent)) - 1024);
 }
 
 function decimals(column: Column, type: Decimal): Uint32Array {

@@ -6,22 +6,16 @@ import type { DataType } from '../../arrow/index.ts';
 import {
   civilFromDays,
   daysFromCivil,
+  exactToDouble,
   floorDivide,
   fromWallClock,
   isoWeek,
   isoWeekday,
-  toWallClock,
-} from '../../values/index.ts';
-import {
-  clockZoneOf,
-  exactToDouble,
-  isWide,
   NANOS_PER_DAY,
   NANOS_PER_SECOND,
-  nanosPerUnit,
-  type RowFunction,
-  type Value,
-} from '../typed/index.ts';
+  toWallClock,
+} from '../../values/index.ts';
+import { clockZoneOf, isWide, nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
 import { strict } from './rows.ts';
 
 interface Moment {

@@ -7,11 +7,13 @@ import { DirspaceError } from '../../errors.ts';
 import {
   addMonths,
   floorDivide,
+  type IntervalValue,
   instantOfWallClock,
   SECONDS_PER_DAY,
+  unitsPerSecond,
   zoneOffset,
 } from '../../values/index.ts';
-import { clockZoneOf, type IntervalValue, timeUnitOf, UNITS_PER_SECOND } from '../typed/index.ts';
+import { clockZoneOf, timeUnitOf } from '../typed/index.ts';
 import { strict } from './rows.ts';
 
 function outOfRange(what: string): never {
@@ -20,7 +22,7 @@ function outOfRange(what: string): never {
 
 /** Moves an instant by clocks of `zone` for months and days, by elapsed time for the rest. */
 export function moveInstant(value: bigint, step: IntervalValue, type: DataType): bigint {
-  const perSecond = UNITS_PER_SECOND[timeUnitOf(type)];
+  const perSecond = unitsPerSecond(timeUnitOf(type));
   let moved = value;
   if (step.months !== 0 || step.days !== 0) {
     const zone = clockZoneOf(type);

@@ -4,14 +4,13 @@
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { floorDivide } from '../../values/index.ts';
+import { exactToDouble, floorDivide } from '../../values/index.ts';
 import { rounded } from '../evaluate/index.ts';
 import {
   type Column,
   columnOf,
   compareValues,
   decimalScale,
-  exactToDouble,
   familyOf,
   integerRange,
   type RowFunction,

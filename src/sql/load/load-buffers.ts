@@ -4,9 +4,9 @@
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { halvesToFloats, type IntervalValue } from '../../values/index.ts';
 import {
   type Column,
-  type IntervalValue,
   isWide,
   type NumberArray,
   type Validity,
@@ -51,22 +51,11 @@ function numberArray(
     return raw.subarray(0, length);
   }
   if (DataType.isFloat(type) && type.precision === Precision.HALF) {
-    const values = new Float32Array(length);
-    for (let i = 0; i < length; i++) values[i] = halfToNumber(raw[i] ?? 0);
-    return values;
+    return halvesToFloats(raw as Uint16Array, length);
   }
   const values = raw instanceof Uint32Array ? new Float64Array(length) : new Int32Array(length);
   for (let i = 0; i < length; i++) values[i] = raw[i] as number;
   return values;
-}
-
-function halfToNumber(bits: number): number {
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  const sign = bits & 0x8000 ? -1 : 1;
-  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
 
 /** Two's complement words, little end first; in 64 bits where every value fits them. */

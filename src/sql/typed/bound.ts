@@ -4,9 +4,9 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
+import type { ExactNumber } from '../../values/index.ts';
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import type { Column, Value } from './column.ts';
-import type { ExactNumber } from './literals.ts';
 
 export interface BoundLiteral {
   readonly kind: 'literal';

@@ -5,17 +5,21 @@
 import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
 import {
   DATE_FORMS,
+  exactToDouble,
   fromWallClock,
   instantNanosOf,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
   parseDateTime,
+  parseInterval,
   parseTimeOfDay,
   TIME_FORMS,
   TIMESTAMP_FORMS,
+  unitsPerSecond,
 } from '../../values/index.ts';
 import { MAX_PRECISION, refuse, shorten } from '../parse/index.ts';
 import type { Bound, BoundLiteral, CastMode } from './bound.ts';
 import type { Value } from './column.ts';
-import { exactToDouble, parseInterval } from './literals.ts';
 import {
   clockZoneOf,
   decimalScale,
@@ -32,11 +36,7 @@ import {
   timeZoneOf,
   typeText,
   UINT64,
-  UNITS_PER_SECOND,
 } from './types.ts';
-
-export const NANOS_PER_SECOND = 1_000_000_000n;
-export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 
 export function locationOf(bound: Bound): number | undefined {
   return 'at' in bound ? bound.at : undefined;
@@ -68,7 +68,7 @@ export function formsOf(type: DataType): string {
 /** Nanoseconds of one unit of a date, time, timestamp or duration. */
 export function nanosPerUnit(type: DataType): bigint {
   if (familyOf(type) === 'date') return isWide(type) ? 1_000_000n : NANOS_PER_DAY;
-  return NANOS_PER_SECOND / UNITS_PER_SECOND[timeUnitOf(type)];
+  return NANOS_PER_SECOND / unitsPerSecond(timeUnitOf(type));
 }
 
 export function isTemporal(family: Family): boolean {

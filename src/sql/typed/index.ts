@@ -20,8 +20,6 @@ export {
   isTemporal,
   literal,
   locationOf,
-  NANOS_PER_DAY,
-  NANOS_PER_SECOND,
   nanosPerUnit,
   sameForm,
   settle,
@@ -48,14 +46,6 @@ export {
   validityOf,
   type WideColumn,
 } from './column.ts';
-export {
-  doubleToExact,
-  type ExactNumber,
-  exactToDouble,
-  type IntervalValue,
-  parseExact,
-  parseInterval,
-} from './literals.ts';
 export { findIn, nearestName, resolveName, VIRTUAL_COLUMNS, virtualColumn } from './names.ts';
 export { compareExact, compareNumbers, compareValues, holds } from './order.ts';
 export {
@@ -77,6 +67,5 @@ export {
   timeZoneOf,
   typeText,
   UINT64,
-  UNITS_PER_SECOND,
   UTF8,
 } from './types.ts';

@@ -3,9 +3,9 @@
  * It knows single canonical values, no columns.
  */
 
+import type { ExactNumber } from '../../values/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
 import type { Value } from './column.ts';
-import type { ExactNumber } from './literals.ts';
 
 export function compareNumbers(a: number | bigint, b: number | bigint): number {
   if (a < b) return -1;

@@ -18,7 +18,7 @@ import {
   Utf8,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { isKnownZone, ZONE_FORMS } from '../../values/index.ts';
+import { isKnownZone, nearestHalf, UNIT_NAMES, ZONE_FORMS } from '../../values/index.ts';
 
 export type Family =
   | 'null'
@@ -118,13 +118,6 @@ export function clockZoneOf(type: DataType): string | null {
   );
 }
 
-export const UNITS_PER_SECOND: Readonly<Record<TimeUnit, bigint>> = {
-  [TimeUnit.SECOND]: 1n,
-  [TimeUnit.MILLISECOND]: 1_000n,
-  [TimeUnit.MICROSECOND]: 1_000_000n,
-  [TimeUnit.NANOSECOND]: 1_000_000_000n,
-};
-
 /** Least and greatest value of an integer type. */
 export function integerRange(type: DataType): readonly [bigint, bigint] {
   const { bitWidth, isSigned } = type as Int64;
@@ -140,23 +133,8 @@ export function decimalScale(type: DataType): number {
 export function roundToFloat(type: DataType, value: number): number {
   const { precision } = type as Float64;
   if (precision === Precision.DOUBLE) return value;
-  return precision === Precision.SINGLE ? Math.fround(value) : roundToHalf(value);
+  return precision === Precision.SINGLE ? Math.fround(value) : nearestHalf(value);
 }
-
-function roundToHalf(value: number): number {
-  if (!Number.isFinite(value) || value === 0) return value;
-  const magnitude = Math.abs(value);
-  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
-  const step = 2 ** (exponent - 10);
-  const scaled = magnitude / step;
-  const floor = Math.floor(scaled);
-  const rest = scaled - floor;
-  const up = rest > 0.5 || (rest === 0.5 && floor % 2 === 1);
-  const rounded = (floor + (up ? 1 : 0)) * step;
-  return Math.sign(value) * (rounded > 65504 ? Number.POSITIVE_INFINITY : rounded);
-}
-
-const UNIT_NAMES = ['s', 'ms', 'us', 'ns'];
 
 /** `int64`, `timestamp(us, UTC)`, `list<utf8>`: for messages and plans. */
 export function typeText(type: DataType): string {

@@ -19,6 +19,7 @@ import {
   typesEqual,
   valueArray,
 } from '../../arrow/index.ts';
+import { halfValue, MILLIS_PER_DAY, SECONDS_PER_DAY } from '../../values/index.ts';
 
 /** Turns a column of the one type into one of the other. */
 export type Widening = (data: Data) => Data;
@@ -135,19 +136,8 @@ function floatWidening(from: Float, to: DataType): Widening | undefined {
   if (from.precision !== Precision.HALF) {
     return (data) => rebuilt(data, to, new Target(data.values as Float32Array));
   }
-  return (data) => rebuilt(data, to, new Target(Array.from(numbersOf(data), numberOfHalf)));
+  return (data) => rebuilt(data, to, new Target(Array.from(numbersOf(data), halfValue)));
 }
-
-function numberOfHalf(bits: number): number {
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  const sign = bits & 0x8000 ? -1 : 1;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (1024 + fraction) * 2 ** (exponent - 25);
-}
-
-const SECONDS_PER_DAY = 86_400n;
 
 /** Only into units that 32 bits of days cannot overflow. */
 function dateWidening(from: Date_, to: DataType): Widening | undefined {
@@ -157,11 +147,11 @@ function dateWidening(from: Date_, to: DataType): Widening | undefined {
     if (unit !== TimeUnit.MILLISECOND) return undefined;
     return (data) => rebuilt(data, to, data.values);
   }
-  if (unit === TimeUnit.SECOND) return scaled(to, SECONDS_PER_DAY);
+  if (unit === TimeUnit.SECOND) return scaled(to, BigInt(SECONDS_PER_DAY));
   const millis =
     unit === TimeUnit.MILLISECOND ||
     (DataType.isDate(to) && (to as Date_).unit === DateUnit.MILLISECOND);
-  return millis ? scaled(to, SECONDS_PER_DAY * 1000n) : undefined;
+  return millis ? scaled(to, BigInt(MILLIS_PER_DAY)) : undefined;
 }
 
 function timeWidening(from: Time, to: DataType): Widening | undefined {

@@ -15,7 +15,7 @@ import {
   type Offsets,
   validityOf,
 } from '../../arrow/index.ts';
-import { halfValues } from '../../vector/index.ts';
+import { halfValues } from '../../values/index.ts';
 
 export interface Direction {
   readonly ascending: boolean;

@@ -1,65 +1,10 @@
-/**
- * Text of intervals and numbers -> exact values. Null means "not of that form"; who asked says what
- * to do. It knows no column and no Arrow type; dates and times are read by values/date-time-text.ts.
- */
-/** An exact decimal: unscaled / 10^scale, scale >= 0. */
-export interface ExactNumber {
-  readonly unscaled: bigint;
-  readonly scale: number;
-}
+/** Intervals from text: months, days and nanoseconds, which do not convert into each other. */
+import { parseExact } from './decimals.ts';
 
 export interface IntervalValue {
   readonly months: number;
   readonly days: number;
   readonly nanos: bigint;
-}
-
-/** Beyond this a number has no exact use: float64 ends at 1e308. */
-const MAX_EXPONENT = 400;
-
-export function parseExact(text: string): ExactNumber | null {
-  const radix = /^([+-]?)(0[xob][0-9a-f]+)$/i.exec(text);
-  if (radix !== null) {
-    const value = BigInt(radix[2] ?? 0);
-    return { unscaled: radix[1] === '-' ? -value : value, scale: 0 };
-  }
-  const found = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i.exec(text);
-  if (found === null) return null;
-  const [, sign, whole = '', fraction = '', power = '0'] = found;
-  if (whole === '' && fraction === '') return null;
-  const exponent = Number(power);
-  if (Math.abs(exponent) > MAX_EXPONENT || whole.length + fraction.length > 2 * MAX_EXPONENT) {
-    return null;
-  }
-  let unscaled = BigInt(whole + fraction);
-  let scale = fraction.length - exponent;
-  if (scale < 0) {
-    unscaled *= 10n ** BigInt(-scale);
-    scale = 0;
-  }
-  while (scale > 0 && unscaled % 10n === 0n) {
-    unscaled /= 10n;
-    scale--;
-  }
-  return { unscaled: sign === '-' ? -unscaled : unscaled, scale };
-}
-
-/** The double nearest to an exact number: the text is rounded once. */
-export function exactToDouble(exact: ExactNumber): number {
-  return Number(`${exact.unscaled}e${-exact.scale}`);
-}
-
-export function doubleToExact(value: number): ExactNumber | null {
-  if (!Number.isFinite(value)) return null;
-  if (Number.isInteger(value)) return { unscaled: BigInt(value), scale: 0 };
-  // value = mantissa / 2^k exactly, and 1 / 2^k = 5^k / 10^k.
-  let scale = 0;
-  let mantissa = value;
-  while (!Number.isInteger(mantissa)) {
-    mantissa *= 2;
-    scale++;
-  }
-  return { unscaled: BigInt(mantissa) * 5n ** BigInt(scale), scale };
 }
 
 const SECOND = 1_000_000_000n;

@@ -1,7 +1,13 @@
 /**
- * Exact reading of integers and decimals from JavaScript values, and decimals back to text. No
- * rounding anywhere: what cannot be had exactly is undefined.
+ * Exact integers and decimals: from JavaScript values and texts, to doubles and to text. Nothing is
+ * rounded but where a name says so: what cannot be had exactly is undefined or null.
  */
+
+/** An exact decimal: unscaled / 10^scale, scale >= 0. */
+export interface ExactNumber {
+  readonly unscaled: bigint;
+  readonly scale: number;
+}
 
 const INTEGER = /^[+-]?\d{1,40}$/;
 const DECIMAL = /^([+-]?)(\d{0,100})(?:\.(\d{0,100}))?(?:[eE]([+-]?\d{1,4}))?$/;
@@ -67,4 +73,60 @@ export function decimalText(unscaled: bigint, scale: number): string {
   const digits = (negative ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
   const point = digits.length - scale;
   return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** Beyond this a number has no exact use: float64 ends at 1e308. */
+const MAX_EXPONENT = 400;
+
+export function parseExact(text: string): ExactNumber | null {
+  const radix = /^([+-]?)(0[xob][0-9a-f]+)$/i.exec(text);
+  if (radix !== null) {
+    const value = BigInt(radix[2] ?? 0);
+    return { unscaled: radix[1] === '-' ? -value : value, scale: 0 };
+  }
+  const found = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i.exec(text);
+  if (found === null) return null;
+  const [, sign, whole = '', fraction = '', power = '0'] = found;
+  if (whole === '' && fraction === '') return null;
+  const exponent = Number(power);
+  if (Math.abs(exponent) > MAX_EXPONENT || whole.length + fraction.length > 2 * MAX_EXPONENT) {
+    return null;
+  }
+  let unscaled = BigInt(whole + fraction);
+  let scale = fraction.length - exponent;
+  if (scale < 0) {
+    unscaled *= 10n ** BigInt(-scale);
+    scale = 0;
+  }
+  while (scale > 0 && unscaled % 10n === 0n) {
+    unscaled /= 10n;
+    scale--;
+  }
+  return { unscaled: sign === '-' ? -unscaled : unscaled, scale };
+}
+
+/** The double nearest to an exact number: the text is rounded once. */
+export function exactToDouble(exact: ExactNumber): number {
+  return Number(`${exact.unscaled}e${-exact.scale}`);
+}
+
+export function doubleToExact(value: number): ExactNumber | null {
+  if (!Number.isFinite(value)) return null;
+  if (Number.isInteger(value)) return { unscaled: BigInt(value), scale: 0 };
+  // value = mantissa / 2^k exactly, and 1 / 2^k = 5^k / 10^k.
+  let scale = 0;
+  let mantissa = value;
+  while (!Number.isInteger(mantissa)) {
+    mantissa *= 2;
+    scale++;
+  }
+  return { unscaled: BigInt(mantissa) * 5n ** BigInt(scale), scale };
+}
+
+const powers: bigint[] = [];
+
+/** Ten to the `exponent`, a whole number from 0 on. */
+export function powerOfTen(exponent: number): bigint {
+  powers[exponent] ??= 10n ** BigInt(exponent);
+  return powers[exponent];
 }
