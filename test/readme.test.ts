@@ -18,6 +18,7 @@ import {
   allPages,
   anchorsOf,
   codeOf,
+  importCompiled,
   linksOf,
   type Page,
   readPage,
@@ -116,11 +117,7 @@ describe('the examples print what their comments say', () => {
     const place = (name: string): string =>
       fileURLToPath(new URL(`${name.replaceAll(/\W/g, '-')}.mjs`, compiledModule('index.js')));
     for (const path of examples) {
-      const program = codeOf(page(path), 'js').replaceAll(
-        /from 'dirspace(?:\/(\w+))?'/g,
-        (_, entry = 'index') => `from ${JSON.stringify(compiledModule(`${entry}.js`))}`,
-      );
-      writeFileSync(place(path), program);
+      writeFileSync(place(path), importCompiled(codeOf(page(path), 'js')));
     }
     const runs = examples.map((path) => [path, place(path), temporaryFolder()]);
     writeFileSync(

@@ -1,6 +1,7 @@
 /** The pages for users, README.md and docs/*.md, and the code blocks and tables in them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compiledModule } from './compiled.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 
@@ -18,7 +19,7 @@ export interface Page {
 }
 
 /** Pages beside README.md at the root that other pages link to. */
-const BESIDE = ['ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md'];
+const BESIDE = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 export function readPage(path: string): Page {
   const text = readFileSync(join(project, path), 'utf8');
@@ -45,6 +46,13 @@ export const codeOf = (page: Page, language: string): string =>
     .filter((block) => block.language === language)
     .map(({ text }) => text)
     .join('\n');
+
+/** A program that imports the package by its name, as one that imports the compiled sources. */
+export const importCompiled = (program: string): string =>
+  program.replaceAll(
+    /from 'dirspace(?:\/(\w+))?'/g,
+    (_, entry = 'index') => `from ${JSON.stringify(compiledModule(`${entry}.js`))}`,
+  );
 
 /** The rows of a page's tables that have `width` cells. */
 export const tableRows = (page: Page, width: number): string[][] =>
