@@ -2,7 +2,8 @@
  * One batch of a fragment: which of its rows match, and their columns. Columns that the predicate
  * does not need are read only where something matched, and then only as much of them as pays off.
  */
-import { type Data, gather } from '../../arrow/index.ts';
+import { type Data, dataBytes, gather } from '../../arrow/index.ts';
+import type { HeldMemory } from '../../request-memory.ts';
 import type { CompiledExpression, EvaluationContext, Pruned } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { type DeletedRows, type ReadPlace, readFields } from '../fragments/index.ts';
@@ -119,7 +120,45 @@ function madeOf(
     };
     return evaluateRows(plan, expression, { columns, rows: count, context });
   };
-  return oneByOne(plan, make);
+  return inLine(plan, make);
+}
+
+/** The computed values of all columns of a batch, which are there together until it is handed out. */
+class ComputedBytes {
+  readonly #held: HeldMemory;
+  #bytes = 0;
+
+  constructor({ memory }: ScanPlan) {
+    this.#held = memory.hold('The computed values of one batch of rows');
+  }
+
+  /** @throws InvalidInput beyond requestMemory */
+  add({ kind }: ReadColumn, data: Data): void {
+    if (kind !== 'value') return;
+    this.#bytes += dataBytes(data);
+    this.#held.set(this.#bytes);
+  }
+
+  end(): void {
+    this.#held.end();
+  }
+}
+
+/** Batches of a plan whose values are being made, by the last one of them. */
+const underWay = new WeakMap<ScanPlan, Promise<unknown>>();
+
+/** After the batches before it, so that only the values of one count at once however many are read ahead. */
+function inLine(plan: ScanPlan, make: (column: ReadColumn) => Awaitable<Data>): Awaitable<Data[]> {
+  const before = underWay.get(plan);
+  const go = (): Awaitable<Data[]> => oneByOne(plan, make);
+  const made = before === undefined ? go() : before.then(go, go);
+  if (!(made instanceof Promise)) return made;
+  underWay.set(plan, made);
+  const done = (): void => {
+    if (underWay.get(plan) === made) underWay.delete(plan);
+  };
+  made.then(done, done);
+  return made;
 }
 
 /** One after the other, as a batch may have many, and as their slices wait for turns of their own. */
@@ -128,14 +167,22 @@ function oneByOne(
   make: (column: ReadColumn) => Awaitable<Data>,
 ): Awaitable<Data[]> {
   const made: Data[] = [];
-  for (const [at, column] of plan.columns.entries()) {
-    const data = make(column);
-    if (data instanceof Promise || (column.kind === 'value' && plan.turn.isOver())) {
-      return restOf(plan, make, made, at, data);
+  const computed = new ComputedBytes(plan);
+  let rest: Promise<Data[]> | undefined;
+  try {
+    for (const [at, column] of plan.columns.entries()) {
+      const data = make(column);
+      if (data instanceof Promise || (column.kind === 'value' && plan.turn.isOver())) {
+        rest = restOf(plan, make, made, at, data, computed);
+        return rest;
+      }
+      computed.add(column, data);
+      made.push(data);
     }
-    made.push(data);
+    return made;
+  } finally {
+    if (rest === undefined) computed.end();
   }
-  return made;
 }
 
 async function restOf(
@@ -144,13 +191,22 @@ async function restOf(
   made: Data[],
   at: number,
   first: Awaitable<Data>,
+  computed: ComputedBytes,
 ): Promise<Data[]> {
-  made.push(await first);
-  for (const column of plan.columns.slice(at + 1)) {
-    await breathe(plan);
-    made.push(await make(column));
+  const take = (column: ReadColumn, data: Data): void => {
+    computed.add(column, data);
+    made.push(data);
+  };
+  try {
+    take(plan.columns[at] as ReadColumn, await first);
+    for (const column of plan.columns.slice(at + 1)) {
+      await breathe(plan);
+      take(column, await make(column));
+    }
+    return made;
+  } finally {
+    computed.end();
   }
-  return made;
 }
 
 const isField = (column: ReadColumn): boolean => column.kind === 'field';
