@@ -5,7 +5,7 @@
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import { drained, plainPause, runSteps } from '../steps.ts';
-import { bindExpression, bindPredicate, bindTerms, bindValue } from './bind/index.ts';
+import { bindExpression, bindPredicate, bindTerms, bindValue, prepareLists } from './bind/index.ts';
 import {
   countSelected,
   evaluateInSteps,
@@ -174,6 +174,8 @@ async function compile(
     // Reading a long one takes a while, and binding it too: other things go on in between.
     if (sql.length < LONG_SQL) return new Compiled(tree, bind(tree, schema));
     await nextRound();
+    await runSteps(prepareLists(tree, schema), plainPause());
+    await nextRound();
     const terms = tree.kind === 'and' || tree.kind === 'or';
     const bound = terms
       ? await runSteps(bindTerms(tree, schema), plainPause())
@@ -182,7 +184,9 @@ async function compile(
       await runSteps(weighedTerms(bound), plainPause());
       await nextRound();
     }
-    return new Compiled(tree, bound);
+    const compiled = new Compiled(tree, bound);
+    await nextRound();
+    return compiled;
   } catch (error) {
     throw withMistake(error, sql);
   }

@@ -21,15 +21,17 @@ export function rowNumbersOf(bound: Bound, name: '_rowid' | '_rowoffset'): RowNu
     else found = found === null ? values : intersection(found, values);
   }
   if (found === null) return null;
-  const values = BigUint64Array.from(found).sort();
-  return { values: [...values], complete };
+  const values = new BigUint64Array(found.size);
+  let at = 0;
+  for (const value of found) values[at++] = value;
+  return { values: Array.from(values.sort()), complete };
 }
 
 function intersection(a: ReadonlySet<bigint>, b: ReadonlySet<bigint>): Set<bigint> {
   return new Set([...a].filter((value) => b.has(value)));
 }
 
-function valuesOf(bound: Bound, name: string): Set<bigint> | null {
+function valuesOf(bound: Bound, name: string): ReadonlySet<bigint> | null {
   if (bound.kind !== 'compareConstant' && bound.kind !== 'in' && bound.kind !== 'known')
     return null;
   if (bound.arg.kind !== 'virtual' || bound.arg.name !== name) return null;
@@ -37,5 +39,5 @@ function valuesOf(bound: Bound, name: string): Set<bigint> | null {
   if (bound.kind === 'compareConstant') {
     return bound.op === '=' ? new Set([bound.value as bigint]) : null;
   }
-  return new Set([...bound.values] as bigint[]);
+  return bound.values as ReadonlySet<bigint>;
 }

@@ -3,6 +3,7 @@
  * drop out. It knows literals and types only.
  */
 import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
+import { drained } from '../../steps.ts';
 import { daysFromCivil, daysInMonth, powerOfTen } from '../../values/index.ts';
 import type { Expression } from '../parse/index.ts';
 import {
@@ -29,9 +30,44 @@ export function plainConstants(arg: Bound, items: readonly Expression[]): Bound 
   if (items.length < 2) return null;
   const read = plainReader(plainType(arg.type));
   if (read === null) return null;
+  const found = prepared.get(items);
+  const constants = found?.type === arg.type ? found.constants : drained(constantsOf(items, read));
+  return constants === null ? null : { kind: 'in', arg, ...constants, type: BOOL };
+}
+
+interface Constants {
+  readonly values: Set<Value>;
+  readonly hasNull: boolean;
+}
+
+/** Values of long lists, which were read in steps before they are bound, and the type that they have. */
+const prepared = new WeakMap<
+  readonly Expression[],
+  { readonly type: DataType; readonly constants: Constants | null }
+>();
+
+/** Items that are read without a break. */
+const ITEMS_OF_STEP = 1_024;
+
+/** Reads the literals of a list in steps, for `plainConstants` to find them. */
+export function* prepareConstants(
+  arg: Bound,
+  items: readonly Expression[],
+): Generator<undefined, void> {
+  const read = plainReader(plainType(arg.type));
+  if (read === null) return;
+  prepared.set(items, { type: arg.type, constants: yield* constantsOf(items, read) });
+}
+
+function* constantsOf(
+  items: readonly Expression[],
+  read: PlainReader,
+): Generator<undefined, Constants | null> {
   const values = new Set<Value>();
   let hasNull = false;
+  let count = 0;
   for (const item of items) {
+    if (++count % ITEMS_OF_STEP === 0) yield;
     if (item.kind === 'null') {
       hasNull = true;
       continue;
@@ -40,7 +76,7 @@ export function plainConstants(arg: Bound, items: readonly Expression[]): Bound 
     if (value === OTHER) return null;
     if (value !== NONE) values.add(value);
   }
-  return { kind: 'in', arg, values, hasNull, type: BOOL };
+  return { values, hasNull };
 }
 
 /** No value of the column is equal to it. */

@@ -33,7 +33,7 @@ import {
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
-import { constantsOfIn, plainConstants } from './bind-in.ts';
+import { constantsOfIn, plainConstants, prepareConstants } from './bind-in.ts';
 import {
   bindCast,
   bindDistinct,
@@ -70,6 +70,19 @@ export function* bindTerms(
     if (terms.length % TERMS_OF_STEP === 0) yield;
   }
   return fold(flat(tree.kind, terms));
+}
+
+/** Shorter lists are read as they are bound. */
+const LONG_LIST = 1_024;
+
+/** Reads the long lists of a condition in steps, those that it consists of or joins by AND and OR. */
+export function* prepareLists(tree: Expression, schema: Schema): Generator<undefined, void> {
+  if (tree.kind === 'and' || tree.kind === 'or') {
+    for (const arg of tree.args) yield* prepareLists(arg, schema);
+  } else if (tree.kind === 'not') yield* prepareLists(tree.arg, schema);
+  else if (tree.kind === 'in' && tree.items.length >= LONG_LIST) {
+    yield* prepareConstants(new Binder(schema).bind(tree.arg), tree.items);
+  }
 }
 
 const COMPARISONS = new Set<string>(['=', '<>', '<', '<=', '>', '>=']);

@@ -1,4 +1,4 @@
 /** Binds a syntax tree to a schema: finds columns, decides types, folds constants. */
 
-export { bindExpression, bindPredicate, bindTerms } from './bind.ts';
+export { bindExpression, bindPredicate, bindTerms, prepareLists } from './bind.ts';
 export { bindValue } from './bind-value.ts';
