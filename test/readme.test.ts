@@ -96,6 +96,15 @@ test('ARCHITECTURE.md lists the rooms that there are, and files that there are',
   expect(gone.map(([, name]) => name)).toEqual([]);
 });
 
+test('the API reference has every entry of the package', () => {
+  const read = (path: string): Record<string, unknown> =>
+    JSON.parse(readFileSync(join(project, path), 'utf8'));
+  const entries = Object.keys(read('package.json').exports as object)
+    .filter((entry) => entry !== './package.json')
+    .map((entry) => `../../src/${entry === '.' ? 'index' : entry.slice(2)}.ts`);
+  expect(read('scripts/api-docs/typedoc.json').entryPoints).toEqual(entries);
+});
+
 test('every block of code is of a language that is run or checked', () => {
   // `mjs` is the example of a test runner: conformance.report.test.ts runs it.
   const known = ['js', 'sh', 'json', 'text', 'mjs'];
