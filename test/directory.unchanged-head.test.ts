@@ -1,7 +1,7 @@
 /** A table that was read before: what is asked of the disk, and that no change is missed. */
 import nodeFs from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { connect } from '../src/index.ts';
+import { connect, type Table } from '../src/index.ts';
 import { type Disk, listed } from './helpers/listed-fs.ts';
 import { temporaryFolder } from './helpers/temporary.ts';
 
@@ -41,6 +41,26 @@ test('three looks find that nothing has changed', async () => {
   expect(await reader.takeOffsets([1]).toArray()).toEqual([{ a: 2 }]);
   expect(await reader.countRows('a > 1')).toBe(1);
   expect(calls.length).toBe(6);
+});
+
+test.each<[string, (table: Table) => Promise<unknown>]>([
+  ['adds', (table) => table.add(rows(3))],
+  ['deletes', (table) => table.delete('a = 2')],
+  ['updates', (table) => table.update({ values: { a: 9 }, where: 'a = 2' })],
+  ['merges', (table) => table.mergeInsert('a').whenNotMatchedInsertAll().execute(rows(2, 3))],
+  ['alters', (table) => table.alterColumns([{ path: 'a', rename: 'b' }])],
+  ['adds columns', (table) => table.addColumns([{ name: 'b', valueSql: 'a + 1' }])],
+  ['restores', (table) => table.restore(1)],
+  ['overwrites', (table) => table.add(rows(4), { mode: 'overwrite' })],
+  ['compacts', (table) => table.add(rows(3)).then(() => table.optimize())],
+])('a handle that %s finds with three looks that nothing has changed since', async (_, change) => {
+  const { reader, calls } = await known();
+  await change(reader);
+  calls.length = 0;
+  await reader.countRows();
+  const found = calls.filter((call) => call.startsWith('lstat'));
+  const [newest, next] = [found[1], found[0]] as [string, string];
+  expect(calls).toEqual([next, newest, next]);
 });
 
 test('a table that is away at the first look hides nothing', async () => {

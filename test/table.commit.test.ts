@@ -14,7 +14,7 @@ import {
   newTransaction,
   nextManifest,
 } from '../src/table/versions/commit.ts';
-import { type Head, resolveHead, type TableBranch } from '../src/table/versions/head.ts';
+import { resolveHead, type TableBranch } from '../src/table/versions/head.ts';
 import { batchDecision, decideBatch } from '../src/table/versions/multi-table-commit.ts';
 import { stands } from '../src/table/versions/publish.ts';
 import { settleBatches } from '../src/table/versions/settle-batches.ts';
@@ -131,7 +131,7 @@ test('the first version of a table', async () => {
   expect(transaction).toMatch(/^11111111-2222\.[0-9a-f-]{36}$/);
   expect(incarnationOfTransaction(transaction as string)).toBe(INCARNATION);
   expect(one.committed).toEqual([snapshot]);
-  expect(one.engine.heads.get<Head>(branch.folder)).toEqual({ slot: 1, snapshot });
+  expect(one.engine.heads.head(branch)).toEqual({ slot: 1, snapshot });
   expect(one.clock.sleeps).toEqual([]);
 });
 

@@ -10,6 +10,7 @@ import {
   editFragments,
   type FragmentList,
 } from '../src/table/versions/fragment-list.ts';
+import { HeadCache } from '../src/table/versions/head-cache.ts';
 import { readChunk } from '../src/table/versions/snapshot.ts';
 import { ByteCache } from '../src/table/work/cache.ts';
 import { memoryFs } from './helpers/catalogs.ts';
@@ -24,7 +25,7 @@ async function engineFor(): Promise<Engine> {
     newObject: systemEnv.uuid,
     names: new NameCodec(false),
     cache: new ByteCache(1 << 20),
-    heads: new ByteCache(1 << 20),
+    heads: new HeadCache(store, 1 << 20),
     limits: DEFAULT_LIMITS,
   } as unknown as Engine;
 }

@@ -3,15 +3,12 @@
  * compares with the methods of `Namespace`. Handlers get requests that were checked.
  */
 import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
-import { isEmptyTable, tableGone } from '../table/index.ts';
 import {
   type Catalog,
-  isMissed,
+  failureWithin,
   listTrash,
   purgeTrash,
-  requireTable,
   undropTable,
-  withoutVersion,
 } from './catalog/index.ts';
 import {
   alterTransaction,
@@ -56,11 +53,7 @@ type Handlers = {
   >;
 };
 
-/**
- * For operations on what is inside a table. Its folder may vanish meanwhile, as another writer drops
- * or moves it; and where another table has its name by then, a branch, tag or version of it is
- * missed, which is not what is wrong. Of a table without a version it is told why it has none.
- */
+/** For operations on what is inside a table: see `failureWithin`. */
 const within =
   <Given extends readonly [object, ...unknown[]], Answer>(
     handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
@@ -69,11 +62,7 @@ const within =
     try {
       return await handler(catalog, ...given);
     } catch (error) {
-      const gone = tableGone(error);
-      if (gone !== error || isMissed(error)) await requireTable(catalog, given[0]);
-      if (isEmptyTable(error))
-        throw await withoutVersion(catalog, await requireTable(catalog, given[0]));
-      throw gone;
+      throw await failureWithin(catalog, given[0], error);
     }
   };
 

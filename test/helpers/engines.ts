@@ -22,6 +22,7 @@ import {
 import { DEFAULT_LIMITS, type Engine, type Limits } from '../../src/table/versions/engine.ts';
 import { EMPTY_FRAGMENTS } from '../../src/table/versions/fragment-list.ts';
 import type { TableBranch } from '../../src/table/versions/head.ts';
+import { HeadCache } from '../../src/table/versions/head-cache.ts';
 import type { Snapshot } from '../../src/table/versions/snapshot.ts';
 import { ByteCache } from '../../src/table/work/cache.ts';
 import { Queue } from '../../src/table/work/queue.ts';
@@ -114,7 +115,7 @@ export function testEngine(
     env: clock,
     names: new NameCodec(false),
     cache: new ByteCache(1e6),
-    heads: new ByteCache(1e6),
+    heads: new HeadCache(store, 1e6),
     buffers: new ByteCache(1e6),
     scratch: new Scratch(),
     queue: new Queue(),

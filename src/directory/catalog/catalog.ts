@@ -3,7 +3,7 @@
  * branches, with the error a caller should get when something is not there.
  */
 import type { Env } from '../../env.ts';
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { DirspaceError } from '../../errors.ts';
 import {
   decodeNamespace,
   decodeTable,
@@ -143,11 +143,11 @@ export async function readTableRecord(
   const bytes = await catalog.store.get(file, true);
   if (bytes === undefined) return undefined;
   // Read every time, as the table may be another one by now; decoded only when it is.
-  const key = `record ${folder}`;
-  const known = catalog.engine.cache.get<{ bytes: Uint8Array; record: TableRecord }>(key);
+  const { heads } = catalog.engine;
+  const known = heads.record(folder);
   if (known !== undefined && Buffer.compare(known.bytes, bytes) === 0) return known.record;
   const record = decodeTable(bytes, file);
-  catalog.engine.cache.set(key, { bytes, record }, bytes.length * 4);
+  heads.keepRecord(folder, { bytes, record, facts: undefined });
   return record;
 }
 
@@ -190,10 +190,6 @@ export async function requireStill(catalog: Catalog, { id, record }: Table): Pro
 export function requireIncarnation({ id, record }: Table, wanted: string | undefined): void {
   if (wanted !== undefined && wanted !== record.id) throw tableMadeAnew(wanted, record.id, id);
 }
-
-/** Whether something inside a table was missed, which is so as well when the table is another one. */
-export const isMissed = (error: unknown): boolean =>
-  isDirspaceError(error, 'TableBranchNotFound', 'TableTagNotFound', 'TableVersionNotFound');
 
 /** The branch a request names, main if absent. @throws TableBranchNotFound */
 export async function requireBranch(

@@ -9,7 +9,6 @@ export {
   type CredentialVendor,
   findNamespace,
   findTable,
-  isMissed,
   locationOf,
   missingBranch,
   missingNamespace,
@@ -17,7 +16,6 @@ export {
   namespaceId,
   readNamespace,
   readTableRecord,
-  requireBranch,
   requireNamespace,
   requireRoom,
   requireStill,
@@ -68,6 +66,17 @@ export {
   tablePlaceTaken,
 } from './taken-names.ts';
 export {
+  describedTarget,
+  failureWithin,
+  missingTag,
+  type NamedVersion,
+  newestOfMain,
+  resolveTarget,
+  snapshotToRead,
+  type Target,
+  targetToRead,
+} from './target.ts';
+export {
   listTrash,
   numberedAnew,
   prepareTrash,
@@ -77,5 +86,4 @@ export {
   sweepTrash,
   undropTable,
 } from './trash.ts';
-export { newestVersion, tableToRead } from './unchanged-table.ts';
 export { isOnlyDeclared, refuseStorage, withoutVersion } from './without-version.ts';

@@ -8,7 +8,6 @@ import {
   TABLE_FILE,
 } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
-import type { ObjectFacts } from '../../store/index.ts';
 import { Turn } from '../../table/index.ts';
 import type { Catalog } from './catalog.ts';
 import { byCodeUnits } from './paging.ts';
@@ -44,15 +43,8 @@ export async function isTable({ store }: Catalog, { folder }: TableFolder): Prom
   }
 }
 
-/** The names of all tables of a namespace as they were when its folder was of these facts. */
-interface KnownTables {
-  readonly facts: ObjectFacts;
-  readonly names: readonly string[];
-}
-
 /** Longer than a tick of any file system's clock. A folder as young as that is read again. */
 const SETTLED_MILLIS = 2_000;
-const NAME_BYTES = 96;
 
 /**
  * Names of the tables of a namespace that come after `after`, declared ones too.
@@ -68,10 +60,9 @@ export async function* tablesIn(
 ): AsyncGenerator<string> {
   const { engine, env, store } = catalog;
   const parent = engine.names.tablesFolder(id);
-  const key = `tables in ${parent}`;
   // Before its entries are read: what comes in between is seen the next time.
   const facts = await store.folderFacts(parent);
-  const known = engine.heads.get<KnownTables>(key);
+  const known = engine.heads.names(parent);
   const turn = new Turn(env);
   if (
     known !== undefined &&
@@ -97,8 +88,7 @@ export async function* tablesIn(
     }
   }
   if (areAll && facts !== undefined && facts.modified + SETTLED_MILLIS < env.now()) {
-    const seen: KnownTables = { facts, names };
-    engine.heads.set(key, seen, NAME_BYTES * (names.length + 1));
+    engine.heads.keepNames(parent, { facts, names });
   }
 }
 

@@ -22,16 +22,15 @@ import {
   type Head,
   highestListed,
   MAX_CLOCK_SKEW,
+  madeVisible,
   nextTimestamp,
   readChunk,
   readManifest,
-  rememberHead,
   resolveHead,
   Snapshot,
   settleBatches,
   stands,
   type TableBranch,
-  writeHint,
 } from '../../table/index.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
@@ -192,8 +191,7 @@ export async function publishStaged(
   await deleteQuietly(catalog, staged.path);
   const snapshot = new Snapshot(catalog.engine, branch, manifest, checksum, bytes.length);
   if (batch === undefined) {
-    rememberHead(catalog.engine, branch, { slot: manifest.version, snapshot });
-    await writeHint(catalog.engine, branch, manifest.version);
+    await madeVisible(catalog.engine, snapshot);
   }
   return snapshot;
 }

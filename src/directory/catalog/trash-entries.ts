@@ -15,6 +15,7 @@ import {
   type TrashRecord,
   trashRecordFile,
 } from '../../format/index.ts';
+import type { Engine } from '../../table/index.ts';
 import type { Catalog } from './catalog.ts';
 import { lastTouched } from './staging.ts';
 
@@ -33,8 +34,8 @@ export interface TrashEntry {
 }
 
 const ENTRIES_A_TURN = 256;
-const LISTED = 'trash listed';
-const LISTED_BYTES = 64;
+/** Catalogs that listed their trash once. */
+const LISTED = new WeakSet<Engine>();
 
 /** Marks that stay behind the newest: a reader of the folder sees all of it or a part of it. */
 const MARKS_KEPT = 16;
@@ -47,8 +48,7 @@ const MARKS_KEPT = 16;
 export async function newTrashFolder(catalog: Catalog): Promise<string> {
   const { engine, store, env } = catalog;
   const marks = await numbersIn(catalog, DROPS_FOLDER);
-  // Forgotten sooner or later, which costs one more list of the trash.
-  const isListed = engine.heads.get<boolean>(LISTED) === true && marks.length > 0;
+  const isListed = LISTED.has(engine) && marks.length > 0;
   const listed = isListed ? [] : await numbersIn(catalog, TRASH_FOLDER);
   const number =
     1 + [...marks, ...listed].reduce((most, { sequence }) => Math.max(most, sequence), 0);
@@ -61,7 +61,7 @@ export async function newTrashFolder(catalog: Catalog): Promise<string> {
     // Something else stands there: without marks every drop lists the trash.
     if (!isDirspaceError(error, 'InvalidInput', 'InvalidTableState')) throw error;
   }
-  engine.heads.set(LISTED, true, LISTED_BYTES);
+  LISTED.add(engine);
   for (const mark of marks) {
     if (mark.sequence < number - MARKS_KEPT) await store.delete(joinPath(DROPS_FOLDER, mark.name));
   }

@@ -18,11 +18,10 @@ import {
 import { isFailedFlush } from '../../store/index.ts';
 import {
   decideBatch,
+  madeVisible,
   planDeletion,
-  rememberHead,
   type Snapshot,
   type TableBranch,
-  writeHint,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -33,8 +32,8 @@ import {
   locationOf,
   publishStaged,
   readOfferedVersion,
-  requireBranch,
   requireTable,
+  resolveTarget,
   type StagedVersion,
   tableExists,
   tableId,
@@ -111,10 +110,7 @@ export async function batchCommitTables(
     throw error;
   }
   catalog.engine.counters.commits += published.length;
-  for (const snapshot of published) {
-    rememberHead(catalog.engine, snapshot.branch, { slot: snapshot.version, snapshot });
-    await writeHint(catalog.engine, snapshot.branch, snapshot.version);
-  }
+  for (const snapshot of published) await madeVisible(catalog.engine, snapshot);
   try {
     await finishJournal(catalog, journal);
   } catch (error) {
@@ -201,8 +197,7 @@ async function planStep(
   }
   if (create_table_version !== undefined) return planVersion(catalog, create_table_version);
   if (delete_table_versions !== undefined) {
-    const table = await requireTable(catalog, delete_table_versions);
-    const branch = await requireBranch(catalog, table, delete_table_versions.branch);
+    const { branch } = await resolveTarget(catalog, delete_table_versions, 'branch');
     const versions = await planDeletion(catalog.engine, branch, delete_table_versions.ranges);
     return { kind: 'delete', branch, versions, target: `${branch.folder} deletions` };
   }
@@ -220,8 +215,8 @@ async function planStep(
 }
 
 async function planVersion(catalog: Catalog, request: CreateTableVersionRequest): Promise<Step> {
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { id, incarnation, branch: name } = request;
+  const { branch } = await resolveTarget(catalog, { id, incarnation, branch: name }, 'branch');
   const staged = await readOfferedVersion(catalog, branch, request);
   return { kind: 'version', branch, staged, target: versionFile(branch.folder, request.version) };
 }

@@ -25,8 +25,8 @@ import {
   beginWrite,
   type Catalog,
   type NamedTable,
-  requireBranch,
   requireTable,
+  resolveTarget,
   withoutVersion,
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
@@ -171,7 +171,8 @@ export async function beginChange(
   options: CallOptions,
 ): Promise<Change> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { id, incarnation, branch: name } = request;
+  const named = { id, incarnation, branch: name };
+  const { table, branch } = await resolveTarget(catalog, named, 'branch');
   return { branch, repeated: await repeatedCommit(catalog, table, options) };
 }

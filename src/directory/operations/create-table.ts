@@ -50,6 +50,7 @@ import {
   folderAt,
   isOnlyDeclared,
   locationOf,
+  newestOfMain,
   refuseNamespaceOfThatName,
   refuseStorage,
   requireNamespace,
@@ -258,20 +259,20 @@ async function fillTable(
   options: CallOptions,
 ): Promise<CreateTableResponse> {
   const branch = mainBranch(table.folder, table.record.id);
-  const head = await resolveHead(catalog.engine, branch);
-  if (head !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
-  if (head !== undefined && mode === 'Create') throw tableExists(table.id);
-  if (head === undefined) {
+  const newest = await newestOfMain(catalog, table);
+  if (newest !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
+  if (newest !== undefined && mode === 'Create') throw tableExists(table.id);
+  if (newest === undefined) {
     if (mode === 'ExistOk' && !(await isOnlyDeclared(catalog, table)))
       return existingAnswer(catalog, table);
     await refuseStorage(catalog, table, mode);
   }
-  if (head === undefined) await requireVersionsFolder(catalog, table);
+  if (newest === undefined) await requireVersionsFolder(catalog, table);
   let committed: Committed;
   try {
     given.areTaken = true;
     committed = await withRows(catalog, given.data, (stream) =>
-      overwrite(catalog.engine, branch, head?.snapshot, stream, {
+      overwrite(catalog.engine, branch, newest, stream, {
         ...writeOptions(branch, options),
         // Once more, right before the version is published: another program may write there as well.
         beforeFirst: () => refuseStorage(catalog, table, mode),
@@ -338,12 +339,12 @@ const createdAnswer = (
 });
 
 async function existingAnswer(catalog: Catalog, table: Table): Promise<CreateTableResponse> {
-  const head = await resolveHead(catalog.engine, mainBranch(table.folder, table.record.id));
+  const newest = await newestOfMain(catalog, table);
   return {
     location: locationOf(catalog, table.folder),
     incarnation: table.record.id,
-    properties: propertiesAt(table, head?.snapshot),
-    ...(head === undefined ? {} : { version: head.snapshot.version }),
+    properties: propertiesAt(table, newest),
+    ...(newest === undefined ? {} : { version: newest.version }),
   };
 }
 

@@ -11,14 +11,11 @@ import type {
   ListTableIndicesRequest,
   ListTableIndicesResponse,
 } from '../../protocol/index.ts';
-import { snapshotAt } from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
-  type NamedTable,
   pageOf,
-  requireBranch,
-  requireTable,
+  resolveTarget,
   showId,
   type Table,
 } from '../catalog/index.ts';
@@ -28,7 +25,7 @@ export async function listTableIndices(
   catalog: Catalog,
   request: ListTableIndicesRequest,
 ): Promise<ListTableIndicesResponse> {
-  await requireVersion(catalog, request);
+  await resolveTarget(catalog, request, 'named');
   const { items } = pageOf<ListTableIndicesResponse['indexes'][number]>(
     [],
     request,
@@ -42,7 +39,8 @@ export async function describeTableIndexStats(
   catalog: Catalog,
   request: DescribeTableIndexStatsRequest,
 ): Promise<DescribeTableIndexStatsResponse> {
-  throw missingIndex(await requireVersion(catalog, request), request.index_name);
+  const { table } = await resolveTarget(catalog, request, 'named');
+  throw missingIndex(table, request.index_name);
 }
 
 /** @throws TableNotFound, TableBranchNotFound, TableIndexNotFound */
@@ -51,21 +49,8 @@ export async function dropTableIndex(
   request: DropTableIndexRequest,
 ): Promise<DropTableIndexResponse> {
   await beginWrite(catalog);
-  throw missingIndex(await requireVersion(catalog, request), request.index_name);
-}
-
-interface NamedVersion extends NamedTable {
-  readonly branch?: string | undefined;
-  readonly version?: number | undefined;
-}
-
-/** The table, once branch and version of the request are known to exist. */
-async function requireVersion(catalog: Catalog, named: NamedVersion): Promise<Table> {
-  const { branch, version } = named;
-  const table = await requireTable(catalog, named);
-  const found = await requireBranch(catalog, table, branch);
-  if (version !== undefined) await snapshotAt(catalog.engine, found, version);
-  return table;
+  const { table } = await resolveTarget(catalog, request, 'named');
+  throw missingIndex(table, request.index_name);
 }
 
 function missingIndex({ id }: Table, name: string | undefined): DirspaceError {

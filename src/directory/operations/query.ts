@@ -38,8 +38,7 @@ import {
   vectorColumn,
   withoutDistance,
 } from '../../table/index.ts';
-import type { Catalog } from '../catalog/index.ts';
-import { requestedSnapshot } from './rows.ts';
+import { type Catalog, snapshotToRead } from '../catalog/index.ts';
 
 /** Rows in row order, unless an ordering or a vector says otherwise. */
 export async function queryTable(
@@ -48,7 +47,7 @@ export async function queryTable(
   options: CallOptions = {},
 ): Promise<RecordBatchStream> {
   refuseUnanswered(request);
-  const snapshot = await requestedSnapshot(catalog, request);
+  const snapshot = await snapshotToRead(catalog, request);
   return handedOut(await answerOf(catalog, snapshot, request, scanRequest(request, options)));
 }
 
@@ -86,7 +85,7 @@ export async function takeTableRows(
   options: CallOptions = {},
 ): Promise<RecordBatchStream> {
   const { engine } = catalog;
-  const snapshot = await requestedSnapshot(catalog, request);
+  const snapshot = await snapshotToRead(catalog, request);
   const plan = await planScan(engine, snapshot, {
     columns: selectedColumns(request.columns),
     withRowId: request.with_row_id,
@@ -125,7 +124,7 @@ export async function explainTableQueryPlan(
   if (request.branch !== undefined) query.branch = request.branch;
   if (request.incarnation !== undefined) query.incarnation = request.incarnation;
   refuseUnanswered(query);
-  const snapshot = await requestedSnapshot(catalog, query);
+  const snapshot = await snapshotToRead(catalog, query);
   return { plan: await explained(catalog, snapshot, query, request.verbose ?? false) };
 }
 
@@ -135,7 +134,7 @@ export async function analyzeTableQueryPlan(
   options: CallOptions = {},
 ): Promise<AnalyzeTableQueryPlanResponse> {
   refuseUnanswered(request);
-  const snapshot = await requestedSnapshot(catalog, request);
+  const snapshot = await snapshotToRead(catalog, request);
   const plan = await explained(catalog, snapshot, request, true);
   const counters = new ScanCounters();
   const now = (): number => catalog.env.now();

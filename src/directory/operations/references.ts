@@ -32,7 +32,6 @@ import {
   mainBranch,
   replaceTag,
   resolveHead,
-  snapshotAt,
   type TableBranch,
   tableLeft,
   visibleSnapshot,
@@ -43,14 +42,14 @@ import {
   byCodeUnits,
   type Catalog,
   missingBranch,
+  missingTag,
   pageOf,
-  requireBranch,
   requireStill,
   requireTable,
+  resolveTarget,
   type Table,
   withoutVersion,
 } from '../catalog/index.ts';
-import { missingTag } from './describe.ts';
 
 export async function listTableTags(
   catalog: Catalog,
@@ -87,8 +86,7 @@ export async function createTableTag(
   request: CreateTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  return withTagged(catalog, table, request, async (record, branch) => {
+  return withTagged(catalog, request, async (table, record, branch) => {
     await createTag(catalog.engine, table.folder, request.tag, record);
     if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
     if (await takeBack(catalog, table, request.tag, record)) throw tableLeft();
@@ -102,8 +100,7 @@ export async function updateTableTag(
   request: UpdateTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  return withTagged(catalog, table, request, async (record, branch) => {
+  return withTagged(catalog, request, async (table, record, branch) => {
     const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
     if (known === undefined) throw missingTag(table, request.tag);
     await replaceTag(catalog.engine, table.folder, request.tag, record);
@@ -150,15 +147,10 @@ export async function createTableBranch(
   request: CreateTableBranchRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const parent = await requireBranch(catalog, table, request.from_branch);
-  const from =
-    request.from_version === undefined
-      ? (await resolveHead(catalog.engine, parent))?.snapshot
-      : await snapshotAt(catalog.engine, parent, request.from_version);
-  if (from === undefined) {
-    throw await withoutVersion(catalog, table);
-  }
+  const { id, incarnation, from_branch: branch, from_version: version } = request;
+  const named = { id, incarnation, branch, version };
+  const { table, branch: parent, snapshot: from } = await resolveTarget(catalog, named, 'version');
+  if (from === undefined) throw await withoutVersion(catalog, table);
   await hintNamed(catalog.engine, parent, from.version);
   await withHold(catalog.engine, parent, from.version, () =>
     createBranch(catalog.engine, request.name, from),
@@ -208,15 +200,14 @@ export async function deleteTableBranch(
 /** Runs `work` while nobody deletes the version that the tag is to name. */
 async function withTagged(
   catalog: Catalog,
-  table: Table,
-  request: { readonly version: number; readonly branch?: string },
-  work: (record: TagRecord, branch: TableBranch) => Promise<void>,
+  { id, incarnation, branch: name, version }: UpdateTableTagRequest,
+  work: (table: Table, record: TagRecord, branch: TableBranch) => Promise<void>,
 ): Promise<Record<string, never>> {
-  const branch = await requireBranch(catalog, table, request.branch);
-  const { version } = await snapshotAt(catalog.engine, branch, request.version);
+  const named = { id, incarnation, branch: name, version };
+  const { table, branch } = await resolveTarget(catalog, named, 'named');
   const record = { table: table.record.id, branch: branch.branch, version };
   await hintNamed(catalog.engine, branch, version);
-  await withHold(catalog.engine, branch, version, () => work(record, branch));
+  await withHold(catalog.engine, branch, version, () => work(table, record, branch));
   return {};
 }
 

@@ -21,36 +21,29 @@ import {
   type UpdateTableSchemaMetadataRequest,
   type UpdateTableSchemaMetadataResponse,
 } from '../../protocol/index.ts';
-import type { Awaitable } from '../../store/index.ts';
 import {
   append,
   countMatches,
   deleteRowsById,
   deleteWhere,
   isEmptyTable,
-  noteHead,
   overwrite,
   planScan,
   type RowsDeleted,
   replaceSchemaMetadata,
-  resolveHead,
   restore,
   type Snapshot,
-  snapshotAt,
   type TableBranch,
-  unchangedHead,
   withHold,
 } from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
-  isMissed,
-  type NamedTable,
-  requireBranch,
+  type NamedVersion,
   requireTable,
+  resolveTarget,
+  snapshotToRead,
   type Table,
-  tableId,
-  withoutVersion,
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
 import { fillDeclared } from './fill-declared.ts';
@@ -87,19 +80,16 @@ export async function insertIntoTable(
       ? append(engine, base, stream, write)
       : overwrite(engine, branch, base, stream, write),
   );
-  // A program that appends does so again.
-  if (request.branch === undefined)
-    await noteHead(engine, branch, { slot: snapshot.version, snapshot });
   return insertAnswer(snapshot, rows);
 }
 
 /** Undefined for a table that is only declared. */
 async function snapshotUnlessDeclared(
   catalog: Catalog,
-  request: RequestedVersion,
+  request: NamedVersion,
 ): Promise<Snapshot | undefined> {
   try {
-    return await requestedSnapshot(catalog, request);
+    return await snapshotToRead(catalog, request);
   } catch (error) {
     if (isEmptyTable(error)) return undefined;
     throw error;
@@ -117,7 +107,7 @@ export async function countTableRows(
   request: CountTableRowsRequest,
   { signal }: CallOptions = {},
 ): Promise<CountTableRowsResponse> {
-  const snapshot = await requestedSnapshot(catalog, request);
+  const snapshot = await snapshotToRead(catalog, request);
   if (request.predicate === undefined) return { count: snapshot.rowCount };
   const { predicate: filter } = request;
   const plan = await planScan(catalog.engine, snapshot, { columns: [], filter, signal });
@@ -130,8 +120,7 @@ export async function deleteRows(
   options: CallOptions = {},
 ): Promise<DeleteRowsResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { branch } = await resolveTarget(catalog, request, 'branch');
   const wanted = writeOptions(branch, options);
   return deletedAnswer(await deleteRowsById(catalog.engine, branch, request.row_ids, wanted));
 }
@@ -143,8 +132,7 @@ export async function deleteFromTable(
   options: CallOptions = {},
 ): Promise<DeleteFromTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { table, branch } = await resolveTarget(catalog, request, 'branch');
   const repeated = await repeatedCommit(catalog, table, options);
   if (repeated !== undefined) {
     return {
@@ -174,10 +162,9 @@ export async function restoreTable(
   options: CallOptions = {},
 ): Promise<RestoreTableResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
-  const source = await snapshotAt(catalog.engine, branch, request.version);
-  const { transaction } = await withHold(catalog.engine, branch, source.version, () =>
+  const source = await snapshotToRead(catalog, request);
+  const { branch, version } = source;
+  const { transaction } = await withHold(catalog.engine, branch, version, () =>
     restore(catalog.engine, branch, source, writeOptions(branch, options)),
   );
   return transaction === undefined ? {} : { transaction_id: transaction };
@@ -189,8 +176,7 @@ export async function updateTableSchemaMetadata(
   options: CallOptions = {},
 ): Promise<UpdateTableSchemaMetadataResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { branch } = await resolveTarget(catalog, request, 'branch');
   const metadata = { ...request.metadata };
   const { transaction } = await replaceSchemaMetadata(
     catalog.engine,
@@ -208,7 +194,7 @@ export async function getTableStats(
   catalog: Catalog,
   request: GetTableStatsRequest,
 ): Promise<GetTableStatsResponse> {
-  const snapshot = await requestedSnapshot(catalog, request);
+  const snapshot = await snapshotToRead(catalog, request);
   const lengths = (await snapshot.fragments()).map(({ rows }) => rows).sort((a, b) => a - b);
   return {
     total_bytes: snapshot.manifest.totals.bytes,
@@ -235,46 +221,6 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
     p75: at(75),
     p99: at(99),
   };
-}
-
-interface RequestedVersion extends NamedTable {
-  readonly branch?: string | undefined;
-  readonly version?: number | undefined;
-}
-
-/** At once where it is the one that was read last. @throws InvalidTableState for a declared table */
-export function requestedSnapshot(
-  catalog: Catalog,
-  request: RequestedVersion,
-): Awaitable<Snapshot> {
-  if (request.branch === undefined && request.version === undefined) {
-    const folder = catalog.engine.names.tableFolder(tableId(request.id));
-    const unchanged = unchangedHead(catalog.engine, folder);
-    if (unchanged !== undefined && isOf(unchanged, request.incarnation)) return unchanged;
-  }
-  return soughtSnapshot(catalog, request);
-}
-
-const isOf = ({ branch }: Snapshot, incarnation: string | undefined): boolean =>
-  incarnation === undefined || incarnation === branch.incarnation;
-
-async function soughtSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
-  try {
-    return await namedSnapshot(catalog, request);
-  } catch (error) {
-    if (isMissed(error)) await requireTable(catalog, request);
-    throw error;
-  }
-}
-
-async function namedSnapshot(catalog: Catalog, request: RequestedVersion): Promise<Snapshot> {
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
-  if (request.version !== undefined) return snapshotAt(catalog.engine, branch, request.version);
-  const head = await resolveHead(catalog.engine, branch);
-  if (head === undefined) throw await withoutVersion(catalog, table);
-  if (request.branch === undefined) await noteHead(catalog.engine, branch, head);
-  return head.snapshot;
 }
 
 export const writeOptions = (

@@ -3,8 +3,8 @@
  * So they are replaced together with the rows, in the one step that publishes the version.
  */
 import { isDirspaceError } from '../../errors.ts';
-import { mainBranch, resolveHead, type Snapshot } from '../../table/index.ts';
-import type { Catalog, Table } from '../catalog/index.ts';
+import type { Snapshot } from '../../table/index.ts';
+import { type Catalog, newestOfMain, type Table } from '../catalog/index.ts';
 
 /** `newest` is the newest version of main, undefined when there is none. */
 export function propertiesAt(
@@ -17,8 +17,7 @@ export function propertiesAt(
 }
 
 async function propertiesOf(catalog: Catalog, table: Table): Promise<Record<string, string>> {
-  const branch = mainBranch(table.folder, table.record.id);
-  return propertiesAt(table, (await resolveHead(catalog.engine, branch))?.snapshot);
+  return propertiesAt(table, await newestOfMain(catalog, table));
 }
 
 /** For answers of operations that must also work on a damaged table: what is still readable. */

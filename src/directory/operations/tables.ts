@@ -25,7 +25,7 @@ import {
   renameTarget,
   type TableExistsRequest,
 } from '../../protocol/index.ts';
-import { listedVersions, mainBranch, resolveHead, snapshotAt } from '../../table/index.ts';
+import { listedVersions, mainBranch, resolveHead } from '../../table/index.ts';
 import {
   allTables,
   beginWrite,
@@ -57,7 +57,7 @@ import {
   tableIdAt,
   tablePlaceTaken,
   tablesIn,
-  tableToRead,
+  targetToRead,
 } from '../catalog/index.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
 
@@ -97,9 +97,8 @@ export async function listAllTables(
 
 /** @throws TableNotFound, TableVersionNotFound */
 export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
-  const table = await tableToRead(catalog, request);
-  if (request.version === undefined) return;
-  await snapshotAt(catalog.engine, mainBranch(table.folder, table.record.id), request.version);
+  const { id, incarnation, version } = request;
+  await targetToRead(catalog, { id, incarnation, version }, 'named');
 }
 
 /** Moves the table to the trash, from where undropTable brings it back. @throws TableNotFound */

@@ -15,7 +15,6 @@ import type {
 import {
   deleteVersions,
   planDeletion,
-  resolveHead,
   type Snapshot,
   snapshotAt,
   visibleSnapshot,
@@ -28,17 +27,15 @@ import {
   pageOf,
   publishStaged,
   readOfferedVersion,
-  requireBranch,
   requireStill,
-  requireTable,
+  resolveTarget,
 } from '../catalog/index.ts';
 
 export async function listTableVersions(
   catalog: Catalog,
   request: ListTableVersionsRequest,
 ): Promise<ListTableVersionsResponse> {
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { table, branch } = await resolveTarget(catalog, request, 'branch');
   const numbers = await visibleVersions(catalog.engine, branch);
   const descending = request.descending === true;
   if (descending) numbers.reverse();
@@ -52,7 +49,7 @@ export async function listTableVersions(
     if (snapshot !== undefined) versions.push(versionRecord(catalog, snapshot));
   }
   await requireStill(catalog, table);
-  await requireBranch(catalog, table, request.branch);
+  await resolveTarget(catalog, request, 'branch');
   return { versions, ...(page_token === undefined ? {} : { page_token }) };
 }
 
@@ -61,12 +58,9 @@ export async function describeTableVersion(
   catalog: Catalog,
   request: DescribeTableVersionRequest,
 ): Promise<DescribeTableVersionResponse> {
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
-  const head =
-    request.version === undefined ? await resolveHead(catalog.engine, branch) : undefined;
-  const snapshot =
-    head?.snapshot ?? (await snapshotAt(catalog.engine, branch, request.version ?? 0));
+  const { branch, snapshot: found } = await resolveTarget(catalog, request, 'version');
+  // There is no version 0, which is what is told of a branch without any.
+  const snapshot = found ?? (await snapshotAt(catalog.engine, branch, 0));
   return { version: versionRecord(catalog, snapshot) };
 }
 
@@ -76,8 +70,7 @@ export async function createTableVersion(
   request: CreateTableVersionRequest,
 ): Promise<CreateTableVersionResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { branch } = await resolveTarget(catalog, request, 'branch');
   const staged = await readOfferedVersion(catalog, branch, request);
   const snapshot = await publishStaged(catalog, branch, staged, undefined);
   catalog.engine.counters.commits++;
@@ -90,8 +83,7 @@ export async function batchDeleteTableVersions(
   request: BatchDeleteTableVersionsRequest,
 ): Promise<BatchDeleteTableVersionsResponse> {
   await beginWrite(catalog);
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { branch } = await resolveTarget(catalog, request, 'branch');
   const plan = await planDeletion(catalog.engine, branch, request.ranges);
   return { deleted_count: await deleteVersions(catalog.engine, branch, plan) };
 }

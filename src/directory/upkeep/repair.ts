@@ -93,7 +93,7 @@ export async function repairCatalog(
   const actions =
     plans.length === 0 ? [...first] : [...first, ...(await quarantine(catalog, plans))];
   for (const end of ends) await acceptVersion(catalog.engine, end);
-  for (const { branch } of inspection.branches) catalog.engine.heads.delete(branch.folder);
+  for (const { branch } of inspection.branches) catalog.engine.heads.forgetHead(branch);
   const { findings } = await inspectCatalog(catalog, request.id, options);
   return { applied: true, actions, left: findings.problems };
 }

@@ -20,8 +20,8 @@ import {
 import {
   beginWrite,
   type Catalog,
-  requireBranch,
   requireTable,
+  resolveTarget,
   sweepTrash,
 } from '../catalog/index.ts';
 
@@ -100,8 +100,7 @@ async function compactTable(
 ): Promise<CompactionReport | undefined> {
   if (request.compact === false) return undefined;
   const goals = goalsOf(catalog.engine.limits, request.compact ?? {});
-  const table = await requireTable(catalog, request);
-  const branch = await requireBranch(catalog, table, request.branch);
+  const { branch } = await resolveTarget(catalog, request, 'branch');
   // Two that compact the same table at once would do the work twice.
   return catalog.engine.withLock(`${branch.folder} compact`, () =>
     compact(catalog.engine, branch, {

@@ -22,7 +22,7 @@ import {
   versionsFolderIn,
 } from '../../format/index.ts';
 import { pendingFragments } from '../history/index.ts';
-import { type Engine, type Head, mainBranch, type TableBranch } from '../versions/index.ts';
+import { type Engine, HeadCache, mainBranch, type TableBranch } from '../versions/index.ts';
 import { ByteCache, Turn } from '../work/index.ts';
 import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
@@ -50,9 +50,8 @@ export async function verifyTable(
   signal?: AbortSignal,
 ): Promise<readonly VerifiedBranch[]> {
   // What is in memory was right when it was read; the question is what is on the disk.
-  const engine = { ...shared, cache: new ByteCache(0), heads: new ByteCache(0) };
-  const remembered = (branch: TableBranch): number =>
-    shared.heads.get<Head>(branch.folder)?.slot ?? 0;
+  const engine = { ...shared, cache: new ByteCache(0), heads: new HeadCache(shared.store, 0) };
+  const remembered = (branch: TableBranch): number => shared.heads.head(branch)?.slot ?? 0;
   const table = new TableVerifier(engine, tableFolder, incarnation, findings, signal, remembered);
   return table.run();
 }

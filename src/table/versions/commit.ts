@@ -6,7 +6,7 @@ import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
-import { type Head, isBaseGone, rememberHead, resolveHead, type TableBranch } from './head.ts';
+import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
 import { publish } from './publish.ts';
 import { settleBatches } from './settle-batches.ts';
@@ -122,10 +122,18 @@ async function attempt(
   }
   engine.counters.commits++;
   const snapshot = new Snapshot(engine, branch, manifest, encoded.checksum, encoded.bytes.length);
-  rememberHead(engine, branch, { slot: manifest.version, snapshot });
-  await writeHint(engine, branch, manifest.version);
+  await madeVisible(engine, snapshot);
   engine.committed?.(snapshot);
   return { snapshot, transaction };
+}
+
+/** Remembers a version that readers see from now on as the newest of its branch. */
+export async function madeVisible(engine: Engine, snapshot: Snapshot): Promise<void> {
+  const { branch, version } = snapshot;
+  const head = { slot: version, snapshot };
+  engine.heads.remember(branch, head);
+  await writeHint(engine, branch, version);
+  await engine.heads.noteMain(head);
 }
 
 /** Where a new version goes: after `slot`, built on `snapshot`. */

@@ -7,6 +7,7 @@ import { DEFAULT_REQUEST_MEMORY, type ServerMemory } from '../../request-memory.
 import type { Awaitable, Processes, Store } from '../../store/index.ts';
 import type { ByteCache, Queue, Scratch } from '../work/index.ts';
 import type { TableBranch } from './head.ts';
+import type { HeadCache } from './head-cache.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Publishes the encoded manifest of `version`; false when that version exists already. */
@@ -27,8 +28,8 @@ export interface Engine {
   /** Columns of fragments read and verified before. */
   readonly buffers: ByteCache;
   readonly scratch: Scratch;
-  /** The newest version last seen, by versions folder: a starting point, checked on every use. */
-  readonly heads: ByteCache;
+  /** What was seen of tables last: starting points, checked on every use. */
+  readonly heads: HeadCache;
   /** Lets writers of one process take turns instead of racing each other to the same version. */
   readonly queue: Queue;
   /** How a commit becomes visible: straight to the store, or through the version operations. */

@@ -39,7 +39,7 @@ export interface Head {
  * Corrupt when newer versions were lost
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
-  const known = engine.heads.get<Head>(branch.folder);
+  const known = engine.heads.head(branch);
   if (known !== undefined && (await isNewestStill(engine, branch, known))) return known;
   const remembered = known?.slot ?? 0;
   // Before the first look at the versions: what it names was there by then.
@@ -77,7 +77,7 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
           continue;
         }
       }
-      if (head !== undefined) keepHead(engine, branch, head);
+      if (head !== undefined) engine.heads.keepHead(branch, head);
       return head;
     }
     const listed = await highestListed(engine, branch);
@@ -132,7 +132,7 @@ export async function snapshotAt(
     const found = typeof version === 'string' ? JSON.stringify(version) : String(version);
     throw new DirspaceError('InvalidInput', `The version is ${found}; it is a whole number.`);
   }
-  const known = engine.heads.get<Head>(branch.folder)?.snapshot;
+  const known = engine.heads.head(branch)?.snapshot;
   const found =
     known?.version === version && (await isStillThere(engine, known))
       ? known
@@ -151,17 +151,6 @@ export async function snapshotAt(
     `The table has no version ${version} on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
     { details: { version, branch: branch.branch } },
   );
-}
-
-/** Remembers where the newest version is. */
-export function rememberHead(engine: Engine, branch: TableBranch, head: Head): void {
-  const known = engine.heads.get<Head>(branch.folder);
-  if (known === undefined || known.slot < head.slot) keepHead(engine, branch, head);
-}
-
-function keepHead(engine: Engine, branch: TableBranch, head: Head): void {
-  // Parsed, a manifest takes about three times its bytes.
-  engine.heads.set(branch.folder, head, 1024 + 3 * head.snapshot.manifestBytes);
 }
 
 /** False once the version was deleted; a tombstone in its place has another size. */

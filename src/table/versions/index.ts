@@ -15,6 +15,7 @@ export {
   commit,
   type Draft,
   incarnationOfTransaction,
+  madeVisible,
   newTransaction,
   nextManifest,
 } from './commit.ts';
@@ -29,11 +30,11 @@ export { closedOnFailure, missingFile, openObject, readObject } from './fragment
 export {
   type Head,
   isBaseGone,
-  rememberHead,
   resolveHead,
   snapshotAt,
   type TableBranch,
 } from './head.ts';
+export { HeadCache } from './head-cache.ts';
 export { HINT_EVERY, hintAt, hintNamed, writeHint } from './hint.ts';
 export {
   incarnationAt,
@@ -49,7 +50,6 @@ export { stands } from './publish.ts';
 export { settleBatches } from './settle-batches.ts';
 export { readChunk, Snapshot } from './snapshot.ts';
 export { createTag, deleteTag, findTag, listTags, replaceTag } from './tags.ts';
-export { noteHead, unchangedHead } from './unchanged-head.ts';
 export {
   highestListed,
   isVisible,

@@ -1,0 +1,246 @@
+/**
+ * Which table, branch and version a request means. Whoever is given an id, and of the table a branch, a
+ * version or a tag, asks here, so that these rules hold for every operation:
+ *
+ * - A tag names one version of one branch by itself: with a version or a branch it is refused.
+ * - Without a branch main is meant, without a version the newest one.
+ * - A branch, tag or version that is missed may be so because the table left its name meanwhile: the
+ *   table is looked for once more, and that it is missing, or another one, is what is told then.
+ * - A table that is only declared has no version. Where a version is needed, it is told why there is none.
+ * - Where an old version is named, damage of the newest one does not keep it from being described.
+ */
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import type { Awaitable } from '../../store/index.ts';
+import {
+  findTag,
+  isEmptyTable,
+  mainBranch,
+  resolveHead,
+  type Snapshot,
+  snapshotAt,
+  type TableBranch,
+  tableGone,
+} from '../../table/index.ts';
+import {
+  type Catalog,
+  type NamedTable,
+  requireBranch,
+  requireIncarnation,
+  requireTable,
+  showId,
+  type Table,
+  tableId,
+} from './catalog.ts';
+import { withoutVersion } from './without-version.ts';
+
+/** What a request says of the version that it is for. */
+export interface NamedVersion extends NamedTable {
+  readonly branch?: string | undefined;
+  readonly version?: number | undefined;
+  readonly tag?: string | undefined;
+}
+
+/**
+ * How far a target is looked up: its branch alone, for writes, which find the newest version themselves;
+ * the version too where one is `named` by number or tag; or, as `version`, the newest where none is.
+ */
+export type Depth = 'branch' | 'named' | 'version';
+
+export interface Target {
+  readonly table: Table;
+  readonly branch: TableBranch;
+  /** Undefined where it was not looked up, and where the branch has none. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/**
+ * What a request means, with the table's record read anew.
+ * @throws TableNotFound, TableBranchNotFound, TableTagNotFound, TableVersionNotFound, InvalidInput
+ */
+export async function resolveTarget(
+  catalog: Catalog,
+  named: NamedVersion,
+  depth: Depth,
+): Promise<Target> {
+  refuseTwoNames(named);
+  return targetIn(catalog, await requireTable(catalog, named), named, depth);
+}
+
+/** As resolveTarget, with one look at the record where it has not changed. */
+export async function targetToRead(
+  catalog: Catalog,
+  named: NamedVersion,
+  depth: Depth,
+): Promise<Target> {
+  refuseTwoNames(named);
+  return targetIn(catalog, await tableToRead(catalog, named), named, depth);
+}
+
+/**
+ * The version that a read is for; with three looks at the disk, and at once, where it is the newest of
+ * main and the same as before. @throws InvalidTableState for a table without a version
+ */
+export function snapshotToRead(catalog: Catalog, named: NamedVersion): Awaitable<Snapshot> {
+  if (!isVersionNamed(named)) {
+    const { engine } = catalog;
+    const unchanged = engine.heads.unchangedMain(engine.names.tableFolder(tableId(named.id)));
+    const isWanted =
+      named.incarnation === undefined || named.incarnation === unchanged?.branch.incarnation;
+    if (unchanged !== undefined && isWanted) return unchanged;
+  }
+  return soughtSnapshot(catalog, named);
+}
+
+async function soughtSnapshot(catalog: Catalog, named: NamedVersion): Promise<Snapshot> {
+  const { table, snapshot } = await resolveTarget(catalog, named, 'version');
+  if (snapshot === undefined) throw await withoutVersion(catalog, table);
+  return snapshot;
+}
+
+/** What a table is described by. */
+export interface DescribedTarget {
+  readonly table: Table;
+  /** The version described; undefined where it was not asked for, and where there is none. */
+  readonly snapshot: Snapshot | undefined;
+  /**
+   * The newest version of main, whose properties are the table's. Where it is damaged or lost, the
+   * version described in its place: the properties are then those that the table had by then, and what
+   * is sound can still be opened.
+   */
+  readonly newest: Snapshot | undefined;
+}
+
+/** With one look at the record, and three at the newest version, where both are unchanged. */
+export async function describedTarget(
+  catalog: Catalog,
+  named: NamedVersion,
+  depth: Depth,
+): Promise<DescribedTarget> {
+  if (!isVersionNamed(named)) {
+    const table = await tableToRead(catalog, named);
+    const newest = await newestOfMain(catalog, table);
+    return { table, snapshot: newest, newest };
+  }
+  const { table, snapshot } = await targetToRead(catalog, named, depth);
+  try {
+    return { table, snapshot, newest: await newestOfMain(catalog, table) };
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt')) return { table, snapshot, newest: snapshot };
+    throw error;
+  }
+}
+
+/** The newest version of the main branch of a table that was found; undefined when there is none. */
+export function newestOfMain(catalog: Catalog, table: Table): Awaitable<Snapshot | undefined> {
+  const unchanged = catalog.engine.heads.unchangedMain(table.folder);
+  // The table may have been made anew after its record was read, and read again by another request.
+  return unchanged?.branch.incarnation === table.record.id
+    ? unchanged
+    : newestOf(catalog, mainBranch(table.folder, table.record.id));
+}
+
+/**
+ * What an operation on something inside a table failed with, told as it is: the folder may have
+ * vanished meanwhile, as another writer drops or moves the table; a branch, tag or version is missed
+ * where another table has its name by then; and of a table without a version it is told why it has none.
+ */
+export async function failureWithin(
+  catalog: Catalog,
+  named: NamedTable,
+  error: unknown,
+): Promise<unknown> {
+  const gone = tableGone(error);
+  if (gone !== error || isMissed(error)) await requireTable(catalog, named);
+  return isEmptyTable(error) ? withoutVersion(catalog, await requireTable(catalog, named)) : gone;
+}
+
+export const missingTag = (table: Table, tag: string): DirspaceError =>
+  new DirspaceError(
+    'TableTagNotFound',
+    `The table ${showId(table.id)} has no tag ${tag}. List its tags, or create it first.`,
+    { details: { id: table.id, tag } },
+  );
+
+/** Whether something inside a table was missed, which is so as well when the table is another one. */
+const isMissed = (error: unknown): boolean =>
+  isDirspaceError(error, 'TableBranchNotFound', 'TableTagNotFound', 'TableVersionNotFound');
+
+const isVersionNamed = ({ branch, version, tag }: NamedVersion): boolean =>
+  branch !== undefined || version !== undefined || tag !== undefined;
+
+/** @throws InvalidInput */
+function refuseTwoNames({ branch, version, tag }: NamedVersion): void {
+  if (tag === undefined || (version === undefined && branch === undefined)) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `tag ${JSON.stringify(tag)} cannot be combined with ${version === undefined ? 'branch' : 'version'}: a tag names one version of one branch by itself.`,
+  );
+}
+
+async function targetIn(
+  catalog: Catalog,
+  table: Table,
+  named: NamedVersion,
+  depth: Depth,
+): Promise<Target> {
+  try {
+    return await meantIn(catalog, table, named, depth);
+  } catch (error) {
+    if (isMissed(error)) await requireTable(catalog, named);
+    throw error;
+  }
+}
+
+async function meantIn(
+  catalog: Catalog,
+  table: Table,
+  named: NamedVersion,
+  depth: Depth,
+): Promise<Target> {
+  const { engine } = catalog;
+  const { folder, record } = table;
+  const tagged =
+    named.tag === undefined ? named : await findTag(engine, folder, record.id, named.tag);
+  if (tagged === undefined) throw missingTag(table, named.tag as string);
+  const branch = await requireBranch(catalog, table, tagged.branch);
+  if (depth === 'branch') return { table, branch, snapshot: undefined };
+  if (tagged.version !== undefined)
+    return { table, branch, snapshot: await snapshotAt(engine, branch, tagged.version) };
+  if (depth === 'named') return { table, branch, snapshot: undefined };
+  return { table, branch, snapshot: await newestOf(catalog, branch) };
+}
+
+/** Of a branch of a table whose record was read. */
+async function newestOf({ engine }: Catalog, branch: TableBranch): Promise<Snapshot | undefined> {
+  const head = await resolveHead(engine, branch);
+  if (head !== undefined) await engine.heads.noteMain(head);
+  return head?.snapshot;
+}
+
+/** Longer than a tick of any file system's clock. A record as young as that is read again. */
+const SETTLED_MILLIS = 2_000;
+
+/** The table that a read is for. @throws TableNotFound */
+function tableToRead(catalog: Catalog, named: NamedTable): Awaitable<Table> {
+  const { heads, names } = catalog.engine;
+  const id = tableId(named.id);
+  const folder = names.tableFolder(id);
+  const record = heads.unchangedRecord(folder);
+  if (record === undefined) return soughtTable(catalog, folder, named);
+  const table = { id, folder, record };
+  requireIncarnation(table, named.incarnation);
+  return table;
+}
+
+/** The table with its record read, and the record's file remembered. @throws TableNotFound */
+async function soughtTable(catalog: Catalog, folder: string, named: NamedTable): Promise<Table> {
+  const { heads } = catalog.engine;
+  // Before the record is read: one that takes its place in between is not taken for it.
+  const facts = heads.recordFacts(folder);
+  const table = await requireTable(catalog, named);
+  const known = heads.record(folder);
+  const isSettled = facts !== undefined && facts.modified + SETTLED_MILLIS < catalog.env.now();
+  // Another request may have read another record meanwhile.
+  if (isSettled && known?.record === table.record) heads.keepRecord(folder, { ...known, facts });
+  return table;
+}

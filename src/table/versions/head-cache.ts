@@ -1,0 +1,205 @@
+/**
+ * What an open catalog remembers of its tables from the last look at them, so that the next look is a
+ * short one: newest versions, records, and the names of tables in a folder. Nothing in it is believed
+ * without a look at the disk. How many looks each answer takes, where nothing has changed:
+ *
+ * - `unchangedRecord`: one, at the record;
+ * - `unchangedMain`: three, at the newest version and twice at the one after it;
+ * - `head`, `record` and `names`: none, and the caller looks. resolveHead takes four for a head.
+ */
+import type { CacheCounts } from '../../counters.ts';
+import {
+  joinPath,
+  MAIN_BRANCH,
+  TABLE_FILE,
+  type TableRecord,
+  versionFile,
+} from '../../format/index.ts';
+import type { Awaitable, ObjectFacts, Store } from '../../store/index.ts';
+import { ByteCache, type CacheBudget } from '../work/index.ts';
+import type { Head, TableBranch } from './head.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** A record as it was read. */
+export interface KnownRecord {
+  readonly bytes: Uint8Array;
+  readonly record: TableRecord;
+  /** Of its file, before it was read; undefined where the file was too young to be known again. */
+  readonly facts: ObjectFacts | undefined;
+}
+
+/** The names of all tables in a folder, and the facts of the folder from before they were read. */
+export interface KnownNames {
+  readonly facts: ObjectFacts;
+  readonly names: readonly string[];
+}
+
+/** Where the newest version of the main branch of a table was found. */
+interface KnownMain {
+  /** What the head is remembered under. */
+  readonly branchFolder: string;
+  readonly slot: number;
+  readonly file: string;
+  readonly next: string;
+  readonly inode: number;
+}
+
+type Entry =
+  | { readonly head: Head }
+  | { readonly main: KnownMain }
+  | { readonly record: KnownRecord }
+  | { readonly names: KnownNames };
+
+/** The bytes that an entry takes in memory, its key and its place in the cache included. */
+function weightOf(entry: Entry): number {
+  // Parsed, a document takes about three times its bytes.
+  if ('head' in entry) return 1024 + 3 * entry.head.snapshot.manifestBytes;
+  if ('record' in entry) return 512 + 4 * entry.record.bytes.length;
+  if ('names' in entry) return 96 * (entry.names.names.length + 1);
+  return 1024;
+}
+
+export class HeadCache {
+  readonly #store: Pick<Store, 'head'>;
+  readonly #cache: ByteCache;
+
+  /**
+   * @param limit in bytes, or the budget of this and other caches
+   * @param counts is told of every look-up
+   */
+  constructor(store: Pick<Store, 'head'>, limit: number | CacheBudget, counts?: CacheCounts) {
+    this.#store = store;
+    this.#cache = new ByteCache(limit, counts);
+  }
+
+  /** Most bytes held. */
+  get limit(): number {
+    return this.#cache.limit;
+  }
+
+  /** The newest version last seen of a branch: a starting point. */
+  head({ folder }: TableBranch): Head | undefined {
+    return this.#head(folder);
+  }
+
+  keepHead({ folder }: TableBranch, head: Head): void {
+    this.#keep(folder, { head });
+  }
+
+  /** As keepHead, unless a later version is known. */
+  remember(branch: TableBranch, head: Head): void {
+    const known = this.head(branch);
+    if (known === undefined || known.slot < head.slot) this.keepHead(branch, head);
+  }
+
+  forgetHead({ folder }: TableBranch): void {
+    this.#cache.delete(folder);
+  }
+
+  /**
+   * The newest version of the main branch of the table in that folder, whichever it is; undefined
+   * where it must be looked for.
+   *
+   * Three looks are enough, as the id of the table's incarnation is part of the path of a version: it
+   * is there only while this incarnation is in its place. And a version that is there, and whose
+   * successor is not, is the newest. That it is the very same file, not one of that name, shows that
+   * the path leads where it led when no link was in it.
+   */
+  unchangedMain(tableFolder: string): Snapshot | undefined {
+    const known = this.#get(`main ${tableFolder}`);
+    if (known === undefined || !('main' in known)) return undefined;
+    const { branchFolder, slot, file, next, inode } = known.main;
+    const head = this.#head(branchFolder);
+    if (head?.slot !== slot) return undefined;
+    // The successor first: a deleted run loses its first version before the versions after it.
+    if (this.#store.head(next) !== undefined) return undefined;
+    const found = this.#store.head(file);
+    if (found === undefined || found instanceof Promise) return undefined;
+    // Missed once more: the table may have been away before, with both, and come back.
+    if (this.#store.head(next) !== undefined) return undefined;
+    const { snapshot } = head;
+    return found.size === snapshot.manifestBytes && found.inode === inode ? snapshot : undefined;
+  }
+
+  /**
+   * Notes for unchangedMain a head that was just made, or found through the table's record, so that no
+   * link is in its path. Takes one look. Nothing is thrown: without a note the next one who asks goes
+   * the whole way again.
+   */
+  async noteMain({ slot, snapshot }: Head): Promise<void> {
+    const { branch, file } = snapshot;
+    // A version that a batch has left undecided may become the newest without a file that is new.
+    if (branch.branch !== MAIN_BRANCH || snapshot.version !== slot) return;
+    try {
+      const found = this.#store.head(file);
+      // A store that does not answer at once would have to be waited for by every reader.
+      if (found instanceof Promise) await found;
+      else if (found?.size === snapshot.manifestBytes) {
+        const next = versionFile(branch.folder, slot + 1);
+        const main = { branchFolder: branch.folder, slot, file, next, inode: found.inode };
+        this.#keep(`main ${branch.tableFolder}`, { main });
+      }
+    } catch {
+      // Whoever needs the version is told what is wrong with it.
+    }
+  }
+
+  /** The record of a table as it was read last. */
+  record(tableFolder: string): KnownRecord | undefined {
+    const known = this.#get(`record ${tableFolder}`);
+    return known !== undefined && 'record' in known ? known.record : undefined;
+  }
+
+  keepRecord(tableFolder: string, record: KnownRecord): void {
+    this.#keep(`record ${tableFolder}`, { record });
+  }
+
+  /**
+   * The record of a table whose file is the same as before. A record is only ever replaced by another
+   * file, and so never has the same inode, size and time of change again, unless that happens within
+   * one tick of the file system's clock.
+   */
+  unchangedRecord(tableFolder: string): TableRecord | undefined {
+    const known = this.record(tableFolder);
+    if (known?.facts === undefined) return undefined;
+    const found = this.recordFacts(tableFolder);
+    const isSame =
+      found?.inode === known.facts.inode &&
+      found.modified === known.facts.modified &&
+      found.size === known.facts.size;
+    return isSame ? known.record : undefined;
+  }
+
+  /** Undefined where the store does not answer at once. */
+  recordFacts(tableFolder: string): ObjectFacts | undefined {
+    const found: Awaitable<ObjectFacts | undefined> = this.#store.head(
+      joinPath(tableFolder, TABLE_FILE),
+    );
+    if (!(found instanceof Promise)) return found;
+    found.catch(() => {});
+    return undefined;
+  }
+
+  /** The names of the tables in a folder as they were read last. */
+  names(folder: string): KnownNames | undefined {
+    const known = this.#get(`names ${folder}`);
+    return known !== undefined && 'names' in known ? known.names : undefined;
+  }
+
+  keepNames(folder: string, names: KnownNames): void {
+    this.#keep(`names ${folder}`, { names });
+  }
+
+  #head(branchFolder: string): Head | undefined {
+    const known = this.#get(branchFolder);
+    return known !== undefined && 'head' in known ? known.head : undefined;
+  }
+
+  #get(key: string): Entry | undefined {
+    return this.#cache.get<Entry>(key);
+  }
+
+  #keep(key: string, entry: Entry): void {
+    this.#cache.set(key, entry, weightOf(entry));
+  }
+}
