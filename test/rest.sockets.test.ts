@@ -134,6 +134,33 @@ describe('backpressure', () => {
     expect(given()).toBeLessThan(40);
     socket.destroy();
   });
+  test('nor are those of requests sent behind another, once the client is gone', async () => {
+    let open = 0;
+    let most = 0;
+    const queryTable = async (_: unknown, options?: { signal?: AbortSignal }): Promise<never> => {
+      most = Math.max(most, ++open);
+      return new Promise((_resolve, reject) => {
+        options?.signal?.addEventListener('abort', () => {
+          open--;
+          reject(options.signal?.reason);
+        });
+      });
+    };
+    const lines: LogFields[] = [];
+    const logger = { info: (fields: LogFields) => lines.push(fields) };
+    const options = { namespace: stubNamespace({ queryTable }), logger: logger as never };
+    const pair = await restPair(options, { wire: 'socket' });
+    const body = '{"k":1}';
+    const one = `POST /v1/table/t/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const { socket } = rawConnection(pair.base, one.repeat(5));
+    await vi.waitFor(() => expect(open).toBe(5));
+    socket.destroy();
+    await vi.waitFor(() => expect(open).toBe(0));
+    expect(most).toBe(5);
+    const ended = (): LogFields[] => lines.filter(({ operation }) => operation === 'QueryTable');
+    await vi.waitFor(() => expect(ended()).toHaveLength(5));
+    expect(ended().map(({ peer }) => peer)).toEqual(Array(5).fill('127.0.0.1'));
+  });
   test('nor are those of a response that is not read', async () => {
     const { rows, given } = endlessRows();
     const queryTable = (): RecordBatchStream => rows;

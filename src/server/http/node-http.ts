@@ -64,7 +64,9 @@ export class SocketServer {
   readonly #options: SocketOptions;
   readonly #servers: Server[] = [];
   /** The newest answer of each connection. */
-  readonly #underWay = new WeakMap<Socket, ServerResponse>();
+  readonly #newest = new WeakMap<Socket, ServerResponse>();
+  /** All answers of each connection that were neither sent nor given up. */
+  readonly #pending = new WeakMap<Socket, Set<ServerResponse>>();
   #stopping = false;
 
   constructor(handle: Handler, options: SocketOptions) {
@@ -144,19 +146,22 @@ export class SocketServer {
 
   #refuse(socket: Socket, answer: () => HttpAnswer): void {
     // A part of an answer may be on its way already.
-    const reply = this.#underWay.get(socket);
+    const reply = this.#newest.get(socket);
     const isPartial = reply?.headersSent === true && !reply.writableFinished;
     if (isPartial || !socket.writable) socket.destroy();
     else refuseGarbled(socket, answer());
   }
 
   #serve(raw: IncomingMessage, reply: ServerResponse, awaitsContinue: boolean): void {
-    this.#underWay.set(raw.socket, reply);
+    this.#newest.set(raw.socket, reply);
+    const pending = this.#pendingOf(raw.socket);
+    pending.add(reply);
     const exchange = this.#handle(new SocketRequest(raw, awaitsContinue ? reply : undefined));
     const { gone } = exchange;
     raw.once('error', gone);
     reply.on('error', gone);
     reply.once('close', () => {
+      pending.delete(reply);
       if (!reply.writableFinished) gone();
       exchange.end(reply.statusCode);
     });
@@ -164,6 +169,22 @@ export class SocketServer {
       exchange.broken(error);
       reply.destroy();
     });
+  }
+
+  #pendingOf(socket: Socket): Set<ServerResponse> {
+    const found = this.#pending.get(socket);
+    if (found !== undefined) return found;
+    const pending = new Set<ServerResponse>();
+    this.#pending.set(socket, pending);
+    // Node tells the end of a connection only to the answer that has the connection. Those of
+    // requests sent behind it, without waiting for it, would never end.
+    socket.once('close', () => {
+      for (const reply of [...pending]) {
+        reply.destroy();
+        if (pending.has(reply)) reply.emit('close');
+      }
+    });
+    return pending;
   }
 
   async #send(raw: IncomingMessage, reply: ServerResponse, exchange: Exchange): Promise<void> {
@@ -203,12 +224,15 @@ class SocketRequest implements WireRequest {
   readonly #raw: IncomingMessage;
   #awaiting: ServerResponse | undefined;
   readonly url: string;
+  readonly peer: string;
 
   /** `awaiting` is the reply of a caller who sends the body once he is told to. */
   constructor(raw: IncomingMessage, awaiting: ServerResponse | undefined) {
     this.#raw = raw;
     this.#awaiting = awaiting;
     this.url = raw.url ?? '/';
+    // A connection that was closed does not tell it any more.
+    this.peer = raw.socket.remoteAddress ?? 'unknown';
   }
 
   get method(): string {
@@ -217,10 +241,6 @@ class SocketRequest implements WireRequest {
 
   get httpVersion(): string {
     return this.#raw.httpVersion;
-  }
-
-  get peer(): string {
-    return this.#raw.socket.remoteAddress ?? 'unknown';
   }
 
   get headers(): IncomingMessage['headers'] {
