@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../src/directory/directory-namespace.ts';
 import { systemEnv } from '../src/env.ts';
-import { decodeKey } from '../src/format/catalog/records.ts';
+import { decodeKey, encodeKey } from '../src/format/catalog/records.ts';
 import { filesOf, memoryFs, type TestFs } from './helpers/catalogs.ts';
 import { FaultyFs } from './helpers/faulty-fs.ts';
 import { type Answered, ARROW, ask, restPair, someRows, streamBytes } from './helpers/rest-pair.ts';
@@ -153,10 +153,11 @@ test('an answer is kept for a day at least, and not for two', async () => {
     ...new Set(
       filesOf(fs, ROOT)
         .all()
-        .flatMap((file) => /keys\/(\d+)\//.exec(file)?.[1] ?? []),
+        .flatMap((file) => /keys\/(\d+)\/./.exec(file)?.[1] ?? []),
     ),
   ];
-  expect(folders()).toHaveLength(1);
+  // What begins a period removes the folders that are too old.
+  expect(folders()).toEqual([]);
   await send(fs, '/v1/table/u/drop', {}, { key: 'k2', now: began + 72 * hour });
   expect(folders()).toEqual([String(Math.floor((began + 72 * hour) / (12 * hour)))]);
 });
@@ -193,6 +194,7 @@ describe('a crash at any step', () => {
     const fs = await catalog();
     await send(fs, path, body);
     const done = await seen(fs);
+    const untouched = await seen(await catalog());
     let steps = 0;
     for (let at = 1; ; at++) {
       const inner = await catalog();
@@ -203,12 +205,64 @@ describe('a crash at any step', () => {
       faulty.arm();
       if (!fired) break;
       steps++;
+      // No other request gets the key, once anything was changed under it.
+      if (
+        filesOf(inner, ROOT)
+          .all()
+          .some((file) => /keys.*json$/.test(file))
+      ) {
+        const before = await seen(inner);
+        const other = await send(inner, '/v1/namespace/else/create', {});
+        expect([other.status, await seen(inner)], `step ${at}`).toEqual([422, before]);
+      } else expect(await seen(inner), `step ${at}`).toEqual(untouched);
       const again = await send(inner, path, body);
       expect(expected, `step ${at}: ${first?.status} ${again.text}`).toContain(again.status);
       expect(await seen(inner)).toEqual(done);
     }
     expect(steps).toBeGreaterThan(2);
   });
+});
+
+test.each([
+  ['/v1/dirspace/table/t/delete_rows', { row_ids: [1] }, { row_ids: [0] }],
+  ['/v1/table/u/insert', bytes, undefined],
+] as const)(
+  'a request that was begun and not answered holds its key: %s',
+  async (path, body, other) => {
+    const fs = await catalog();
+    const inner = await openDirectoryNamespace({ root: ROOT, fs });
+    // The process ends after the change, before anything of it was kept.
+    const files = filesOf(fs, ROOT);
+    const before = files.all();
+    const first = await send(fs, path, body);
+    expect(first.status).toBe(200);
+    const record = files
+      .all()
+      .find((name) => !before.includes(name) && /keys.*json$/.test(name)) as string;
+    const { stamp, operation } = decodeKey(files.read(record), record);
+    files.write(
+      record,
+      encodeKey({ stamp: stamp.slice(0, 12), operation, begun: true, answer: undefined }),
+    );
+    await inner.close();
+    const after = await seen(fs);
+    const others: [string, unknown][] = [
+      ['/v1/namespace/else/create', {}],
+      ['/v1/table/t/insert', bytes],
+      ...(other === undefined ? [] : [[path, other] as [string, unknown]]),
+    ];
+    for (const [otherPath, otherBody] of others) {
+      expect((await send(fs, otherPath, otherBody)).status, otherPath).toBe(422);
+    }
+    expect(await seen(fs)).toEqual(after);
+    expect((await send(fs, path, body)).status).toBe(200);
+  },
+);
+
+test('a refused request leaves its key to another', async () => {
+  const fs = await catalog();
+  expect((await send(fs, '/v1/table/none/drop', {})).status).toBe(404);
+  expect((await send(fs, '/v1/table/t/drop', {})).status).toBe(200);
 });
 
 test('an answer that this release kept is read by later ones', () => {

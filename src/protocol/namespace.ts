@@ -18,10 +18,14 @@ import type { OperationName } from './operations.ts';
 export interface IdempotencyStamp {
   /** The key together with whose it is, as one text that no other key of anybody has. */
   readonly scope: string;
+  /** What `made` begins with: the part that is known before the data of the request is read. */
+  readonly request: string;
   /** At most 27 digits and lower-case letters; asked for once the data of the request was read. */
   made(): string;
   /** For the stamp of an earlier write. Rejects with IdempotencyKeyReused where this is another. */
   check(stamp: string): Promise<void>;
+  /** As `check`, for the `request` of an earlier write, whose data is not known. */
+  checkRequest(request: string): void;
 }
 
 /** The headers of W3C Trace Context that a request to a remote catalog carries. */

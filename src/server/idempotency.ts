@@ -133,6 +133,10 @@ export function stampOf(
   const request = shown(fingerprint);
   return {
     scope,
+    request,
+    checkRequest: (first) => {
+      if (first !== request) throw usedBefore(first, request);
+    },
     made: () => stampText(request, data?.sum),
     check: async (stamp) => {
       const first = { crc: stamp.slice(SHOWN, SHOWN + 8), bytes: stamp.slice(SHOWN + 8) };

@@ -2,8 +2,12 @@
  * What was answered under an idempotency key, kept with the catalog, so that a request that is sent again
  * gets the same answer after a restart too, and another one under its key is refused. Kept for a day at
  * least. What a write committed is found without it, by the transaction of its version: see rows.ts.
+ *
+ * That a request was begun is written down before it changes anything, so that a crash between the
+ * change and its answer leaves no key that another request may use. The same request is done again.
  */
 import { createHash } from 'node:crypto';
+import { isDirspaceError } from '../../errors.ts';
 import {
   decodeKey,
   encodeKey,
@@ -15,7 +19,7 @@ import {
   keysFolder,
 } from '../../format/index.ts';
 import { type AnyOperation, type CallOptions, EVERY_OPERATION } from '../../protocol/index.ts';
-import type { Catalog } from './catalog.ts';
+import { beginWrite, type Catalog } from './catalog.ts';
 
 /** Answers of so many milliseconds lie in one folder; those of three folders are found. */
 const PERIOD = 12 * 3_600_000;
@@ -37,14 +41,27 @@ export async function answeredOnce<Answer>(
   if (stamp === undefined || catalog.readOnly || !EVERY_OPERATION[operation].changes) return work();
   const name = createHash('sha256').update(stamp.scope).digest('hex').slice(0, 48);
   const found = await findAnswer(catalog, name);
-  if (found !== undefined) {
+  if (found?.begun === true) stamp.checkRequest(found.stamp);
+  else if (found !== undefined) {
     await stamp.check(found.stamp);
     return found.answer as Answer;
+  } else {
+    await beginWrite(catalog);
+    await write(catalog, name, { stamp: stamp.request, operation, begun: true, answer: undefined });
   }
-  const answer = await work();
-  await keep(catalog, name, { stamp: stamp.made(), operation, answer: withoutSecrets(answer) });
-  return answer;
+  try {
+    const answer = await work();
+    await keep(catalog, name, { stamp: stamp.made(), operation, answer: withoutSecrets(answer) });
+    return answer;
+  } catch (error) {
+    // Refused: the key may be used for what is right. Another failure may have changed something.
+    if (found === undefined && isRefusal(error)) await forget(catalog, name);
+    throw error;
+  }
 }
+
+const isRefusal = (error: unknown): boolean =>
+  isDirspaceError(error) && !isDirspaceError(error, 'CommitStateUnknown', 'ServiceUnavailable');
 
 /** Credentials of the storage are not written down; they would have expired, too. */
 function withoutSecrets(answer: unknown): KeyRecord['answer'] {
@@ -70,18 +87,32 @@ async function findAnswer(catalog: Catalog, name: string): Promise<KeyRecord | u
 /** The change is made by then: what keeps its answer from being kept does not undo it. */
 async function keep(catalog: Catalog, name: string, record: KeyRecord): Promise<void> {
   try {
-    const bytes = encodeKey(record);
-    if (bytes.length > LONGEST) return;
-    const { store } = catalog;
-    const period = periodOf(catalog);
-    const folder = keysFolder(period);
-    if (!(await store.enter(folder))) {
-      await store.createFolder(folder);
-      await removeOld(catalog);
-    }
-    await store.put(keyFile(period, name), bytes);
+    await write(catalog, name, record);
   } catch {
-    // Asked again, the request is a new one.
+    // Asked again, the request is done again.
+  }
+}
+
+async function write(catalog: Catalog, name: string, record: KeyRecord): Promise<void> {
+  const bytes = encodeKey(record);
+  if (bytes.length > LONGEST) return;
+  const { store } = catalog;
+  const period = periodOf(catalog);
+  const folder = keysFolder(period);
+  if (!(await store.enter(folder))) {
+    await store.createFolder(folder);
+    await removeOld(catalog);
+  }
+  await store.put(keyFile(period, name), bytes);
+}
+
+async function forget(catalog: Catalog, name: string): Promise<void> {
+  const now = periodOf(catalog);
+  try {
+    // It may have been begun just before the period ended.
+    for (const period of [now, now - 1]) await catalog.store.delete(keyFile(period, name));
+  } catch {
+    // The key stays taken for a day.
   }
 }
 

@@ -71,6 +71,8 @@ export interface KeyRecord {
   /** Tells the request from others: digits and lower-case letters. */
   readonly stamp: string;
   readonly operation: string;
+  /** The request was begun, and nothing tells how it ended; its stamp knows nothing of its data. */
+  readonly begun?: true;
   /** Undefined where the operation answers nothing. */
   readonly answer: JsonObject | undefined;
 }
@@ -193,8 +195,13 @@ export function decodeTrash(bytes: Uint8Array, file: string): TrashRecord {
   return { kind, id, droppedAt: integerMember(trash, 'dropped_at', file) };
 }
 
-export const encodeKey = ({ stamp, operation, answer }: KeyRecord): Uint8Array =>
-  encode({ stamp, operation, ...(answer === undefined ? {} : { answer }) });
+export const encodeKey = ({ stamp, operation, begun, answer }: KeyRecord): Uint8Array =>
+  encode({
+    stamp,
+    operation,
+    ...(begun === undefined ? {} : { begun }),
+    ...(answer === undefined ? {} : { answer }),
+  });
 
 const STAMP = /^[0-9a-z]{1,40}$/;
 
@@ -205,5 +212,8 @@ export function decodeKey(bytes: Uint8Array, file: string): KeyRecord {
   const operation = stringMember(document, 'operation', file);
   const answered = member(document, 'answer') !== undefined;
   const answer = answered ? objectMember(document, 'answer', file) : undefined;
-  return { stamp, operation, answer };
+  const begun = member(document, 'begun');
+  if (begun !== undefined && begun !== true)
+    throw corrupt(file, 'begun is neither true nor absent');
+  return { stamp, operation, ...(begun === undefined ? {} : { begun }), answer };
 }
