@@ -210,6 +210,7 @@ export {
   type AddColumnsSql,
   type AddDataOptions,
   type AddResult,
+  type AnyRow,
   Branches,
   batchRows,
   type Catalog,

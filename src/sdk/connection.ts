@@ -28,7 +28,12 @@ import {
   type TableNamesOptions,
   type UndropTableOptions,
 } from './connection-options.ts';
-import { type DataInput, type SchemaInput, toRecordBatchStream } from './convert/index.ts';
+import {
+  type AnyRow,
+  type DataInput,
+  type SchemaInput,
+  toRecordBatchStream,
+} from './convert/index.ts';
 import {
   CONNECTION_OPTIONS,
   CREATE_OPTIONS,
@@ -149,14 +154,18 @@ export class Connection extends CatalogHandle {
     return this.#createTable(tableId(name, path), [], { ...options, schema });
   }
 
-  /** Opens a table at its newest version, or pinned to the one that the options name. */
-  async openTable(
+  /**
+   * Opens a table at its newest version, or pinned to the one that the options name. The type of
+   * its rows may be named, as in `openTable<{ id: number }>('users')`: queries answer such rows, and
+   * nothing compares them with the schema.
+   */
+  async openTable<RowType = AnyRow>(
     name: string,
     namespacePath?: readonly string[],
     options: OpenTableOptions = {},
-  ): Promise<Table> {
+  ): Promise<Table<RowType>> {
     checkOptionNames(options, OPEN_OPTIONS);
-    return Table.open(this.home, { id: tableId(name, namespacePath) }, options, options);
+    return Table.open<RowType>(this.home, { id: tableId(name, namespacePath) }, options, options);
   }
 
   /** Whether the table is there, and its version where one is given. */

@@ -26,6 +26,7 @@ export type {
   WatchOptions,
 } from './connection-options.ts';
 export {
+  type AnyRow,
   batchRows,
   type DataInput,
   type DataOptions,

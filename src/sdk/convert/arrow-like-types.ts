@@ -36,11 +36,13 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { showValue } from '../build/index.ts';
 
-/** The members of a type that any release of apache-arrow has, all unchecked. */
+/** A type of any release of apache-arrow. Classes fit it: it says the only member all types have. */
 export interface TypeLike {
   readonly typeId: number;
-  readonly [member: string]: unknown;
 }
+
+/** Its other members, of which none is checked. */
+type UncheckedType = TypeLike & { readonly [member: string]: unknown };
 
 export interface FieldLike {
   readonly name: string | null;
@@ -106,7 +108,7 @@ function rebuildMetadata(metadata: SchemaLike['metadata']): Map<string, string> 
 export function rebuildType(type: TypeLike, cache: TypeCache): DataType {
   const known = cache.get(type);
   if (known !== undefined) return known;
-  const made = isOwn(type) ? type : makeType(type, cache);
+  const made = isOwn(type) ? type : makeType(type as UncheckedType, cache);
   cache.set(type, made);
   return made;
 }
@@ -123,7 +125,7 @@ function isOwn(type: unknown): type is DataType {
   return childFields(plain).every(ownField);
 }
 
-function makeType(type: TypeLike, cache: TypeCache): DataType {
+function makeType(type: UncheckedType, cache: TypeCache): DataType {
   const number = (name: string): number => {
     const value = type[name];
     if (typeof value === 'number' && Number.isSafeInteger(value)) return value;

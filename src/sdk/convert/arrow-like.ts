@@ -157,7 +157,9 @@ export class ArrowRebuilder {
     if (vector.data.some((chunk) => chunk.nullCount > 0)) {
       throw new DirspaceError('TableSchemaValidation', 'A vector of rows must hold no null rows.');
     }
-    const fields = vector.type.children as readonly FieldLike[];
+    const { children: fields } = vector.type as TypeLike & {
+      readonly children: readonly FieldLike[];
+    };
     const schema = this.schema({ fields });
     const batches = vector.data.map((data) => ({ schema: { fields }, data }));
     return { schema, batches: this.#each(batches, schema) };

@@ -11,5 +11,5 @@ export {
   toRecordBatchStream,
 } from './data.ts';
 export type { VectorColumns } from './infer.ts';
-export { batchRows, collectRows, type Row } from './rows.ts';
+export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
 export { type SchemaInput, toSchema } from './schema-like.ts';

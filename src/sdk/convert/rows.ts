@@ -12,6 +12,12 @@ import { readRecords } from './read-column.ts';
  */
 export type Row = Record<string, unknown>;
 
+// biome-ignore lint/suspicious/noExplicitAny: programs read the members that they know are there
+type Unchecked = any;
+
+/** What queries answer where the program does not say its type of row: values are not checked. */
+export type AnyRow = Unchecked;
+
 /** The rows of one batch. They share no memory with it. */
 export function batchRows(batch: RecordBatch): Row[] {
   return readRecords(batch.schema.fields, batch.data.children, batch.numRows);

@@ -16,7 +16,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryTableRequest } from '../../protocol/index.ts';
-import { collectRows, type Row } from '../convert/index.ts';
+import { type AnyRow, collectRows } from '../convert/index.ts';
 import { atVersion, onBranch, type TableTarget } from '../handles/index.ts';
 
 /** Limits of one run of a query. */
@@ -35,7 +35,7 @@ export type SelectColumns =
   | Readonly<Record<string, string>>;
 
 /** Builders change the query they are called on and answer it. */
-export class QueryBase implements AsyncIterable<RecordBatch> {
+export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
   readonly #target: TableTarget;
   protected readonly request: QueryTableRequest;
 
@@ -91,9 +91,12 @@ export class QueryBase implements AsyncIterable<RecordBatch> {
     return arrowTable(stream.schema, batches);
   }
 
-  /** The rows as plain objects. */
-  async toArray(options: QueryExecutionOptions = {}): Promise<Row[]> {
-    return collectRows(await this.#run(options));
+  /**
+   * The rows as plain objects. Their type is the one that `openTable` or this call names, as in
+   * `toArray<{ id: number }>()`; the columns that come out are not compared with it.
+   */
+  async toArray<Result = RowType>(options: QueryExecutionOptions = {}): Promise<Result[]> {
+    return collectRows(await this.#run(options)) as Promise<Result[]>;
   }
 
   /** The schema of what comes out; reads no rows. */

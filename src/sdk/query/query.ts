@@ -3,6 +3,7 @@ import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, OrderBy } from '../../protocol/index.ts';
 import { isThenable } from '../build/index.ts';
+import type { AnyRow } from '../convert/index.ts';
 import { defined, type TableTarget } from '../handles/index.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 
@@ -31,7 +32,7 @@ export type IntoVector = Vector | PromiseLike<Vector>;
 export type QueryVectors = IntoVector | readonly IntoVector[];
 
 /** A query with a predicate. */
-export class FilteredQuery extends QueryBase {
+export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
   /** An SQL predicate; rows have to fit every one that was given. */
   where(predicate: string): this {
     const { filter } = this.request;
@@ -95,7 +96,7 @@ const isOrderings = (
 ): ordering is readonly ColumnOrdering[] => Array.isArray(ordering);
 
 /** The rows of a version, in row order unless `orderBy` says otherwise. */
-export class Query extends FilteredQuery {
+export class Query<RowType = AnyRow> extends FilteredQuery<RowType> {
   readonly #source: TableTarget;
 
   constructor(target: TableTarget) {
@@ -104,9 +105,9 @@ export class Query extends FilteredQuery {
   }
 
   /** The rows nearest to a vector, as a query of its own that keeps what was set so far. */
-  nearestTo(vector: QueryVectors): VectorQuery {
+  nearestTo(vector: QueryVectors): VectorQuery<RowType> {
     const { k, vector: _, ...kept } = this.request;
-    const query = new VectorQuery(this.#source, vector, kept);
+    const query = new VectorQuery<RowType>(this.#source, vector, kept);
     return k === Number.MAX_SAFE_INTEGER ? query : query.limit(k);
   }
 
@@ -119,7 +120,7 @@ export class Query extends FilteredQuery {
 const NEAREST = 10;
 
 /** The 10 nearest rows unless `limit` says otherwise, with their `_distance`. */
-export class VectorQuery extends FilteredQuery {
+export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
   readonly #vectors: (number[] | Promise<number[]>)[];
 
   constructor(target: TableTarget, vector: QueryVectors, kept: object = {}) {

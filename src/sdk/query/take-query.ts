@@ -2,12 +2,13 @@
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryColumns } from '../../protocol/index.ts';
+import type { AnyRow } from '../convert/index.ts';
 import { atVersion, defined, ownOr, type TableTarget } from '../handles/index.ts';
 import { pickRows } from './pick-rows.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 
 /** Rows named one by one: in the order asked for, repeats kept; those that are not there left out. */
-export class TakeQuery extends QueryBase {
+export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
   readonly #source: TableTarget;
   readonly #column: '_rowid' | '_rowoffset';
   readonly #values: readonly bigint[];

@@ -9,6 +9,7 @@ import {
   type IndexContent,
   unsupported,
 } from '../../protocol/index.ts';
+import type { AnyRow } from '../convert/index.ts';
 import { atVersion, type Defined, defined, onBranch, pages } from '../handles/index.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
 import { TableView } from './table-view.ts';
@@ -57,7 +58,7 @@ export interface IndexStatistics {
 
 const POLL_MS = 1000;
 
-export abstract class TableIndexes extends TableView {
+export abstract class TableIndexes<RowType = AnyRow> extends TableView<RowType> {
   /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
   async createIndex(column: string, options: IndexOptions = {}): Promise<void> {
     const target = this.writable(options, INDEX_OPTIONS);

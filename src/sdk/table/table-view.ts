@@ -10,6 +10,7 @@ import type {
   DescribeTableRequest,
   DescribeTableResponse,
 } from '../../protocol/index.ts';
+import type { AnyRow } from '../convert/index.ts';
 import {
   atVersion,
   branchMember,
@@ -39,7 +40,7 @@ interface Pin extends TableTarget {
   readonly schema: Schema;
 }
 
-export class TableView implements Disposable, AsyncDisposable {
+export class TableView<RowType = AnyRow> implements Disposable, AsyncDisposable {
   protected readonly home: Home;
   protected readonly lifetime: Lifetime;
   readonly #schemas = new SchemaCache();
@@ -140,35 +141,39 @@ export class TableView implements Disposable, AsyncDisposable {
     return tableStatistics(await this.home.catalog.getTableStats(request, options));
   }
 
-  query(): Query {
+  query(): Query<RowType> {
     this.lifetime.enter();
     return new Query(this.target);
   }
 
   /** The rows at these positions of this version, counted from 0. */
-  takeOffsets(offsets: readonly (bigint | number)[]): TakeQuery {
+  takeOffsets(offsets: readonly (bigint | number)[]): TakeQuery<RowType> {
     this.lifetime.enter();
     return new TakeQuery(this.target, '_rowoffset', rowNumbers(offsets, 'offset'));
   }
 
   /** The rows with these `_rowid` values. */
-  takeRowIds(rowIds: readonly (bigint | number)[]): TakeQuery {
+  takeRowIds(rowIds: readonly (bigint | number)[]): TakeQuery<RowType> {
     this.lifetime.enter();
     return new TakeQuery(this.target, '_rowid', rowNumbers(rowIds, 'row id'));
   }
 
-  vectorSearch(vector: QueryVectors): VectorQuery {
+  vectorSearch(vector: QueryVectors): VectorQuery<RowType> {
     return this.query().nearestTo(vector);
   }
 
   /** Searches by vector, or text columns by words. */
-  search(query: string, queryType?: string, ftsColumns?: string | readonly string[]): Query;
-  search(query: QueryVectors): VectorQuery;
+  search(
+    query: string,
+    queryType?: string,
+    ftsColumns?: string | readonly string[],
+  ): Query<RowType>;
+  search(query: QueryVectors): VectorQuery<RowType>;
   search(
     query: string | QueryVectors,
     _queryType?: string,
     columns?: string | readonly string[],
-  ): Query | VectorQuery {
+  ): Query<RowType> | VectorQuery<RowType> {
     if (typeof query !== 'string') return this.vectorSearch(query);
     return this.query().fullTextSearch(query, defined({ columns }));
   }

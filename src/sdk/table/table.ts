@@ -5,6 +5,7 @@
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { type CallOptions, unsupported } from '../../protocol/index.ts';
 import {
+  type AnyRow,
   type DataInput,
   hasSchema,
   isRepeatable,
@@ -72,19 +73,19 @@ export interface AddDataOptions extends CallOptions {
 }
 
 /** Reads and writes; what is read is said at `TableView`, indexes at `TableIndexes`. */
-export class Table extends TableIndexes {
+export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
   /**
    * Opens a table at a version, and so finds out that both are there. The handle stays on that very
    * table: once another has its name, every call rejects with TableNotFound.
    */
-  static async open(
+  static async open<RowType = AnyRow>(
     home: Home,
     named: OnTable,
     selection: VersionSelection = {},
     options?: CallOptions,
-  ): Promise<Table> {
+  ): Promise<Table<RowType>> {
     home.lifetime.enter(options);
-    const asked = new Table(home, named, selection.branch);
+    const asked = new Table<RowType>(home, named, selection.branch);
     if (followsNewest(selection)) {
       await asked.probe(options);
       return asked;
@@ -92,7 +93,7 @@ export class Table extends TableIndexes {
     // What a tag or a time means must be a version of the table that is opened.
     const found = await resolveSelection(() => asked.identified(options), selection, options);
     const isSame = found.branch === asked.newest.branch;
-    const table = isSame ? asked : new Table(home, onTable(asked.newest), found.branch);
+    const table = isSame ? asked : new Table<RowType>(home, onTable(asked.newest), found.branch);
     await table.pin(found, options);
     return table;
   }

@@ -1,0 +1,70 @@
+/** A program of a user as an ES module: what compiles here, and what has to be refused. */
+import * as arrow21 from 'apache-arrow';
+import * as arrow15 from 'apache-arrow-15';
+import * as arrow18 from 'apache-arrow-18';
+import { type Connection, connect, type Row, type Table } from 'dirspace';
+import { runConformance } from 'dirspace/conformance';
+import { createServer } from 'dirspace/server';
+
+interface User {
+  id: number;
+  name: string;
+}
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+const yes = <_Fact extends true>(): void => {};
+
+export async function rows(db: Connection): Promise<void> {
+  const plain: Table = await db.openTable('users');
+  const [first] = await plain.query().where('id > 1').toArray();
+  // Rows are `any` where the program does not say more, as LanceDB's are.
+  const text: string = first.name.toUpperCase();
+  const users = await db.openTable<User>('users');
+  const found = await users.query().toArray();
+  yes<Same<typeof found, User[]>>();
+  const near = await users.vectorSearch([1, 2]).limit(3).toArray();
+  yes<Same<typeof near, User[]>>();
+  const taken = await users.takeOffsets([1]).toArray();
+  yes<Same<typeof taken, User[]>>();
+  const some = await users.query().select(['id']).toArray<Pick<User, 'id'>>();
+  yes<Same<typeof some, { id: number }[]>>();
+  // @ts-expect-error: users have no such column
+  console.log(found[0]?.age, text);
+  const same: Table = users;
+  const row: Row | undefined = found[0] && { ...found[0] };
+  console.log(same.name, row);
+}
+
+export async function oldArrow(db: Connection, table: Table): Promise<void> {
+  const { Schema: S15, Field: F15, Int32: I15, Utf8: U15 } = arrow15;
+  const { Schema: S18, Field: F18, Int32: I18, Utf8: U18 } = arrow18;
+  const { Schema: S21, Field: F21, Int32: I21, Utf8: U21 } = arrow21;
+  const schema15 = new S15([new F15('id', new I15(), true)]);
+  const schema18 = new S18([new F18('id', new I18(), true)]);
+  const schema21 = new S21([new F21('id', new I21(), true)]);
+  await db.createEmptyTable('a', schema15);
+  await db.createEmptyTable('b', schema18);
+  await db.createEmptyTable('c', schema21);
+  for (const schema of [schema15, schema18, schema21]) {
+    await db.createTable('t', [], { schema });
+    await table.add([{ id: 1 }], { schema });
+    await table.addColumns(schema);
+  }
+  await table.addColumns(new F15('x', new U15(), true));
+  await table.addColumns([new F18('x', new U18(), true)]);
+  await table.addColumns([new F21('x', new U21(), true)]);
+  await table.alterColumns([{ path: 'id', dataType: new I15() }]);
+  await table.alterColumns([{ path: 'id', dataType: new I18() }]);
+  await table.alterColumns([{ path: 'id', dataType: new I21() }]);
+  await table.add(arrow15.tableFromArrays({ id: [1] }));
+  await table.add(arrow18.tableFromArrays({ id: [1] }));
+  await table.add(arrow21.tableFromArrays({ id: [1] }));
+  // @ts-expect-error: no schema
+  await db.createEmptyTable('d', 5);
+}
+
+export async function main(): Promise<void> {
+  const db = await connect({ uri: '/tmp/catalog' });
+  await rows(db);
+  console.log(createServer, runConformance);
+}
