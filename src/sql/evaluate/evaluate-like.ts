@@ -59,7 +59,7 @@ export function* likeInSteps(
   memory: BatchMemory,
 ): Generator<void, Uint8Array> {
   const isConstant = pattern.form === 'constant' && pattern.value !== null;
-  if (column.form !== 'bytes' || !isConstant || longest(column) <= LONG_BYTES) {
+  if (column.form !== 'bytes' || !isConstant || !hasLong(column)) {
     return evaluateLike(column, pattern, escaping, insensitive);
   }
   const like = compilePattern(String(pattern.value), escaping, insensitive);
@@ -80,12 +80,20 @@ export function* likeInSteps(
   return maskNulls(out, valid);
 }
 
-function longest({ starts, ends, length }: BytesColumn): number {
-  let most = 0;
-  for (let row = 0; row < length; row++) {
-    most = Math.max(most, (ends[row] as number) - (starts[row] as number));
+/** Rows that are looked at together where texts lie one after the other. */
+const BLOCK_ROWS = 64;
+
+/** Whether one of the texts is long. Many short ones are told by where blocks of them begin and end. */
+function hasLong({ starts, ends, length, dense }: BytesColumn): boolean {
+  const step = dense ? BLOCK_ROWS : 1;
+  for (let first = 0; first < length; first += step) {
+    const next = Math.min(length, first + step);
+    if ((ends[next - 1] as number) - (starts[first] as number) <= LONG_BYTES) continue;
+    for (let row = first; row < next; row++) {
+      if ((ends[row] as number) - (starts[row] as number) > LONG_BYTES) return true;
+    }
   }
-  return most;
+  return false;
 }
 
 /** A text in lower case: ASCII in steps, any other in one go as its letters depend on one another. */
