@@ -284,6 +284,23 @@ describe('the time is linear in the text', () => {
     expect(hostile.find(text.slice(0, 1000), false) !== null).toBe(text[99] === 'x');
   });
 
+  test('a step looks at a bounded number of instructions, and searches may alternate', () => {
+    const compiled = compileRegexp('(?:(a)|b){0,500}?(a*)$', '');
+    const texts = ['a'.repeat(6000), 'ab'.repeat(100) + 'a'.repeat(5000)];
+    const whole = texts.map((text) => compiled.find(text, true));
+    const found = texts.map((): readonly number[] => []);
+    let open = texts.map((text, at) => {
+      const each = (match: readonly number[]): void => {
+        found[at] = match;
+      };
+      return compiled.takeSearcher().inSteps(text, { groups: true, all: false, each });
+    });
+    let rounds = 0;
+    for (; open.length > 0; rounds++) open = open.filter((run) => run.next().done !== true);
+    expect(found).toEqual(whole);
+    expect(rounds).toBeGreaterThan(2);
+  });
+
   test('replacing all matches reads a text a bounded number of times', async () => {
     const replace = "regexp_replace(s, 'a+b|a', '-', 'g')";
     expect(await value(replace, 'a'.repeat(1000))).toBe('-'.repeat(1000));

@@ -7,6 +7,7 @@ import { systemEnv } from '../src/env.ts';
 import { type Connection, connect } from '../src/index.ts';
 import type { Table } from '../src/sdk/table/table.ts';
 import { memoryFs } from './helpers/memory-fs.ts';
+import { seeded } from './helpers/seeded.ts';
 
 const several = (count: number, of: (at: number) => string, joint: string): string =>
   Array.from({ length: count }, (_, at) => of(at)).join(joint);
@@ -98,6 +99,31 @@ test.each([
   await table.countRows(condition.replaceAll('3', '4'));
   const rounds = await roundsOf(() => table.countRows(condition));
   expect(rounds).toBeGreaterThan(3);
+});
+
+test.each([
+  ['replacing', "regexp_replace(repeat(s, 10000), '[\\w\\W]{1000}', '', 'g') = 'q'"],
+  ['replacing in a constant', "regexp_replace(repeat('a', 10000), '[\\w\\W]{999}', '', 'g') = s"],
+  ['finding groups', "regexp_match(repeat(s, 9000), '(?:(a)|b){0,500}?(a*)$') IS NULL"],
+  ['matching', "regexp_like(concat(t, s), '[ab]*a[ab]{900}c')"],
+  ['a pattern of the row', "regexp_like(concat(t, s), concat('[ab]*a[ab]{900}c', s))"],
+])('a regular expression ends its turn within a text: %s', async (_, condition) => {
+  const { db } = await opened(1);
+  const random = seeded(3);
+  const t = Array.from({ length: 8000 }, () => (random() < 0.5 ? 'a' : 'b')).join('');
+  const table = await db.createTable('one', [{ s: 'a', t }]);
+  await table.countRows("regexp_like(repeat(s, 2), '[bc]')");
+  const before = await roundsOf(() => table.countRows("regexp_like(repeat(s, 3), '[bc]')"));
+  expect(await roundsOf(() => table.countRows(condition))).toBeGreaterThan(before + 2);
+});
+
+test('two searches for one pattern go on side by side', async () => {
+  const { db } = await opened(1);
+  const table = await db.createTable('one', [{ s: 'a' }]);
+  const rest = (length: number): string =>
+    `regexp_replace(repeat(s, ${length}), '[\\w\\W]{1000}', '', 'g') = '${'a'.repeat(length - 5000)}'`;
+  const counts = [5001, 5007, 5011].map((length) => table.countRows(rest(length)));
+  expect(await Promise.all(counts)).toEqual([1, 1, 1]);
 });
 
 test('rows of long texts are gone through a few at a time', async () => {

@@ -40,6 +40,9 @@ export function fold(bound: Bound): Bound {
   if (bound.kind === 'column' || bound.kind === 'virtual') return bound;
   if (!children.every((child) => child.kind === 'literal')) return bound;
   if (bound.kind === 'list' && bound.items.length > 1000) return bound;
+  // What is gone through in steps is left to the rows, where there are steps.
+  if (bound.kind === 'call' && bound.run.inSteps !== undefined && children.some(isLong))
+    return bound;
   try {
     return literal(bound.type, evaluateConstant(bound), children.map(locationOf)[0]);
   } catch (error) {
@@ -52,6 +55,12 @@ export function fold(bound: Bound): Bound {
     return bound;
   }
 }
+
+/** Characters of a text that are gone through at once while an expression is bound. */
+const SHORT_TEXT = 256;
+
+const isLong = (bound: Bound): boolean =>
+  bound.kind === 'literal' && typeof bound.value === 'string' && bound.value.length > SHORT_TEXT;
 
 function foldLogic(bound: Extract<Bound, { kind: 'and' | 'or' }>): Bound {
   const decides = bound.kind === 'or';

@@ -64,7 +64,7 @@ const isApart = ({ form }: Column): boolean =>
 
 function evaluateNode(bound: Bound, frame: Frame): Column {
   if (frame.length > 1) {
-    const once = overDictionary(bound, frame);
+    const once = drained(overDictionary(bound, frame));
     if (once !== null) return once;
   }
   switch (bound.kind) {
@@ -95,7 +95,7 @@ export function* evaluateInSteps(bound: Bound, frame: Frame): Generator<void, Co
   }
   const { memory } = frame;
   const before = memory.used;
-  let column = frame.length > 1 ? overDictionary(bound, frame) : null;
+  let column = frame.length > 1 ? yield* overDictionary(bound, frame) : null;
   column ??= isLazy(bound)
     ? yield* lazyNode(bound, frame)
     : yield* appliedInSteps(bound, yield* childrenInSteps(bound, frame), frame);
@@ -386,7 +386,7 @@ function* evaluateCoalesce(
  * A tree over one dictionary column is evaluated once for every entry. Entries no row uses may make
  * it fail; then the rows are gone through after all.
  */
-function overDictionary(bound: Bound, frame: Frame): Column | null {
+function* overDictionary(bound: Bound, frame: Frame): Generator<void, Column | null> {
   if (bound.kind === 'literal' || bound.kind === 'column' || bound.kind === 'virtual') return null;
   const column = onlyDictionary(bound);
   if (column === null) return null;
@@ -395,7 +395,7 @@ function overDictionary(bound: Bound, frame: Frame): Column | null {
   let values: Column;
   const { used } = frame.memory;
   try {
-    values = evaluate(bound, dictionaryFrame(parts.values, frame.memory));
+    values = yield* evaluateInSteps(bound, dictionaryFrame(parts.values, frame.memory));
   } catch (error) {
     frame.memory.used = used;
     if (error instanceof DirspaceError) return null;

@@ -94,5 +94,6 @@ export function workOf(bound: Bound, { length, scale }: Rows): number {
   return nodes * VISIT_WORK + length * scale * weight;
 }
 
-/** Whether a tree is evaluated without a break. */
-export const isLight = (bound: Bound, rows: Rows): boolean => workOf(bound, rows) < LIGHT_WORK;
+/** Whether a tree is evaluated without a break. Patterns never are, as a text may be computed, and long. */
+export const isLight = (bound: Bound, rows: Rows): boolean =>
+  !weightOf(bound).uneven && workOf(bound, rows) < LIGHT_WORK;

@@ -6,7 +6,7 @@
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
-import { compileRegexp, type Found, type LinearRegexp } from '../regexp/index.ts';
+import { compileRegexp, type Found, type LinearRegexp, type Search } from '../regexp/index.ts';
 import {
   type Column,
   FALSE,
@@ -16,7 +16,7 @@ import {
   truthColumn,
   type Value,
 } from '../typed/index.ts';
-import { strict } from './rows.ts';
+import { strictInSteps } from './rows.ts';
 
 export { compileRegexp } from '../regexp/index.ts';
 
@@ -43,14 +43,18 @@ function constantPattern([, pattern, flags]: readonly Column[]): LinearRegexp | 
   return compileRegexp(pattern.value as string, (flags?.value ?? '') as string);
 }
 
-const likeByRow = strict(
-  'regexp_like',
-  (args) => {
-    const bytes = Buffer.from(args[0] as string);
-    return compiledFor(args, 2).matches(bytes, 0, bytes.length);
-  },
-  { fallible: true },
-);
+const likeByRow = strictInSteps('regexp_like', function* (args) {
+  const bytes = Buffer.from(args[0] as string);
+  const compiled = compiledFor(args, 2);
+  const matcher = compiled.takeMatcher();
+  const found = yield* matcher.inSteps(bytes, 0, bytes.length);
+  if (matcher.isTired) {
+    matcher.rest();
+    yield;
+  }
+  compiled.giveBack(matcher);
+  return found;
+});
 
 /** Text is read as it lies in its column. */
 const regexpLike: RowFunction = {
@@ -58,9 +62,6 @@ const regexpLike: RowFunction = {
   evaluate: (args, length, type, memory) => drained(regexpLikeInSteps(args, length, type, memory)),
   inSteps: regexpLikeInSteps,
 };
-
-/** Longer texts are gone through in steps. */
-const LONG_BYTES = 1 << 18;
 
 function* regexpLikeInSteps(
   args: readonly Column[],
@@ -71,19 +72,25 @@ function* regexpLikeInSteps(
   const [texts] = args;
   const compiled = texts?.form === 'bytes' ? constantPattern(args) : null;
   if (texts?.form !== 'bytes' || compiled === null) {
-    return likeByRow.evaluate(args, length, type, memory);
+    return yield* likeByRow.inSteps(args, length, type, memory);
   }
   const { data, starts, ends, valid } = texts;
   const truth = new Uint8Array(length);
+  const matcher = compiled.takeMatcher();
   for (let row = 0; row < length; row++) {
     if (valid !== null && valid[row] === 0) continue;
-    const [start, end] = [starts[row] as number, ends[row] as number];
-    const found =
-      end - start > LONG_BYTES
-        ? yield* compiled.matchesInSteps(data, start, end)
-        : compiled.matches(data, start, end);
+    let found = matcher.begin(data, starts[row] as number, ends[row] as number);
+    while (found === undefined) {
+      yield;
+      found = matcher.goOn();
+    }
     truth[row] = found ? TRUE : FALSE;
+    if (matcher.isTired) {
+      matcher.rest();
+      yield;
+    }
   }
+  compiled.giveBack(matcher);
   return truthColumn(maskNulls(truth, valid));
 }
 
@@ -131,47 +138,50 @@ function piecesFor(compiled: LinearRegexp, template: string): Piece[] {
 export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   regexp_like: regexpLike,
   /** The groups of the first match, or the whole match where there are none; else null. */
-  regexp_match: strict(
-    'regexp_match',
-    (args, _type, memory) => {
-      const compiled = compiledFor(args, 2);
-      const text = args[0] as string;
-      const found = compiled.find(text, true);
-      if (found === null) return null;
-      const { length } = compiled.groups;
+  regexp_match: strictInSteps('regexp_match', function* (args, _type, memory) {
+    const compiled = compiledFor(args, 2);
+    const text = args[0] as string;
+    const { length } = compiled.groups;
+    let parts: Value = null;
+    const each = (found: Found): void => {
       memory.take(LIST_BYTES + ITEM_BYTES * Math.max(1, length));
-      if (length === 0) return [partOf(text, found, 0)];
-      return Array.from({ length }, (_, at) => partOf(text, found, at + 1));
-    },
-    { fallible: true },
-  ),
-  regexp_replace: strict(
-    'regexp_replace',
-    (args, _type, memory) => {
-      const flags = (args[3] ?? '') as string;
-      const compiled = compiledFor(args, 3);
-      const text = args[0] as string;
-      const pieces = piecesFor(compiled, args[2] as string);
-      const groups = pieces.some((piece) => typeof piece === 'number' && piece > 0);
-      let made = '';
-      let last = 0;
-      const replace = (found: Found): void => {
-        const before = made.length;
-        made += text.slice(last, found[0]);
-        for (const piece of pieces) {
-          made += typeof piece === 'string' ? piece : (partOf(text, found, piece) ?? '');
-        }
-        memory.take(2 * (made.length - before));
-        last = found[1] as number;
-      };
-      if (flags.includes('g')) compiled.findAll(text, groups, replace);
-      else {
-        const found = compiled.find(text, groups);
-        if (found !== null) replace(found);
+      parts =
+        length === 0
+          ? [partOf(text, found, 0)]
+          : Array.from({ length }, (_, at) => partOf(text, found, at + 1));
+    };
+    yield* searched(compiled, text, { groups: true, all: false, each });
+    return parts;
+  }),
+  regexp_replace: strictInSteps('regexp_replace', function* (args, _type, memory) {
+    const all = ((args[3] ?? '') as string).includes('g');
+    const compiled = compiledFor(args, 3);
+    const text = args[0] as string;
+    const pieces = piecesFor(compiled, args[2] as string);
+    const groups = pieces.some((piece) => typeof piece === 'number' && piece > 0);
+    let made = '';
+    let last = 0;
+    const each = (found: Found): void => {
+      const before = made.length;
+      made += text.slice(last, found[0]);
+      for (const piece of pieces) {
+        made += typeof piece === 'string' ? piece : (partOf(text, found, piece) ?? '');
       }
-      memory.text(text.length - last);
-      return made + text.slice(last);
-    },
-    { fallible: true },
-  ),
+      memory.take(2 * (made.length - before));
+      last = found[1] as number;
+    };
+    yield* searched(compiled, text, { groups, all, work: PIECE_WORK * pieces.length, each });
+    memory.text(text.length - last);
+    return made + text.slice(last);
+  }),
 };
+
+/** Putting in a piece of a template, in characters that are searched meanwhile. */
+const PIECE_WORK = 8;
+
+function* searched(compiled: LinearRegexp, text: string, search: Search): Generator<void> {
+  const searcher = compiled.takeSearcher();
+  yield* searcher.inSteps(text, search);
+  if (searcher.isTired) yield searcher.rest();
+  compiled.giveBack(searcher);
+}

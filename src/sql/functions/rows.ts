@@ -4,6 +4,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
+import { drained } from '../../steps.ts';
 import {
   type Column,
   columnOf,
@@ -26,6 +27,40 @@ export function strict(
     name,
     fallible: options.fallible ?? false,
     evaluate: (args, length, type, memory) => mapRows(args, length, type, compute, memory),
+  };
+}
+
+/** The value of a row, in steps. */
+type ComputeInSteps = (
+  args: readonly Value[],
+  type: DataType,
+  memory: BatchMemory,
+) => Generator<void, Value>;
+
+type Stepped = RowFunction & Required<Pick<RowFunction, 'inSteps'>>;
+
+/** The same for values that may take long each. It may throw for some of them. */
+export function strictInSteps(name: string, compute: ComputeInSteps): Stepped {
+  function* inSteps(
+    args: readonly Column[],
+    length: number,
+    type: DataType,
+    memory: BatchMemory,
+  ): Generator<void, Column> {
+    const values: Value[] = [];
+    const isConstant = args.every((arg) => arg.form === 'constant') && length > 0;
+    const read = rowReader(args, memory);
+    for (let i = 0; i < (isConstant ? 1 : length); i++) {
+      const row = read(i);
+      values.push(row === null ? null : yield* compute(row, type, memory));
+    }
+    return isConstant ? constantColumn(type, values[0] ?? null, length) : columnOf(type, values);
+  }
+  return {
+    name,
+    fallible: true,
+    evaluate: (args, length, type, memory) => drained(inSteps(args, length, type, memory)),
+    inSteps,
   };
 }
 
@@ -66,20 +101,28 @@ export function mapRows(
     );
     return constantColumn(type, value, length);
   }
-  const readers = args.map((arg) => boundedReader(arg, memory));
+  const read = rowReader(args, memory);
   const values: Value[] = new Array(length);
-  const row: Value[] = new Array(args.length);
   for (let i = 0; i < length; i++) {
-    let missing = false;
-    for (let k = 0; k < readers.length; k++) {
-      const value = readers[k]?.(i) ?? null;
-      if (value === null) {
-        missing = true;
-        break;
-      }
-      row[k] = value;
-    }
-    values[i] = missing ? null : compute(row, type, memory);
+    const row = read(i);
+    values[i] = row === null ? null : compute(row, type, memory);
   }
   return columnOf(type, values);
+}
+
+/** Reads the arguments of a row into the same array again and again; null where one of them is. */
+function rowReader(
+  args: readonly Column[],
+  memory: BatchMemory,
+): (at: number) => readonly Value[] | null {
+  const readers = args.map((arg) => boundedReader(arg, memory));
+  const row: Value[] = new Array(args.length);
+  return (at) => {
+    for (let k = 0; k < readers.length; k++) {
+      const value = readers[k]?.(at) ?? null;
+      if (value === null) return null;
+      row[k] = value;
+    }
+    return row;
+  };
 }

@@ -42,7 +42,9 @@ export class Automaton {
   readonly #entry: number;
   readonly #ordered: boolean;
   readonly #most: number;
-  readonly #ids = new Map<string, number>();
+  /** The last state of those whose instructions have a hash, and for each state the one before it. */
+  readonly #ids = new Map<number, number>();
+  readonly #others: number[] = [];
   /** Rows of the states at the start of a search, by the kind of the character before. */
   readonly #starts = new Int32Array(4);
   #states: State[] = [];
@@ -51,10 +53,13 @@ export class Automaton {
   readonly #seen: Uint32Array;
   readonly #stack: Int32Array;
   readonly #chars: Int32Array;
+  readonly #taken: Uint32Array;
   #walk = 0;
   readonly #pattern: string;
   #work = 0;
   #length = 0;
+  /** Instructions passed to find out successors since its reader set it back, for steps to end by. */
+  spent = 0;
 
   /**
    * Starts at instruction `entry`. `ordered`: by priority, cut off at the first match, as a search
@@ -72,6 +77,7 @@ export class Automaton {
     this.#seen = new Uint32Array(size);
     this.#stack = new Int32Array(2 * size + 2);
     this.#chars = new Int32Array(size);
+    this.#taken = new Uint32Array(size);
     this.#reset();
   }
 
@@ -122,12 +128,17 @@ export class Automaton {
 
   #row(alive: Int32Array, before: number): number {
     if (alive.length === 0) return DEAD;
-    const key = `${before},${alive.join()}`;
-    let id = this.#ids.get(key);
-    if (id === undefined) {
+    const hash = hashOf(alive, before);
+    const last = this.#ids.get(hash) ?? -1;
+    let id = last;
+    while (id >= 0 && !isState(this.#states[id] as State, alive, before)) {
+      id = this.#others[id] as number;
+    }
+    if (id < 0) {
       id = this.#states.push({ alive, before }) - 1;
       this.#alive += alive.length;
-      this.#ids.set(key, id);
+      this.#ids.set(hash, id);
+      this.#others[id] = last;
       const needed = (id + 1) * this.stride;
       if (needed > this.table.length) {
         const table = new Int32Array(Math.min(this.#most + 1, 2 * (id + 1)) * this.stride);
@@ -145,7 +156,7 @@ export class Automaton {
   ): { alive: Int32Array; before: number; matched: 0 | 1 } {
     const { ops, x, y, members, alphabet, asserts, backward } = this.program;
     const after = alphabet.kinds[symbol] as number;
-    const [seen, stack, chars] = [this.#seen, this.#stack, this.#chars];
+    const [seen, stack, chars, taken] = [this.#seen, this.#stack, this.#chars, this.#taken];
     const walk = ++this.#walk;
     if (this.#work > MAX_WORK) {
       refusePattern(
@@ -169,8 +180,11 @@ export class Automaton {
           stack[top++] = y[at] as number;
           stack[top++] = x[at] as number;
         } else if (op === CHAR) {
-          if ((members[y[at] as number] as Uint8Array)[symbol] === 1)
-            chars[count++] = x[at] as number;
+          const next = x[at] as number;
+          if ((members[y[at] as number] as Uint8Array)[symbol] === 1 && taken[next] !== walk) {
+            taken[next] = walk;
+            chars[count++] = next;
+          }
         } else if (op === MATCH) {
           matched = 1;
           if (this.#ordered) break search;
@@ -181,7 +195,21 @@ export class Automaton {
       }
     }
     this.#work += visits;
-    const next = Int32Array.from(new Set(chars.subarray(0, count)));
+    this.spent += visits;
+    const next = chars.slice(0, count);
     return { alive: this.#ordered ? next : next.sort(), before: asserts ? after : EDGE, matched };
   }
+}
+
+/** Of the instructions of a state, by FNV-1a. */
+function hashOf(alive: Int32Array, before: number): number {
+  let hash = 0x811c9dc5 ^ before;
+  for (let k = 0; k < alive.length; k++) hash = Math.imul(hash ^ (alive[k] as number), 0x01000193);
+  return hash;
+}
+
+function isState(state: State, alive: Int32Array, before: number): boolean {
+  if (state.before !== before || state.alive.length !== alive.length) return false;
+  for (let k = 0; k < alive.length; k++) if (state.alive[k] !== alive[k]) return false;
+  return true;
 }

@@ -3,12 +3,13 @@
  * of DataFusion's functions; what is bounded is refused with its reason when a pattern is compiled.
  * Some of those compiled last are kept, with the states found out so far.
  */
-import { Automaton } from './automaton.ts';
-import { programsOf } from './program.ts';
-import { type Found, matchesInSteps, matchesUtf8, Searcher } from './search.ts';
+import { drained } from '../../steps.ts';
+import { type Programs, programsOf } from './program.ts';
+import { Matcher, type Search, Searcher } from './search.ts';
 import { type Node, type ParsedPattern, parsePattern } from './syntax.ts';
+import type { Found } from './text.ts';
 
-export type { Found } from './search.ts';
+export type { Found } from './text.ts';
 
 const MAX_KEPT = 16;
 const kept = new Map<string, LinearRegexp>();
@@ -39,42 +40,67 @@ export class LinearRegexp {
   /** How many states its automaton has before it is made deterministic: what a step takes at worst. */
   readonly states: number;
   readonly #parsed: ParsedPattern;
-  readonly #searcher: Searcher;
-  readonly #any: Automaton;
+  readonly #programs: Programs;
   readonly #pattern: string;
+  // Those that no search has at the moment: one may be going on in steps while another begins.
+  #searcher: Searcher | undefined;
+  #matcher: Matcher | undefined;
 
   constructor(pattern: string, flags: string) {
     this.#pattern = pattern;
     this.#parsed = parsePattern(pattern, flags);
     this.groups = this.#parsed.groups;
-    const programs = programsOf(this.#parsed, pattern);
-    this.states = programs.forward.ops.length;
-    this.#searcher = new Searcher(programs, pattern);
-    this.#any = new Automaton(programs.forward, programs.forward.search, false, pattern);
+    this.#programs = programsOf(this.#parsed, pattern);
+    this.states = this.#programs.forward.ops.length;
+  }
+
+  /** What tells whether texts match, for the caller alone until it is given back. */
+  takeMatcher(): Matcher {
+    const matcher = this.#matcher ?? new Matcher(this.#programs, this.#pattern);
+    this.#matcher = undefined;
+    return matcher;
+  }
+
+  /** What finds matches, for the caller alone until it is given back. */
+  takeSearcher(): Searcher {
+    const searcher = this.#searcher ?? new Searcher(this.#programs, this.#pattern);
+    this.#searcher = undefined;
+    return searcher;
+  }
+
+  /** Keeps the states that were found out for whoever is next. */
+  giveBack(tool: Matcher | Searcher): void {
+    if (tool instanceof Matcher) this.#matcher = tool;
+    else this.#searcher = tool;
   }
 
   /** Whether UTF-8 text has a match. */
   matches(data: Uint8Array, start: number, end: number): boolean {
-    this.#any.begin(end - start);
-    return matchesUtf8(this.#any, data, start, end);
-  }
-
-  /** The same in steps, for a long text: with states of its own, as others may ask meanwhile. */
-  matchesInSteps(data: Uint8Array, start: number, end: number): Generator<void, boolean> {
-    const { program } = this.#any;
-    const own = new Automaton(program, program.search, false, this.#pattern);
-    own.begin(end - start);
-    return matchesInSteps(own, data, start, end);
+    const matcher = this.takeMatcher();
+    const found = drained(matcher.inSteps(data, start, end));
+    this.giveBack(matcher);
+    return found;
   }
 
   /** The first match; positions of groups only where `groups` asks for them. */
   find(text: string, groups: boolean): Found | null {
-    return this.#searcher.find(text, groups);
+    let first: Found | null = null;
+    const each = (found: Found): void => {
+      first = found;
+    };
+    this.#search(text, { groups, all: false, each });
+    return first;
   }
 
   /** Calls `each` with all matches from left to right. */
   findAll(text: string, groups: boolean, each: (found: Found) => void): void {
-    this.#searcher.findAll(text, groups, each);
+    this.#search(text, { groups, all: true, each });
+  }
+
+  #search(text: string, search: Search): void {
+    const searcher = this.takeSearcher();
+    drained(searcher.inSteps(text, search));
+    this.giveBack(searcher);
   }
 
   /** The pattern as plain text between the edges it holds to; null where it is more than that. */

@@ -3,183 +3,227 @@
  * groups do. Matches are the leftmost ones, and of these the one that comes first by the order of
  * branches and repeats. UTF-8 is read as it lies, strings by their code points.
  */
-import { DirspaceError } from '../../errors.ts';
 import { Automaton, DEAD } from './automaton.ts';
-import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, type Programs, SPLIT } from './program.ts';
+import { GroupSearch } from './groups.ts';
+import { EDGE, type Programs } from './program.ts';
 import { refusePattern } from './syntax.ts';
+import { type Found, kindAt, kindBefore, pointAt, pointBefore, sizeAt, widthAt } from './text.ts';
 
-/** Whether `data[start..end)` has a match. What is no UTF-8 counts as one character a byte. */
-export function matchesUtf8(
-  automaton: Automaton,
-  data: Uint8Array,
-  start: number,
-  end: number,
-): boolean {
-  const { alphabet } = automaton.program;
-  const { ascii } = alphabet;
-  let { table } = automaton;
-  let row = automaton.start(EDGE);
-  for (let at = start; at < end; ) {
-    const byte = data[at] as number;
-    let symbol: number;
-    if (byte < 0x80) {
-      symbol = ascii[byte] as number;
-      at++;
-    } else {
-      const size = sizeAt(data, at, end);
-      symbol = alphabet.classOf(pointAt(data, at, size));
-      at += size;
-    }
-    let transition = table[row + symbol] as number;
-    if (transition < 0) {
-      transition = automaton.step(row, symbol);
-      table = automaton.table;
-    }
-    if ((transition & 1) === 1) return true;
-    row = transition >> 1;
-    if (row === DEAD) return false;
+/** Characters passed and instructions looked at in one step: a few milliseconds. */
+const STEP_WORK = 1 << 18;
+
+/** Says whether UTF-8 texts have a match, one text after another, each in as many steps as it takes. */
+export class Matcher {
+  readonly #automaton: Automaton;
+  #data: Uint8Array = NOTHING;
+  #at = 0;
+  #end = 0;
+  #row = DEAD;
+  /** Characters passed since the last step ended. */
+  #passed = 0;
+
+  constructor({ forward }: Programs, pattern: string) {
+    this.#automaton = new Automaton(forward, forward.search, false, pattern);
   }
-  return (automaton.next(row, alphabet.size) & 1) === 1;
-}
 
-/** Bytes that are read between two steps. */
-const STEP_BYTES = 1 << 18;
+  /** Whether `data[start..end)` has a match. What is no UTF-8 counts as one character a byte. */
+  *inSteps(data: Uint8Array, start: number, end: number): Generator<void, boolean> {
+    for (let found = this.begin(data, start, end); ; found = this.goOn()) {
+      if (found !== undefined) return found;
+      yield;
+    }
+  }
 
-/** The same in steps, for a long text. No one else may use the automaton until it has ended. */
-export function* matchesInSteps(
-  automaton: Automaton,
-  data: Uint8Array,
-  start: number,
-  end: number,
-): Generator<void, boolean> {
-  const { alphabet } = automaton.program;
-  let row = automaton.start(EDGE);
-  for (let at = start; at < end; ) {
-    const stop = Math.min(end, at + STEP_BYTES);
-    while (at < stop) {
-      const size = sizeAt(data, at, end);
+  /** The same without a break where it takes one step; undefined where it has to `goOn`. */
+  begin(data: Uint8Array, start: number, end: number): boolean | undefined {
+    this.#automaton.begin(end - start);
+    this.#data = data;
+    this.#at = start;
+    this.#end = end;
+    this.#row = this.#automaton.start(EDGE);
+    return this.#read();
+  }
+
+  goOn(): boolean | undefined {
+    this.rest();
+    return this.#read();
+  }
+
+  /** Whether a step should end before the next text. */
+  get isTired(): boolean {
+    return this.#passed + this.#automaton.spent >= STEP_WORK;
+  }
+
+  /** Ends a step. */
+  rest(): void {
+    this.#passed = 0;
+    this.#automaton.spent = 0;
+  }
+
+  #read(): boolean | undefined {
+    const automaton = this.#automaton;
+    const { alphabet } = automaton.program;
+    const { ascii } = alphabet;
+    const [data, end, from] = [this.#data, this.#end, this.#at];
+    let { table } = automaton;
+    let row = this.#row;
+    let at = from;
+    for (let stop = Math.min(end, from + STEP_WORK); at < stop; ) {
       const byte = data[at] as number;
-      const symbol = alphabet.classOf(byte < 0x80 ? byte : pointAt(data, at, size));
-      at += size;
-      const transition = automaton.next(row, symbol);
-      if ((transition & 1) === 1) return true;
-      row = transition >> 1;
-      if (row === DEAD) return false;
+      let symbol: number;
+      if (byte < 0x80) {
+        symbol = ascii[byte] as number;
+        at++;
+      } else {
+        const size = sizeAt(data, at, end);
+        symbol = alphabet.classOf(pointAt(data, at, size));
+        at += size;
+      }
+      let transition = table[row + symbol] as number;
+      if (transition < 0) {
+        transition = automaton.step(row, symbol);
+        table = automaton.table;
+        if (automaton.spent >= STEP_WORK) stop = at;
+      }
+      row = (transition & 1) === 1 ? MATCHED : transition >> 1;
+      if (row <= DEAD) break;
     }
-    yield;
+    this.#passed += at - from;
+    if (row > DEAD && at < end) {
+      this.#at = at;
+      this.#row = row;
+      return undefined;
+    }
+    this.#data = NOTHING;
+    return row === MATCHED || (row !== DEAD && (automaton.next(row, alphabet.size) & 1) === 1);
   }
-  return (automaton.next(row, alphabet.size) & 1) === 1;
 }
 
-/** Bytes of the character at `at`, 1 where it is none. */
-function sizeAt(data: Uint8Array, at: number, end: number): number {
-  const lead = data[at] as number;
-  const size = lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
-  if (at + size > end) return 1;
-  for (let k = 1; k < size; k++) if (((data[at + k] as number) & 0xc0) !== 0x80) return 1;
-  return size;
-}
-
-const REPLACEMENT = 0xfffd;
-
-function pointAt(data: Uint8Array, at: number, size: number): number {
-  const lead = data[at] as number;
-  if (size === 1) return REPLACEMENT;
-  let point = lead & (0xff >> (size + 1));
-  for (let k = 1; k < size; k++) point = (point << 6) | ((data[at + k] as number) & 0x3f);
-  return point;
-}
-
-/** Where a match lies: two positions for the whole and for each group, -1 for one that took no part. */
-export type Found = readonly number[];
+const NOTHING = new Uint8Array(0);
+/** In place of a row of the table. */
+const MATCHED = -1;
 
 /** Characters that searches of one text may pass in all: so much, and so often its length. */
 const STEPS = 1 << 20;
 const PASSES = 64;
 
-/** Bits of instructions at positions that the search for groups may note. */
-const MAX_VISITED = 1 << 26;
+/** Work of telling of a match, in characters passed. */
+const FOUND_WORK = 32;
 
-/** The automata of one pattern for strings, made when they are first needed. */
+export interface Search {
+  /** Whether positions of groups are asked for. */
+  readonly groups: boolean;
+  /** All matches from left to right, or the first one. One without characters right behind another is none. */
+  readonly all: boolean;
+  /** What `each` does, in parts that take as long as a character takes. */
+  readonly work?: number;
+  each(found: Found): void;
+}
+
+/** The automata of one pattern for strings, for one search at a time. */
 export class Searcher {
   readonly #programs: Programs;
   readonly #pattern: string;
-  #ends: Automaton | undefined;
+  readonly #ends: Automaton;
   #starts: Automaton | undefined;
-  #visited = new Uint32Array(0);
-  readonly #stack: number[] = [];
-  /** Characters that the last search passed. */
+  #groups: GroupSearch | undefined;
+  /** Characters that the search for an end passed. */
   #passed = 0;
+  /** Work done since the last step ended, without that of the automata. */
+  #spent = 0;
+  // Where the search for an end, then the one for its start, goes on.
+  #at = 0;
+  #row = DEAD;
+  #found = -1;
 
   constructor(programs: Programs, pattern: string) {
+    const { forward } = programs;
     this.#programs = programs;
     this.#pattern = pattern;
-  }
-
-  /** The first match. @throws InvalidInput for one that is too long for the search for its groups */
-  find(text: string, groups: boolean): Found | null {
-    const span = this.#span(text, 0);
-    return span && this.#found(text, span, groups);
+    this.#ends = new Automaton(forward, forward.search, true, pattern);
   }
 
   /**
-   * Calls `each` with all matches from left to right. One without characters right behind another is
-   * none. The time is bounded by the length of the text, as each search could read to its end.
-   * @throws InvalidInput
+   * Searches one text, in steps. The time is bounded by the length of the text, as the search for each
+   * match could read to its end. @throws InvalidInput
    */
-  findAll(text: string, groups: boolean, each: (found: Found) => void): void {
+  *inSteps(text: string, { groups, all, work = 0, each }: Search): Generator<void> {
     const { length } = text;
+    const { forward, backward } = this.#programs;
+    this.#ends.begin(length);
+    this.#starts?.begin(length);
     let last = -1;
     let steps = STEPS + PASSES * length;
     for (let from = 0; from <= length; ) {
-      const span = this.#span(text, from);
-      if (span === null) return;
-      const [start, end] = span as [number, number];
-      steps -= this.#passed;
-      if (steps < 0) {
-        this.#refuse(`to search a text of ${length} characters anew for each match takes too long`);
+      this.#row = this.#ends.start(kindBefore(forward, text, from));
+      this.#at = from;
+      this.#found = -1;
+      while (!this.#readForward(text)) yield this.rest();
+      const end = this.#found;
+      this.#passed = this.#at - from;
+      if (end < 0) return;
+      if (this.#starts === undefined) {
+        this.#starts = new Automaton(backward, backward.start, false, this.#pattern);
+        this.#starts.begin(length);
       }
+      this.#passed += end - from;
+      steps -= this.#passed;
+      if (all && steps < 0) {
+        refusePattern(
+          this.#pattern,
+          `to search a text of ${length} characters anew for each match takes too long`,
+        );
+      }
+      this.#row = this.#starts.start(kindAt(backward, text, end));
+      this.#at = end;
+      this.#found = end;
+      while (!this.#readBackward(this.#starts, text, from)) yield this.rest();
+      const start = this.#found;
+      this.#spent += FOUND_WORK;
       if (start === end && end === last) {
         from = end + widthAt(text, end);
         continue;
       }
+      if (groups && forward.slots > 2) {
+        this.#groups ??= new GroupSearch(forward, this.#pattern);
+        this.#spent += this.#groups.begin(text, start, end);
+        let found = this.#groups.goOn(STEP_WORK);
+        for (; found === null; found = this.#groups.goOn(STEP_WORK)) yield this.rest();
+        this.#spent += this.#groups.passed;
+        each(found);
+      } else each([start, end]);
+      if (!all) return;
+      this.#spent += work;
+      if (this.isTired) yield this.rest();
       last = end;
       from = end;
-      each(this.#found(text, span, groups));
     }
   }
 
-  #found(text: string, span: Found, groups: boolean): Found {
-    if (!groups || this.#programs.forward.slots === 2) return span;
-    return this.#groups(text, span[0] as number, span[1] as number);
+  /** Whether a step should end before the next text. */
+  get isTired(): boolean {
+    return this.#spent + this.#ends.spent + (this.#starts?.spent ?? 0) >= STEP_WORK;
   }
 
-  #refuse(why: string): never {
-    return refusePattern(this.#pattern, why);
+  /** Ends a step. */
+  rest(): void {
+    this.#spent = 0;
+    this.#ends.spent = 0;
+    if (this.#starts !== undefined) this.#starts.spent = 0;
   }
 
-  #span(text: string, from: number): Found | null {
-    const { forward, backward } = this.#programs;
-    this.#ends ??= new Automaton(forward, forward.search, true, this.#pattern);
-    if (from === 0) this.#ends.begin(text.length);
-    const end = this.#endOf(this.#ends, text, from);
-    if (end < 0) return null;
-    this.#starts ??= new Automaton(backward, backward.start, false, this.#pattern);
-    if (from === 0) this.#starts.begin(text.length);
-    this.#passed += end - from;
-    return [startOf(this.#starts, text, from, end), end];
-  }
-
-  /** Where the first match at `from` or after it ends, -1 where there is none. */
-  #endOf(automaton: Automaton, text: string, from: number): number {
+  /** Goes on to where the first match ends; false where the step ends before. */
+  #readForward(text: string): boolean {
+    const automaton = this.#ends;
     const { alphabet } = automaton.program;
     const { ascii } = alphabet;
     const { length } = text;
     let { table } = automaton;
-    let row = automaton.start(kindBefore(automaton.program, text, from));
-    let end = -1;
-    let at = from;
-    while (at < length) {
+    let row = this.#row;
+    let end = this.#found;
+    let at = this.#at;
+    const from = at;
+    for (let stop = Math.min(length, at + STEP_WORK); at < stop; ) {
       const unit = text.charCodeAt(at);
       let size = 1;
       let symbol: number;
@@ -193,108 +237,40 @@ export class Searcher {
       if (transition < 0) {
         transition = automaton.step(row, symbol);
         table = automaton.table;
+        if (automaton.spent >= STEP_WORK) stop = at;
       }
       if ((transition & 1) === 1) end = at;
       row = transition >> 1;
       if (row === DEAD) break;
       at += size;
     }
-    if (row !== DEAD && (automaton.next(row, alphabet.size) & 1) === 1) end = at;
-    this.#passed = at - from;
-    return end;
+    this.#spent += at - from;
+    if (row !== DEAD && at >= length && (automaton.next(row, alphabet.size) & 1) === 1) end = at;
+    this.#row = row;
+    this.#at = at;
+    this.#found = end;
+    return row === DEAD || at >= length;
   }
 
-  /** Where the groups of the match between two positions lie: its paths by priority, each step once. */
-  #groups(text: string, start: number, end: number): Found {
-    const program = this.#programs.forward;
-    const { ops, x, y, members, alphabet, slots } = program;
-    const length = end - start + 1;
-    const bits = length * ops.length;
-    if (bits > MAX_VISITED) {
-      this.#refuse(
-        `its match of ${length - 1} characters is too long for the groups of an automaton of ${ops.length} states (at most ${Math.floor(MAX_VISITED / ops.length)})`,
-      );
+  /**
+   * Goes on, from where a match ends, to where the longest one begins, not before `from`; false where
+   * the step ends before.
+   */
+  #readBackward(automaton: Automaton, text: string, from: number): boolean {
+    const { alphabet } = automaton.program;
+    const began = this.#at;
+    for (let at = began; this.#row !== DEAD; ) {
+      const point = at === 0 ? -1 : pointBefore(text, at);
+      const symbol = point < 0 ? alphabet.size : alphabet.classOf(point);
+      const transition = automaton.next(this.#row, symbol);
+      if ((transition & 1) === 1) this.#found = at;
+      if (at <= from) break;
+      this.#row = transition >> 1;
+      at -= point > 0xffff ? 2 : 1;
+      this.#at = at;
+      this.#spent++;
+      if (this.#spent >= 2 * STEP_WORK || automaton.spent >= STEP_WORK) return false;
     }
-    const words = (bits >> 5) + 1;
-    if (this.#visited.length < words) this.#visited = new Uint32Array(words);
-    else this.#visited.fill(0, 0, words);
-    const visited = this.#visited;
-    const found = new Array<number>(slots).fill(-1);
-    // Pairs: an instruction and a position to go on at, or a slot and what it was before.
-    const stack = this.#stack;
-    stack[0] = program.start;
-    stack[1] = start;
-    for (let top = 2; top > 0; ) {
-      let position = stack[--top] as number;
-      let at = stack[--top] as number;
-      if (at < 0) {
-        found[~at] = position;
-        continue;
-      }
-      for (;;) {
-        const bit = at * length + position - start;
-        const mask = 1 << (bit & 31);
-        if (((visited[bit >> 5] as number) & mask) !== 0) break;
-        visited[bit >> 5] = (visited[bit >> 5] as number) | mask;
-        const op = ops[at];
-        if (op === CHAR) {
-          if (position >= end) break;
-          const point = text.codePointAt(position) as number;
-          if ((members[y[at] as number] as Uint8Array)[alphabet.classOf(point)] === 0) break;
-          position += point > 0xffff ? 2 : 1;
-        } else if (op === SPLIT) {
-          stack[top++] = y[at] as number;
-          stack[top++] = position;
-        } else if (op === ASSERT) {
-          const [before, after] = [
-            kindBefore(program, text, position),
-            kindAt(program, text, position),
-          ];
-          if (!holds(y[at] as number, before, after)) break;
-        } else if (op === MATCH) return found;
-        else {
-          const slot = y[at] as number;
-          stack[top++] = ~slot;
-          stack[top++] = found[slot] as number;
-          found[slot] = position;
-        }
-        at = x[at] as number;
-      }
-    }
-    throw new DirspaceError('Internal', `A match of '${this.#pattern}' was lost`);
+    return true;
   }
-}
-
-const widthAt = (text: string, at: number): number =>
-  (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-
-/** The code point before `at`, which is not 0. */
-function pointBefore(text: string, at: number): number {
-  const pair = at > 1 ? (text.codePointAt(at - 2) as number) : 0;
-  return pair > 0xffff ? pair : text.charCodeAt(at - 1);
-}
-
-function kindBefore({ alphabet }: Program, text: string, at: number): number {
-  return at === 0 ? EDGE : (alphabet.kinds[alphabet.classOf(pointBefore(text, at))] as number);
-}
-
-function kindAt({ alphabet }: Program, text: string, at: number): number {
-  const point = text.codePointAt(at);
-  return point === undefined ? EDGE : (alphabet.kinds[alphabet.classOf(point)] as number);
-}
-
-/** Where the longest match begins that ends at `end`, not before `from`. */
-function startOf(automaton: Automaton, text: string, from: number, end: number): number {
-  const { alphabet } = automaton.program;
-  let row = automaton.start(kindAt(automaton.program, text, end));
-  let start = end;
-  for (let at = end; row !== DEAD; ) {
-    const point = at === 0 ? -1 : pointBefore(text, at);
-    const transition = automaton.next(row, point < 0 ? alphabet.size : alphabet.classOf(point));
-    if ((transition & 1) === 1) start = at;
-    if (at <= from) break;
-    row = transition >> 1;
-    at -= point > 0xffff ? 2 : 1;
-  }
-  return start;
 }
