@@ -368,6 +368,18 @@ const RIGHT: Readonly<Record<string, readonly [() => Behaviour, number, (readonl
     on(/^(namespace\/[^/]+\/(table\/)?list|table|table\/[^/]+\/version\/list)$/, onePerPage),
     118,
   ],
+  'answers the columns of rows in another order': [
+    on(TABLE('query'), async ({ pass }) => {
+      const response = await pass();
+      if (!response.ok || isJson(response)) return response;
+      const found = tableFromIPC(new Uint8Array(await response.arrayBuffer()));
+      const names = found.schema.fields.map(({ name }) => name).toReversed();
+      const bytes = tableToIPC(found.select(names), 'file');
+      const headers = { 'content-type': response.headers.get('content-type') ?? '' };
+      return new Response(bytes as Uint8Array<ArrayBuffer>, { status: 200, headers });
+    }),
+    118,
+  ],
   'answers members of its own beside the known ones': [everyAnswer(withMembers), 118],
   'answers errors with a code and nothing else': [
     everyAnswer((body, { ok }) => (ok ? body : { code: (body as { code: number }).code })),

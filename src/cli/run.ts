@@ -10,7 +10,6 @@ import { COMMANDS } from './commands.ts';
 import { explained, type TypedIds } from './hints.ts';
 import { printAnswer } from './print.ts';
 import { type Request, readArguments } from './program.ts';
-import { showProgress } from './progress.ts';
 import { errorText } from './report-error.ts';
 import {
   type Call,
@@ -23,6 +22,7 @@ import {
   SqlError,
   type Surroundings,
   showAsTyped,
+  showProgress,
   type Terminals,
   untilInterrupted,
 } from './terminal/index.ts';

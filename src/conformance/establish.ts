@@ -2,7 +2,10 @@
  * Whether an address is that of a server of the protocol at all. A web server that answers every path
  * with 404, or with a page, would pass for one that implements no operation.
  */
+
+import type { Env } from '../env.ts';
 import { ERROR_KINDS, isDirspaceError } from '../errors.ts';
+import type { OperationName } from '../protocol/index.ts';
 import type { Exchange, Stop, Target } from './kit/index.ts';
 
 /** Requests that change nothing, whose answers have a member that nothing else would answer. */
@@ -19,7 +22,12 @@ const DESCRIPTIONS = ['DescribeTable', 'DescribeNamespace'] as const;
  * form: with what its response model says, or with an error that has a code of the protocol and the
  * status of that code. "Unsupported" alone shows nothing: a wrong path of such a server is answered so.
  */
-export async function establish(target: Target, missing: string): Promise<Stop | undefined> {
+export async function establish(
+  target: Target,
+  missing: string,
+  signal?: AbortSignal,
+): Promise<Stop | undefined> {
+  let late = 0;
   let last: Exchange | undefined;
   const record = (exchange: Exchange): void => {
     last = exchange;
@@ -27,18 +35,21 @@ export async function establish(target: Target, missing: string): Promise<Stop |
   const seen: Partial<Record<Stop['cause'], string>> = {};
   const descriptions = DESCRIPTIONS.map((operation) => [operation, { id: [missing] }] as const);
   for (const [operation, request] of [...LISTS, ...descriptions]) {
-    const error: unknown = await target.call(operation, request as never, undefined, record).then(
-      () => undefined,
-      (failure: unknown) => failure,
-    );
+    const error: unknown = await target
+      .call(operation, request as never, undefined, record, signal)
+      .then(
+        () => undefined,
+        (failure: unknown) => failure,
+      );
     const isList = LISTS.some(([name]) => name === operation);
     const cause = causeOf(error);
     const isSpoken = error === undefined ? isList : isProtocolError(error);
     if (cause === 'other protocol' && isSpoken) return undefined;
     const asked = `${last?.request ?? operation} was answered with ${last?.answer ?? String(error)}`;
     seen[cause] ??= cause === 'unanswered' && isDirspaceError(error) ? error.message : asked;
-    // Nothing listens there, or it hangs: the others would fare no better.
-    if (isDirspaceError(error) && error.details.unanswered) break;
+    if (!isDirspaceError(error) || !error.details.unanswered) continue;
+    // Nothing listens there; or it hangs, unless it was that one operation.
+    if (!error.details.late || ++late === MOST_LATE) break;
   }
   const { credentials, unanswered, 'other protocol': other } = seen;
   if (credentials !== undefined) {
@@ -68,24 +79,35 @@ function causeOf(error: unknown): 'credentials' | 'unanswered' | 'other protocol
   return status === 401 || status === 403 ? 'credentials' : 'other protocol';
 }
 
+/** Requests that wait for their whole time in vain, before the server is held to hang. */
+const MOST_LATE = 2;
+
 /** How long a server that went away may take to come back. */
 const PAUSES_MS = [0, 250, 1000];
 
-/** Whether a request that changes nothing has no answer, whatever answer that would be. */
+/**
+ * Whether a request that changes nothing has no answer, whatever answer that would be. It is of another
+ * operation than the one that had none.
+ */
 export async function isGone(
   target: Target,
-  sleep: (ms: number) => Promise<void>,
+  env: Env,
+  signal: AbortSignal,
+  unanswered?: OperationName,
 ): Promise<boolean> {
+  const operation = unanswered === 'ListNamespaces' ? 'ListTables' : 'ListNamespaces';
   for (const pause of PAUSES_MS) {
-    if (pause > 0) await sleep(pause);
-    const [operation, request] = LISTS[0];
+    if (signal.aborted) return true;
+    if (pause > 0) await env.sleep(pause);
     const failure: unknown = await target
-      .call(operation, { ...request, id: [] }, undefined, () => {})
+      .call(operation, { id: [], limit: 1 }, undefined, () => {}, signal)
       .then(
         () => undefined,
         (error: unknown) => error,
       );
     if (!isDirspaceError(failure) || failure.details.unanswered !== true) return false;
+    // It has been waited for long enough.
+    if (failure.details.late) return true;
   }
   return true;
 }

@@ -16,8 +16,8 @@ export interface ConformanceOptions {
   /** These are reported as not run. */
   readonly skip?: readonly string[];
   /**
-   * Ends the run: the request under way is waited for, no other case is run, and what was made is removed
-   * as always.
+   * Ends the run: the request under way is waited for at most two seconds, no other case is run, and what
+   * was made is removed as far as five seconds suffice.
    */
   readonly signal?: AbortSignal;
   readonly env?: Env;

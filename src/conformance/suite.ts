@@ -13,6 +13,7 @@ import {
   type Exchange,
   httpTarget,
   Kit,
+  later,
   Mismatch,
   type NotRun,
   namespaceTarget,
@@ -115,6 +116,7 @@ export async function runConformance(
   try {
     const results: CaseResult[] = [];
     for (const one of suite.cases) results.push(await one.run());
+    await suite.close();
     return reportOf(on.name, results, env.now() - begun, suite.stopped);
   } finally {
     await suite.close();
@@ -141,12 +143,17 @@ function targetOf(target: ConformanceTarget, env?: Env): Target {
   return 'uri' in target ? httpTarget(target, env) : namespaceTarget(target);
 }
 
+/** What a run that was interrupted waits for its last answer, and then for all that it removes. */
+const LAST_ANSWER_MS = 2000;
+const REMOVAL_MS = 5000;
+
 class Suite implements ConformanceSuite {
   readonly cases: readonly RunnableCase[];
   readonly #target: Target;
   readonly #env: Env;
   readonly #skip: ReadonlySet<string>;
   readonly #signal: AbortSignal | undefined;
+  readonly #ended: AbortSignal;
   readonly #results = new Map<ConformanceCase, Promise<CaseResult>>();
   /** Cases whose operation did what it should, with a status of success that is not listed. */
   readonly #deviating = new Set<ConformanceCase>();
@@ -161,6 +168,7 @@ class Suite implements ConformanceSuite {
     this.#target = target;
     this.#env = env;
     this.#signal = signal;
+    this.#ended = later(signal, LAST_ANSWER_MS, env);
     this.#skip = new Set(skip);
     this.#name = `conformance-${env.uuid().slice(0, 8)}`;
     const wanted = CASES.filter((one) => only === undefined || isNamed(one, new Set(only)));
@@ -193,9 +201,14 @@ class Suite implements ConformanceSuite {
     await this.#last;
     const run = await this.#run;
     if (run === undefined) return;
+    const limit = later(this.#signal, REMOVAL_MS, this.#env);
     // Each of the requests would be waited for in vain.
-    if (this.#gone && (await this.#isGone())) return;
-    await removeWhatWasMade(run, this.#name);
+    if (this.#gone && (await isGone(this.#target, this.#env, limit))) return;
+    await removeWhatWasMade(run, this.#name, limit);
+    const { stopped } = this;
+    if (!limit.aborted || stopped?.cause !== 'interrupted') return;
+    const reason = `${stopped.reason} What was made could not all be removed: ${this.#left(run)}.`;
+    this.#stop = { cause: 'interrupted', reason };
   }
 
   #inTurn(one: ConformanceCase): Promise<CaseResult> {
@@ -216,13 +229,17 @@ class Suite implements ConformanceSuite {
   /** Nothing where the target turns out not to be one that cases can be run on. */
   async #makeRun(): Promise<Run | undefined> {
     if (this.#target.send !== undefined) {
-      this.#stop = await establish(this.#target, this.#name);
+      const found = await establish(this.#target, this.#name, this.#ended);
+      // An answer that was not waited for says nothing.
+      if (this.#signal?.aborted !== true) this.#stop = found;
       if (this.stopped !== undefined) return undefined;
     }
     let names = 0;
     const home = [this.#name];
     const shared = {
       tables: [],
+      ended: this.#ended,
+      late: new Map<OperationName, number>(),
       detached: new Set<string>(),
       target: this.#target,
       works: (operation: OperationName) => this.#works(operation),
@@ -240,22 +257,18 @@ class Suite implements ConformanceSuite {
         if (cause === undefined || reason === undefined) return;
         throw new Undecided('not run', reason, cause);
       },
-      isGone: async () => {
-        this.#gone ||= await this.#isGone();
+      isGone: async (operation: OperationName) => {
+        this.#gone ||= await isGone(this.#target, this.#env, this.#ended, operation);
         return this.#gone;
       },
     };
     try {
-      await this.#target.call('CreateNamespace', { id: home }, undefined, () => {});
+      await this.#target.call('CreateNamespace', { id: home }, undefined, () => {}, this.#ended);
       return { ...shared, home, fresh: (prefix) => `${prefix}${++names}` };
     } catch {
       // Everything is then in the root, under names that begin with that of the run.
       return { ...shared, home: [], fresh: (prefix) => `${this.#name}-${prefix}${++names}` };
     }
-  }
-
-  #isGone(): Promise<boolean> {
-    return isGone(this.#target, (ms) => this.#env.sleep(ms));
   }
 
   async #works(operation: OperationName): Promise<boolean> {
@@ -320,12 +333,13 @@ class Suite implements ConformanceSuite {
     return { verdict: 'failed', ...found.deviation };
   }
 
-  #leave(why: string, { home }: Run): void {
-    const made = home.length > 0 ? `the namespace ${this.#name}` : `names from ${this.#name} on`;
-    this.#stop ??= {
-      cause: 'unanswered',
-      reason: `The server answers no more: ${why} What was made is left in it, under ${made}.`,
-    };
+  #leave(why: string, run: Run): void {
+    const reason = `The server answers no more: ${why} What was made is left in it, under ${this.#left(run)}.`;
+    this.#stop ??= { cause: 'unanswered', reason };
+  }
+
+  #left({ home }: Run): string {
+    return home.length > 0 ? `the namespace ${this.#name}` : `names from ${this.#name} on`;
   }
 }
 
@@ -354,6 +368,9 @@ function verdictOf({ open }: ConformanceCase, error: unknown): Told {
 function describeError(error: unknown): string {
   if (!isDirspaceError(error) || error.details.unanswered) {
     return error instanceof Error && isDirspaceError(error) ? error.message : String(error);
+  }
+  if (error.details.codeMissing) {
+    return `status ${String(error.details.status)} without the "code" that ErrorResponse requires: ${error.message}`;
   }
   return `code ${error.number} (${error.code}): ${error.message}`;
 }

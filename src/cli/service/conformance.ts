@@ -1,11 +1,14 @@
 /** `dirspace conformance`: what a server of the protocol does as it should, and what it does not. */
 import { readFile } from 'node:fs/promises';
 import {
+  type CaseResult,
   type ConformanceReport,
+  type ConformanceSuite,
   REPORT_FORMATS,
   type ReportFormat,
   type Stop,
 } from '../../conformance/index.ts';
+import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   EXIT,
@@ -13,6 +16,7 @@ import {
   type ServiceCall,
   type ServiceCommand,
   serverHeaders,
+  showProgress,
   UsageError,
   untilInterrupted,
   visibleLines,
@@ -33,6 +37,10 @@ export const conformance: ServiceCommand = {
       flags: '--skip <file>',
       summary: 'a file of operations, or "operation: case", not to run, one a line',
     },
+    {
+      flags: '--timeout <seconds>',
+      summary: 'how long one answer may take; 10 if absent, 0 sets no limit',
+    },
     { flags: '-H, --header <header>', summary: 'a header as "name: value"', repeated: true },
   ],
   examples: [
@@ -44,34 +52,77 @@ export const conformance: ServiceCommand = {
   async run({ arguments: [url = ''], options, around }: ServiceCall): Promise<number> {
     options.refuse(['root', 'uri'], 'the address of the server is the argument.');
     const format = formatOf(options);
-    const { runConformance } = await import('../../conformance/index.ts');
-    const { formatReport } = await import('../../conformance/index.ts');
+    const { conformanceSuite, formatReport, reportOf } = await import('../../conformance/index.ts');
+    const seconds = options.count('timeout', TIMEOUT_SECONDS, 86_400);
     const skip = await readSkips(options.text('skip'));
     const given = Object.fromEntries(options.texts('header').map(parseHeader));
     const headers = { ...serverHeaders(around.env), ...given };
     const only = options.texts('only');
-    const signal = untilInterrupted(around);
+    const results: CaseResult[] = [];
+    const begun = systemEnv.now();
+    const report = (stopped?: Stop): ConformanceReport =>
+      reportOf(url, results, systemEnv.now() - begun, stopped);
+    // What a server answers must not reach the terminal as it is.
+    const text = (stopped?: Stop): string => visibleLines(formatReport(report(stopped), format));
+    let isPrinted = false;
+    const abandon = (code: number): void => {
+      // The process ends before this is waited for.
+      if (!isPrinted) void around.out(text(ABANDONED));
+      isPrinted = true;
+      around.abandon?.(code);
+    };
+    const signal = untilInterrupted({ ...around, abandon });
     const tell = (): void => around.error(STOPPING);
     signal.addEventListener('abort', tell, { once: true });
     const selection = { skip, signal, ...(only.length === 0 ? {} : { only }) };
-    const report = await runConformance({ uri: url, headers }, selection).catch((error) => {
-      // An address or a case that is none.
-      throw isDirspaceError(error, 'InvalidInput')
-        ? new UsageError(error.message, { cause: error })
-        : error;
-    });
+    const suite = suiteOf(() =>
+      conformanceSuite({ uri: url, headers, timeoutMs: seconds * 1000 }, selection),
+    );
+    const { terminals } = around;
+    let now = '';
+    const state = (): string => `${results.length} of ${suite.cases.length} cases, ${now}`;
+    const isSeen = terminals?.error === true;
+    const line = isSeen ? showProgress('conformance', state, around, true, systemEnv) : undefined;
+    try {
+      for (const one of suite.cases) {
+        now = one.title;
+        results.push(await one.run());
+      }
+      now = 'removing what was made';
+      await suite.close();
+    } finally {
+      line?.end();
+    }
     // Also of a run that ended early: what was found stays true, and the report says what is missing.
-    // What a server answers must not reach the terminal as it is.
-    await around.out(visibleLines(formatReport(report, format)));
+    if (!isPrinted) {
+      isPrinted = true;
+      await around.out(text(suite.stopped));
+    }
     signal.throwIfAborted();
-    const kept = incomplete(report);
+    const kept = incomplete(report(suite.stopped));
     if (kept !== undefined) throw kept;
-    return report.totals.failed === 0 ? EXIT.ok : EXIT.failure;
+    return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
   },
 };
 
 const STOPPING =
   'dirspace: waiting for the last answer, then removing what was made; Ctrl-C again leaves it there\n';
+const ABANDONED: Stop = {
+  cause: 'interrupted',
+  reason: 'The run was interrupted twice. What was made may be left in the server.',
+};
+/** How long the answer to one request may take. */
+const TIMEOUT_SECONDS = 10;
+
+function suiteOf(make: () => ConformanceSuite): ConformanceSuite {
+  try {
+    return make();
+  } catch (error) {
+    // An address or a case that is none.
+    if (!isDirspaceError(error, 'InvalidInput')) throw error;
+    throw new UsageError(error.message, { cause: error });
+  }
+}
 
 /** Why the report does not judge the server, or not all of it. A failure that was found counts for more. */
 function incomplete({ stopped, results, totals }: ConformanceReport): Error | undefined {

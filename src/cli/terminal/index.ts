@@ -35,5 +35,6 @@ export {
 } from './output.ts';
 export { OutputClosed, OutputStream } from './output-stream.ts';
 export { withParents } from './parents.ts';
+export { showProgress } from './progress.ts';
 export { versionNumber, versionOf } from './selection.ts';
 export { safeJson, visibleLines } from './terminal-text.ts';

@@ -47,7 +47,9 @@ export const COLUMN_CASES: readonly ConformanceCase[] = [
       const id = await kit.table();
       const alterations = [{ path: 'name', rename: 'title' }];
       await kit.call('AlterTableAlterColumns', { id, alterations });
-      same('names', namesOf(await kit.call('QueryTable', { id, ...every })), ['id', 'title']);
+      const names = namesOf(await kit.call('QueryTable', { id, ...every }));
+      // No sentence orders the columns of an answer.
+      same('names', names.toSorted(), ['id', 'title']);
     },
   },
   {

@@ -23,6 +23,7 @@ import {
 } from '../../protocol/index.ts';
 import { type Exchange, shortened } from './exchange.ts';
 import { readRows } from './rows.ts';
+import { unlessAborted } from './signals.ts';
 import type { RawAnswer, ServerTarget, Target } from './target.ts';
 
 /** A server that asks to come again is asked so often. */
@@ -33,15 +34,26 @@ const MOST_WAIT_MS = 5000;
 
 /** Throws InvalidInput where the address or a header cannot be used. Sends nothing. */
 export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
-  const { uri, headers = {}, fetch, timeoutMs = 60_000 } = server;
+  const { uri, headers = {}, fetch, timeoutMs = 10_000 } = server;
   const settings = clientSettings({ uri, headers, timeoutMs, ...(fetch && { fetch }) });
   /** Operations that have answered with success: their 404 is no missing route. */
   const answered = new Set<OperationName>();
 
-  const attempt = async (url: string, init: RequestInit): Promise<RawAnswer & { wait: number }> => {
-    const signal = timeoutMs === 0 ? {} : { signal: AbortSignal.timeout(timeoutMs) };
-    const response = await settings.fetch(url, { ...init, redirect: 'manual', ...signal });
-    const bytes = new Uint8Array(await response.arrayBuffer());
+  const attempt = async (
+    url: string,
+    init: RequestInit,
+    signal: AbortSignal | undefined,
+  ): Promise<RawAnswer & { wait: number }> => {
+    const limits = [
+      ...(timeoutMs === 0 ? [] : [AbortSignal.timeout(timeoutMs)]),
+      ...(signal === undefined ? [] : [signal]),
+    ];
+    const limit = AbortSignal.any(limits);
+    limit.throwIfAborted();
+    const asked = settings.fetch(url, { ...init, redirect: 'manual', signal: limit });
+    // Also of a fetch that takes no notice of its signal.
+    const response = await unlessAborted(asked, limit);
+    const bytes = new Uint8Array(await unlessAborted(response.arrayBuffer(), limit));
     const wait = Number(response.headers.get('retry-after') ?? '') * 1000 || 100;
     const type = mediaType(response.headers.get('content-type'));
     return { status: response.status, type, bytes, json: jsonOf(bytes), wait };
@@ -52,6 +64,7 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
     url: string,
     init: RequestInit & { headers: Record<string, string> },
     record: (exchange: Exchange) => void,
+    signal: AbortSignal | undefined,
   ): Promise<RawAnswer> => {
     const request = describeRequest(url, init);
     const all = {
@@ -64,21 +77,27 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
     };
     for (let left = ATTEMPTS; ; left--) {
       try {
-        const answer = await attempt(url, all);
+        const answer = await attempt(url, all, signal);
         if (COME_AGAIN.has(answer.status) && left > 1) {
-          await env.sleep(Math.min(answer.wait, MOST_WAIT_MS));
+          await env.sleep(Math.min(answer.wait, MOST_WAIT_MS), signal);
           continue;
         }
         const deviation = deviationOf(operation, answer.status);
         const exchanged = { operation, request, answer: describeAnswer(answer) };
         record(deviation === undefined ? exchanged : { ...exchanged, deviation });
+        if (answer.status >= 200 && answer.status <= 299) answered.add(operation);
         return answer;
       } catch (cause) {
-        const why = cause instanceof Error ? causeOf(cause) : String(cause);
+        const late = isTimeout(cause);
+        const why = late
+          ? `none within ${timeoutMs} ms`
+          : cause instanceof Error
+            ? causeOf(cause)
+            : String(cause);
         record({ operation, request, answer: `no answer: ${why}` });
         throw new DirspaceError('ServiceUnavailable', `${operation} had no answer: ${why}`, {
           cause,
-          details: { operation, unanswered: true },
+          details: { operation, unanswered: true, ...(late && { late }) },
         });
       }
     }
@@ -86,7 +105,7 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
 
   return {
     name: uri,
-    call: async (operation, request, data, record) => {
+    call: async (operation, request, data, record, signal) => {
       const row: OperationRow = EVERY_OPERATION[operation];
       const parts = splitRequest(operation, checkedRequest(operation, request));
       const json = row.body === 'json' || row.body === 'map';
@@ -104,14 +123,14 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
           ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
         },
         record,
+        signal,
       );
       if (answer.status < 200 || answer.status > 299) {
         throw failureOf(operation, answer, answered.has(operation));
       }
-      answered.add(operation);
       return (await answerOf(operation, row, answer)) as never;
     },
-    send: (operation, method, path, { body, type }, record) =>
+    send: (operation, method, path, { body, type }, record, signal) =>
       exchange(
         operation,
         settings.base + path,
@@ -121,9 +140,14 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
           ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
         },
         record,
+        signal,
       ),
   };
 }
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'TimeoutError' || (error.cause instanceof Error && isTimeout(error.cause)));
 
 async function answerOf(
   operation: OperationName,
@@ -152,7 +176,20 @@ function deviationOf(operation: OperationName, status: number): Exchange['deviat
   return { expected: listed, got: `status ${status}` };
 }
 
-/** A server without the operation may have no route for it, and no error body of the protocol. */
+const MEMBERS: ReadonlySet<string> = new Set(['context', 'error', 'code', 'detail', 'instance']);
+
+/** Whether a handler wrote it: routers that find no handler answer a page, or members of their own. */
+const isErrorBody = (json: unknown): boolean =>
+  typeof json === 'object' &&
+  json !== null &&
+  'error' in json &&
+  typeof json.error === 'string' &&
+  Object.keys(json).every((name) => MEMBERS.has(name));
+
+/**
+ * A server without the operation may have no route for it, and no error body of the protocol. A body of
+ * the protocol's form that lacks the required "code" is a handler's, and wrong.
+ */
 function failureOf(
   operation: OperationName,
   { status, type, bytes, json }: RawAnswer,
@@ -160,7 +197,8 @@ function failureOf(
 ): DirspaceError {
   const hasCode = Number.isInteger((json as { code?: unknown } | undefined)?.code);
   const exists = EVERY_OPERATION[operation].answer === 'empty';
-  if (!hasCode && !isThere && !exists && (status === 404 || status === 405)) {
+  const isHandled = isThere || isErrorBody(json);
+  if (!hasCode && !isHandled && !exists && (status === 404 || status === 405)) {
     const message = `${operation} has no route: status ${status} without an error code.`;
     return new DirspaceError('Unsupported', message, { details: { operation, status } });
   }

@@ -9,5 +9,6 @@ export { fails, holds, Kit, pagesOf, type Run, refused, same } from './kit.ts';
 export { namespaceTarget } from './namespace-target.ts';
 export { removeWhatWasMade } from './remove.ts';
 export { countOf, namesOf, rows, valuesIn, vectorRows } from './rows.ts';
+export { later } from './signals.ts';
 export type { ConformanceTarget, Rows, ServerTarget, Target } from './target.ts';
 export { Mismatch, type NotRun, type Stop, Undecided, VERDICTS, type Verdict } from './verdict.ts';

@@ -29,11 +29,18 @@ export interface Run {
   readonly tables: string[][];
   /** Locations of tables that were deregistered, and are in the storage of the server still. */
   readonly detached: Set<string>;
+  /** Ends the wait for the answer under way, some time after the run was interrupted. */
+  readonly ended: AbortSignal;
+  /** How many requests of an operation the server left without an answer until their time was over. */
+  readonly late: Map<OperationName, number>;
   /** Whether the run goes on. @throws Undecided where it was interrupted */
   proceed(): void;
   /** Whether the server answers no more, which is asked after a request that had no answer. */
-  isGone(): Promise<boolean>;
+  isGone(operation: OperationName): Promise<boolean>;
 }
+
+/** An operation with so many requests that no answer came to in time is asked no more. */
+const MOST_LATE = 3;
 
 const MAKES_TABLE: ReadonlySet<OperationName> = new Set([
   'CreateTable',
@@ -112,10 +119,10 @@ export class Kit {
     // A server without the operation answers a malformed request as it does a sound one.
     const lacking = await this.#run.lacks(this.#subject);
     if (lacking !== undefined) throw new Undecided('not implemented', lacking);
-    this.#run.proceed();
-    const answer = await send(this.#subject, method, path, init, this.#record).catch((error) =>
-      this.#notJudged(error),
-    );
+    this.#proceed(this.#subject);
+    const { ended } = this.#run;
+    const asked = send(this.#subject, method, path, init, this.#record, ended);
+    const answer = await asked.catch((error) => this.#notJudged(this.#subject, error));
     const why = notJudged(answer.status);
     if (why === undefined) return answer;
     const reason = `${this.#subject} was answered with status ${answer.status}`;
@@ -129,19 +136,30 @@ export class Kit {
     request: RequestOf<Op>,
     data?: RecordBatchStream,
   ): Promise<Answered<Op>> {
-    this.#run.proceed();
+    this.#proceed(operation);
     return this.#run.target
-      .call(operation, request, data, this.#record)
-      .catch((error) => this.#notJudged(error));
+      .call(operation, request, data, this.#record, this.#run.ended)
+      .catch((error) => this.#notJudged(operation, error));
+  }
+
+  /** @throws Undecided where the run was interrupted, or the operation goes without answers */
+  #proceed(operation: OperationName): void {
+    this.#run.proceed();
+    if ((this.#run.late.get(operation) ?? 0) < MOST_LATE) return;
+    const why = `the server left ${MOST_LATE} requests of ${operation} unanswered`;
+    throw new Undecided('not run', why, 'unanswered');
   }
 
   /** @throws Undecided where the answer, or that there is none, says nothing about the operation */
-  async #notJudged(error: unknown): Promise<never> {
+  async #notJudged(operation: OperationName, error: unknown): Promise<never> {
     if (!isDirspaceError(error)) throw error;
-    const { status = error.status, unanswered = false } = error.details;
+    const { status = error.status, unanswered = false, late = false } = error.details;
     if (unanswered) {
+      // Cut short by the run, and by no fault of the server.
+      this.#run.proceed();
+      if (late) this.#run.late.set(operation, (this.#run.late.get(operation) ?? 0) + 1);
       // A request that a server breaks off, and goes on without, is answered wrongly.
-      if (!(await this.#run.isGone())) throw error;
+      if (!(await this.#run.isGone(operation))) throw error;
       throw new Undecided('not run', error.message, 'unanswered');
     }
     const why = notJudged(Number(status));

@@ -9,7 +9,10 @@ import {
 } from '../../protocol/index.ts';
 import { type Exchange, shown } from './exchange.ts';
 import { readRows } from './rows.ts';
+import { unlessAborted } from './signals.ts';
 import type { Target } from './target.ts';
+
+const NONE = Promise.resolve();
 
 type Methods = Readonly<Record<string, ((...inputs: unknown[]) => Promise<unknown>) | undefined>>;
 
@@ -17,7 +20,7 @@ export function namespaceTarget(namespace: Namespace): Target {
   const methods = namespace as unknown as Methods;
   return {
     name: 'a catalog in process',
-    call: async (operation, request, data, record) => {
+    call: async (operation, request, data, record, signal) => {
       const row: OperationRow = EVERY_OPERATION[operation];
       const name = methodName(operation);
       const asked = `${name}(${shown(request)}${data === undefined ? '' : ', <rows>'})`;
@@ -25,7 +28,11 @@ export function namespaceTarget(namespace: Namespace): Target {
         record({ operation, request: asked, answer } satisfies Exchange);
       try {
         const inputs = row.body === 'arrow-stream' ? [request, data] : [request];
-        const answer = await methods[name]?.call(namespace, ...inputs);
+        signal?.throwIfAborted();
+        const answer = await unlessAborted(
+          methods[name]?.call(namespace, ...inputs) ?? NONE,
+          signal,
+        );
         if (row.answer !== 'arrow-file') {
           tell(shown(answer));
           return answer as never;

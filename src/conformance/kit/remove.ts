@@ -24,12 +24,13 @@ async function every<Page extends { readonly page_token?: string | null }>(
 export async function removeWhatWasMade(
   { target, home, tables, detached, fresh }: Run,
   name: string,
+  signal?: AbortSignal,
 ): Promise<void> {
   const ask = <Op extends OperationName>(
     operation: Op,
     request: RequestOf<Op>,
   ): Promise<Answered<Op> | undefined> =>
-    target.call(operation, request, undefined, () => {}).catch(() => undefined);
+    target.call(operation, request, undefined, () => {}, signal).catch(() => undefined);
 
   const drop = async (id: string[]): Promise<void> => {
     const dropped = await ask('DropTable', { id });

@@ -35,6 +35,8 @@ export interface Target {
     request: RequestOf<Op>,
     data: RecordBatchStream | undefined,
     record: (exchange: Exchange) => void,
+    /** Ends the wait for the answer. */
+    signal?: AbortSignal,
   ): Promise<Answered<Op>>;
   /** Sends a request as it is; undefined where the target is no server. */
   readonly send?: (
@@ -43,6 +45,7 @@ export interface Target {
     path: string,
     init: RawInit,
     record: (exchange: Exchange) => void,
+    signal?: AbortSignal,
   ) => Promise<RawAnswer>;
 }
 
@@ -54,7 +57,7 @@ export interface ServerTarget {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sends the requests; the one of the platform if absent. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** How long one answer may take, 60,000 if absent. */
+  /** How long the answer to one request may take, 10,000 if absent; 0 sets no limit. */
   readonly timeoutMs?: number;
 }
 

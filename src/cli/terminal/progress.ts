@@ -3,8 +3,8 @@
  * line that is replaced, elsewhere in a line of its own every ten seconds. Work that never lets go of
  * the event loop is told late.
  */
-import type { Env } from '../env.ts';
-import type { Surroundings } from './terminal/index.ts';
+import type { Env } from '../../env.ts';
+import type { Surroundings } from './command.ts';
 
 const TICK_MILLIS = 250;
 const QUIET_MILLIS = 1000;
