@@ -44,15 +44,15 @@ function setUp(answers: Answers = {}) {
 test('a catalog of directories has no indexes, and refuses to create one by name', async () => {
   const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
   const table = await db.createTable('t', [{ id: 1, vector: [0.5, 1] }]);
-  const calls: [string, Promise<unknown>][] = [
-    ['CreateTableScalarIndex', table.createIndex('id')],
-    ['CreateTableIndex', table.createIndex('vector')],
-    ['CreateTableIndex', table.createIndex('id', { config: Index.ivfFlat() })],
-    ['CreateTableScalarIndex', table.createIndex('id', { replace: false })],
-    ['PrewarmTableIndex', table.prewarmIndex('id_idx')],
+  const calls: [string, () => Promise<unknown>][] = [
+    ['CreateTableScalarIndex', () => table.createIndex('id')],
+    ['CreateTableIndex', () => table.createIndex('vector')],
+    ['CreateTableIndex', () => table.createIndex('id', { config: Index.ivfFlat() })],
+    ['CreateTableScalarIndex', () => table.createIndex('id', { replace: false })],
+    ['PrewarmTableIndex', () => table.prewarmIndex('id_idx')],
   ];
   for (const [operation, call] of calls) {
-    await expect(call, operation).rejects.toMatchObject({
+    await expect(call(), operation).rejects.toMatchObject({
       code: 'Unsupported',
       number: 0,
       message: expect.stringContaining(`operation ${operation} `),

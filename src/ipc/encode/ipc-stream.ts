@@ -23,8 +23,6 @@ import { type EncodedColumn, encodeColumn } from './column-writer.ts';
 import { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
 import { type PreparedSchema, prepareSchema } from './schema-message.ts';
 
-/** The media types of the two forms. */
-
 const END_OF_STREAM = Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0);
 const FILE_HEAD = Uint8Array.of(...MAGIC, 0, 0);
 
