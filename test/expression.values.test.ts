@@ -54,6 +54,19 @@ const CONDITIONS: readonly (readonly [sql: string, selected: readonly number[]])
   ['i32 BETWEEN -5 AND 1', [0, 1]],
   ['i32 NOT BETWEEN -5 AND 1', [3]],
   ["s BETWEEN 'a' AND 'b'", [0]],
+  // constants of one type where another is wanted, nothing of which is lost
+  ['x = ANY([1, 0])', [3]],
+  ['x = ANY(ARRAY[0, 7])', [3]],
+  ['x = ANY([0, NULL])', [3]],
+  ['i32 = 1 AND -coalesce(CAST(NULL AS int), -7) = 7', [0]],
+  ['i32 = 1 AND coalesce(CAST(NULL AS int), 9) + 1 = 10', [0]],
+  ['abs(coalesce(CAST(-1 AS smallint), i32)) = i32', [0]],
+  ['coalesce(CAST(1 AS int), x) = 1 AND i32 = 1', [0]],
+  ['i32 = 1 AND coalesce(0 + 0, 2.5) = 0', [0]],
+  // NULL that has no type yet
+  ['coalesce(nullif(NULL, 0), i32) = 1', [0]],
+  ['coalesce(NULL, nullif(NULL, 1)) + i32 IS NULL', [0, 1, 2, 3]],
+  ['(nullif(NULL, 1) + i32) IS NULL', [0, 1, 2, 3]],
   // text
   ["s = 'abc'", [0]],
   ["s > 'abd'", [1]],

@@ -62,6 +62,9 @@ export const SPECIAL: Readonly<
 
 function bindCoalesce(args: readonly Bound[], at: number | undefined): Bound {
   if (args.length === 0) refuse(at, 'coalesce takes at least one argument');
+  const [first] = args;
+  // No type of its own yet: it takes that of what it meets, as NULL does.
+  if (first !== undefined && args.every((arg) => familyOf(arg.type) === 'null')) return first;
   const type = commonType(args, 'coalesce');
   const typed = args.map((arg) =>
     coerce(familyOf(arg.type) === 'null' ? literal(type, null) : arg, type),
@@ -75,6 +78,7 @@ function bindNullIf(args: readonly Bound[], at: number | undefined): Bound {
   const [left, right] = args;
   if (args.length !== 2 || left === undefined || right === undefined)
     return refuse(at, 'nullif takes 2 arguments');
+  if (familyOf(left.type) === 'null') return left;
   const type = commonType([left], 'nullif');
   const otherwise = coerce(left, type);
   return {

@@ -145,7 +145,25 @@ export function literalValue(bound: BoundLiteral, type: DataType): Value | undef
     }
     return undefined;
   }
-  return sameForm(bound.type, type) ? value : undefined;
+  return sameForm(bound.type, type) ? value : convertedValue(value, bound.type, type);
+}
+
+/** A value of one type as one of another, of whole numbers, floats and lists of these; undefined where that would lose. */
+function convertedValue(value: Value, from: DataType, to: DataType): Value | undefined {
+  const [a, b] = [familyOf(from), familyOf(to)];
+  if (a === 'list' && b === 'list' && Array.isArray(value)) {
+    const [own, other] = [child(from), child(to)];
+    const items = value.map((item: Value) => literalValue(literal(own, item), other));
+    return items.includes(undefined) ? undefined : items;
+  }
+  if (a === 'int' && isNumeric(b) && (typeof value === 'number' || typeof value === 'bigint')) {
+    const loose = { unscaled: BigInt(value), scale: 0, fractional: false };
+    return literalValue({ kind: 'literal', type: from, value, loose }, to);
+  }
+  if (a === 'float' && b === 'float' && typeof value === 'number') {
+    return Object.is(roundToFloat(plainType(to), value), value) ? value : undefined;
+  }
+  return undefined;
 }
 
 /** True where values of both types have the same canonical form and meaning. */
