@@ -25,6 +25,9 @@ type Merge = Omit<MergeInsertIntoTableRequest, 'id' | 'branch'>;
 
 type Execute = (request: Merge, data: DataInput, options: CallOptions) => Promise<MergeResult>;
 
+const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string');
+
 /** Methods change the builder and answer it. */
 export class MergeInsertBuilder {
   readonly #request: Merge;
@@ -32,11 +35,15 @@ export class MergeInsertBuilder {
 
   /** Tables make builders; see `Table.mergeInsert`. */
   constructor(on: string | readonly string[], execute: Execute) {
-    const columns = typeof on === 'string' ? [on] : on.slice();
+    const columns: unknown = typeof on === 'string' ? [on] : on;
+    if (!isNames(columns)) {
+      const message = 'mergeInsert needs the name of a key column, or an array of names.';
+      throw new DirspaceError('InvalidInput', message, { details: { member: 'on' } });
+    }
     if (columns.length === 0) {
       throw new DirspaceError('InvalidInput', 'mergeInsert needs one key column or more.');
     }
-    this.#request = { on: columns.length === 1 ? (columns[0] as string) : columns };
+    this.#request = { on: columns.length === 1 ? (columns[0] as string) : columns.slice() };
     this.#execute = execute;
   }
 
