@@ -2,29 +2,24 @@
  * Joins the modules of src into one file for each entry and the chunks that entries share, in dist
  * or the folder given: `node scripts/bundle.mjs [FOLDER]`. Node needs half a millisecond to find,
  * read and link a module: three hundred of them made a program wait longer for `connect` than for
- * its first answers. Packages stay outside. Functions that a first session runs are then marked, so
- * that V8 compiles them with their file.
+ * its first answers. Packages stay outside.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { eagerFunctions } from './eager-functions.mjs';
-import { functionsRun } from './functions-run.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
 const LIBRARY = ['index', 'server', 'conformance'];
 const ENTRIES = [...LIBRARY, 'cli/main'];
 
-async function bundle(plugins, minify) {
+async function bundle() {
   const made = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(project, 'src', `${name}.ts`)])),
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
     platform: 'node',
     tsconfig: false,
-    experimental: { nativeMagicString: true },
-    plugins,
   });
   await made.write({
     dir: dist,
@@ -32,7 +27,7 @@ async function bundle(plugins, minify) {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     sourcemap: true,
-    minify,
+    minify: 'dce-only',
   });
   await made.close();
 }
@@ -42,8 +37,7 @@ mkdirSync(dist, { recursive: true });
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (/\.c?js(\.map)?$/.test(file)) rmSync(join(dist, file));
 }
-await bundle([], false);
-await bundle([eagerFunctions(functionsRun(dist))], 'dce-only');
+await bundle();
 // For compilers and bundlers of CommonJS; Node takes an ES module by `require` too.
 for (const name of LIBRARY) {
   writeFileSync(join(dist, `${name}.cjs`), `module.exports = require('./${name}.js');\n`);

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { RolldownMagicString } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../src/version.ts';
 
@@ -158,15 +157,6 @@ describe('the build', () => {
     expect([...needed].filter((name) => !name.startsWith('node:'))).toEqual(['apache-arrow']);
   });
 
-  test('marks what every session runs', () => {
-    const chunks = readdirSync(built('dist/chunks')).filter((file) => file.endsWith('.js'));
-    const text = chunks
-      .map((file) => readFileSync(built(`dist/chunks/${file}`), 'utf8'))
-      .join('\n');
-    expect(text.includes('\nvar planScan = (async function(')).toBe(true);
-    expect(text.includes('\nasync function mergeInsertIntoTable(')).toBe(true);
-  });
-
   test('works, and both entries share their classes', () => {
     const answer = runs(`
       const { connect, DirspaceError } = await import(${JSON.stringify(built('dist/index.js'))});
@@ -186,61 +176,5 @@ describe('the build', () => {
     expect(required.trim()).toBe('true');
     const version = execFileSync(process.execPath, [built('dist/cli/main.js'), '--version']);
     expect(String(version).trim()).toBe(VERSION);
-  });
-});
-
-describe('functions that are compiled with their file', () => {
-  /** What a module exports, with all its functions marked. */
-  const marked = async (code: string): Promise<Record<string, unknown>> => {
-    const script = new URL('../scripts/eager-functions.mjs', import.meta.url).href;
-    const { markEager } = await import(script);
-    const magic = new RolldownMagicString(code);
-    const ends = [...code.matchAll(/\}|(?<==> [^;{}]*);/g)].map(({ 0: text, index }) =>
-      text === '}' ? index + 1 : index,
-    );
-    const ranges = ends.flatMap((end) => Array.from({ length: end }, (_, start) => [start, end]));
-    markEager(code, magic, ranges);
-    text = magic.toString();
-    return await import(`data:text/javascript,${encodeURIComponent(text)}`);
-  };
-  let text = '';
-
-  test('do what they did', async () => {
-    const found = await marked(`
-      import { sep } from 'node:path';
-      const first = later(2);
-      export { first, sum, fibonacci, pair, wait, numbers, Box, nested };
-      function later(x) { return twice(x); }
-      const sum = (a, b = 1, ...rest) => a + b + rest.length;
-      const wait = async (x) => (await x) + sep.length;
-      const pair = (a) => ({ a });
-      const nested = (a) => (b) => a + b;
-      function twice(x) { return 2 * x; }
-      function fibonacci(n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
-      function* numbers() { yield 1; yield* [2, 3].map((x) => x); }
-      class Box { value = 5; get = () => this.value; of() { return [1].map(() => this.value); } }
-    `);
-    const { first, sum, fibonacci, pair, wait, numbers, nested, Box } = found as {
-      first: number;
-      sum: (...numbers: number[]) => number;
-      fibonacci: (n: number) => number;
-      pair: (a: number) => unknown;
-      wait: (x: Promise<number>) => Promise<number>;
-      numbers: () => Iterable<number>;
-      nested: (a: number) => (b: number) => number;
-      Box: new () => { get(): number; of(): number[] };
-    };
-    expect([first, sum(1), sum(1, 2, 3, 4), fibonacci(10)]).toEqual([4, 2, 5, 55]);
-    expect([pair(1), [...numbers()], nested(1)(2)]).toEqual([{ a: 1 }, [1, 2, 3], 3]);
-    expect(await wait(Promise.resolve(1))).toBe(2);
-    expect([new Box().get(), new Box().of()]).toEqual([5, [5]]);
-    expect([sum, fibonacci, wait].map((made) => (made as { name: string }).name)).toEqual([
-      'sum',
-      'fibonacci',
-      'wait',
-    ]);
-    expect(text).toContain('var fibonacci = (function(n)');
-    expect(text).toContain('wait = (async function(x)');
-    expect(text).toContain('get = () => this.value');
   });
 });
