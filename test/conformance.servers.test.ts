@@ -259,6 +259,36 @@ const BROKEN: Readonly<Record<string, readonly [() => Behaviour, readonly string
     }),
     ['GetTableStats: a missing table is not found'],
   ],
+  'passes over the metric of a search': [
+    on(TABLE('query'), ({ body, pass }) => pass({ body: { ...body, distance_type: undefined } })),
+    ['QueryTable: distance_type chooses the metric'],
+  ],
+  'deletes what has no match whatever the filter of a merge': [
+    on(TABLE('merge_insert'), ({ pass }) =>
+      pass({ query: { when_not_matched_by_source_delete_filt: undefined } }),
+    ),
+    [
+      'MergeInsertIntoTable: when_not_matched_by_source_delete_filt deletes what has no match and fits',
+    ],
+  ],
+  'lists all tags whatever the limit': [
+    on(TABLE('tags/list'), ({ pass }) =>
+      pass({ query: { limit: undefined, page_token: undefined } }),
+    ),
+    ['ListTableTags: pages have at most as many tags as asked for, and each tag once'],
+  ],
+  'lists all branches whatever the limit': [
+    on(TABLE('branches/list'), ({ pass }) =>
+      pass({ query: { limit: undefined, page_token: undefined } }),
+    ),
+    ['ListTableBranches: pages have at most as many branches as asked for, and each branch once'],
+  ],
+  'lists all versions whatever the limit': [
+    on(TABLE('version/list'), ({ pass }) =>
+      pass({ query: { limit: undefined, page_token: undefined } }),
+    ),
+    ['ListTableVersions: pages have at most as many versions as asked for, and each version once'],
+  ],
   'breaks off an answer': [
     on(TABLE('explain_plan'), () => Promise.reject(new TypeError('socket hang up'))),
     ['ExplainTableQueryPlan: answers a text'],

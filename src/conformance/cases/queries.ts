@@ -50,6 +50,16 @@ export const QUERY_CASES: readonly ConformanceCase[] = [
   },
   {
     operation: 'QueryTable',
+    name: 'columns have the types of the data that the table was created with',
+    basis: 'The schema of the Arrow IPC stream is used as the table schema.',
+    run: async (kit) => {
+      const { schema } = await query(kit, await vectorTable(kit), {});
+      const types = schema.fields.map(({ name, type }) => `${name}: ${String(type)}`);
+      same('types', types.toSorted(), ['id: Int32', 'vector: FixedSizeList[2]<Float32>']);
+    },
+  },
+  {
+    operation: 'QueryTable',
     name: 'answers an Arrow file',
     basis: 'REST namespace returns the response as Arrow IPC file binary data',
     run: async (kit) => {
@@ -131,6 +141,42 @@ export const QUERY_CASES: readonly ConformanceCase[] = [
     run: async (kit) => {
       const found = await query(kit, await vectorTable(kit), nearest);
       same('ids', valuesIn(found, 'id').map(Number), [3, 4]);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'distance_type chooses the metric',
+    basis: 'Distance metric to use',
+    run: async (kit) => {
+      const id = await vectorTable(kit);
+      // By distance the nearest is [1, 1], by angle [3, 1].
+      const asked = { ...nearest, vector: { single_vector: [0.6, 0.2] }, k: 1 };
+      const idsBy = async (distance_type: string): Promise<number[]> =>
+        valuesIn(await query(kit, id, { ...asked, distance_type }), 'id').map(Number);
+      same('ids by l2', await idsBy('l2'), [1]);
+      same('ids by cosine', await idsBy('cosine'), [3]);
+    },
+  },
+  {
+    operation: 'QueryTable',
+    name: 'lower_bound and upper_bound bound the distances',
+    basis: 'Lower bound for search. Upper bound for search',
+    // "For search" does not say of what.
+    open: true,
+    run: async (kit) => {
+      const id = await vectorTable(kit);
+      // Distances of 0 for 3, 1 for 2 and 4, and more for the others.
+      const asked = { ...nearest, vector: { single_vector: [3, 1] }, k: 5, distance_type: 'l2' };
+      same(
+        'ids up to 1.5',
+        sortedIds(await query(kit, id, { ...asked, upper_bound: 1.5 })),
+        [2, 3, 4],
+      );
+      same(
+        'ids from 0.5 on',
+        sortedIds(await query(kit, id, { ...asked, lower_bound: 0.5 })),
+        [0, 1, 2, 4],
+      );
     },
   },
   {

@@ -209,6 +209,37 @@ export const ROW_CASES: readonly ConformanceCase[] = [
   },
   {
     operation: 'MergeInsertIntoTable',
+    name: 'when_not_matched_by_source_delete_filt deletes what has no match and fits',
+    basis:
+      'Delete rows from the target table if there is no match AND the SQL expression evaluates to true.',
+    run: async (kit) => {
+      const id = await kit.table();
+      const filter = { when_not_matched_by_source_delete_filt: 'id < 1' };
+      const clauses = { when_not_matched_by_source_delete: true, when_matched_update_all: true };
+      await kit.call('MergeInsertIntoTable', { id, on: ['id'], ...clauses, ...filter }, rows(1, 2));
+      same('ids', await idsOf(kit, id), [1, 2]);
+    },
+  },
+  {
+    operation: 'MergeInsertIntoTable',
+    name: 'when_matched_update_all_filt chooses the rows that are updated',
+    basis:
+      'The row is updated (similar to UpdateAll) only for rows where the SQL expression evaluates to true.',
+    // How the expression names the columns of the table and those of the data is not said.
+    open: true,
+    run: async (kit) => {
+      const id = await kit.table();
+      const filter = { when_matched_update_all_filt: 'target.id >= 1' };
+      const answer = await kit.call(
+        'MergeInsertIntoTable',
+        { id, on: ['id'], when_matched_update_all: true, ...filter },
+        rows(3),
+      );
+      same('num_updated_rows', answer.num_updated_rows, 2);
+    },
+  },
+  {
+    operation: 'MergeInsertIntoTable',
     name: 'creates a table that was only declared',
     basis:
       'For tables that have been declared but not yet created on storage (is_only_declared=true), this operation will create the table with the provided data (since there are no existing rows to merge with).',

@@ -17,6 +17,16 @@ async function numbersOf(kit: Kit, id: string[]): Promise<number[]> {
   return pages.flatMap(({ versions }) => versions.map(({ version }) => version));
 }
 
+type Page = { readonly page_token?: string };
+
+const PAGES = `An inclusive upper bound of the number of results that a caller will receive. ${SAYS.pages}`;
+
+function samePages(pages: string[][], isMine: (name: string) => boolean = () => true): void {
+  const isBounded = pages.every(({ length }) => length <= 2);
+  holds('at most 2 names on a page', isBounded, pages);
+  same('names', pages.flat().filter(isMine).toSorted(), ['a', 'b', 'c']);
+}
+
 export const VERSION_CASES: readonly ConformanceCase[] = [
   {
     operation: 'ListTableVersions',
@@ -33,6 +43,24 @@ export const VERSION_CASES: readonly ConformanceCase[] = [
         numbers,
         numbers.toSorted((left, right) => right - left),
       );
+    },
+  },
+  {
+    operation: 'ListTableVersions',
+    name: 'pages have at most as many versions as asked for, and each version once',
+    basis: PAGES,
+    run: async (kit) => {
+      const id = await kit.table();
+      for (const from of [3, 4, 5]) await kit.call('InsertIntoTable', { id }, rows(1, from));
+      const whole = await numbersOf(kit, id);
+      const ask = (page: Page) =>
+        kit.call('ListTableVersions', { id, descending: true, limit: 2, ...page });
+      const pages = await pagesOf(ask);
+      const numbers = pages.map(({ versions }) => versions.map(({ version }) => version));
+      const isBounded = numbers.every(({ length }) => length <= 2);
+      holds('at most 2 versions on a page', isBounded, numbers);
+      const sorted = (list: readonly number[]): number[] => list.toSorted((a, b) => a - b);
+      same('versions', sorted(numbers.flat()), sorted(whole));
     },
   },
   {
@@ -176,6 +204,18 @@ export const VERSION_CASES: readonly ConformanceCase[] = [
     },
   },
   {
+    operation: 'ListTableTags',
+    name: 'pages have at most as many tags as asked for, and each tag once',
+    basis: PAGES,
+    run: async (kit) => {
+      const id = await kit.table();
+      const version = await kit.version(id);
+      for (const tag of ['a', 'b', 'c']) await kit.call('CreateTableTag', { id, tag, version });
+      const ask = (page: Page) => kit.call('ListTableTags', { id, limit: 2, ...page });
+      samePages((await pagesOf(ask)).map(({ tags }) => Object.keys(tags)));
+    },
+  },
+  {
     operation: 'DeleteTableTag',
     name: 'deletes a tag; a second time it is not found',
     basis: `Delete an existing tag from table \`id\`. ${SAYS.tagMissing}`,
@@ -218,6 +258,20 @@ export const VERSION_CASES: readonly ConformanceCase[] = [
       await kit.call('CreateTableBranch', { id, name: 'b' });
       const { branches } = await kit.call('ListTableBranches', { id });
       same('parentVersion', branches.b?.parentVersion, version);
+    },
+  },
+  {
+    operation: 'ListTableBranches',
+    name: 'pages have at most as many branches as asked for, and each branch once',
+    basis: PAGES,
+    run: async (kit) => {
+      const id = await kit.table();
+      for (const name of ['a', 'b', 'c']) await kit.call('CreateTableBranch', { id, name });
+      const ask = (page: Page) => kit.call('ListTableBranches', { id, limit: 2, ...page });
+      const pages = await pagesOf(ask);
+      const names = pages.map(({ branches }) => Object.keys(branches));
+      // Main may be listed as one.
+      samePages(names, (name) => name !== 'main');
     },
   },
   {

@@ -57,6 +57,12 @@ FAILED = {
     "UpdateTableSchemaMetadata: replaces the metadata of the schema",
     # "Branch to target. When not specified, the main branch is used." It inserts into main.
     "InsertIntoTable: rows that are inserted into a branch are not seen beside it",
+    # "if there are more items than the page limit specified in the request, the implementation must
+    # return a page token in the response". It bounds the list and answers no token.
+    "ListTableVersions: pages have at most as many versions as asked for, and each version once",
+    # "An inclusive upper bound of the number of results that a caller will receive." It lists all.
+    "ListTableTags: pages have at most as many tags as asked for, and each tag once",
+    "ListTableBranches: pages have at most as many branches as asked for, and each branch once",
 }
 
 #: "0 - Unsupported: Operation not supported by this backend", which all operations may answer.
