@@ -121,11 +121,16 @@ describe('a name that is nearly right', () => {
     ['qurey', 'query'],
     ['compact', 'optimize'],
   ])('the command %s is answered with %s', async (typed, meant) => {
-    const { code, error } = await callCli([typed, 'x']);
-    expect({ code, error }).toEqual({
-      code: EXIT.usage,
-      error: `dirspace: unknown command '${typed}'\n(Did you mean ${meant}?)\nGive --help for help.\n`,
-    });
+    for (const line of [
+      [typed, 'x'],
+      ['help', typed],
+    ]) {
+      const { code, error } = await callCli(line);
+      expect({ code, error }).toEqual({
+        code: EXIT.usage,
+        error: `dirspace: unknown command '${typed}'\n(Did you mean ${meant}?)\nGive --help for help.\n`,
+      });
+    }
   });
 
   test('no other name is a command itself, or of two commands', () => {

@@ -28,6 +28,13 @@ export interface ProgramFacts {
   readonly commands: readonly (Command | ServiceCommand)[];
 }
 
+/** Help for a command that there is not is as good as the command: the parser says what comes near. */
+function withoutHelp(argv: readonly string[], commands: ProgramFacts['commands']): string[] {
+  const [first, second] = argv;
+  const isHelp = first === 'help' && second !== undefined && !second.startsWith('-');
+  return isHelp && !commands.some(({ name }) => name === second) ? argv.slice(1) : [...argv];
+}
+
 /** Answers the request, or the exit code where there is none. */
 export async function readArguments(
   argv: readonly string[],
@@ -65,7 +72,7 @@ export async function readArguments(
     });
   }
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withoutHelp(argv, facts.commands), { from: 'user' });
   } catch (error) {
     if (error instanceof VersionAsked) return tellVersion(argv, facts, streams);
     if (!(error instanceof CommanderError)) throw error;

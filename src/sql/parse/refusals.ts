@@ -2,7 +2,7 @@
 
 import { KEYWORDS } from './keywords.ts';
 import { refuse, shorten } from './sql-error.ts';
-import { END, NAME, STRING, type Tokens, WORD } from './tokens.ts';
+import { END, NAME, STRING, Tokens, WORD } from './tokens.ts';
 
 const NEEDS_QUOTES = '; a column whose name is a reserved word needs quotes: "name"';
 
@@ -10,12 +10,27 @@ const NEEDS_QUOTES = '; a column whose name is a reserved word needs quotes: "na
 export function refuseSyntax(tokens: Tokens, expected?: string): never {
   const { kind, sql, start, end, text, word } = tokens;
   if (kind !== STRING && kind !== NAME && (text === ')' || text === ']')) {
-    refuse(start, `'${text}' closes nothing`);
+    const isOpen = openedLast(tokens) === (text === ')' ? '(' : '[');
+    refuse(
+      start,
+      isOpen ? `An expression is missing before '${text}'` : `'${text}' closes nothing`,
+    );
   }
   const place = kind === END ? 'the end' : `or near "${shorten(sql.slice(start, end))}"`;
   const more = expected === undefined ? '' : `; ${expected}`;
   const hint = kind === WORD && KEYWORDS.has(word) ? NEEDS_QUOTES : '';
   return refuse(start, `Cannot read the expression: syntax error at ${place}${more}${hint}`);
+}
+
+/** The bracket before the cursor that is not closed yet; undefined where all are. */
+function openedLast({ sql, start }: Tokens): string | undefined {
+  const opened: string[] = [];
+  for (const before = new Tokens(sql); before.start < start; before.next()) {
+    if (before.kind === STRING || before.kind === NAME) continue;
+    if (before.text === '(' || before.text === '[') opened.push(before.text);
+    else if (before.text === ')' || before.text === ']') opened.pop();
+  }
+  return opened.at(-1);
 }
 
 /** Throws InvalidInput for a keyword that names functions alone, where a column is meant. */
