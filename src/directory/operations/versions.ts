@@ -27,7 +27,6 @@ import {
   pageOf,
   publishStaged,
   readOfferedVersion,
-  requireStill,
   resolveTarget,
 } from '../catalog/index.ts';
 
@@ -48,8 +47,8 @@ export async function listTableVersions(
     const snapshot = await visibleSnapshot(catalog.engine, branch, number);
     if (snapshot !== undefined) versions.push(versionRecord(catalog, snapshot));
   }
-  await requireStill(catalog, table);
-  await resolveTarget(catalog, request, 'branch');
+  // Of this table and this branch still: neither left while the pages were read.
+  await resolveTarget(catalog, { ...request, incarnation: table.record.id }, 'branch');
   return { versions, ...(page_token === undefined ? {} : { page_token }) };
 }
 
