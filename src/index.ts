@@ -211,6 +211,7 @@ export {
   type AddDataOptions,
   type AddResult,
   type AnyRow,
+  type BlobLike,
   Branches,
   batchRows,
   type Catalog,

@@ -1,14 +1,15 @@
 /** Every Arrow file and stream that pyarrow reads gives the same rows here, or is refused by name. */
 import { describe, expect, it } from 'vitest';
 import { type RecordBatch, tableFromArrays, tableToIPC } from '../src/arrow/apache.ts';
-import { openArrowBody } from '../src/ipc/foreign/foreign-ipc.ts';
+import type { FileBytes } from '../src/ipc/foreign/foreign-file.ts';
+import { openArrowBody, openArrowFile } from '../src/ipc/foreign/foreign-ipc.ts';
 import { corpus, found, REFUSED_HERE, readable, wanted } from './helpers/foreign-corpus.ts';
 import { ipcFixture } from './helpers/foreign-samples.ts';
 
 async function collected(
-  body: Uint8Array | AsyncIterable<Uint8Array>,
+  body: Uint8Array | AsyncIterable<Uint8Array> | FileBytes,
 ): Promise<{ schema: RecordBatch['schema']; batches: RecordBatch[] }> {
-  const stream = await openArrowBody(body);
+  const stream = await ('piece' in body ? openArrowFile(body) : openArrowBody(body));
   const batches: RecordBatch[] = [];
   for await (const batch of stream) batches.push(batch);
   return { schema: stream.schema, batches };
@@ -17,6 +18,13 @@ async function collected(
 async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
 }
+
+/** A file of which copies of ranges are read, `piece` bytes at once where nothing else bounds it. */
+const ranges = (bytes: Uint8Array, piece: number): FileBytes => ({
+  size: bytes.length,
+  read: async (from, to) => bytes.slice(from, to),
+  piece,
+});
 
 const writers = [...new Set(corpus.map(({ name }) => name.split('/')[0] as string))];
 
@@ -31,11 +39,11 @@ describe.each(writers)('%s', (writer) => {
     }
   });
 
-  it('gives the same in chunks, and where bytes are not aligned', async () => {
+  it('gives the same in chunks, by ranges, and where bytes are not aligned', async () => {
     for (const { name, bytes, expected } of mine) {
       const moved = new Uint8Array(bytes.length + 3).subarray(3);
       moved.set(bytes);
-      for (const body of [chunked(bytes, 100), moved]) {
+      for (const body of [chunked(bytes, 100), ranges(bytes, 104), moved]) {
         const { schema, batches } = await collected(body);
         expect(found(schema, batches, expected), name).toEqual(wanted(expected));
       }
@@ -49,6 +57,9 @@ describe('what is refused', () => {
     for (const { name, bytes, expected } of corpus) {
       if (!('refused' in expected)) continue;
       await expect(collected(bytes), name).rejects.toMatchObject({ code: 'InvalidInput' });
+      await expect(collected(ranges(bytes, 104)), name).rejects.toMatchObject({
+        code: 'InvalidInput',
+      });
       tried += 1;
     }
     expect(tried).toBeGreaterThan(15);

@@ -21,4 +21,4 @@ export {
   type StoredSchema,
   withFieldIds,
 } from './encode/index.ts';
-export { openArrowBody } from './foreign/index.ts';
+export { type FileBytes, openArrowBody, openArrowFile } from './foreign/index.ts';

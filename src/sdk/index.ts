@@ -27,6 +27,7 @@ export type {
 } from './connection-options.ts';
 export {
   type AnyRow,
+  type BlobLike,
   batchRows,
   type DataInput,
   type DataOptions,

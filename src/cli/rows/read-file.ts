@@ -2,11 +2,12 @@
  * Files as data of a table, read as they are needed: memory holds a piece of the file and the rows of
  * one batch. Knows no table.
  */
-import { createReadStream, open, statSync } from 'node:fs';
+import { createReadStream, open, type Stats, statSync } from 'node:fs';
+import { open as openHandle } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
-import type { DataInput } from '../../sdk/index.ts';
+import type { BlobLike, DataInput } from '../../sdk/index.ts';
 import { UsageError } from '../terminal/index.ts';
 import { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
 
@@ -58,12 +59,74 @@ export function openFile(file: string, signal: AbortSignal): OpenFile {
       yield row;
     }
   }
+  if (ARROW.includes(kind) && found.isFile()) {
+    const count = (more: number): void => {
+      bytes += more;
+    };
+    return { data: new FileRanges(file, found, signal, count), ...facts };
+  }
   if (ARROW.includes(kind)) return { data: pieces(), ...facts };
   if (LINES.includes(kind)) return { data: rows(jsonLines(pieces(), file)), ...facts };
   if (kind === '.json') return { data: rows(jsonArray(pieces(), file)), ...facts };
   throw new UsageError(
     `${JSON.stringify(file)} is of no known kind; files are ${[...ARROW, '.json', ...LINES].join(', ')}.`,
   );
+}
+
+/**
+ * A file of which ranges are read, as of a Blob: an Arrow file says at its end where its rows are. Each
+ * range is read of the file as it was found, or refused.
+ */
+class FileRanges implements BlobLike {
+  readonly size: number;
+  readonly #file: string;
+  readonly #found: Stats;
+  readonly #signal: AbortSignal;
+  readonly #count: (bytes: number) => void;
+
+  constructor(file: string, found: Stats, signal: AbortSignal, count: (bytes: number) => void) {
+    this.size = found.size;
+    this.#file = file;
+    this.#found = found;
+    this.#signal = signal;
+    this.#count = count;
+  }
+
+  slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> } {
+    return { arrayBuffer: () => this.#read(start, end) };
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#read(0, this.size);
+  }
+
+  async #read(start: number, end: number): Promise<ArrayBuffer> {
+    this.#signal.throwIfAborted();
+    const handle = await openHandle(this.#file, 'r');
+    try {
+      const { ino, size, mtimeMs } = await handle.stat();
+      const before = this.#found;
+      if (ino !== before.ino || size !== before.size || mtimeMs !== before.mtimeMs) {
+        throw new UsageError(`${JSON.stringify(this.#file)} was changed while it was read.`);
+      }
+      const bytes = new Uint8Array(end - start);
+      let filled = 0;
+      while (filled < bytes.length) {
+        const { bytesRead } = await handle.read(
+          bytes,
+          filled,
+          bytes.length - filled,
+          start + filled,
+        );
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      this.#count(filled);
+      return filled === bytes.length ? bytes.buffer : bytes.buffer.slice(0, filled);
+    } finally {
+      await handle.close();
+    }
+  }
 }
 
 const fileStream = (file: string, signal: AbortSignal): AsyncIterable<Uint8Array> =>

@@ -1,7 +1,6 @@
 /**
- * Arrow IPC files from outside, held whole in memory: the footer says where messages lie, and is
- * not believed. What stands between messages is the writer's matter, as long as it is no message.
- * Knows nothing of where the bytes come from.
+ * Arrow IPC files from outside, in memory or read by ranges: the footer says where messages lie, and
+ * is not believed. What stands between messages is the writer's matter, as long as it is no message.
  */
 import {
   apart,
@@ -18,6 +17,7 @@ import {
   invalid,
   readFooter,
   readMessage,
+  tooLarge,
 } from './foreign-messages.ts';
 import { dictionaryDepths } from './foreign-schema.ts';
 import { findMessage } from './unlisted-batches.ts';
@@ -27,30 +27,50 @@ const HEAD_BYTES = 8;
 const TAIL_BYTES = 4 + MAGIC.length;
 const CONTINUATION = -1;
 
-/** @throws InvalidInput naming the part; the batches throw it too, as they are read */
+/** The bytes of a file, of which any range can be read; they must stay the same. */
+export interface FileBytes {
+  readonly size: number;
+  /** Those from `from` to before `to`; fewer where the file has become shorter. */
+  read(from: number, to: number): Uint8Array | Promise<Uint8Array>;
+  /** Most bytes to read at once where nothing else bounds it. */
+  readonly piece: number;
+}
+
+export const bytesInMemory = (bytes: Uint8Array): FileBytes => ({
+  size: bytes.length,
+  read: (from, to) => bytes.subarray(from, to),
+  piece: Number.POSITIVE_INFINITY,
+});
+
+type FileLimits = BatchLimits & { readonly pause: Pause; readonly maxHeldBytes: number };
+
+/**
+ * Opens a file; its batches are read as they are pulled, and may be read again.
+ * @throws InvalidInput naming the part, PayloadTooLarge; the batches throw both too
+ */
 export async function openForeignFile(
-  bytes: Uint8Array,
-  limits: BatchLimits & { readonly pause: Pause },
+  file: FileBytes,
+  limits: FileLimits,
 ): Promise<RecordBatchStream> {
-  const tailAt = bytes.length - TAIL_BYTES;
-  if (tailAt < HEAD_BYTES || Buffer.compare(bytes.subarray(tailAt + 4), MAGIC) !== 0) {
+  const tailAt = file.size - TAIL_BYTES;
+  const tail = tailAt < HEAD_BYTES ? undefined : await rangeOf(file, tailAt, file.size, 'footer');
+  if (tail === undefined || Buffer.compare(tail.subarray(4), MAGIC) !== 0) {
     throw invalid('footer', 'the file does not end as Arrow files do, so it may be cut off');
   }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = view.getInt32(tailAt, true);
+  const length = new DataView(tail.buffer, tail.byteOffset, 4).getInt32(0, true);
   const footerAt = tailAt - length;
   if (length <= 0 || footerAt < HEAD_BYTES) throw invalid('footer', `its length is ${length}`);
-  const footer = readFooter(bytes.subarray(footerAt, tailAt));
-  await checkBlocks(bytes, [...footer.dictionaries, ...footer.batches], footerAt);
+  const footer = readFooter(await rangeOf(file, footerAt, tailAt, 'footer', limits));
+  await checkBlocks(file, [...footer.dictionaries, ...footer.batches], footerAt);
   const { schema } = footer.schema;
   return recordBatchStream(schema, {
     async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
       const batches = new ForeignBatches(footer.schema, limits);
       const { pause } = limits;
       try {
-        await readDictionaries(bytes, footer, batches, pause);
+        await readDictionaries(file, footer, batches, limits);
         for (const [at, block] of footer.batches.entries()) {
-          const { message, body } = messageAt(bytes, block, `record batch ${at}`);
+          const { message, body } = await messageAt(file, block, `record batch ${at}`, limits);
           if (message.kind !== 'batch') throw wrongKind(`record batch ${at}`, message.kind);
           const steps = batches.batch(message.batch, limits.apart ? apart(body) : body);
           yield await runSteps(steps, pause);
@@ -64,28 +84,31 @@ export async function openForeignFile(
 
 /** All dictionaries, those within others first: the footer may list them in any order. */
 async function readDictionaries(
-  bytes: Uint8Array,
+  file: FileBytes,
   footer: ForeignFooter,
   batches: ForeignBatches,
-  pause: Pause,
+  limits: FileLimits,
 ): Promise<void> {
   const depths = dictionaryDepths(footer.schema);
   const known = new Set<number>();
-  const found = footer.dictionaries.map((block, at) => {
+  const found: { message: DictionaryMessage; body: Uint8Array; depth: number }[] = [];
+  for (const [at, block] of footer.dictionaries.entries()) {
     const what = `dictionary batch ${at}`;
-    const { message, body } = messageAt(bytes, block, what);
+    const { message, body } = await messageAt(file, block, what, limits);
     if (message.kind !== 'dictionary') throw wrongKind(what, message.kind);
     // Batches would be read with the last one, and those written before it would change.
     if (!message.isDelta && known.has(message.number)) {
       throw invalid(what, `it replaces dictionary ${message.number}, which a file cannot do`);
     }
     known.add(message.number);
-    return { message, body, depth: depths.get(message.number) ?? 0 };
-  });
+    found.push({ message, body, depth: depths.get(message.number) ?? 0 });
+  }
   for (const { message, body } of found.sort((a, b) => a.depth - b.depth)) {
-    await runSteps(batches.dictionary(message, body), pause);
+    await runSteps(batches.dictionary(message, body), limits.pause);
   }
 }
+
+type DictionaryMessage = Extract<ForeignMessage, { kind: 'dictionary' }>;
 
 /**
  * Blocks lie between the head of the file and the footer and share no byte: blocks that overlap
@@ -93,7 +116,7 @@ async function readDictionaries(
  * nothing else tells of.
  */
 async function checkBlocks(
-  bytes: Uint8Array,
+  file: FileBytes,
   blocks: readonly Block[],
   footerAt: number,
 ): Promise<void> {
@@ -105,42 +128,69 @@ async function checkBlocks(
       throw invalid('footer', `a block leads from byte ${offset} to ${next} of ${footerAt}`);
     }
     if (offset < end) throw invalid('footer', `its blocks overlap at byte ${offset}`);
-    await checkGap(bytes, end, offset);
+    await checkGap(file, end, offset);
     end = next;
   }
-  await checkGap(bytes, end, footerAt);
+  await checkGap(file, end, footerAt);
 }
 
-async function checkGap(bytes: Uint8Array, from: number, to: number): Promise<void> {
-  const found = await findMessage(bytes, from, to);
-  if (found !== undefined) {
-    throw invalid('footer', `it does not list the rows or dictionary at byte ${found}`);
+/** Messages begin at multiples of this. */
+const ALIGNMENT = 8;
+/** What is looked at again of a piece's end: more than the metadata of any writer's batch takes. */
+const OVERLAP_BYTES = 2 ** 20;
+
+async function checkGap(file: FileBytes, from: number, to: number): Promise<void> {
+  const first = Math.ceil(from / ALIGNMENT) * ALIGNMENT;
+  for (let at = first; at < to; at += file.piece) {
+    const end = Math.min(to, at + file.piece + OVERLAP_BYTES);
+    const bytes = await rangeOf(file, at, end, 'footer');
+    const found = await findMessage(bytes, 0, bytes.length);
+    if (found !== undefined) {
+      throw invalid('footer', `it does not list the rows or dictionary at byte ${at + found}`);
+    }
   }
 }
 
-/** Where a message begins after its prefix, and its length, as they stand in the bytes. */
-function prefixAt(bytes: Uint8Array, offset: number): { at: number; length: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const first = view.getInt32(offset, true);
-  if (first !== CONTINUATION || offset + 8 > bytes.length) return { at: offset + 4, length: first };
-  return { at: offset + 8, length: view.getInt32(offset + 4, true) };
+async function rangeOf(
+  file: FileBytes,
+  from: number,
+  to: number,
+  what: string,
+  limits?: FileLimits,
+): Promise<Uint8Array> {
+  const most = limits?.maxHeldBytes ?? Number.POSITIVE_INFINITY;
+  if (to - from > most) {
+    throw tooLarge(`${what} has ${to - from} bytes, more than the ${most} allowed`);
+  }
+  const bytes = await file.read(from, to);
+  if (bytes.length === to - from) return bytes;
+  throw invalid(what, `the file has no bytes from ${from + bytes.length} to ${to} any more`);
 }
 
-function messageAt(
-  bytes: Uint8Array,
-  block: Block,
+/** Where a message begins after its prefix, and its length, as they stand in its block. */
+function prefixOf(block: Uint8Array): { at: number; length: number } {
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  const first = view.getInt32(0, true);
+  if (first !== CONTINUATION || block.length < 8) return { at: 4, length: first };
+  return { at: 8, length: view.getInt32(4, true) };
+}
+
+async function messageAt(
+  file: FileBytes,
+  { offset, metadataBytes, bodyBytes }: Block,
   what: string,
-): { message: ForeignMessage; body: Uint8Array } {
-  const bodyAt = block.offset + block.metadataBytes;
-  const { at, length } = prefixAt(bytes, block.offset);
-  if (length <= 0 || at + length > bodyAt) {
-    throw invalid(what, `its length is ${length} in a block of ${block.metadataBytes} bytes`);
+  limits: FileLimits,
+): Promise<{ message: ForeignMessage; body: Uint8Array }> {
+  const bytes = await rangeOf(file, offset, offset + metadataBytes + bodyBytes, what, limits);
+  const { at, length } = prefixOf(bytes);
+  if (length <= 0 || at + length > metadataBytes) {
+    throw invalid(what, `its length is ${length} in a block of ${metadataBytes} bytes`);
   }
   const message = readMessage(bytes.subarray(at, at + length), what);
-  if (message.bodyBytes > block.bodyBytes) {
-    throw invalid(what, `its body has ${message.bodyBytes} bytes, its block ${block.bodyBytes}`);
+  if (message.bodyBytes > bodyBytes) {
+    throw invalid(what, `its body has ${message.bodyBytes} bytes, its block ${bodyBytes}`);
   }
-  return { message, body: bytes.subarray(bodyAt, bodyAt + message.bodyBytes) };
+  return { message, body: bytes.subarray(metadataBytes, metadataBytes + message.bodyBytes) };
 }
 
 const wrongKind = (what: string, kind: string): Error => invalid(what, `it is a ${kind} message`);

@@ -17,7 +17,7 @@ import { type Pause, plainPause, runSteps } from '../../steps.ts';
 import { MAGIC } from '../encode/index.ts';
 import { ByteSource } from './byte-source.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
-import { openForeignFile } from './foreign-file.ts';
+import { bytesInMemory, type FileBytes, openForeignFile } from './foreign-file.ts';
 import { type ForeignMessage, invalid, readMessage, tooLarge } from './foreign-messages.ts';
 import type { ForeignSchema } from './foreign-schema.ts';
 
@@ -94,7 +94,7 @@ export async function openArrowBody(
   const source = new ByteSource(body, limits.maxBytes, limits.memory);
   try {
     if (await isFile(source)) {
-      return await openForeignFile(await source.rest(limits.maxHeldBytes), limits);
+      return await openForeignFile(bytesInMemory(await source.rest(limits.maxHeldBytes)), limits);
     }
     const schema = await readSchema(source, limits);
     return recordBatchStream(
@@ -104,6 +104,28 @@ export async function openArrowBody(
   } catch (error) {
     await source.close();
     throw error;
+  }
+}
+
+/**
+ * Opens a file, or a stream that lies in one, by reading ranges of it: memory holds a message at a
+ * time, and the dictionaries. Batches of a file may be read again, those of a stream once.
+ * @throws as openArrowBody
+ */
+export async function openArrowFile(
+  file: FileBytes,
+  options: OpenArrowOptions = {},
+): Promise<RecordBatchStream> {
+  const limits: Limits = { ...DEFAULTS, pause: plainPause(), ...options };
+  const head = new ByteSource([await file.read(0, Math.min(file.size, MAGIC.length))]);
+  return (await isFile(head))
+    ? openForeignFile(file, limits)
+    : openArrowBody(piecesOf(file), options);
+}
+
+async function* piecesOf(file: FileBytes): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < file.size; at += file.piece) {
+    yield await file.read(at, Math.min(file.size, at + file.piece));
   }
 }
 
@@ -117,7 +139,7 @@ const isBatchStream = (body: ArrowBody): body is RecordBatchStream =>
 
 async function openBytes(bytes: Uint8Array, limits: Limits): Promise<RecordBatchStream> {
   const source = new ByteSource([bytes], limits.maxBytes);
-  if (await isFile(source)) return openForeignFile(bytes, limits);
+  if (await isFile(source)) return openForeignFile(bytesInMemory(bytes), limits);
   const schema = await readSchema(source, limits);
   const rest = bytes.subarray(source.position);
   return recordBatchStream(schema.schema, {

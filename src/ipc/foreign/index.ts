@@ -3,4 +3,5 @@
  * before it is used.
  */
 
-export { openArrowBody } from './foreign-ipc.ts';
+export type { FileBytes } from './foreign-file.ts';
+export { openArrowBody, openArrowFile } from './foreign-ipc.ts';

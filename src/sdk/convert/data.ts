@@ -10,7 +10,7 @@ import {
   Schema,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { openArrowBody } from '../../ipc/index.ts';
+import { type FileBytes, openArrowBody, openArrowFile } from '../../ipc/index.ts';
 import { asBytes, buildContext, showValue } from '../build/index.ts';
 import {
   type ArrowLike,
@@ -41,14 +41,23 @@ type Rows = readonly object[];
 type Bytes = Uint8Array | ArrayBuffer;
 type Item = object | Rows | RecordBatchLike | TableLike | Uint8Array;
 
+/** A `Blob` or `File`, or what reads a file by ranges as one does. */
+export interface BlobLike {
+  /** In bytes. */
+  readonly size: number;
+  slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
 /**
- * Rows as objects, Arrow tables and batches of any release from 15 on, bytes of Arrow IPC, and
- * iterables, async iterables and streams of one kind of these.
+ * Rows as objects, Arrow tables and batches of any release from 15 on, bytes of Arrow IPC, also
+ * in a Blob, of which a message at a time is read, and iterables, async iterables and streams of one kind of these.
  */
 export type DataInput =
   | Rows
   | ArrowLike
   | Bytes
+  | BlobLike
   | RecordBatchStream
   | Iterable<Item>
   | AsyncIterable<Item>
@@ -95,6 +104,7 @@ export async function toRecordBatchStream(
   if (Array.isArray(data) && startsWithRow(data)) return arrayStream(data, plan);
   const bytes = asBytes(data);
   if (bytes !== undefined) return ipcStream(bytes, plan);
+  if (isBlobLike(data)) return fitted(await openArrowFile(rangesOf(data)), plan);
   if (isArrowLike(data)) return arrowStream(data, plan);
   if (!isPullable(data)) {
     throw new DirspaceError(
@@ -109,11 +119,14 @@ export async function toRecordBatchStream(
 
 /** Whether reading it a second time gives the same rows: arrays and Arrow objects, not streams. */
 export const isRepeatable = (data: DataInput): boolean =>
-  (Array.isArray(data) && startsWithRow(data)) || asBytes(data) !== undefined || isArrowLike(data);
+  (Array.isArray(data) && startsWithRow(data)) ||
+  asBytes(data) !== undefined ||
+  isBlobLike(data) ||
+  isArrowLike(data);
 
 /** True for data that carries its own schema. */
 export function hasSchema(data: DataInput): boolean {
-  if (isArrowLike(data) || asBytes(data) !== undefined) return true;
+  if (isArrowLike(data) || asBytes(data) !== undefined || isBlobLike(data)) return true;
   return 'schema' in data && isSchemaLike(data.schema);
 }
 
@@ -180,11 +193,31 @@ function conformer(schema: Schema): (batch: RecordBatch) => RecordBatch {
   };
 }
 
+function isBlobLike(data: unknown): data is BlobLike {
+  if (typeof data !== 'object' || data === null) return false;
+  const { size, slice, arrayBuffer } = data as Partial<BlobLike>;
+  return (
+    typeof size === 'number' && typeof slice === 'function' && typeof arrayBuffer === 'function'
+  );
+}
+
+/** Most bytes that are read of a Blob at once where no message is longer. */
+const BLOB_PIECE = 2 ** 22;
+
+const rangesOf = (blob: BlobLike): FileBytes => ({
+  size: blob.size,
+  read: async (from, to) => new Uint8Array(await blob.slice(from, to).arrayBuffer()),
+  piece: BLOB_PIECE,
+});
+
 async function ipcStream(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   plan: StreamPlan,
 ): Promise<RecordBatchStream> {
-  const stream = await openArrowBody(body);
+  return fitted(await openArrowBody(body), plan);
+}
+
+function fitted(stream: RecordBatchStream, plan: StreamPlan): RecordBatchStream {
   const schema = schemaFor(stream.schema, plan);
   const batches = itemsOf(new Source(stream, plan.signal), (item) => item as RecordBatch);
   return recordBatchStream(schema, once(mapped(batches, conformer(schema))));

@@ -4,6 +4,7 @@
 
 export { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';
 export {
+  type BlobLike,
   type DataInput,
   type DataOptions,
   hasSchema,
