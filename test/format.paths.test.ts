@@ -6,15 +6,27 @@ import {
   decodeRef,
   deletedRunFile,
   deletionFile,
+  dropName,
+  dropNumber,
   encodeRef,
   fragmentFile,
   isObject,
+  isRowsFolder,
   isStagedManifest,
+  journalFile,
+  lastName,
   NameCodec,
   parseDeletedRun,
+  parseJournalFile,
+  parseTagFile,
+  parseTrashRecord,
   parseVersionFile,
+  parseWriter,
   stagedManifestFile,
+  tagFile,
+  trashRecordFile,
   versionFile,
+  writerFile,
 } from '../src/paths.ts';
 import { SPECIAL_NAMES, shortNames } from './helpers/names.ts';
 
@@ -160,4 +172,38 @@ test('objects are told from what others keep in their folders', () => {
   for (const other of [`${uuid}.lance`, `x${uuid}.arrow`, `${uuid}.arrow.bak`, 'a.arrow', uuid]) {
     expect(isObject('data', other), other).toBe(false);
   }
+});
+
+describe('a name that is made of something tells it again, and other names tell nothing', () => {
+  const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
+  const mark = { id: uuid, scope: '0a1b2c3d', pid: 4_242, start: 1_700_000 };
+
+  test('of tags, trash records and journals', () => {
+    expect(parseTagFile(lastName(tagFile('t.table', 'First')))).toBe('First');
+    expect(parseTagFile('First')).toBeUndefined();
+    expect(parseTrashRecord(trashRecordFile(uuid))).toBe(uuid);
+    expect(parseTrashRecord(uuid)).toBeUndefined();
+    expect(parseJournalFile(lastName(journalFile(uuid)))).toBe(uuid);
+    expect(parseJournalFile(`${uuid}.json`)).toBeUndefined();
+  });
+
+  test('of drops, by the folder or by its record', () => {
+    const name = dropName(17, uuid);
+    expect([name, trashRecordFile(name), uuid].map(dropNumber)).toEqual([17, 17, 0]);
+  });
+
+  test('of writers', () => {
+    expect(parseWriter(lastName(writerFile('t.table', mark)))).toEqual(mark);
+    for (const other of [`.tmp-${uuid}`, `.tmp-writer-${uuid}`, `${uuid}.arrow`])
+      expect(parseWriter(other)).toBeUndefined();
+  });
+
+  test('of folders that hold rows', () => {
+    expect(['data', 'deletions', 'chunks', 'tags'].map(isRowsFolder)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
 });
