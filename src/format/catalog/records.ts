@@ -211,7 +211,10 @@ export function decodeKey(bytes: Uint8Array, file: string): KeyRecord {
   if (!STAMP.test(stamp)) throw corrupt(file, 'stamp is none that was made of a request');
   const operation = stringMember(document, 'operation', file);
   const answered = member(document, 'answer') !== undefined;
-  const answer = answered ? objectMember(document, 'answer', file) : undefined;
+  // As it would be written: JSON has numbers that are not, such as 1e400.
+  const answer = answered
+    ? (JSON.parse(JSON.stringify(objectMember(document, 'answer', file))) as JsonObject)
+    : undefined;
   const begun = member(document, 'begun');
   if (begun !== undefined && begun !== true)
     throw corrupt(file, 'begun is neither true nor absent');
