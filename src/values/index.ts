@@ -46,7 +46,6 @@ export { type IntervalValue, parseInterval } from './intervals.ts';
 export { convertUnit, inUnit, UNIT_NAMES, unitsPerSecond } from './time-units.ts';
 export {
   fromWallClock,
-  type Instant,
   instantNanosOf,
   instantOf,
   instantOfWallClock,

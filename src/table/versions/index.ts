@@ -35,7 +35,7 @@ export {
   type TableBranch,
 } from './head.ts';
 export { HeadCache } from './head-cache.ts';
-export { HINT_EVERY, hintAt, hintNamed, writeHint } from './hint.ts';
+export { HINT_EVERY, hintAt, hintNamed } from './hint.ts';
 export {
   incarnationAt,
   isTableAt,
