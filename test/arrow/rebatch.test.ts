@@ -1,0 +1,59 @@
+/** Cutting and joining batches keeps every row, in order, within the limits. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { recordBatchStream } from '../../src/arrow/apache.ts';
+import { batchBytes } from '../../src/arrow/arrow-data.ts';
+import { rebatch, splitBatch } from '../../src/arrow/rebatch.ts';
+import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+const schema = everyType();
+
+async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of stream) all.push(item);
+  return all;
+}
+
+test('rows stay the same and limits hold', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(60), { maxLength: 12 }),
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 3000, max: 60_000 }),
+      fc.integer(),
+      async (sizes, rows, bytes, seed) => {
+        const random = seeded(seed);
+        const batches = sizes.map((size) => randomBatch(schema, size + 3, random).slice(3));
+        const out = await collect(
+          rebatch(recordBatchStream(schema, batches), schema, { rows, bytes }),
+        );
+        expect(exactValues(out)).toEqual(exactValues(batches.filter((batch) => batch.numRows > 0)));
+        for (const batch of out) {
+          expect(batch.schema).toBe(schema);
+          expect(batch.numRows).toBeGreaterThan(0);
+          expect(batch.numRows).toBeLessThanOrEqual(rows);
+          if (batch.numRows > 1) expect(batchBytes(batch)).toBeLessThanOrEqual(bytes * 1.5);
+        }
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test('many tiny batches become few', async () => {
+  const random = seeded(3);
+  const batches = Array.from({ length: 50 }, () => randomBatch(schema, 2, random));
+  const out = await collect(rebatch(recordBatchStream(schema, batches), schema, { rows: 40 }));
+  expect(out.map((batch) => batch.numRows)).toEqual([40, 40, 20]);
+});
+
+test('a large batch is cut without copying', () => {
+  const batch = randomBatch(schema, 100, seeded(4), 0);
+  const parts = splitBatch(batch, 30);
+  expect(parts.map((part) => part.numRows)).toEqual([30, 30, 30, 10]);
+  const at = schema.fields.findIndex((field) => field.name === 'int64');
+  for (const part of parts) {
+    expect(part.data.children[at]?.values.buffer).toBe(batch.data.children[at]?.values.buffer);
+  }
+});

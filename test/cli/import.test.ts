@@ -1,0 +1,145 @@
+/** Types of what is imported, and where in a file a mistake is. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
+import { parseTypes } from '../../src/cli/rows/column-types.ts';
+import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
+import { typeName } from '../../src/sdk/build/type-name.ts';
+import { callCli } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
+
+function fresh() {
+  const folder = temporaryFolder();
+  const root = join(folder, 'catalog');
+  const file = (name: string, content: string | Uint8Array): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const run = (...args: string[]) => callCli([...args, '--root', root]);
+  const typesOf = async (id: string): Promise<string[]> => {
+    const { out } = await run('describe', id);
+    return out.slice(out.indexOf('COLUMN')).trimEnd().split('\n').slice(1);
+  };
+  return { file, run, typesOf };
+}
+
+test('a column of nulls, and one of empty lists, has the type that --types gives', async () => {
+  const { file, run, typesOf } = fresh();
+  const rows = file('x.ndjson', '{"id": 1, "gone": null, "tags": []}\n{"id": 2, "gone": null}\n');
+  const untyped = await run('import', rows, 't');
+  expect(untyped).toMatchObject({ code: EXIT.failure, out: '' });
+  expect(untyped.error).toContain('"gone" is not known: its rows hold only null');
+  expect(untyped.error).toContain('Give --types or --schema.');
+  const types = 'gone:timestamp:us:UTC, tags:list<utf8>';
+  expect((await run('import', rows, 't', '--types', types)).code).toBe(EXIT.ok);
+  expect(await typesOf('t')).toEqual([
+    'id      float64',
+    'gone    timestamp:us:UTC',
+    'tags    list<utf8>',
+  ]);
+});
+
+test('--types wins over what is inferred, and over the types of Arrow data, without loss', async () => {
+  const { file, run, typesOf } = fresh();
+  const rows = file('x.json', '[{"id": 1, "v": [1, 2]}]');
+  const types = 'id:int64,v:fixed_size_list<float32>[2]';
+  await run('import', rows, 't', '--types', types);
+  expect(await typesOf('t')).toEqual(['id      int64', 'v       fixed_size_list<float32>[2]']);
+  const arrow = file('x.arrow', tableToIPC(tableFromArrays({ n: Int32Array.of(1, 2) }), 'file'));
+  expect((await run('import', arrow, 'a', '--types', 'n:int64')).code).toBe(EXIT.ok);
+  expect((await typesOf('a'))[0]).toMatch(/^n +int64/);
+  const large = file('y.arrow', tableToIPC(tableFromArrays({ n: Int32Array.of(1, 300) }), 'file'));
+  const lossy = await run('import', large, 'b', '--types', 'n:int8');
+  expect(lossy.code).toBe(EXIT.failure);
+  expect(lossy.error).toContain('Row 2, column "n"');
+});
+
+test('--schema takes what describe --json prints, or the schema in it', async () => {
+  const { file, run, typesOf } = fresh();
+  const rows = file('x.ndjson', '{"id": 1}\n');
+  await run('import', rows, 'first', '--types', 'id:int16');
+  const described = (await run('describe', 'first', '--json')).out;
+  const whole = file('whole.json', described);
+  const schema = file('schema.json', JSON.stringify(JSON.parse(described).schema));
+  const nulls = file('nulls.json', '[{"id": null}]');
+  for (const [id, from] of [
+    ['a', whole],
+    ['b', schema],
+  ] as const) {
+    expect((await run('import', nulls, id, '--schema', from)).code).toBe(EXIT.ok);
+    expect(await typesOf(id)).toEqual(['id      int16']);
+  }
+});
+
+test.each([
+  [['--types', 'id'], 'a name and a colon is expected'],
+  [['--types', 'id:'], 'a type is expected'],
+  [['--types', 'id:int65'], 'column "id": '],
+  [['--types', 'id:int64,id:int8'], 'names the column "id" twice'],
+  [['--types', 'id:list<utf8'], '">" is expected'],
+  [['--types', 'id:list<utf8>>'], 'a comma or the end is expected'],
+  [['--types', 'id:fixed_size_list<float32>[x]'], 'a length and "]" is expected'],
+  [['--types', `id:${'list<'.repeat(100)}`], 'no deeper type is expected'],
+  [['--types', 'di:int64'], 'Did you mean "id"?'],
+  [['--types', 'id:int64', '--schema', 'x'], 'both given'],
+  [['--types', 'id:int64', '--mode', 'append'], 'the table has its types'],
+  [['--schema', 'x', '--mode', 'append'], 'the table has its types'],
+  [['--schema', '/nowhere.json'], 'cannot be read as JSON'],
+])('%j is refused', async (args, message) => {
+  const { file, run } = fresh();
+  const rows = file('x.ndjson', '{"id": 1}\n');
+  const { code, error } = await run('import', rows, 't', ...args);
+  expect(error).toContain(message);
+  expect(code).not.toBe(EXIT.ok);
+  expect((await run('ls')).out).toBe('');
+});
+
+test('a file that is no schema is refused', async () => {
+  const { file, run } = fresh();
+  const rows = file('x.ndjson', '{"id": 1}\n');
+  for (const text of ['7', 'null', '[]', '{"fields": 7}', '{"fields": [{"name": "a"}]}', '{']) {
+    const { code, error } = await run('import', rows, 't', '--schema', file('s.json', text));
+    expect({ text, code, error: error.includes('--schema') }).toEqual({
+      text,
+      code: EXIT.usage,
+      error: true,
+    });
+  }
+});
+
+test('rows and lines of messages count from 1, and it is said which', async () => {
+  const { file, run } = fresh();
+  const lines = file('x.ndjson', '{"age": 36}\n\n{"age": "old"}\n');
+  const array = file('x.json', '[\n  {"age": 36},\n  {\n    "age": "old"\n  }\n]');
+  expect((await run('import', lines, 't')).error).toContain(
+    `${lines}: Row 2 on line 3, column "age": found string "old", expected float64. The type was inferred from the first values there; give --types or --schema to choose another. Rows and lines are counted from 1. Nothing was imported.`,
+  );
+  expect((await run('import', array, 't')).error).toContain('Row 2 on line 3, column "age"');
+  const ages = [...Array(9000).fill('{"age": 1}'), '{"age": "x"}'].join('\n');
+  const { error } = await run('import', file('long.ndjson', ages), 't', '--types', 'age:int8');
+  expect(error).toContain('Row 9001 on line 9001, column "age"');
+  const within = ages.replaceAll('"x"', '1').split('\n').with(8499, '\n{"age": "x"}').join('\n');
+  const middle = await run('import', file('mid.ndjson', within), 't', '--types', 'age:int8');
+  expect(middle.error).toContain('Row 8500 on line 8501, column "age"');
+});
+
+test('an import that fails takes back the namespaces that it made, and no others', async () => {
+  const { file, run } = fresh();
+  await run('create-namespace', 'there');
+  const wrong = file('x.ndjson', '{"a": 1}\n{"a": "b"}\n');
+  expect((await run('import', wrong, 'there/new/deep/t', '-p')).code).toBe(EXIT.failure);
+  expect((await run('ls', '-r')).out).toBe('there/\n');
+});
+
+test.each([
+  ['a:int64', ['a int64']],
+  ['a:list<list<int8>>', ['a list<list<int8>>']],
+  ['a:struct<b:utf8, c:list<float16>>,d:bool', ['a struct<b: utf8, c: list<float16>>', 'd bool']],
+  ['a b:decimal128:38:10', ['a b decimal128(38, 10)']],
+  ['a:fixed_size_list<struct<b:utf8>>[3]', ['a fixed_size_list<struct<b: utf8>>[3]']],
+  ['a:dictionary:int32:utf8', ['a dictionary<utf8, int32>']],
+])('--types %s', (text, expected) => {
+  const found = Array.from(parseTypes(text), ([name, type]) => `${name} ${typeName(type)}`);
+  expect(found).toEqual(expected);
+});

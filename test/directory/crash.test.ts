@@ -1,0 +1,54 @@
+/**
+ * Every file system call of every kind of change is the last one, or fails: what is found afterwards
+ * is the old state or the new one, nothing between, and the next write works.
+ */
+import { expect, test } from 'vitest';
+import { CRASH_OPERATIONS, type CrashOperation } from '../helpers/crash-operations.ts';
+import { crashCase, surviveFault, surviveKill } from '../helpers/crash-runs.ts';
+
+/** Some of the faults of the proof T1, which walks through all of them. */
+const FAULTS = [
+  { kind: 'EIO', step: 2 },
+  { kind: 'ENOSPC', persistent: true, step: 5 },
+  { kind: 'EIO', after: true, step: 3 },
+];
+
+/** Every call from the first to the last one. */
+async function walk(step: number, survive: (at: number) => Promise<boolean>): Promise<void> {
+  for (let at = 1; ; at += step) {
+    try {
+      if (!(await survive(at))) return;
+    } catch (error) {
+      expect.fail(`call ${at}: ${String((error as Error).stack)}`);
+    }
+  }
+}
+
+for (const managed of [false, true]) {
+  const mode = managed ? 'managed' : 'plain';
+  for (const [name, operation] of Object.entries(CRASH_OPERATIONS)) {
+    // Other operations do not commit versions, or do it as append does.
+    if (managed && !operation.managed) continue;
+
+    test(`${mode}: ${name}, killed after every call`, async () => {
+      const each = await crashCase(name, operation, managed);
+      await walk(1, (at) => surviveKill(each, at));
+    }, 180_000);
+
+    test(`${mode}: ${name}, every call fails once or for good`, async () => {
+      const each = await crashCase(name, operation, managed);
+      for (const { step, ...fault } of FAULTS)
+        await walk(step, (at) => surviveFault(each, { at, ...fault }));
+    }, 180_000);
+  }
+}
+
+test.each(['remove old versions', 'append'])(
+  'a disk that denies there is a file costs nothing and hangs nobody: %s',
+  async (name) => {
+    const each = await crashCase(name, CRASH_OPERATIONS[name] as CrashOperation);
+    await walk(1, (at) => surviveFault(each, { at, kind: 'ENOENT' }));
+    await walk(3, (at) => surviveFault(each, { at, kind: 'ENOENT', persistent: true }));
+  },
+  180_000,
+);

@@ -1,0 +1,73 @@
+/** Deleted rows: stored as an Arrow file, read back, joined. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { tableFromIPC } from '../../src/arrow/apache.ts';
+import { setPositions } from '../../src/arrow/bitmaps.ts';
+import {
+  decodeDeletions,
+  deletionBitmap,
+  encodeDeletions,
+  unionDeletions,
+} from '../../src/format/catalog/deletions.ts';
+
+const offsets = fc
+  .uniqueArray(fc.nat(4999), { maxLength: 300 })
+  .map((list) => Uint32Array.from(list).sort());
+
+test('round trip, also through apache-arrow', () => {
+  fc.assert(
+    fc.property(offsets, (deleted) => {
+      const bytes = encodeDeletions(deleted, 5000);
+      expect(decodeDeletions(bytes, 5000, 'd')).toEqual(deleted);
+      expect([...tableFromIPC(bytes).toArray()].map((row) => row.offset)).toEqual([...deleted]);
+      expect(setPositions(deletionBitmap(deleted, 5000), 5000)).toEqual(deleted);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('union is that of sets, ascending', () => {
+  fc.assert(
+    fc.property(offsets, offsets, (a, b) => {
+      const expected = [...new Set([...a, ...b])].sort((x, y) => x - y);
+      expect([...unionDeletions(a, b)]).toEqual(expected);
+    }),
+  );
+});
+
+test.each([
+  ['out of order', [3, 2], 10],
+  ['repeated', [3, 3], 10],
+  ['past the end', [3, 10], 10],
+])('offsets %s are refused', (_, list, rows) => {
+  expect(() => encodeDeletions(Uint32Array.from(list), rows)).toThrow(
+    expect.objectContaining({ code: 'Internal' }),
+  );
+});
+
+test('a file for a longer fragment is corrupt for a shorter one', () => {
+  const bytes = encodeDeletions(Uint32Array.of(1, 99), 100);
+  expect(() => decodeDeletions(bytes, 99, 'd')).toThrow(
+    expect.objectContaining({ code: 'Corrupt' }),
+  );
+});
+
+test('damaged bytes are corrupt or read the same', () => {
+  const bytes = encodeDeletions(Uint32Array.of(1, 5, 70), 100);
+  const expected = decodeDeletions(bytes, 100, 'd');
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (const damaged of [bytes.subarray(0, at), flipped(bytes, at)]) {
+      try {
+        expect(decodeDeletions(damaged, 100, 'd')).toEqual(expected);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'Corrupt' });
+      }
+    }
+  }
+});
+
+function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = bytes.slice();
+  copy[at] = (copy[at] as number) ^ (1 << (at % 8));
+  return copy;
+}

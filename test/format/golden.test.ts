@@ -1,0 +1,36 @@
+/** Catalogs of earlier releases are read as they were written: see fixtures/README.md. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { memoryFs } from '../helpers/catalogs.ts';
+import { goldenState } from '../helpers/golden.ts';
+import { idsOf, people } from '../suites/namespace/context.ts';
+
+const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures');
+
+test.each(['v1/types', 'v1/history'])('%s', async (name) => {
+  const namespace = await openDirectoryNamespace({ root: join(FIXTURES, name), readOnly: true });
+  const expected: unknown = JSON.parse(
+    readFileSync(join(FIXTURES, `${name}.expected.json`), 'utf8'),
+  );
+  const found = JSON.parse(JSON.stringify(await goldenState(namespace)));
+  expect(found).toEqual(expected);
+});
+
+test('a declared table of a copy that kept files only is filled', async () => {
+  const fs = memoryFs();
+  const copy = (from: string, to: string): void => {
+    fs.mkdirSync(to, { recursive: true });
+    for (const entry of readdirSync(from, { withFileTypes: true })) {
+      const paths = [join(from, entry.name), `${to}/${entry.name}`] as const;
+      if (entry.isDirectory()) copy(...paths);
+      else fs.writeFileSync(paths[1], readFileSync(paths[0]));
+    }
+  };
+  copy(join(FIXTURES, 'v1/types'), '/c');
+  const namespace = await openDirectoryNamespace({ root: '/c', fs });
+  const id = ['prod', 'CON', 'declared'];
+  await namespace.createTable({ id }, people(2));
+  expect(await idsOf(namespace, id)).toEqual([0, 1]);
+});

@@ -1,0 +1,199 @@
+/** Metadata files that were cut, flipped or forged: what was written, or a typed error. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeChunk, encodeChunk } from '../../src/format/catalog/chunk.ts';
+import {
+  decodeVersion,
+  encodeManifest,
+  encodeTombstone,
+} from '../../src/format/catalog/manifest.ts';
+import { decodeFormat, encodeFormat } from '../../src/format/catalog/records.ts';
+import { encodeChecksummed, parseChecksummed, parseJson } from '../../src/json.ts';
+import { checksummedText, withFlippedBit } from '../helpers/damage.ts';
+import {
+  fragmentEntry as fragment,
+  METADATA_SAMPLES,
+  sampleManifest as manifest,
+  oddProperties as odd,
+} from '../helpers/metadata-samples.ts';
+
+// A copy: slices of a Buffer share its memory.
+const whole = new Uint8Array(encodeManifest(manifest).bytes);
+
+const codeOf = (run: () => unknown): string => {
+  try {
+    run();
+    return 'ok';
+  } catch (error) {
+    return (error as { code?: string }).code ?? `untyped: ${String(error)}`;
+  }
+};
+
+test('a manifest comes back as it went in', () => {
+  const found = decodeVersion(whole, 'm');
+  expect(found).toMatchObject({ manifest, bytes: whole.length });
+  expect('manifest' in found && Object.keys(found.manifest.metadata)).toEqual(Object.keys(odd));
+  expect(decodeVersion(encodeTombstone({ deletedThrough: 9 }), 'm')).toEqual({
+    tombstone: { deletedThrough: 9 },
+  });
+});
+
+test('cut at every byte', () => {
+  for (let length = 0; length < whole.length; length++) {
+    expect(
+      codeOf(() => decodeVersion(whole.slice(0, length), 'm')),
+      String(length),
+    ).toBe('Corrupt');
+  }
+});
+
+test('every bit flipped', () => {
+  for (let bit = 0; bit < whole.length * 8; bit++) {
+    const code = codeOf(() => decodeVersion(withFlippedBit(whole, bit), 'm'));
+    if (code !== 'Corrupt') expect({ bit, code }).toEqual({ bit, code: 'Corrupt' });
+  }
+});
+
+const withoutChecksum = (): Record<string, unknown> => {
+  const document = JSON.parse(Buffer.from(whole).toString()) as Record<string, unknown>;
+  delete document.checksum;
+  return document;
+};
+
+/** The document as if somebody had forged it: with a checksum that is right. */
+const forged = (change: (document: Record<string, unknown>) => void): Uint8Array => {
+  const document = withoutChecksum();
+  change(document);
+  return encodeChecksummed(document).bytes;
+};
+
+const JUNK: readonly unknown[] = [
+  ...[null, true, -1, 1.5, -0, 2 ** 53, 1e300, '', 'x', '../../x', [], {}, [null], [[]], { a: 1 }],
+];
+
+test('forged members are named or harmless', () => {
+  const paths: string[][] = [];
+  const collect = (value: unknown, path: string[]): void => {
+    if (path.length > 0) paths.push(path);
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key]);
+  };
+  collect(JSON.parse(Buffer.from(whole).toString()), []);
+  for (const path of paths) {
+    for (const junk of [...JUNK, undefined]) {
+      const bytes = forged((document) => {
+        let at = document;
+        for (const key of path.slice(0, -1)) {
+          if (typeof at[key] !== 'object' || at[key] === null) return;
+          at = at[key] as Record<string, unknown>;
+        }
+        Object.defineProperty(at, path.at(-1) ?? '', {
+          value: junk,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
+      });
+      const code = codeOf(() => decodeVersion(bytes, 'm'));
+      expect(
+        ['ok', 'Corrupt', 'UnsupportedFormat'],
+        `${path.join('.')} = ${String(junk)}`,
+      ).toContain(code);
+    }
+  }
+  expect(({} as Record<string, unknown>).a).toBeUndefined();
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
+
+test('a newer format or an unknown feature is refused by name', () => {
+  const newer = forged((document) => {
+    document.format = 2;
+  });
+  expect(() => decodeVersion(newer, 'm')).toThrow(/format 2/);
+  const feature = forged((document) => {
+    document.features = ['teleport'];
+  });
+  expect(() => decodeVersion(feature, 'm')).toThrow(/teleport/);
+  expect(codeOf(() => decodeVersion(feature, 'm'))).toBe('UnsupportedFormat');
+});
+
+test('duplicate keys, bad UTF-8, depth and size', () => {
+  const bytes = (text: string | Uint8Array): Uint8Array => Buffer.from(text as string);
+  expect(codeOf(() => parseJson(bytes(Uint8Array.of(0x7b, 0xff, 0x7d)), 'f'))).toBe('Corrupt');
+  expect(codeOf(() => parseJson(bytes('[1]'), 'f'))).toBe('Corrupt');
+  expect(codeOf(() => parseJson(bytes('"x"'), 'f'))).toBe('Corrupt');
+  expect(codeOf(() => parseJson(bytes('null'), 'f'))).toBe('Corrupt');
+  expect(codeOf(() => parseJson(bytes(''), 'f'))).toBe('Corrupt');
+  expect(parseJson(bytes('{"a":1,"a":2}'), 'f')).toEqual({ a: 2 });
+  const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+  expect(['ok', 'Corrupt']).toContain(codeOf(() => parseJson(bytes(deep), 'f')));
+  expect(codeOf(() => parseJson(new Uint8Array(65 * 1024 * 1024), 'f'))).toBe('Corrupt');
+  expect(codeOf(() => parseChecksummed(bytes('{"checksum":"crc32:'), 'f'))).toBe('Corrupt');
+});
+
+const RECORDS = METADATA_SAMPLES.filter(
+  ({ kind, checksummed }) => kind !== 'manifest' && checksummed,
+);
+
+test.each(RECORDS)('a $kind: comes back, and damage is noticed', ({ bytes, decode, encode }) => {
+  expect(decode(new Uint8Array(encode(decode(bytes))))).toEqual(decode(bytes));
+  for (let length = 0; length < bytes.length; length++) {
+    expect(codeOf(() => decode(bytes.slice(0, length)))).toBe('Corrupt');
+  }
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    expect(
+      codeOf(() => decode(withFlippedBit(bytes, bit))),
+      `bit ${bit}`,
+    ).toBe('Corrupt');
+  }
+});
+
+test('numbers that are no counts are named, also where they are ids', () => {
+  for (const [member, value] of [
+    ['field_ids', '[-0]'],
+    ['field_ids', '[-1]'],
+    ['version', '-0'],
+    ['version', '1e400'],
+  ] as const) {
+    const text = JSON.stringify(withoutChecksum()).replace(
+      new RegExp(`"${member}":(?:\\[[^\\]]*\\]|\\d+)`),
+      `"${member}":${value}`,
+    );
+    expect(text).toContain(value);
+    expect(() => decodeVersion(checksummedText(text), 'm')).toThrow(new RegExp(member));
+  }
+  const text = JSON.stringify(withoutChecksum()).replace('"fields":[0,1]', '"fields":[-0,-1]');
+  expect(() => decodeVersion(checksummedText(text), 'm')).toThrow(/fields of a fragment/);
+});
+
+test('a decision that is none of the two is damage', () => {
+  const decision = METADATA_SAMPLES.find(({ kind }) => kind === 'decision');
+  const decode = (text: string): unknown => decision?.decode(checksummedText(text));
+  expect(decode('{"format":1,"outcome":"aborted"}')).toBe('aborted');
+  expect(() => decode('{"format":1,"outcome":"maybe"}')).toThrow(/its outcome is maybe/);
+  expect(codeOf(() => decode('{"format":2,"outcome":"aborted"}'))).toBe('UnsupportedFormat');
+});
+
+test('format.json comes back, and random bytes are typed errors', () => {
+  const record = { foldsCase: true, properties: { managed_versioning: 'true' } };
+  expect(decodeFormat(encodeFormat(record), 'f')).toEqual(record);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(codeOf(() => decodeFormat(bytes, 'f'))).toBe('Corrupt');
+      expect(codeOf(() => decodeVersion(bytes, 'f'))).toBe('Corrupt');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a chunk is the one its manifest speaks of, or Corrupt', () => {
+  const { entry, ...encoded } = encodeChunk('66666666-7777', [fragment(4), fragment(9)]);
+  const bytes = new Uint8Array(encoded.bytes);
+  expect(entry).toMatchObject({ fragments: 2, firstId: 4, lastId: 9, size: bytes.length });
+  expect(decodeChunk(bytes, entry, 'c')).toEqual([fragment(4), fragment(9)]);
+  for (let length = 0; length < bytes.length; length++) {
+    expect(codeOf(() => decodeChunk(bytes.slice(0, length), entry, 'c'))).toBe('Corrupt');
+  }
+  const other = encodeChunk('66666666-7777', [fragment(4), fragment(8)]);
+  expect(codeOf(() => decodeChunk(other.bytes, entry, 'c'))).toBe('Corrupt');
+});

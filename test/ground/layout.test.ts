@@ -1,0 +1,289 @@
+/** The layout on disk, as it is written down: a catalog made by any release has these very names. */
+import { describe, expect, test } from 'vitest';
+import * as paths from '../../src/paths.ts';
+
+const { NameCodec } = paths;
+const plain = () => new NameCodec(false);
+const folding = () => new NameCodec(true);
+
+/** Its code and message, or what came of it. */
+function outcome(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    return `${(error as { code: string }).code}: ${(error as Error).message}`;
+  }
+}
+
+test('what an engine keeps for itself', () => {
+  expect([
+    paths.PRIVATE_FOLDER,
+    paths.FORMAT_FILE,
+    paths.STAGING_FOLDER,
+    paths.TRASH_FOLDER,
+    paths.DETACHED_FOLDER,
+    paths.INTENTS_FOLDER,
+    paths.TRANSACTIONS_FOLDER,
+    paths.NAMESPACE_FILE,
+    paths.TABLE_FILE,
+    paths.MAIN_BRANCH,
+  ]).toEqual([
+    '.dirspace',
+    '.dirspace/format.json',
+    '.dirspace/staging',
+    '.dirspace/trash',
+    '.dirspace/detached',
+    '.dirspace/intents',
+    '.dirspace/transactions',
+    '.namespace.json',
+    '.table.json',
+    'main',
+  ]);
+});
+
+test('namespaces and tables', () => {
+  const codec = plain();
+  expect(codec.namespaceFolder([])).toBe('');
+  expect(codec.namespaceFolder(['prod'])).toBe('prod');
+  expect(codec.namespaceFolder(['prod', 'search'])).toBe('prod/search');
+  expect(codec.namespaceFolder(['data', 'data'])).toBe('%64ata/data');
+  expect(codec.tablesFolder([])).toBe('data');
+  expect(codec.tablesFolder(['prod'])).toBe('prod');
+  expect(codec.tableFolder(['user'])).toBe('data/user.table');
+  expect(codec.tableFolder(['data'])).toBe('data/data.table');
+  expect(codec.tableFolder(['prod', 'search', 'user'])).toBe('prod/search/user.table');
+});
+
+test('the files of a table', () => {
+  const t = 'data/t.table';
+  expect([
+    paths.versionsFolder(t, '1111', 'main'),
+    paths.versionsFolder(t, '1111', 'draft'),
+    paths.branchesFolder(t),
+    paths.branchFolder(t, 'Draft'),
+    paths.branchFile(t, 'draft'),
+    paths.tagsFolder(t),
+    paths.tagFile(t, 'V1'),
+    paths.versionFile('f', 3),
+    paths.latestFile('f'),
+    paths.deletedRunFile('f', 3, 14),
+    paths.fragmentFile(t, 'abc'),
+    paths.deletionFile(t, 'abc'),
+    paths.chunkFile(t, 'abc'),
+    paths.stagedManifestFile('f', 'abc'),
+  ]).toEqual([
+    'data/t.table/versions-1111',
+    'data/t.table/branches/draft/versions-1111',
+    'data/t.table/branches',
+    'data/t.table/branches/%44raft',
+    'data/t.table/branches/draft/branch.json',
+    'data/t.table/tags',
+    'data/t.table/tags/%561.json',
+    'f/00000000000000000003.json',
+    'f/latest.json',
+    'f/deleted-00000000000000000003-00000000000000000014.json',
+    'data/t.table/data/abc.arrow',
+    'data/t.table/deletions/abc.arrow',
+    'data/t.table/chunks/abc.json',
+    'f/staged-abc.json',
+  ]);
+});
+
+test('parents and children', () => {
+  expect(['', 'abc', 'a/b', 'a/b/c', '/a'].map(paths.parentFolder)).toEqual([
+    '',
+    '',
+    'a',
+    'a/b',
+    '',
+  ]);
+  expect(paths.joinPath('', 'b')).toBe('b');
+  expect(paths.joinPath('a', 'b')).toBe('a/b');
+});
+
+describe('one component', () => {
+  test.each<[string, 'namespace' | 'table', boolean, string]>([
+    ['a', 'namespace', false, 'a'],
+    ['a', 'table', false, 'a.table'],
+    ['data', 'namespace', true, '%64ata'],
+    ['data', 'namespace', false, 'data'],
+    ['data', 'table', true, 'data.table'],
+    ['data', 'table', false, 'data.table'],
+    ['datas', 'namespace', true, 'datas'],
+    ['a.table', 'namespace', false, 'a%2etable'],
+    ['a.table', 'table', false, 'a.table.table'],
+    ['a.tables', 'namespace', false, 'a.tables'],
+    ['.', 'namespace', false, '%2e'],
+    ['..', 'namespace', false, '%2e%2e'],
+    ['.a', 'table', false, '%2ea.table'],
+    ['a.', 'table', false, 'a%2e.table'],
+    ['a.b', 'namespace', false, 'a.b'],
+    ['con', 'namespace', false, '%63on'],
+    ['CON', 'namespace', false, '%43ON'],
+    ['con.x', 'table', false, '%63on.x.table'],
+    ['lpt9', 'table', true, '%6cpt9.table'],
+    ['xcon', 'namespace', false, 'xcon'],
+    ['cond', 'namespace', false, 'cond'],
+    ['com', 'namespace', false, 'com'],
+    ['com10', 'namespace', false, 'com10'],
+    ['Ab', 'namespace', false, 'Ab'],
+  ])('%s, a %s, at the root %s: %s', (name, kind, atRoot, folder) => {
+    expect(plain().encode(name, kind, atRoot)).toBe(folder);
+    expect(plain().decode(folder, atRoot)).toEqual({ kind, name });
+  });
+
+  test.each([
+    ['Ab', '%41b.table'],
+    ['CON', '%43%4f%4e.table'],
+    ['a.B', 'a.%42.table'],
+  ])('%s where case folds: %s', (name, folder) => {
+    expect(folding().encode(name, 'table', false)).toBe(folder);
+    expect(folding().decode(folder, false)).toEqual({ kind: 'table', name });
+  });
+
+  test.each([
+    'con',
+    'con.table',
+    'conout',
+    'conout.table',
+    'CON.table',
+    'con.x.table',
+    '.table',
+    '..table',
+    'a%2e%2etable',
+    '%61.table',
+    'a b.table',
+    'é',
+    'a\n',
+    '\na',
+    'a%',
+    'a%2',
+    '%zz',
+    '%C3',
+    'ab%2f',
+  ])('the folder %j is not ours', (folder) => {
+    expect(plain().decode(folder, false)).toBeUndefined();
+  });
+
+  test('capitals are not ours where case folds', () => {
+    for (const folder of ['Ab', 'Ab.table', 'abcdefgH', `a${'B'.repeat(200)}`]) {
+      expect(folding().decode(folder, false)).toBeUndefined();
+    }
+  });
+
+  test('a name too long for a table names no table folder', () => {
+    expect(plain().possibleTableFolder(['n', 'a'.repeat(234)])).toBe(`n/${'a'.repeat(234)}.table`);
+    expect(plain().possibleTableFolder(['n', 'a'.repeat(235)])).toBeUndefined();
+  });
+
+  test('a folder name of 240 bytes is the longest written, and read', () => {
+    const long = (length: number, last = 'Z') => 'a'.repeat(length - 1) + last;
+    for (const [kind, length] of [
+      ['namespace', 240],
+      ['table', 234],
+    ] as const) {
+      for (const last of ['a', 'Z', '-']) {
+        const folder = plain().encode(long(length, last), kind, false);
+        expect(folder).toHaveLength(240);
+        expect(plain().decode(folder, false)).toEqual({ kind, name: long(length, last) });
+      }
+      expect(outcome(() => plain().encode(long(length + 1), kind, false))).toBe(
+        `InvalidInput: The ${kind} name ${'a'.repeat(40)}... needs 241 bytes on disk; at most 240 are allowed. Choose a shorter name.`,
+      );
+    }
+    // Somebody else's folder beside ours: a list of them must not end with an error.
+    for (const folder of [
+      'a'.repeat(241),
+      `${'a'.repeat(235)}.table`,
+      `${'Z'.repeat(249)}.table`,
+    ]) {
+      expect(plain().decode(folder, false)).toBeUndefined();
+      expect(folding().decode(folder, false)).toBeUndefined();
+    }
+  });
+});
+
+describe('files', () => {
+  test('versions', () => {
+    const name = `${'0'.repeat(19)}7.json`;
+    expect(paths.parseVersionFile(name)).toBe(7);
+    for (const other of [`x${name}`, `${name}x`, `0${name}`, name.slice(1), '', 'latest.json']) {
+      expect(paths.parseVersionFile(other), other).toBeUndefined();
+    }
+    const most = `${String(Number.MAX_SAFE_INTEGER).padStart(20, '0')}.json`;
+    expect(paths.parseVersionFile(most)).toBe(Number.MAX_SAFE_INTEGER);
+    expect(paths.parseVersionFile('00009007199254740992.json')).toBeUndefined();
+  });
+
+  test('deleted runs', () => {
+    const name = paths.deletedRunFile('f', 7, 12).slice(2);
+    expect(paths.parseDeletedRun(name)).toEqual({ first: 7, last: 12 });
+    for (const other of [`x${name}`, `${name}x`, name.replace('-0', '-'), 'deleted-7-12.json']) {
+      expect(paths.parseDeletedRun(other), other).toBeUndefined();
+    }
+  });
+
+  test('staged manifests and temporary files', () => {
+    const long = 'a'.repeat(200);
+    for (const name of ['staged-a.json', 'staged-0.-z.json', `staged-${long}.json`]) {
+      expect(paths.isStagedManifest(name), name).toBe(true);
+    }
+    for (const name of [
+      'xstaged-a.json',
+      'staged-a.jsonx',
+      'staged-.json',
+      'staged-A.json',
+      'staged-a/b.json',
+      `staged-a${long}.json`,
+    ]) {
+      expect(paths.isStagedManifest(name), name).toBe(false);
+    }
+    expect(['.tmp-', '.tmp-a', 'a.tmp-', '.tmp', 'tmp-a'].map(paths.isTemporary)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+test('holds', () => {
+  expect(paths.holdFile('f', 7, 'abc')).toBe('f/.tmp-hold-7-abc');
+  for (const version of [1, 12, Number.MAX_SAFE_INTEGER]) {
+    const name = paths.holdFile('f', version, 'abc').slice(2);
+    expect(paths.parseHold(name)).toBe(version);
+    expect(paths.isTemporary(name)).toBe(true);
+  }
+  for (const name of ['.tmp-7-abc', 'x.tmp-hold-7-abc', '.tmp-hold-x-abc', '.tmp-hold-7']) {
+    expect(paths.parseHold(name)).toBeUndefined();
+  }
+});
+
+describe('tags and branches', () => {
+  test.each([
+    ['a', 'a'],
+    ['V1.0', '%561.0'],
+    ['-_.', '-_.'],
+    ['x'.repeat(200), 'x'.repeat(200)],
+  ])('%s: %s', (name, encoded) => {
+    expect(paths.encodeRef(name)).toBe(encoded);
+    expect(paths.decodeRef(encoded)).toBe(name);
+  });
+
+  test.each(['', '.a', 'a/b', 'a b', 'é', 'a\n', '%41', 'x'.repeat(201)])(
+    '%j is refused',
+    (name) => {
+      expect(outcome(() => paths.encodeRef(name))).toBe(
+        `InvalidInput: The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use 1 to 200 letters, digits, "_", "-" or ".", not starting with a period.`,
+      );
+    },
+  );
+
+  test.each(['', 'A', '%61', '%4A', '%2ea', 'a b', '%4', 'a/b'])(
+    '%j is none of ours',
+    (encoded) => {
+      expect(paths.decodeRef(encoded)).toBeUndefined();
+    },
+  );
+});

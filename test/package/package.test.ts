@@ -1,0 +1,180 @@
+/** What package.json promises. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VERSION } from '../../src/version.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+
+type Json = Readonly<Record<string, unknown>>;
+
+const read = (file: string): Json => JSON.parse(readFileSync(join(project, file), 'utf8'));
+const manifest = read('package.json');
+const member = (name: string): Readonly<Record<string, string>> =>
+  manifest[name] as Readonly<Record<string, string>>;
+
+const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
+
+describe('package.json', () => {
+  test('says what kind of package it is', () => {
+    expect(manifest).toMatchObject({
+      name: 'dirspace',
+      version: VERSION,
+      license: 'Apache-2.0',
+      type: 'module',
+      sideEffects: false,
+      engines: { node: '>=20.19' },
+    });
+  });
+
+  test('runs nothing when it is installed', () => {
+    for (const script of INSTALL_SCRIPTS) expect(member('scripts')).not.toHaveProperty(script);
+    expect(existsSync(join(project, 'binding.gyp'))).toBe(false);
+  });
+
+  test('has exact versions of what it depends on, and nothing optional', () => {
+    for (const version of Object.values(member('dependencies'))) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    }
+    expect(manifest).not.toHaveProperty('peerDependencies');
+    expect(manifest).not.toHaveProperty('optionalDependencies');
+  });
+
+  test('ships what is built and the documents', () => {
+    const documents = ['docs', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+    expect(manifest.files).toEqual(['dist', ...documents]);
+    for (const file of documents) expect(existsSync(join(project, file))).toBe(true);
+  });
+
+  test('exports types first, and itself', () => {
+    const { '.': main, './package.json': itself } = manifest.exports as Json;
+    expect(Object.keys(main as Json)).toEqual(['require', 'types', 'default']);
+    expect(itself).toBe('./package.json');
+  });
+});
+
+test('no dependency runs anything when it is installed, none is native', () => {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
+  expect(shipped.length).toBeGreaterThan(5);
+  const bad = shipped.filter(([, facts]) => facts.hasInstallScript || facts.os || facts.cpu);
+  expect(bad.map(([path]) => path)).toEqual([]);
+});
+
+/** Whether a range such as `>=18 || ^20.19.0` takes a version. */
+function takes(range: string, version: string): boolean {
+  // Zero-padded, numbers compare as text.
+  const padded = (text: string): string =>
+    [0, 1, 2].map((at) => (text.split('.')[at] ?? '0').padStart(6, '0')).join('.');
+  return range.split('||').some((part) => {
+    const [, sign, least = ''] = /^\s*(>=|\^)\s*(\d[\d.]*)\s*$/.exec(part) ?? [];
+    expect(least, `the range ${range}`).not.toBe('');
+    const sameMajor = padded(least).split('.')[0] === padded(version).split('.')[0];
+    return padded(version) >= padded(least) && (sign === '>=' || sameMajor);
+  });
+}
+
+test('every dependency runs on the oldest Node that the package takes', () => {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
+  const newer = Object.entries(packages).filter(([path, { dev, engines }]) => {
+    const { node } = (engines ?? {}) as { node?: string };
+    return path !== '' && !dev && node !== undefined && !takes(node, '20.19.0');
+  });
+  expect(newer.map(([path]) => path)).toEqual([]);
+});
+
+test('the shipped dependencies are few', () => {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
+  expect(shipped.length).toBeLessThanOrEqual(30);
+  expect(shipped.map(([path]) => path)).not.toContain('node_modules/typebox');
+});
+
+describe('the build', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    // Below node_modules, so that the packages it imports are found from there.
+    folder = mkdtempSync(join(project, 'node_modules', '.dirspace-bundle-'));
+    for (const script of ['bundle.mjs', 'declarations.mjs']) {
+      execFileSync(process.execPath, [join(project, 'scripts', script), folder]);
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const built = (path: string): string => join(folder, path.replace(/^(\.\/)?dist\//, ''));
+  const runs = (script: string): string =>
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+
+  test('has the files that package.json names', () => {
+    const bin = member('bin').dirspace as string;
+    expect(readFileSync(built(bin), 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node');
+    for (const entry of Object.values(manifest.exports as Json)) {
+      if (typeof entry === 'string') continue;
+      const { require: common, default: main, types } = entry as Record<string, unknown>;
+      expect(existsSync(built(main as string))).toBe(true);
+      const path = (main as string).replace(/\.js$/, '');
+      expect(types).toBe(`${path}.d.ts`);
+      expect(common).toEqual({ types: `${path}.d.cts`, default: `${path}.cjs` });
+      for (const end of ['.d.ts', '.d.cts', '.cjs']) {
+        expect(existsSync(built(`${path}${end}`))).toBe(true);
+      }
+    }
+  });
+
+  test('is a few files, which need no other of ours', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const scripts = files.filter((file) => file.endsWith('.js'));
+    expect(scripts.length).toBeLessThan(45);
+    for (const script of scripts) {
+      const text = readFileSync(join(folder, script), 'utf8');
+      for (const [, path] of text.matchAll(/(?:from|import\()\s*["'](\.[^"']+)["']/g)) {
+        expect(existsSync(join(folder, script, '..', path as string))).toBe(true);
+      }
+    }
+  });
+
+  test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const declared = files.filter((file) => /\.d\.c?ts$/.test(file));
+    expect(declared.filter((file) => !file.startsWith('types')).sort()).toEqual(
+      ['conformance', 'index', 'server'].flatMap((name) => [`${name}.d.cts`, `${name}.d.ts`]),
+    );
+    expect(declared.length).toBeLessThanOrEqual(12);
+    const needed = new Set<string>();
+    for (const file of declared) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      for (const [, from = ''] of text.matchAll(/(?:\bfrom |\bimport\()["']([^"']+)["']/g)) {
+        if (!from.startsWith('.')) needed.add(from);
+        else {
+          expect(from.endsWith(file.endsWith('.cts') ? '.cjs' : '.js')).toBe(true);
+          const beside = join(folder, file, '..', from.replace(/\.(c?)js$/, '.d.$1ts'));
+          expect(existsSync(beside), `${file} imports ${from}`).toBe(true);
+        }
+      }
+    }
+    expect([...needed].filter((name) => !name.startsWith('node:'))).toEqual(['apache-arrow']);
+  });
+
+  test('works, and both entries share their classes', () => {
+    const answer = runs(`
+      const { connect, DirspaceError } = await import(${JSON.stringify(built('dist/index.js'))});
+      const { createServer } = await import(${JSON.stringify(built('dist/server.js'))});
+      const db = await connect({ uri: ${JSON.stringify(join(folder, 'catalog'))} });
+      const table = await db.createTable('t', [{ id: 1, text: 'a' }, { id: 2, text: 'b' }]);
+      const rows = await table.query().where('id > 1 AND upper(text) = $$B$$').toArray();
+      const refused = await createServer({}).catch((error) => error);
+      console.log(JSON.stringify([rows, refused instanceof DirspaceError]));
+      await db.close();`);
+    expect(JSON.parse(answer)).toEqual([[{ id: 2, text: 'b' }], true]);
+    const required = runs(`
+      const { connect } = createRequire(import.meta.url)(${JSON.stringify(built('dist/index.cjs'))});
+      import { createRequire } from 'node:module';
+      const { connect: imported } = await import(${JSON.stringify(built('dist/index.js'))});
+      console.log(connect === imported);`);
+    expect(required.trim()).toBe('true');
+    const version = execFileSync(process.execPath, [built('dist/cli/main.js'), '--version']);
+    expect(String(version).trim()).toBe(VERSION);
+  });
+});

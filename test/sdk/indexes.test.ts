@@ -1,0 +1,282 @@
+/** The indexes of tables: what is asked of a catalog that has them, and of one that has none. */
+import { expect, test } from 'vitest';
+import { Field, FixedSizeList, Float32, Schema } from '../../src/arrow/apache.ts';
+import { type Env, systemEnv } from '../../src/env.ts';
+import { DirspaceError } from '../../src/errors.ts';
+import { schemaToJson } from '../../src/protocol/types/schema.ts';
+import { connect } from '../../src/sdk/connect.ts';
+import { Connection } from '../../src/sdk/connection.ts';
+import { Index } from '../../src/sdk/table/index-config.ts';
+import { memoryFs } from '../helpers/catalogs.ts';
+import { recordingCatalog, SCHEMA_JSON, TABLE_ANSWERS } from '../helpers/recording-catalog.ts';
+import { restPair } from '../helpers/rest-pair.ts';
+import { stubNamespace } from '../helpers/stub-namespace.ts';
+
+type Answers = Parameters<typeof recordingCatalog>[0];
+
+const VECTOR = schemaToJson(
+  new Schema([new Field('vector', new FixedSizeList(2, new Field('item', new Float32())))]),
+).fields;
+
+const DESCRIBED = {
+  ...TABLE_ANSWERS.describeTable({}),
+  schema: { fields: [...SCHEMA_JSON.fields, ...VECTOR] },
+};
+
+/** A connection whose clock goes on only while somebody sleeps. */
+function setUp(answers: Answers = {}) {
+  const described = { describeTable: () => DESCRIBED };
+  const recording = recordingCatalog({ ...TABLE_ANSWERS, ...described, ...answers });
+  const slept: number[] = [];
+  let now = 1_000_000;
+  const env: Env = {
+    ...systemEnv,
+    now: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      now += ms;
+    },
+  };
+  return { ...recording, slept, connection: new Connection(recording.catalog, { env }) };
+}
+
+test('a catalog of directories has no indexes, and refuses to create one by name', async () => {
+  const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+  const table = await db.createTable('t', [{ id: 1, vector: [0.5, 1] }]);
+  const calls: [string, () => Promise<unknown>][] = [
+    ['CreateTableScalarIndex', () => table.createIndex('id')],
+    ['CreateTableIndex', () => table.createIndex('vector')],
+    ['CreateTableIndex', () => table.createIndex('id', { config: Index.ivfFlat() })],
+    ['CreateTableScalarIndex', () => table.createIndex('id', { replace: false })],
+    ['PrewarmTableIndex', () => table.prewarmIndex('id_idx')],
+  ];
+  for (const [operation, call] of calls) {
+    await expect(call(), operation).rejects.toMatchObject({
+      code: 'Unsupported',
+      number: 0,
+      message: expect.stringContaining(`operation ${operation} `),
+    });
+  }
+  expect(await table.listIndices()).toEqual([]);
+  expect(await table.indexStats('id_idx')).toBeUndefined();
+  expect((await table.stats()).numIndices).toBe(0);
+  await expect(table.dropIndex('id_idx')).rejects.toMatchObject({ code: 'TableIndexNotFound' });
+  await expect(table.waitForIndex(['id_idx'], 0)).rejects.toMatchObject({
+    details: { indexes: ['id_idx'] },
+  });
+  expect(await table.version()).toBe(1);
+  await table.close();
+  await expect(table.listIndices()).rejects.toMatchObject({ code: 'Closed' });
+  await expect(table.prewarmIndex('x')).rejects.toMatchObject({ code: 'Closed' });
+  await db.close();
+});
+
+test('kinds of indexes with their options', async () => {
+  const { connection, calls } = setUp();
+  const table = await connection.openTable('user');
+  calls.length = 0;
+  const distanceType = 'cosine' as const;
+  const hnsw = { distanceType, m: 8, efConstruction: 100 };
+  const fts = { withPosition: true, baseTokenizer: 'simple', lowercase: false, stem: true };
+  const configs = [
+    Index.ivfPq({ numPartitions: 4, numSubVectors: 2, numBits: 8, distanceType }),
+    Index.ivfRq({ maxIterations: 3 }),
+    Index.ivfFlat({ distanceType: 'hamming', sampleRate: 2 }),
+    Index.hnswPq(hnsw),
+    Index.hnswSq(),
+    Index.btree(),
+    Index.bitmap(),
+    Index.labelList(),
+    Index.fm(),
+    Index.fts({ ...fts, removeStopWords: false, asciiFolding: true, language: 'English' }),
+  ];
+  for (const config of configs) await table.createIndex('c', { config, name: 'i' });
+  const on = { id: ['user'], column: 'c', name: 'i' };
+  expect(calls.map(({ method, request }) => [method, request])).toEqual([
+    [
+      'createTableIndex',
+      {
+        ...on,
+        index_type: 'IVF_PQ',
+        num_partitions: 4,
+        num_sub_vectors: 2,
+        num_bits: 8,
+        distance_type: 'cosine',
+      },
+    ],
+    ['createTableIndex', { ...on, index_type: 'IVF_RQ', max_iterations: 3 }],
+    [
+      'createTableIndex',
+      { ...on, index_type: 'IVF_FLAT', distance_type: 'hamming', sample_rate: 2 },
+    ],
+    [
+      'createTableIndex',
+      { ...on, index_type: 'IVF_HNSW_PQ', distance_type: 'cosine', m: 8, ef_construction: 100 },
+    ],
+    ['createTableIndex', { ...on, index_type: 'IVF_HNSW_SQ' }],
+    ['createTableScalarIndex', { ...on, index_type: 'BTREE' }],
+    ['createTableScalarIndex', { ...on, index_type: 'BITMAP' }],
+    ['createTableScalarIndex', { ...on, index_type: 'LABEL_LIST' }],
+    ['createTableScalarIndex', { ...on, index_type: 'FM' }],
+    [
+      'createTableScalarIndex',
+      {
+        ...on,
+        index_type: 'FTS',
+        with_position: true,
+        base_tokenizer: 'simple',
+        lower_case: false,
+        stem: true,
+        remove_stop_words: false,
+        ascii_folding: true,
+        language: 'English',
+      },
+    ],
+  ]);
+  expect(() => Index.fts({ ngramMinLength: 2 } as never)).toThrow(
+    expect.objectContaining({ code: 'Unsupported' }),
+  );
+});
+
+test('without a config the type of the column decides', async () => {
+  const { connection, requests } = setUp();
+  const table = await connection.openTable('user');
+  await table.createIndex('vector');
+  await table.createIndex('name', { name: 'n' });
+  const on = { id: ['user'] };
+  expect(requests('createTableIndex')).toEqual([
+    { ...on, column: 'vector', index_type: 'IVF_PQ', distance_type: 'l2' },
+  ]);
+  expect(requests('createTableScalarIndex')).toEqual([
+    { ...on, column: 'name', index_type: 'BTREE', name: 'n' },
+  ]);
+  await expect(table.createIndex('nothing')).rejects.toMatchObject({ code: 'TableColumnNotFound' });
+});
+
+test('what cannot be done is refused before anything is asked', async () => {
+  const { connection, requests } = setUp({
+    listTableIndices: () => ({
+      indexes: [{ index_name: 'id_idx', index_uuid: 'u', columns: ['id'], status: 'ready' }],
+    }),
+  });
+  const table = await connection.openTable('user');
+  const config = Index.btree();
+  for (const [options, code] of [
+    [{ config: { inner: {} } }, 'InvalidInput'],
+    [{ config, train: false }, 'Unsupported'],
+    [{ config, replcae: false }, 'InvalidInput'],
+    [{ config, replace: false }, 'TableIndexAlreadyExists'],
+  ] as const) {
+    await expect(table.createIndex('id', options as object)).rejects.toMatchObject({ code });
+  }
+  await table.checkout(1);
+  await expect(table.createIndex('id', { config })).rejects.toMatchObject({ code: 'InvalidInput' });
+  await expect(table.dropIndex('id_idx')).rejects.toMatchObject({ code: 'InvalidInput' });
+  await table.checkoutLatest();
+  expect(requests('createTableScalarIndex')).toEqual([]);
+  await table.createIndex('name', { config, replace: false });
+  expect(requests('createTableScalarIndex')).toHaveLength(1);
+});
+
+test('waiting ends when all rows are covered, when the time is up, or by its signal', async () => {
+  let left = 3;
+  const { connection, slept, requests } = setUp({
+    describeTableIndexStats: ({ index_name }: { index_name: string }) => {
+      if (index_name === 'ready') return { num_indexed_rows: 3, num_unindexed_rows: 0 };
+      if (left === 3) {
+        left--;
+        throw new DirspaceError('TableIndexNotFound', 'There is no such index yet.');
+      }
+      return { num_indexed_rows: 3 - left, num_unindexed_rows: left === 0 ? 0 : left-- };
+    },
+  });
+  const table = await connection.openTable('user');
+  await table.waitForIndex(['ready', 'id_idx'], 60);
+  expect(slept).toEqual([1000, 1000, 1000]);
+  const asked = requests('describeTableIndexStats') as { index_name: string }[];
+  expect(asked.filter(({ index_name }) => index_name === 'ready')).toHaveLength(1);
+  left = 1000;
+  slept.length = 0;
+  await expect(table.waitForIndex(['ready', 'slow'], 2.5)).rejects.toMatchObject({
+    code: 'ServiceUnavailable',
+    details: { indexes: ['slow'] },
+  });
+  expect(slept).toEqual([1000, 1000, 500]);
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(table.waitForIndex(['slow'], 10, { signal })).rejects.toThrow('enough');
+  await expect(table.waitForIndex(['slow'], Number.NaN)).rejects.toMatchObject({
+    code: 'InvalidInput',
+  });
+  left = 2;
+  await table.createIndex('id', { waitTimeoutSeconds: 5 });
+  expect(requests('describeTableIndexStats').at(-1)).toEqual({
+    id: ['user'],
+    index_name: 'id_idx',
+  });
+});
+
+test('a remote catalog that has indexes is served', async () => {
+  const indexes = new Map<string, Record<string, unknown>>();
+  const create = (request: { name?: string; column: string; index_type: string }): object => {
+    const index_name = request.name ?? `${request.column}_idx`;
+    const { column, index_type } = request;
+    const made = {
+      created_at: '2026-01-02T03:04:05Z',
+      num_indexed_rows: 3,
+      index_details: '{"a":1}',
+    };
+    const base = { index_name, index_uuid: 'u', columns: [column], status: 'ready', index_type };
+    indexes.set(index_name, { ...base, ...made });
+    return {};
+  };
+  const known = (name: string): Record<string, unknown> => {
+    const found = indexes.get(name);
+    if (found === undefined) throw new DirspaceError('TableIndexNotFound', `No index ${name}.`);
+    return found;
+  };
+  const namespace = stubNamespace({
+    describeTable: () => DESCRIBED,
+    createTableIndex: create,
+    createTableScalarIndex: create,
+    listTableIndices: ({ page_token }: { page_token?: string }) => {
+      const all = [...indexes.values()];
+      const at = Number(page_token ?? 0);
+      const more = at + 1 < all.length ? { page_token: String(at + 1) } : {};
+      return { indexes: all.slice(at, at + 1), ...more };
+    },
+    describeTableIndexStats: ({ index_name }: { index_name: string }) => {
+      const { index_type } = known(index_name);
+      return { index_type, num_indexed_rows: 3, num_unindexed_rows: 0, num_indices: 1 };
+    },
+    dropTableIndex: ({ index_name }: { index_name: string }) => {
+      known(index_name);
+      indexes.delete(index_name);
+      return {};
+    },
+  });
+  const { client } = await restPair({ namespace });
+  const table = await new Connection(client, { env: systemEnv }).openTable('user');
+  await table.createIndex('id');
+  await table.createIndex('vector', { name: 'my index/1', waitTimeoutSeconds: 5 });
+  const made = {
+    createdAt: new Date('2026-01-02T03:04:05Z'),
+    indexUuid: 'u',
+    numIndexedRows: 3,
+    indexDetails: { a: 1 },
+  };
+  expect(await table.listIndices()).toEqual([
+    { name: 'id_idx', indexType: 'BTREE', columns: ['id'], ...made },
+    { name: 'my index/1', indexType: 'IVF_PQ', columns: ['vector'], ...made },
+  ]);
+  expect(await table.indexStats('my index/1')).toEqual({
+    indexType: 'IVF_PQ',
+    numIndexedRows: 3,
+    numUnindexedRows: 0,
+    numIndices: 1,
+  });
+  await table.dropIndex('my index/1');
+  expect(await table.indexStats('my index/1')).toBeUndefined();
+  await expect(table.dropIndex('my index/1')).rejects.toMatchObject({ code: 'TableIndexNotFound' });
+  expect((await table.listIndices()).map(({ name }) => name)).toEqual(['id_idx']);
+});

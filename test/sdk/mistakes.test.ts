@@ -1,0 +1,409 @@
+/** A newcomer's mistakes in the SDK and on the command line: what is said, and that nothing is done. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
+import { type ErrorCode, isDirspaceError } from '../../src/errors.ts';
+import { connect } from '../../src/sdk/connect.ts';
+import type { Connection } from '../../src/sdk/connection.ts';
+import type { Table } from '../../src/sdk/table/table.ts';
+import { memoryFs } from '../helpers/catalogs.ts';
+import { callCli } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
+
+/** What JavaScript lets a caller do and the types do not. */
+// biome-ignore lint/suspicious/noExplicitAny: the mistakes are ones that the types would refuse
+type Loose = any;
+
+describe('in the SDK', () => {
+  let db: Connection;
+  let users: Table;
+
+  beforeEach(async () => {
+    db = await connect('/c', { fs: memoryFs() });
+    users = await db.createTable('user', [{ name: 'Ada', age: 36, vector: [1, 2] }]);
+  });
+
+  const V = [1, 2];
+  const mistakes: Readonly<
+    Record<string, readonly [() => Promise<unknown>, ErrorCode, ...string[]]>
+  > = {
+    'an option nearly right opens no other version': [
+      () => db.openTable('user', [], { verson: 1 } as Loose),
+      'InvalidInput',
+      '"verson"',
+      'did you mean "version"?',
+    ],
+    'an option in another case creates nothing': [
+      () => db.createTable('other', [{ a: 1 }], [], { Mode: 'overwrite' } as Loose),
+      'InvalidInput',
+      '"Mode"',
+      '"mode"',
+    ],
+    'embeddings that would have to be computed make no table without them': [
+      () =>
+        db.createTable('other', [{ a: 1 }], [], {
+          embeddingFunction: { sourceColumn: 'a', function: {} },
+        } as Loose),
+      'Unsupported',
+      'embeddingFunction',
+      'into the data',
+    ],
+    'a misspelt option of add adds nothing': [
+      () => users.add([{ name: 'x', age: 1, vector: V }], { mod: 'overwrite' } as Loose),
+      'InvalidInput',
+      '"mod"',
+      '"mode"',
+    ],
+    'a namespace among the options makes no table in the root': [
+      () => db.createTable('other', [{ a: 1 }], { namespacePath: ['prod'] } as Loose),
+      'InvalidInput',
+      'an argument of its own',
+    ],
+    'a namespace in the one object makes no table in the root': [
+      () => db.createTable({ name: 'other', data: [{ a: 1 }], namespace: ['prod'] } as Loose),
+      'InvalidInput',
+      'an argument of its own',
+    ],
+    'options that are null': [
+      () => db.createNamespace(['prod'], null as Loose),
+      'InvalidInput',
+      'null',
+    ],
+    'properties that are text': [
+      () => db.createNamespace(['prod'], { properties: 'x' } as Loose),
+      'InvalidInput',
+      'properties is "x"',
+    ],
+    'a misspelt behaviour drops nothing': [
+      () => db.dropNamespace(['prod'], { behaviour: 'cascade' } as Loose),
+      'InvalidInput',
+      'did you mean "behavior"?',
+    ],
+    'a misspelt option creates no namespace': [
+      () => db.createNamespace(['prod'], { propertys: { a: 'b' } } as Loose),
+      'InvalidInput',
+      '"properties"',
+    ],
+    'the name that a member has in the protocol asks for no page': [
+      () => db.listTables({ page_token: 'x' } as Loose),
+      'InvalidInput',
+      'did you mean "pageToken"?',
+    ],
+    'a misspelt option lists no namespaces': [
+      () => db.listNamespaces([], { limt: 1 } as Loose),
+      'InvalidInput',
+      '"limit"',
+    ],
+    'a misspelt option lists not all tables': [
+      () => db.listAllTables({ includeDeclard: false } as Loose),
+      'InvalidInput',
+      '"includeDeclared"',
+    ],
+    'names after a misspelt one': [
+      () => db.tableNames({ startsAfter: 'a' } as Loose),
+      'InvalidInput',
+      '"startAfter"',
+    ],
+    'a limit that is no whole number': [
+      () => db.tableNames({ limit: 1.5 }),
+      'InvalidInput',
+      'limit is 1.5',
+    ],
+    'a misspelt place moves no table': [
+      () => db.renameTable('user', 'moved', { newNamespace: ['prod'] } as Loose),
+      'InvalidInput',
+      'did you mean "newNamespacePath"?',
+    ],
+    'a misspelt option declares nothing': [
+      () => db.declareTable('other', [], { propertie: { a: 'b' } } as Loose),
+      'InvalidInput',
+      '"properties"',
+    ],
+    'a misspelt option registers nothing': [
+      () => db.registerTable('other', 'x.table', [], { modes: 'overwrite' } as Loose),
+      'InvalidInput',
+      '"mode"',
+    ],
+    'a misspelt version is not there': [
+      () => db.tableExists('user', [], { verson: 9 } as Loose),
+      'InvalidInput',
+      '"version"',
+    ],
+    'a misspelt version is not described': [
+      () => db.describeTable('user', [], { versoin: 9 } as Loose),
+      'InvalidInput',
+      '"version"',
+    ],
+    'a member in camel case is not passed over': [
+      () => db.describeTable('user', [], { loadDetailedMetadata: true } as Loose),
+      'InvalidInput',
+      'did you mean "load_detailed_metadata"?',
+    ],
+    'a misspelt place is not watched': [
+      async () => db.watch({ paths: ['prod'] } as Loose),
+      'InvalidInput',
+      '"path"',
+    ],
+    'a change that there is not changes no properties': [
+      () => db.updateNamespaceProperties(['prod'], { remove: ['a'] } as Loose),
+      'InvalidInput',
+      'there is no "remove"',
+      '"removals"',
+    ],
+    'no changes of properties': [
+      () => (db as Loose).updateNamespaceProperties(['prod']),
+      'InvalidInput',
+      '"properties"',
+    ],
+    'a version that is text': [
+      () => db.openTable('user', [], { version: '1' } as Loose),
+      'InvalidInput',
+      '"1"',
+      'integer',
+    ],
+    'a version that has a fraction': [() => users.checkout(1.5), 'InvalidInput', '1.5'],
+    'properties that are numbers are not written down': [
+      () => db.createTable('other', [{ a: 1 }], [], { properties: { a: 5 } } as Loose),
+      'InvalidInput',
+      'properties.a is 5',
+      'string',
+    ],
+    'metadata that is a number is not written down': [
+      () => users.updateSchemaMetadata({ a: 5 } as Loose),
+      'InvalidInput',
+      'metadata.a is 5',
+      'string',
+    ],
+    'an id that is text': [
+      () => db.namespace.describeTable({ id: 'user' } as Loose),
+      'InvalidInput',
+      'id is "user"',
+      'an array',
+    ],
+    'a request without what it needs': [
+      () => db.namespace.renameTable({ id: ['user'] } as Loose),
+      'InvalidInput',
+      'new_table_name is missing',
+    ],
+    'a missing name': [() => (db as Loose).openTable(), 'InvalidInput', 'undefined'],
+    'a path that is text': [
+      () => db.openTable('user', 'prod' as Loose),
+      'InvalidInput',
+      '["prod", "search"]',
+      'string',
+    ],
+    'a missing namespace to drop': [
+      () => db.dropNamespace(['prod']),
+      'NamespaceNotFound',
+      'prod',
+      'List the namespaces',
+    ],
+    'a delete without a predicate deletes nothing': [
+      () => (users as Loose).delete(),
+      'InvalidInput',
+      'predicate',
+      '"true" deletes every row',
+    ],
+    'a limit that is text': [
+      async () =>
+        users
+          .query()
+          .limit('5' as Loose)
+          .toArray(),
+      'InvalidInput',
+      'limit is "5"',
+    ],
+    'an order by a bare name': [
+      async () =>
+        users
+          .query()
+          .orderBy('age' as Loose)
+          .toArray(),
+      'InvalidInput',
+      '"age"',
+      'columnName',
+    ],
+    'an order whose flag is text': [
+      async () =>
+        users
+          .query()
+          .orderBy({ columnName: 'age', ascending: 'yes' } as Loose)
+          .toArray(),
+      'InvalidInput',
+      '"yes"',
+    ],
+    'a column that is not there': [
+      () => users.query().where('agee > 1').toArray(),
+      'TableColumnNotFound',
+      'agee',
+      'did you mean age?',
+    ],
+    'a query vector that is text': [
+      async () => users.vectorSearch('x' as Loose).toArray(),
+      'InvalidInput',
+      'string',
+    ],
+    'an age that is a number': [
+      () => users.optimize({ cleanupOlderThan: 5 } as Loose),
+      'InvalidInput',
+      'cleanupOlderThan is 5',
+      'Date',
+    ],
+    'a rename to a name that is taken': [
+      () => db.renameTable('user', 'user'),
+      'TableAlreadyExists',
+      'user',
+      'Choose another name',
+    ],
+    'random bytes': [
+      () => db.createTable('other', new Uint8Array(100).fill(0xd8)),
+      'InvalidInput',
+      'does not begin as an Arrow stream or file does',
+    ],
+    'a row that does not fit': [
+      () =>
+        users.add([
+          { name: 'x', age: 1, vector: V },
+          { name: 'y', age: 'old', vector: V },
+        ]),
+      'TableSchemaValidation',
+      'Row 1',
+      '"age"',
+      '"old"',
+      'float64',
+    ],
+  };
+
+  test.each(Object.entries(mistakes))('%s', async (_, [call, code, ...said]) => {
+    const error = await call().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(isDirspaceError(error, code), String(error)).toBe(true);
+    for (const part of said) expect((error as Error).message).toContain(part);
+    expect(await users.version()).toBe(1);
+    expect(await users.countRows()).toBe(1);
+    expect(await db.tableNames()).toEqual(['user']);
+  });
+
+  test('options that LanceDB has and that mean nothing here are passed over', async () => {
+    const brought = { dataStorageVersion: 'stable', enableV2ManifestPaths: true };
+    const table = await db.createTable('moved', [{ a: 1 }], [], brought as Loose);
+    expect(await table.countRows()).toBe(1);
+    const opened = await db.openTable('moved', [], { indexCacheSize: 9 } as Loose);
+    expect(await opened.version()).toBe(1);
+  });
+
+  test('a root that is a file, or lies below one, or where nothing can be made', async () => {
+    const file = join(temporaryFolder(), 'rows.json');
+    writeFileSync(file, '[]');
+    for (const readOnly of [false, true]) {
+      await expect(connect(file, { readOnly })).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringContaining('it is a file'),
+      });
+    }
+    await expect(connect(`${file}/below`)).rejects.toMatchObject({ code: 'InvalidInput' });
+    if (!existsSync('/proc/self')) return;
+    await expect(connect('/proc/dirspace/catalog')).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining('no folder can be made'),
+    });
+  });
+
+  test('a root that may not be written', async () => {
+    const fs = memoryFs();
+    const refused = (): never => {
+      throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+    };
+    const closed = { ...fs, mkdirSync: refused } as typeof fs;
+    await expect(connect('/closed', { fs: closed })).rejects.toMatchObject({
+      code: 'PermissionDenied',
+      message: expect.stringContaining('/closed'),
+    });
+  });
+});
+
+describe('on the command line', () => {
+  let folder: string;
+  const at = (name: string): string => join(folder, name);
+
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    writeFileSync(at('rows.ndjson'), '{"name":"Ada","age":36}\n');
+    writeFileSync(at('misfit.ndjson'), '{"name":"Bob","age":"old"}\n');
+    writeFileSync(at('fake.arrow'), 'hello world');
+    writeFileSync(at('empty.ndjson'), '');
+    mkdirSync(at('rows.json'));
+    mkdirSync(at('newer/.dirspace'), { recursive: true });
+    writeFileSync(
+      at('newer/.dirspace/format.json'),
+      '{"format":2,"features":[],"folds_case":false,"properties":{}}',
+    );
+    mkdirSync(at('other/src'), { recursive: true });
+    writeFileSync(at('other/README.md'), 'hello');
+    expect((await callCli(['--root', at('cat'), 'import', at('rows.ndjson'), 'user'])).code).toBe(
+      0,
+    );
+  });
+
+  const mistakes: readonly (readonly [
+    args: string,
+    code: keyof typeof EXIT,
+    ...said: readonly string[],
+  ])[] = [
+    ['--root nowhere ls', 'notFound', 'nowhere', 'does not exist', '--root'],
+    ['--root nowhere head user', 'notFound', 'nowhere'],
+    ['--root rows.ndjson ls', 'usage', 'rows.ndjson', 'is no folder'],
+    ['--root rows.ndjson import rows.ndjson x', 'usage', 'is no folder'],
+    ['--root newer ls', 'failure', 'format 2', 'newer release'],
+    ['--root newer import rows.ndjson x', 'failure', 'format 2', 'newer release'],
+    ['--uri 127.0.0.1:1 ls', 'usage', '"127.0.0.1:1"', 'http://'],
+    ['--root cat head usr', 'notFound', 'There is no table usr'],
+    ['--root cat head user --at 9', 'notFound', 'no version 9', 'newest is 1'],
+    ['--root cat impotr rows.ndjson x', 'usage', 'import?'],
+    ['--root cat import rows.ndjson user --mde append', 'usage', '--mode?'],
+    ['--root cat import rows.ndjson user', 'alreadyExists', '--mode append'],
+    ['--root cat import rows.ndjson prod/user', 'notFound', 'prod', '--parents'],
+    ['--root cat create-namespace a/b', 'notFound', 'a', '--parents'],
+    [
+      '--root cat import misfit.ndjson user --mode append',
+      'failure',
+      'misfit.ndjson',
+      'Row 1 on line 1',
+      'age',
+    ],
+    ['--root cat import fake.arrow x', 'failure', 'fake.arrow', 'does not begin as an Arrow'],
+    ['--root cat import empty.ndjson x', 'usage', 'empty.ndjson', 'is empty'],
+    ['--root cat import rows.json x', 'usage', 'rows.json', 'is a folder'],
+    ['--root cat import nofile.arrow x', 'usage', 'nofile.arrow'],
+    ['--root cat rename user user', 'alreadyExists', 'Choose another name'],
+    ['--root cat query user agee>40', 'usage', 'agee', 'did you mean age?'],
+    ['--root cat drop nope', 'notFound', 'There is no table nope'],
+  ];
+
+  test.each(mistakes)('dirspace %s', async (line, exit, ...said) => {
+    const places = new Set(['nowhere', 'cat', 'newer', 'other', ...readdirSync(folder)]);
+    const isFile = (word: string): boolean => places.has(word) || word.endsWith('.arrow');
+    const args = line.split(' ').map((word) => (isFile(word) ? at(word) : word));
+    const { code, out, error } = await callCli(args);
+    expect({ code, out }).toEqual({ code: EXIT[exit as keyof typeof EXIT], out: '' });
+    expect(error).toMatch(/^dirspace: /);
+    expect(error).not.toMatch(/\n\s+at /);
+    for (const part of said) expect(error).toContain(part);
+    expect(existsSync(at('nowhere'))).toBe(false);
+    expect(JSON.parse((await callCli(['--root', at('cat'), 'ls', '--json'])).out)).toEqual({
+      path: [],
+      namespaces: [],
+      tables: ['user'],
+    });
+  });
+
+  test('a folder of other things is no catalog, and is left as it is', async () => {
+    const { code, out, error } = await callCli(['--root', at('other'), 'ls']);
+    expect({ code, out }).toEqual({ code: EXIT.notFound, out: '' });
+    expect(error).toContain('no catalog');
+    expect(readdirSync(at('other')).sort()).toEqual(['README.md', 'src']);
+  });
+});

@@ -1,0 +1,196 @@
+/** Which catalog a request is for. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { DirspaceError } from '../../src/errors.ts';
+import { type DatabaseSource, Databases } from '../../src/server/databases.ts';
+import { createServer } from '../../src/server.ts';
+import { ask, type Pair, restPair, someRows } from '../helpers/rest-pair.ts';
+import { stubNamespace } from '../helpers/stub-namespace.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
+
+const named = (name: string): ReturnType<typeof stubNamespace> =>
+  stubNamespace({ listAllTables: () => ({ tables: [name] }) });
+
+const both = (): Promise<Pair> =>
+  restPair({
+    databases: { one: named('in-one'), two: named('in-two') },
+    databaseRouting: { hosts: { 'special.test': 'two' } },
+  });
+
+const listed = (pair: Pair, headers: Record<string, string>): ReturnType<typeof ask> =>
+  ask(pair, 'GET', '/v1/table', undefined, headers);
+
+describe('which database', () => {
+  test.each([
+    [{ 'x-service-database': 'one' }, 'in-one'],
+    [{ 'x-lancedb-database': 'two', 'user-agent': 'dirspace' }, 'in-two'],
+    [{ 'x-service-database': 'one', 'x-lancedb-database': 'two' }, 'in-one'],
+    [{ host: 'two.catalog.test:8080' }, 'in-two'],
+    [{ host: 'special.test' }, 'in-two'],
+    [{ host: 'two.catalog.test', 'x-service-database': 'one' }, 'in-one'],
+  ])('%j selects %s', async (headers, table) => {
+    const answer = await listed(await both(), { 'user-agent': 'dirspace', ...headers });
+    expect(answer.json).toEqual({ tables: [table] });
+  });
+  test('an unknown one is 404, a missing one where several exist 400', async () => {
+    const pair = await both();
+    expect(await listed(pair, { 'x-service-database': 'none' })).toMatchObject({ status: 404 });
+    expect(await listed(pair, { 'x-service-database': '__proto__' })).toMatchObject({
+      status: 404,
+    });
+    expect(await listed(pair, {})).toMatchObject({ status: 400, json: { code: 13 } });
+    expect(await listed(pair, { host: 'unknown.test' })).toMatchObject({ status: 400 });
+  });
+  test('the names of the headers are configurable', async () => {
+    const pair = await restPair({
+      databases: { one: named('in-one'), two: named('in-two') },
+      databaseRouting: { headers: ['X-Tenant'] },
+    });
+    expect((await listed(pair, { 'x-tenant': 'two' })).json).toEqual({ tables: ['in-two'] });
+    expect(await listed(pair, { 'x-service-database': 'two' })).toMatchObject({ status: 400 });
+  });
+  test('one catalog answers whatever database is named', async () => {
+    const pair = await restPair({ namespace: named('here') });
+    for (const name of ['', 'a', '../x']) {
+      expect((await listed(pair, { 'x-service-database': name })).json).toEqual({
+        tables: ['here'],
+      });
+    }
+  });
+  test('every folder of databasesRoot is one, and nothing outside it', async () => {
+    const outer = temporaryFolder();
+    for (const name of ['root/a', 'root/b', 'outside'])
+      mkdirSync(`${outer}/${name}`, { recursive: true });
+    const pair = await restPair({ databasesRoot: `${outer}/root` });
+    const create = (database: string): ReturnType<typeof ask> =>
+      ask(pair, 'POST', '/v1/namespace/n/create', {}, { 'x-service-database': database });
+    expect((await create('a')).status).toBe(200);
+    expect((await create('a')).status).toBe(409);
+    expect((await create('b')).status).toBe(200);
+    for (const name of ['../outside', '..', '.', 'a/../b', 'none', '/tmp']) {
+      expect((await create(name)).status, name).toBe(404);
+    }
+  });
+  test('a server needs exactly one source', async () => {
+    for (const source of [{}, { root: 'a', databasesRoot: 'b' }]) {
+      await expect(createServer(source)).rejects.toMatchObject({ code: 'InvalidInput' });
+    }
+  });
+  test('grants for a database are for that one', async () => {
+    const pair = await restPair({
+      databases: { one: named('in-one'), two: named('in-two') },
+      auth: {
+        apiKeys: [
+          {
+            key: 'k-one',
+            name: 'x',
+            grants: [{ database: 'one', namespace: [], permission: 'read' }],
+          },
+        ],
+      },
+    });
+    const status = async (database: string): Promise<number> =>
+      (await listed(pair, { 'x-api-key': 'k-one', 'x-service-database': database })).status;
+    expect([await status('one'), await status('two'), await status('none')]).toEqual([
+      200, 403, 403,
+    ]);
+  });
+});
+
+test('a root that cannot be opened is no fault of the request, and the log says why', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(`${folder}/file`, 'no catalog');
+  const lines: unknown[] = [];
+  const error = (fields: object): void => void lines.push(fields);
+  const pair = await restPair({ root: `${folder}/file`, logger: { error } });
+  const answer = await listed(pair, {});
+  expect(answer).toMatchObject({ status: 500, json: { code: 18 } });
+  expect(answer.text).not.toContain('file');
+  expect(JSON.stringify(lines)).toContain('it is a file');
+});
+
+test('a folder of databases that is made has none', async () => {
+  const pair = await restPair({ databasesRoot: `${temporaryFolder()}/later`, create: true });
+  expect(await listed(pair, {})).toMatchObject({ status: 400, json: { code: 13 } });
+  expect(await listed(pair, { 'x-service-database': 'a' })).toMatchObject({ status: 404 });
+});
+
+test('hosts do not tell which databases there are to who may not use them', async () => {
+  const grants = [{ database: 'one', namespace: [], permission: 'read' as const }];
+  const pair = await restPair({
+    databases: { one: named('in-one'), two: named('in-two') },
+    auth: { apiKeys: [{ key: 'k-one', name: 'x', grants }] },
+  });
+  const of = async (host: string, headers: Record<string, string>): Promise<string> => {
+    const send = { host, ...headers };
+    const { status, text } = await ask(pair, 'POST', '/v1/table/t/tags/list', {}, send);
+    return `${status} ${text}`;
+  };
+  for (const [headers, status] of [
+    [{}, '401'],
+    [{ 'x-api-key': 'wrong' }, '401'],
+    [{ 'x-api-key': 'k-one' }, '400'],
+  ] as const) {
+    const there = await of('two.catalog.test', headers);
+    expect(there.slice(0, 3)).toBe(status);
+    expect(await of('none.catalog.test', headers)).toBe(there);
+  }
+  expect(await of('one.catalog.test', { 'x-api-key': 'k-one' })).toMatch(/^406/);
+});
+
+test('paths that messages must not show are whole: a relative one is a word like others', () => {
+  const open = async (): Promise<never> => Promise.reject(new Error('nothing is opened'));
+  const roots = (source: DatabaseSource): readonly string[] =>
+    new Databases(source, {}, open).roots;
+  expect(roots({ root: 'catalog' })).toEqual([resolve('catalog')]);
+  expect(roots({ databasesRoot: './dbs/' })).toEqual([resolve('dbs')]);
+  expect(roots({ databases: { a: '/', b: 'x/../y', c: named('c') } })).toEqual([resolve('y')]);
+});
+
+test('a catalog made without types may answer and fail at once', async () => {
+  const namespace = stubNamespace();
+  Object.assign(namespace, {
+    countTableRows: () => ({ count: 7 }),
+    tableExists: () => {
+      throw new DirspaceError('TableNotFound', 'There is none.');
+    },
+  });
+  const pair = await restPair({ namespace });
+  const count = await ask(pair, 'POST', '/v1/table/t/count_rows', {});
+  expect(count).toMatchObject({ status: 200, json: 7 });
+  expect(await ask(pair, 'POST', '/v1/table/t/exists', {})).toMatchObject({ status: 404 });
+});
+
+describe('a prefix scopes a catalog', () => {
+  test('ids are relative to it, in requests and in answers', async () => {
+    const pair = await restPair({ root: temporaryFolder() });
+    await pair.client.createNamespace({ id: ['team'] });
+    await pair.client.createNamespace({ id: ['team', 'a'] });
+    await pair.client.createTable({ id: ['outside'] }, someRows());
+    const scope = { 'x-service-database-prefix': 'team/a' };
+    const post = (path: string, body: unknown): ReturnType<typeof ask> =>
+      ask(pair, 'POST', path, body, scope);
+    expect((await post('/v1/namespace/n/create', {})).status).toBe(200);
+    expect((await post('/v1/table/n$t/declare', {})).status).toBe(200);
+    expect((await listed(pair, scope)).json).toEqual({ tables: ['n$t'] });
+    expect((await post('/v1/table/outside/describe', {})).status).toBe(404);
+    expect(
+      (await post('/v1/table/n$t/rename', { new_table_name: 'u', to_root: true })).status,
+    ).toBe(200);
+    expect((await listed(pair, {})).json).toEqual({ tables: ['outside', 'team$a$u'] });
+    expect((await post('/v1/table/u/drop', undefined)).json.id).toEqual(['u']);
+    await pair.client.dropTable({ id: ['outside'] });
+    // Only what was dropped below the prefix, by names that are relative to it.
+    const { entries } = (await post('/v1/dirspace/namespace/$/trash', {})).json;
+    expect(entries).toMatchObject([{ kind: 'table', id: ['u'] }]);
+    expect((await post('/v1/dirspace/trash/purge', { older_than_millis: 0 })).status).toBe(406);
+    for (const verb of ['create', 'drop']) {
+      expect((await post(`/v1/namespace/$/${verb}`, {})).status).toBe(400);
+    }
+    expect(
+      (await ask(pair, 'GET', '/v1/table', undefined, { 'x-service-database-prefix': 'a//b' }))
+        .status,
+    ).toBe(400);
+  });
+});

@@ -1,0 +1,211 @@
+/** What HTTP itself asks of a server: methods, headers, expectations, and queries that say nothing. */
+import { describe, expect, test, vi } from 'vitest';
+import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../../src/protocol/every-operation.ts';
+import type { Limits } from '../../src/server.ts';
+import { rawAnswer, rawConnection } from '../helpers/raw-http.ts';
+import {
+  ARROW,
+  ask,
+  type Pair,
+  restPair,
+  someRows,
+  streamBytes,
+  type Wire,
+} from '../helpers/rest-pair.ts';
+import { stubNamespace } from '../helpers/stub-namespace.ts';
+
+const WIRES: readonly Wire[] = ['inject', 'socket'];
+const KEY = 'x-api-key: the-key\r\n';
+
+/** A server that counts the bytes of Arrow data it takes. */
+async function serve(limits: Limits = {}): Promise<Pair & { taken: () => number }> {
+  let taken = 0;
+  const createTable = async (_: unknown, data: AsyncIterable<Uint8Array>): Promise<object> => {
+    for await (const piece of data) taken += piece.byteLength;
+    return {};
+  };
+  const namespace = stubNamespace({ createTable, describeTable: () => ({ location: 'x' }) });
+  const apiKeys = [
+    { key: 'the-key', name: 'k', grants: [{ namespace: [], permission: 'admin' as const }] },
+  ];
+  const pair = await restPair({ namespace, auth: { apiKeys }, limits }, { wire: 'socket' });
+  return { ...pair, taken: () => taken };
+}
+
+describe('a method that a route does not take', () => {
+  test.each(WIRES)('is a 405 that names those it takes: %s', async (wire) => {
+    const pair = await restPair({ namespace: stubNamespace() }, { wire });
+    const cases = [
+      ['GET', '/v1/table/t/describe', 'POST'],
+      ['DELETE', '/v1/namespace/a%24b/list', 'GET, HEAD'],
+      ['OPTIONS', '/v1/table/t/describe?delimiter=.', 'POST'],
+      ['PUT', '/health', 'GET, HEAD'],
+    ] as const;
+    for (const [method, path, allow] of cases) {
+      const answer = await ask(pair, method, path);
+      expect(answer).toMatchObject({
+        status: 405,
+        json: { type: '/errors/method-not-allowed', code: 0, status: 405 },
+      });
+      expect(answer.headers.get('allow')).toBe(allow);
+    }
+    const unknown = await ask(pair, 'GET', '/v1/nothing');
+    expect(unknown.status).toBe(404);
+    expect(unknown.headers.get('allow')).toBeNull();
+  });
+  test('of HTTP or of nobody at all is one too, over a socket', async () => {
+    const { base } = await restPair({ namespace: stubNamespace() }, { wire: 'socket' });
+    const all = 'GET, HEAD, POST';
+    for (const [line, allow] of [
+      ['FOO /v1/table/t/describe?a=b', 'POST'],
+      ['FOO /v1//table/t/describe', 'POST'],
+      ['M-SEARCH /health', 'GET, HEAD'],
+      ['X!~ /v1/table/%zz/describe', all],
+      ['FOO /nowhere', all],
+      ['FOO *', all],
+      ['TRACE /v1/table/t/describe', 'POST'],
+      ['PATCH http://localhost/health', 'GET, HEAD'],
+      ['CONNECT localhost:80', all],
+    ] as const) {
+      const text = await rawAnswer(
+        base,
+        `${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+      );
+      expect(text, line).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+      expect(/\r\nallow: (.*)\r\n/i.exec(text)?.[1], line).toBe(allow);
+      expect(text, line).toContain('/errors/method-not-allowed');
+    }
+    for (const line of [
+      'F(O /health HTTP/1.1',
+      'FOO  HTTP/1.1',
+      'FOO /health',
+      `${'F'.repeat(33)} / HTTP/1.1`,
+    ]) {
+      expect(await rawAnswer(base, `${line}\r\n\r\n`), line).toMatch(/^HTTP\/1\.1 400 /);
+    }
+  });
+  test.each(WIRES)('HEAD is GET without the body: %s', async (wire) => {
+    const pair = await restPair(
+      { namespace: stubNamespace({ listTables: () => ({ tables: [] }) }) },
+      { wire },
+    );
+    const path = '/v1/namespace/$/table/list';
+    const [head, get] = [await ask(pair, 'HEAD', path), await ask(pair, 'GET', path)];
+    expect(head).toMatchObject({ status: 200, text: '' });
+    expect(get).toMatchObject({ status: 200, json: { tables: [] } });
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
+    expect((await ask(pair, 'HEAD', '/v1/table/t/describe')).status).toBe(405);
+  });
+});
+
+describe('headers', () => {
+  test('that are too large are a 431, that are slow a 408', async () => {
+    const { base } = await serve({ headersTimeoutMs: 1000 });
+    const large = `GET /health HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
+    expect(await rawAnswer(base, large)).toMatch(
+      /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/,
+    );
+    const begun = ['GET /health HTTP/1.1\r\nhost: localhost\r\n', 'G', ''];
+    for (const text of await Promise.all(begun.map((bytes) => rawAnswer(base, bytes)))) {
+      expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+      expect(text).toContain('/errors/request-timeout');
+    }
+  });
+  test('that are slow on a connection that was used before are no less', async () => {
+    const { base } = await serve({ headersTimeoutMs: 1000 });
+    const { socket, closed, text } = rawConnection(
+      base,
+      'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n',
+    );
+    await vi.waitFor(() => expect(text()).toMatch(/\{"status":"ok"\}$/));
+    socket.write('GET /hea');
+    expect(await closed).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /s);
+  });
+});
+
+test('bytes that are no request do not get into an answer that is on its way', async () => {
+  let go = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const some = someRows();
+  const rows = {
+    schema: some.schema,
+    async *[Symbol.asyncIterator]() {
+      yield* some;
+      await waiting;
+    },
+  };
+  const pair = await restPair(
+    { namespace: stubNamespace({ queryTable: () => rows }) },
+    { wire: 'socket' },
+  );
+  const body = '{"k":1}';
+  const head = `POST /v1/table/t/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const { socket, text, closed } = rawConnection(pair.base, head + body);
+  await vi.waitFor(() => expect(text()).toMatch(/^HTTP\/1\.1 200 /));
+  socket.write('hello\r\n\r\n');
+  expect((await closed).match(/HTTP\/1\.1/g)).toHaveLength(1);
+  go();
+});
+
+describe('a caller who waits before the body', () => {
+  const body = '{"id":["t"]}';
+  const asking = (headers: string, length = body.length): string =>
+    `POST /v1/table/t/describe HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n${headers}content-length: ${length}\r\n\r\n`;
+  const json = 'content-type: application/json\r\n';
+
+  test('is told to go on once credentials, type and length are accepted', async () => {
+    const { base } = await serve();
+    const { socket, text, closed } = rawConnection(
+      base,
+      asking(`${KEY}${json}connection: close\r\n`),
+    );
+    await vi.waitFor(() => expect(text()).toBe('HTTP/1.1 100 Continue\r\n\r\n'));
+    socket.write(body);
+    expect(await closed).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  });
+  test('with Arrow data too', async () => {
+    const { base, taken } = await serve();
+    const bytes = await streamBytes();
+    const head = `POST /v1/table/n/create HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\nconnection: close\r\n${KEY}content-type: ${ARROW['content-type']}\r\ncontent-length: ${bytes.length}\r\n\r\n`;
+    const { socket, text, closed } = rawConnection(base, head);
+    await vi.waitFor(() => expect(text()).toBe('HTTP/1.1 100 Continue\r\n\r\n'));
+    socket.write(bytes);
+    expect(await closed).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+    expect(taken()).toBe(bytes.length);
+  });
+  test.each([
+    ['a wrong key', 401, asking(`x-api-key: no\r\n${json}`)],
+    ['no key and a large body', 401, asking(json, 100_000)],
+    ['another type', 415, asking(`${KEY}content-type: text/plain\r\n`)],
+    ['another encoding', 415, asking(`${KEY}${json}content-encoding: x\r\n`)],
+    ['a length beyond the limit', 413, asking(`${KEY}${json}`, 1001)],
+    ['no route', 404, asking(`${KEY}${json}`).replace('describe', 'descry')],
+  ])('is answered at once where there is %s', async (_, status, head) => {
+    const { base } = await serve({ maxJsonBytes: 1000 });
+    const { socket, text } = rawConnection(base, head);
+    await vi.waitFor(() => expect(text()).toMatch(/\}$/));
+    expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text()).toMatch(/\r\nconnection: close\r\n/i);
+    socket.destroy();
+  });
+});
+
+test('an empty delimiter is a 400 everywhere', async () => {
+  const pair = await restPair({ namespace: stubNamespace() });
+  const arrow = await streamBytes();
+  for (const operation of EVERY_OPERATION_NAMES) {
+    const { method, path, body } = EVERY_OPERATION[operation];
+    const url = path.replaceAll(/\{\w+\}/g, 'x');
+    for (const address of [`${url}?delimiter=`, `${url}/?delimiter=`]) {
+      const isArrow = body === 'arrow-stream';
+      const sent = method === 'GET' ? undefined : isArrow ? arrow : {};
+      const answer = await ask(pair, method, address, sent, isArrow ? ARROW : {});
+      expect(answer, `${operation} ${address}`).toMatchObject({ status: 400, json: { code: 13 } });
+      expect(answer.json.error, operation).toContain('"delimiter" is empty');
+    }
+  }
+  const all = await ask(pair, 'GET', '/v1/table/?delimiter=');
+  expect(all).toMatchObject({ status: 400, json: { code: 13 } });
+});

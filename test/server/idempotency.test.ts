@@ -1,0 +1,304 @@
+/** Idempotency keys across restarts: every change is made once and answered alike, or refused as another. */
+import { describe, expect, test } from 'vitest';
+import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { systemEnv } from '../../src/env.ts';
+import { decodeKey, encodeKey } from '../../src/format/catalog/records.ts';
+import { filesOf, memoryFs, type TestFs } from '../helpers/catalogs.ts';
+import { FaultyFs } from '../helpers/faulty-fs.ts';
+import {
+  type Answered,
+  ARROW,
+  ask,
+  restPair,
+  someRows,
+  streamBytes,
+} from '../helpers/rest-pair.ts';
+
+const ROOT = '/c';
+
+/** A catalog on `fs`, and one request to a server of it, which ends before the answer is looked at. */
+async function send(
+  fs: TestFs,
+  path: string,
+  body: unknown,
+  { key = 'k', now }: { readonly key?: string; readonly now?: number } = {},
+): Promise<Answered> {
+  const env = now === undefined ? systemEnv : { ...systemEnv, now: () => now };
+  const namespace = await openDirectoryNamespace({ root: ROOT, fs, env, durability: 'relaxed' });
+  const pair = await restPair({ namespace });
+  const headers = { 'idempotency-key': key, ...(body instanceof Uint8Array ? ARROW : {}) };
+  const answer = await ask(pair, 'POST', path, body, headers);
+  await pair.close();
+  await namespace.close();
+  return answer;
+}
+
+/** What a caller sees of the catalog. */
+async function seen(fs: TestFs): Promise<unknown> {
+  const namespace = await openDirectoryNamespace({ root: ROOT, fs, durability: 'relaxed' });
+  const { tables } = await namespace.listAllTables({});
+  const each = await Promise.all(
+    tables.map(async (name) => {
+      const id = name.split('$');
+      return [
+        name,
+        (await namespace.listTableVersions({ id })).versions.map(({ version }) => version),
+        Object.keys((await namespace.listTableTags({ id })).tags),
+        Object.keys((await namespace.listTableBranches({ id })).branches),
+      ];
+    }),
+  );
+  const spaces = (await namespace.listNamespaces({ id: [] })).namespaces;
+  const about = await namespace.describeNamespace({ id: ['full'] }).catch(() => undefined);
+  const trash = (await namespace.listTrash({})).entries.map(({ id }) => id.join('$'));
+  const { problems } = await namespace.verify({});
+  await namespace.close();
+  expect(problems).toEqual([]);
+  return { each, spaces, about, trash };
+}
+
+async function catalog(): Promise<TestFs> {
+  const fs = memoryFs();
+  const env = { ...systemEnv, now: () => 1_700_000_000_000 };
+  const namespace = await openDirectoryNamespace({ root: ROOT, fs, env, durability: 'relaxed' });
+  await namespace.createNamespace({ id: ['full'] });
+  await namespace.createNamespace({ id: ['empty'] });
+  for (const id of [['t'], ['u'], ['gone'], ['full', 'v']]) {
+    await namespace.createTable({ id }, someRows());
+    await namespace.insertIntoTable({ id }, someRows());
+  }
+  await namespace.createTableTag({ id: ['t'], tag: 'old', version: 1 });
+  await namespace.createTableBranch({ id: ['t'], name: 'side' });
+  await namespace.dropTable({ id: ['gone'] });
+  await namespace.close();
+  return fs;
+}
+
+const bytes = await streamBytes();
+const merge = '?on=id&when_matched_update_all=true';
+
+/** A request, and another one that its key must not stand for. */
+const CHANGES: readonly (readonly [path: string, body: unknown, other: unknown])[] = [
+  ['/v1/table/new/create', bytes, await streamBytes(someRows(4))],
+  ['/v1/table/t/create?mode=overwrite', bytes, await streamBytes(someRows(4))],
+  ['/v1/table/t/create?mode=exist_ok', bytes, undefined],
+  ['/v1/table/t/insert', bytes, await streamBytes(someRows(4))],
+  [`/v1/table/t/merge_insert${merge}`, bytes, await streamBytes(someRows(4))],
+  [`/v1/table/t/merge_insert?on=id`, bytes, await streamBytes(someRows(4))],
+  ['/v1/table/t/update', { updates: [['id', 'id + 1']] }, { updates: [['id', 'id + 2']] }],
+  [
+    '/v1/table/t/update',
+    { predicate: 'id > 99', updates: [['id', '1']] },
+    { updates: [['id', '1']] },
+  ],
+  ['/v1/table/t/delete', { predicate: 'id = 1' }, { predicate: 'id = 2' }],
+  ['/v1/table/t/delete', { predicate: 'id = 99' }, { predicate: 'id < 99' }],
+  ['/v1/table/t/declare', undefined, undefined],
+  ['/v1/table/new/declare', {}, { properties: { a: 'b' } }],
+  ['/v1/table/t/drop', {}, undefined],
+  ['/v1/dirspace/table/gone/undrop', {}, undefined],
+  ['/v1/table/t/rename', { new_table_name: 'w' }, { new_table_name: 'x' }],
+  ['/v1/table/t/restore', { version: 1 }, { version: 2 }],
+  ['/v1/table/t/tags/create', { tag: 'new', version: 1 }, { tag: 'new', version: 2 }],
+  ['/v1/table/t/tags/update', { tag: 'old', version: 2 }, { tag: 'old', version: 1 }],
+  ['/v1/table/t/tags/delete', { tag: 'old' }, { tag: 'new' }],
+  ['/v1/table/t/branches/create', { name: 'b' }, { name: 'c' }],
+  ['/v1/table/t/branches/delete', { name: 'side' }, { name: 'b' }],
+  ['/v1/table/t/add_columns', { new_columns: [{ name: 'x', expression: 'id' }] }, undefined],
+  ['/v1/table/t/drop_columns', { columns: ['id'] }, { columns: ['x'] }],
+  ['/v1/namespace/new/create', { properties: { a: 'b' } }, { properties: { a: 'c' } }],
+  ['/v1/namespace/full/create', { mode: 'overwrite' }, { mode: 'exist_ok' }],
+  ['/v1/namespace/empty/drop', {}, { behavior: 'cascade' }],
+  ['/v1/namespace/full/drop', { behavior: 'cascade' }, {}],
+];
+
+describe('after a restart', () => {
+  test.each(CHANGES)('%s %j', async (path, body, other) => {
+    const fs = await catalog();
+    const first = await send(fs, path, body);
+    if (first.status >= 400) {
+      // What was refused left nothing to answer with.
+      expect(
+        filesOf(fs, ROOT)
+          .all()
+          .some((file) => /keys.*json$/.test(file)),
+      ).toBe(false);
+      return;
+    }
+    const after = await seen(fs);
+    const again = await send(fs, path, body);
+    expect([again.status, again.json]).toEqual([first.status, first.json]);
+    expect(await seen(fs)).toEqual(after);
+    const others: [string, unknown][] = [
+      ['/v1/namespace/else/create', {}],
+      ['/v1/table/u/insert', bytes],
+      ['/v1/table/u/drop', {}],
+      ...(other === undefined ? [] : [[path, other] as [string, unknown]]),
+    ];
+    for (const [otherPath, otherBody] of others) {
+      const refused = await send(fs, otherPath, otherBody);
+      expect(refused, otherPath).toMatchObject({
+        status: 422,
+        json: { detail: expect.stringMatching(/was [0-9a-z]{12,27}, and .* is [0-9a-z]{12,27}\./) },
+      });
+    }
+    expect(await seen(fs)).toEqual(after);
+    // Under a key of its own it is a request like any other.
+    expect((await send(fs, '/v1/namespace/else/create', {}, { key: 'k2' })).status).toBe(200);
+  });
+});
+
+test('an answer is kept for a day at least, and not for two', async () => {
+  const fs = await catalog();
+  const hour = 3_600_000;
+  const began = 20_000 * 24 * hour + 11.9 * hour;
+  const drop = async (after: number): Promise<number> =>
+    (await send(fs, '/v1/table/t/drop', {}, { now: began + after * hour })).status;
+  expect([await drop(0), await drop(1), await drop(24)]).toEqual([200, 200, 200]);
+  expect(await drop(48)).toBe(404);
+  const folders = (): string[] => [
+    ...new Set(
+      filesOf(fs, ROOT)
+        .all()
+        .flatMap((file) => /keys\/(\d+)\/./.exec(file)?.[1] ?? []),
+    ),
+  ];
+  // What begins a period removes the folders that are too old.
+  expect(folders()).toEqual([]);
+  await send(fs, '/v1/table/u/drop', {}, { key: 'k2', now: began + 72 * hour });
+  expect(folders()).toEqual([String(Math.floor((began + 72 * hour) / (12 * hour)))]);
+});
+
+test('a damaged answer is an error that names its file, and verify finds it', async () => {
+  const fs = await catalog();
+  expect((await send(fs, '/v1/table/t/drop', {})).status).toBe(200);
+  const files = filesOf(fs, ROOT);
+  const file = files.all().find((name) => /keys.*json$/.test(name)) as string;
+  const content = files.read(file);
+  content[40] = (content[40] as number) ^ 1;
+  files.write(file, content);
+  const again = await send(fs, '/v1/table/t/drop', {});
+  expect(again.status).toBe(500);
+  const namespace = await openDirectoryNamespace({ root: ROOT, fs });
+  expect((await namespace.verify({})).problems).toMatchObject([
+    { kind: 'key', path: expect.stringContaining('.dirspace/keys/') },
+  ]);
+  await namespace.close();
+});
+
+const WRITES = ['writeSync', 'writev', 'mkdirSync', 'mkdir', 'linkSync', 'renameSync', 'openSync'];
+
+/** What a repeat may be answered after a crash at any point of the first: as then, or as where it was done. */
+describe('a crash at any step', () => {
+  test.each([
+    ['/v1/table/new/create', bytes, [200]],
+    ['/v1/table/t/create?mode=overwrite', bytes, [200]],
+    ['/v1/table/t/delete', { predicate: 'id = 99' }, [200]],
+    ['/v1/table/t/tags/create', { tag: 'new', version: 1 }, [200, 409]],
+    ['/v1/namespace/new/create', {}, [200, 409]],
+    ['/v1/table/t/drop', {}, [200, 404]],
+  ] as const)('%s', async (path, body, expected) => {
+    const fs = await catalog();
+    await send(fs, path, body);
+    const done = await seen(fs);
+    const untouched = await seen(await catalog());
+    let steps = 0;
+    for (let at = 1; ; at++) {
+      const inner = await catalog();
+      const faulty = new FaultyFs(inner);
+      faulty.arm({ at, kind: 'kill', only: WRITES });
+      const first = await send(faulty.fs as never, path, body).catch(() => undefined);
+      const { fired } = faulty;
+      faulty.arm();
+      if (!fired) break;
+      steps++;
+      // No other request gets the key, once anything was changed under it.
+      if (
+        filesOf(inner, ROOT)
+          .all()
+          .some((file) => /keys.*json$/.test(file))
+      ) {
+        const before = await seen(inner);
+        const other = await send(inner, '/v1/namespace/else/create', {});
+        expect([other.status, await seen(inner)], `step ${at}`).toEqual([422, before]);
+      } else expect(await seen(inner), `step ${at}`).toEqual(untouched);
+      const again = await send(inner, path, body);
+      expect(expected, `step ${at}: ${first?.status} ${again.text}`).toContain(again.status);
+      expect(await seen(inner)).toEqual(done);
+    }
+    expect(steps).toBeGreaterThan(2);
+  });
+});
+
+test.each([
+  ['/v1/dirspace/table/t/delete_rows', { row_ids: [1] }, { row_ids: [0] }],
+  ['/v1/table/u/insert', bytes, undefined],
+] as const)(
+  'a request that was begun and not answered holds its key: %s',
+  async (path, body, other) => {
+    const fs = await catalog();
+    const inner = await openDirectoryNamespace({ root: ROOT, fs });
+    // The process ends after the change, before anything of it was kept.
+    const files = filesOf(fs, ROOT);
+    const before = files.all();
+    const first = await send(fs, path, body);
+    expect(first.status).toBe(200);
+    const record = files
+      .all()
+      .find((name) => !before.includes(name) && /keys.*json$/.test(name)) as string;
+    const { stamp, operation } = decodeKey(files.read(record), record);
+    files.write(
+      record,
+      encodeKey({ stamp: stamp.slice(0, 12), operation, begun: true, answer: undefined }),
+    );
+    await inner.close();
+    const after = await seen(fs);
+    const others: [string, unknown][] = [
+      ['/v1/namespace/else/create', {}],
+      ['/v1/table/t/insert', bytes],
+      ...(other === undefined ? [] : [[path, other] as [string, unknown]]),
+    ];
+    for (const [otherPath, otherBody] of others) {
+      expect((await send(fs, otherPath, otherBody)).status, otherPath).toBe(422);
+    }
+    expect(await seen(fs)).toEqual(after);
+    expect((await send(fs, path, body)).status).toBe(200);
+  },
+);
+
+test('a refused request leaves its key to another', async () => {
+  const fs = await catalog();
+  expect((await send(fs, '/v1/table/none/drop', {})).status).toBe(404);
+  expect((await send(fs, '/v1/table/t/drop', {})).status).toBe(200);
+});
+
+test('an answer that this release kept is read by later ones', () => {
+  const text =
+    '{"checksum":"crc32:d3e683b7","format":1,"stamp":"0123456789ab1a2b3c4dzz","operation":"CreateTable","answer":{"version":1,"properties":{"a":"b"}}}\n';
+  expect(decodeKey(Buffer.from(text), 'x.json')).toEqual({
+    stamp: '0123456789ab1a2b3c4dzz',
+    operation: 'CreateTable',
+    answer: { version: 1, properties: { a: 'b' } },
+  });
+});
+
+test('credentials of the storage are not kept', async () => {
+  const fs = memoryFs();
+  const credentialVendor = async () => ({ key: 'secret' });
+  const declared = async (): Promise<unknown> => {
+    const namespace = await openDirectoryNamespace({ root: ROOT, fs, credentialVendor });
+    const headers = { 'idempotency-key': 'k' };
+    const body = { vend_credentials: true };
+    const pair = await restPair({ namespace });
+    const { json } = await ask(pair, 'POST', '/v1/table/t/declare', body, headers);
+    await pair.close();
+    await namespace.close();
+    return json;
+  };
+  const { storage_options, ...first } = (await declared()) as { storage_options: unknown };
+  expect(storage_options).toEqual({ key: 'secret' });
+  expect(await declared()).toEqual(first);
+  const files = filesOf(fs, ROOT);
+  const kept = files.all().find((name) => /keys.*json$/.test(name)) as string;
+  expect(Buffer.from(files.read(kept)).toString()).not.toContain('secret');
+});

@@ -1,0 +1,221 @@
+/** The server on sockets: addresses, backpressure, answers that fail on their way. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ArrowBody, RecordBatchStream } from '../../src/arrow/apache.ts';
+import { Progress } from '../../src/progress.ts';
+import type { LogFields } from '../../src/server/settings/logging.ts';
+import { createServer, startServer } from '../../src/server.ts';
+import { rawAnswer, rawConnection } from '../helpers/raw-http.ts';
+import { ask, restPair, someRows, type Wire } from '../helpers/rest-pair.ts';
+import { stubNamespace } from '../helpers/stub-namespace.ts';
+
+const WIRES: readonly Wire[] = ['inject', 'socket'];
+
+/** Rows of a megabyte a batch; `given` counts batches. */
+function endlessRows(most = Number.POSITIVE_INFINITY): {
+  rows: RecordBatchStream;
+  given: () => number;
+} {
+  const some = someRows(262_144);
+  let given = 0;
+  const rows = {
+    schema: some.schema,
+    async *[Symbol.asyncIterator]() {
+      for (; given < most; given++) yield* some;
+    },
+  };
+  return { rows: rows as RecordBatchStream, given: () => given };
+}
+
+const sockets: Socket[] = [];
+const seen = (channel: unknown): void => {
+  sockets.push((channel as { socket: Socket }).socket);
+};
+beforeEach(() => subscribe('http.server.request.start', seen));
+afterEach(() => {
+  unsubscribe('http.server.request.start', seen);
+  sockets.length = 0;
+  vi.restoreAllMocks();
+});
+
+describe('an address', () => {
+  const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
+    list?.some(({ address }) => address === '::1'),
+  );
+  test('localhost is both addresses of that name', async () => {
+    const server = await startServer({ namespace: stubNamespace(), host: 'localhost' });
+    const { port, hostname } = new URL(server.url);
+    expect(hostname).toBe('127.0.0.1');
+    const names = ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
+    for (const name of names) {
+      expect((await fetch(`http://${name}:${port}/health`)).status).toBe(200);
+    }
+    await server.close();
+    for (const name of names)
+      await expect(fetch(`http://${name}:${port}/health`)).rejects.toThrow();
+  });
+  test('one that is taken is refused, and the server may take another', async () => {
+    const first = await createServer({ namespace: stubNamespace() });
+    const second = await createServer({ namespace: stubNamespace() });
+    const port = Number(new URL(await first.listen()).port);
+    await expect(second.listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    expect(await second.listen()).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    await expect(second.listen()).rejects.toMatchObject({ code: 'InvalidInput' });
+    await first.close();
+    await second.close();
+    await expect(first.listen()).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+  });
+  test.skipIf(!hasIpv6)('of version 6 stands in brackets', async () => {
+    const server = await startServer({ namespace: stubNamespace(), host: '::1' });
+    expect(new URL(server.url).hostname).toBe('[::1]');
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await server.close();
+  });
+});
+
+describe('a request', () => {
+  test('may have a whole address as its target, and HTTP/1.0 no host', async () => {
+    const { base } = await restPair({ namespace: stubNamespace() }, { wire: 'socket' });
+    const whole = `GET ${base}/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
+    expect(await rawAnswer(base, whole)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await rawAnswer(base, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+  test.each(WIRES)('with a body that no route reads is answered: %s', async (wire) => {
+    const pair = await restPair({ namespace: stubNamespace() }, { wire });
+    const body = 'x'.repeat(3_000_000);
+    for (let times = 0; times < 3; times++) {
+      expect((await ask(pair, 'POST', '/nowhere', body)).status).toBe(404);
+    }
+  });
+});
+
+describe('backpressure', () => {
+  test('a body that nothing reads stays with its sender', async () => {
+    let read = (): void => {};
+    let bytes = 0;
+    const reading = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    const createTable = async (_: unknown, data: ArrowBody): Promise<object> => {
+      await reading;
+      for await (const piece of data as AsyncIterable<Uint8Array>) bytes += piece.byteLength;
+      return {};
+    };
+    const pair = await restPair({ namespace: stubNamespace({ createTable }) }, { wire: 'socket' });
+    const SENT = 2 ** 26;
+    const head =
+      'POST /v1/table/t/create HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n' +
+      `content-type: application/vnd.apache.arrow.stream\r\ncontent-length: ${SENT}\r\n\r\n`;
+    const { socket, closed } = rawConnection(pair.base, head);
+    for (let at = 0; at < 64; at++) socket.write(Buffer.alloc(SENT / 64));
+    await vi.waitFor(() => expect(sockets).toHaveLength(1));
+    // Each of them lets the event loop turn.
+    for (let turn = 0; turn < 50; turn++) await ask(pair, 'GET', '/health');
+    expect(sockets[0]?.bytesRead).toBeLessThan(2 ** 20);
+    read();
+    expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
+    expect(bytes).toBe(SENT);
+  });
+  test('rows that nobody takes are not made', async () => {
+    const { rows, given } = endlessRows();
+    const queryTable = (): RecordBatchStream => rows;
+    const pair = await restPair({ namespace: stubNamespace({ queryTable }) }, { wire: 'socket' });
+    const body = '{"k":1}';
+    const { socket } = rawConnection(pair.base);
+    socket.pause();
+    socket.write(
+      `POST /v1/table/t/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await vi.waitFor(() => expect(given()).toBeGreaterThan(0));
+    for (let turn = 0; turn < 50; turn++) await ask(pair, 'GET', '/health');
+    // The kernel holds some megabytes of a connection.
+    expect(given()).toBeLessThan(40);
+    socket.destroy();
+  });
+  test('nor are those of requests sent behind another, once the client is gone', async () => {
+    let open = 0;
+    let most = 0;
+    const queryTable = async (_: unknown, options?: { signal?: AbortSignal }): Promise<never> => {
+      most = Math.max(most, ++open);
+      return new Promise((_resolve, reject) => {
+        options?.signal?.addEventListener('abort', () => {
+          open--;
+          reject(options.signal?.reason);
+        });
+      });
+    };
+    const lines: LogFields[] = [];
+    const logger = { info: (fields: LogFields) => lines.push(fields) };
+    const options = { namespace: stubNamespace({ queryTable }), logger: logger as never };
+    const pair = await restPair(options, { wire: 'socket' });
+    const body = '{"k":1}';
+    const one = `POST /v1/table/t/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const { socket } = rawConnection(pair.base, one.repeat(5));
+    await vi.waitFor(() => expect(open).toBe(5));
+    socket.destroy();
+    await vi.waitFor(() => expect(open).toBe(0));
+    expect(most).toBe(5);
+    const ended = (): LogFields[] => lines.filter(({ operation }) => operation === 'QueryTable');
+    await vi.waitFor(() => expect(ended()).toHaveLength(5));
+    expect(ended().map(({ peer }) => peer)).toEqual(Array(5).fill('127.0.0.1'));
+  });
+  test('nor are those of a response that is not read', async () => {
+    const { rows, given } = endlessRows();
+    const queryTable = (): RecordBatchStream => rows;
+    const pair = await restPair({ namespace: stubNamespace({ queryTable }) });
+    const response = await pair.fetch(`${pair.base}/v1/table/t/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"k":1}',
+    });
+    for (let turn = 0; turn < 50; turn++) await ask(pair, 'GET', '/health');
+    expect(given()).toBeLessThan(3);
+    await response.body?.cancel();
+  });
+  test.each(WIRES)('every piece that is sent is progress: %s', async (wire) => {
+    const moved = vi.spyOn(Progress.prototype, 'moved');
+    const { rows } = endlessRows(20);
+    const pair = await restPair({ namespace: stubNamespace({ queryTable: () => rows }) }, { wire });
+    const answer = await ask(pair, 'POST', '/v1/table/t/query', { k: 1 });
+    expect(answer.status).toBe(200);
+    expect(moved.mock.calls.length).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('rows that fail on their way', () => {
+  test.each(WIRES)('break the answer off, and the log says why: %s', async (wire) => {
+    const lines: (readonly [string, LogFields, string])[] = [];
+    const logger = Object.fromEntries(
+      (['info', 'warn', 'error'] as const).map((level) => [
+        level,
+        (fields: LogFields, message: string) => void lines.push([level, fields, message]),
+      ]),
+    );
+    const rows = endlessRows(1).rows;
+    const failing = {
+      schema: rows.schema,
+      async *[Symbol.asyncIterator]() {
+        yield* rows;
+        throw new Error('the disk is gone');
+      },
+    };
+    const namespace = stubNamespace({ queryTable: () => failing });
+    const pair = await restPair({ namespace, logger }, { wire });
+    const response = await pair.fetch(`${pair.base}/v1/table/t/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"k":1}',
+    });
+    expect(response.status).toBe(200);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    expect(lines[0]).toMatchObject([
+      'error',
+      { operation: 'QueryTable', failure: { message: 'the disk is gone' } },
+      'answer broken off',
+    ]);
+    expect((await ask(pair, 'GET', '/health')).status).toBe(200);
+  });
+});

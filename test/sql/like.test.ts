@@ -1,0 +1,202 @@
+/** LIKE, and looking for text in text: what is found, and that the time is linear in the text. */
+import { describe, expect, test } from 'vitest';
+import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
+import { recordBatch } from '../../src/arrow/arrow-data.ts';
+import { finderOf, LongNeedle } from '../../src/sql/evaluate/find-text.ts';
+import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
+import { drained } from '../../src/steps.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+const schema = new Schema(['s', 'p'].map((name) => new Field(name, new Utf8(), true)));
+
+function batchOf(texts: readonly string[], patterns: readonly string[] = texts) {
+  const columns = [texts, patterns].map(
+    (values) => vectorFromArray(values, new Utf8()).data[0] as never,
+  );
+  return recordBatch(schema, columns, texts.length);
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** By the definition: every way to part the text. */
+function isLike(text: readonly string[], pattern: readonly string[]): boolean {
+  const ends = new Set<number>([0]);
+  for (const token of pattern) {
+    const next = new Set<number>();
+    for (const at of ends) {
+      if (token === '%') for (let k = at; k <= text.length; k++) next.add(k);
+      else if (at < text.length && (token === '_' || token === text[at])) next.add(at + 1);
+    }
+    ends.clear();
+    for (const at of next) ends.add(at);
+  }
+  return ends.has(text.length);
+}
+
+test('patterns at random, of constants and of rows, in either case', async () => {
+  const random = seeded(5);
+  const some = (from: string, most: number): string[] =>
+    Array.from(
+      { length: Math.floor(random() * most) },
+      () => [...from][Math.floor(random() * [...from].length)] as string,
+    );
+  for (let round = 0; round < 400; round++) {
+    const pattern = some('aab%%_é😀A', 9);
+    const texts = Array.from({ length: 20 }, () => some('aaabbé😀AB', 9));
+    const folded = (points: readonly string[]): string[] => points.map((one) => one.toLowerCase());
+    const batch = batchOf(
+      texts.map((text) => text.join('')),
+      texts.map(() => pattern.join('')),
+    );
+    for (const [sql, expected] of [
+      [`s LIKE ${quoted(pattern.join(''))}`, texts.map((text) => isLike(text, pattern))],
+      ['s LIKE p', texts.map((text) => isLike(text, pattern))],
+      [
+        `s ILIKE ${quoted(pattern.join(''))}`,
+        texts.map((text) => isLike(folded(text), folded(pattern))),
+      ],
+    ] as const) {
+      const predicate = await compilePredicate(sql, schema);
+      const rows = expected.flatMap((hit, row) => (hit ? [row] : []));
+      expect([...predicate.select(batch)], `${sql} ${pattern.join('')}`).toEqual(rows);
+    }
+  }
+});
+
+test('a long sequence is found where the runtime finds it', () => {
+  const random = seeded(9);
+  for (let round = 0; round < 2000; round++) {
+    const letters = (size: number): string =>
+      Array.from({ length: size }, () => (random() < 0.7 ? 'a' : 'b')).join('');
+    const [text, needle] = [letters(40), letters(1 + Math.floor(random() * 6))];
+    const from = Math.floor(random() * 40);
+    const expected = text.indexOf(needle, from);
+    expect(new LongNeedle(Buffer.from(needle)).find(Buffer.from(text), from, 40)).toBe(expected);
+  }
+  const long = `${'ab'.repeat(50)}c`;
+  const text = `é${'ab'.repeat(60)}c${long}`;
+  for (const from of [0, 22, 30, 122, 123]) {
+    expect(finderOf(long).find(text, from)).toBe(text.indexOf(long, from));
+    expect(finderOf(long).find(long, 0)).toBe(0);
+  }
+});
+
+/** A million characters; compared anew at each place, the longest of these take minutes. */
+const TEXT = 'a'.repeat(1 << 20);
+const LONG = 'a'.repeat(50_000);
+
+describe('a long text is searched once', () => {
+  test.each([
+    [`s LIKE '%${LONG}b%'`, false],
+    [`s LIKE '%b${LONG}%'`, false],
+    [`s LIKE 'a%${LONG}%${LONG}%a'`, true],
+    [`s LIKE '%${LONG}b%${LONG}%'`, false],
+    [`s ILIKE '%${LONG}B%'`, false],
+    [`s LIKE '%${'a%'.repeat(5000)}b'`, false],
+    [`s LIKE '%${'a%'.repeat(5000)}b%'`, false],
+    [`s LIKE '%${'_a'.repeat(200)}b%'`, false],
+    [`contains(s, '${LONG}b')`, false],
+    [`contains(s, lower('b${LONG}'))`, false],
+    [`strpos(s, 'b${LONG}') > 0`, false],
+    [`strpos(s, '${LONG}') = 1`, true],
+    [`replace(s, 'b${LONG}', '') = s`, true],
+    [`length(replace(s, '${LONG}', '')) = ${TEXT.length % LONG.length}`, true],
+    [`split_part(s, 'b${LONG}', 1) = s`, true],
+    [`length(split_part(s, '${LONG}', -1)) = ${TEXT.length % LONG.length}`, true],
+    [`s ~ '${'a'.repeat(999)}b'`, false],
+    ['s LIKE p', true],
+  ])('%.40s', async (sql, expected) => {
+    const predicate = await compilePredicate(sql, schema);
+    expect(predicate.count(batchOf([TEXT], [`%${LONG}%`]))).toBe(expected ? 1 : 0);
+    expect(predicate.count(batchOf([TEXT, TEXT.slice(1)], [`%${LONG}b`, `%${LONG}b%`]))).toBe(
+      sql === 's LIKE p' ? 0 : sql.startsWith('length') ? 1 : expected ? 2 : 0,
+    );
+  });
+});
+
+test('a part with _ between two % has at most 1000 bytes', async () => {
+  const part = (size: number): string => `${'_a'.repeat(size / 2)}`;
+  const predicate = await compilePredicate(`s LIKE '%${part(1000)}%'`, schema);
+  expect(predicate.count(batchOf(['xa'.repeat(500)]))).toBe(1);
+  await expect(compilePredicate(`s LIKE '%${part(1002)}%'`, schema)).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringContaining('has 1002 bytes with _ between two %; 1000 is the most'),
+  });
+  const ends = await compilePredicate(`s LIKE '${part(1002)}%${part(1002)}'`, schema);
+  expect(ends.count(batchOf(['xa'.repeat(1002), 'xa'.repeat(1001)]))).toBe(1);
+});
+
+test('replace and split_part take what they look for as it is', async () => {
+  const long = 'ab'.repeat(40);
+  for (const [sql, value] of [
+    [`replace('x${long}y${long}', '${long}', '$&')`, 'x$&y$&'],
+    [`split_part('x${long}y${long}z', '${long}', 2)`, 'y'],
+    [`strpos('é${long}', '${long}')`, 2n],
+    ["strpos('abc', '')", 1n],
+    ["contains('abc', lower(''))", true],
+    ["split_part('abc', '', 0)", 'abc'],
+    ["split_part('abc', '', -1)", 'abc'],
+    ["split_part('abc', '', -2)", ''],
+  ] as const) {
+    const expression = await compileExpression(sql, schema);
+    expect(expression.evaluate(batchOf(['x'])).get(0), sql).toBe(value);
+  }
+});
+
+test('of texts beyond a megabyte the same is found in steps as at once', async () => {
+  const size = (1 << 20) + (1 << 19);
+  const random = seeded(21);
+  const texts = Array.from({ length: 6 }, (_, row) => {
+    const bytes = Buffer.alloc(row < 4 ? size : row, 'ab');
+    const places = Array.from({ length: 3 }, () => Math.floor(random() * (size - 300)));
+    if (row < 4)
+      for (const [at, piece] of places.sort((a, b) => a - b).entries()) {
+        bytes.write(['Qzz', 'éK', 'b'.repeat(100)][(at + row) % 3] as string, piece);
+      }
+    // About where one step ends and the next one begins.
+    if (row < 4 && row % 2 === 0) bytes.write('QzzQ', (1 << 20) + row / 2 - 3);
+    if (row < 4 && row % 2 === 1) bytes.write('QzzQ', (1 << 20) - 2 + (row - 1) / 2);
+    return bytes.toString();
+  });
+  const batch = batchOf(
+    texts,
+    texts.map(() => 'x'),
+  );
+  const long = 'b'.repeat(99);
+  for (const pattern of [
+    '%Qzz%',
+    '%QzzQ%',
+    '%q%K%',
+    '%Qzz%é%',
+    `%${long}%`,
+    `%${long}%Q%`,
+    `a%${long}_%`,
+    '%z_é%',
+    '%_Q%b',
+    '%Q%_%b',
+    '%Q%ab%z%K%',
+    'a%',
+    '%a',
+    'ab',
+    '%_____Q____%',
+  ]) {
+    for (const word of ['LIKE', 'ILIKE']) {
+      const predicate = await compilePredicate(`s ${word} ${quoted(pattern)}`, schema);
+      const found = drained(predicate.selectInSteps(batch, { scale: 1 << 14 }));
+      expect([...found], `${word} ${pattern}`).toEqual([...predicate.select(batch)]);
+    }
+  }
+});
+
+test.each([
+  ['QzzQ', 1 << 20],
+  ['c'.repeat(100), 1 << 22],
+])('%.10s is found on either side of the place where a step ends', async (piece, border) => {
+  const predicate = await compilePredicate(`s LIKE '%${piece}%'`, schema);
+  for (const at of [border - 1, border]) {
+    const bytes = Buffer.alloc(border + 1_000, 'a');
+    bytes.write(piece, at);
+    const text = batchOf([bytes.toString()]);
+    expect(drained(predicate.countInSteps(text, { scale: 1 << 14 })), `${at}`).toBe(1);
+  }
+});

@@ -1,0 +1,90 @@
+/** Whether lists share values, in time that grows with their lengths and not with their product. */
+import { describe, expect, test } from 'vitest';
+import { Field, Int32, List, vectorFromArray } from '../../src/arrow/apache.ts';
+import { RequestMemory } from '../../src/request-memory.ts';
+import { LIST_FUNCTIONS } from '../../src/sql/functions/lists.ts';
+import { loadColumn } from '../../src/sql/load/load.ts';
+import { BOOL, constantColumn, type Value } from '../../src/sql/typed/column.ts';
+
+const call = (name: string, list: readonly Value[], wanted: readonly Value[]): unknown => {
+  const args = [list, wanted].map((value) => ({
+    form: 'values' as const,
+    type: BOOL,
+    length: 1,
+    values: [value],
+  }));
+  const memory = new RequestMemory(2 ** 40).batch();
+  const column = LIST_FUNCTIONS[name]?.evaluate(args, 1, BOOL, memory);
+  return column?.form === 'truth' ? column.values[0] === 2 : undefined;
+};
+
+const filler = Array.from({ length: 100 }, (_, at) => `other ${at}`);
+
+describe.each([
+  ['numbers', [1, 2, Number.NaN, -0, null], [Number.NaN, 0], 7],
+  ['whole numbers', [1n, 2n ** 63n], [2n ** 63n], 3n],
+  ['texts', ['a', 'über', null], ['über'], 'u'],
+  ['bytes', [Uint8Array.of(1, 255), Uint8Array.of(2)], [Uint8Array.of(1, 255)], Uint8Array.of(255)],
+  ['lists', [[1n, 'a'], [2n]], [[1n, 'a']], [1n, 'b']],
+  ['structs', [{ x: 1, y: null }], [{ x: 1, y: null }], { x: 2, y: null }],
+] as const)('of %s', (_, list: readonly Value[], there: readonly Value[], other: Value) => {
+  test.each([
+    ['short', []],
+    ['long', filler],
+  ])('%s lists', (__, more) => {
+    const all = [...list, ...more];
+    expect(call('array_has_all', all, there)).toBe(true);
+    expect(call('array_has_all', all, [...there, other])).toBe(false);
+    expect(call('array_has_any', all, [other, ...there])).toBe(true);
+    expect(call('array_has_any', all, [other])).toBe(false);
+    expect(call('array_has_any', all, [null])).toBe(false);
+  });
+});
+
+test('lists of 60,000 values are compared without going through all pairs', {
+  timeout: 5_000,
+}, () => {
+  const [a, b] = [0, 1].map((odd) => Array.from({ length: 60_000 }, (_, at) => 2 * at + odd));
+  expect(call('array_has_any', a as Value[], b as Value[])).toBe(false);
+  expect(call('array_has_all', a as Value[], (a as Value[]).toReversed())).toBe(true);
+});
+
+test('what a set of a list takes is counted before it is made', () => {
+  const memory = new RequestMemory(1 << 16).batch();
+  const list = Array.from({ length: 1_000 }, (_, at) => at);
+  const args = [list, list].map((value) => constantColumn(BOOL, value, 1));
+  expect(() => LIST_FUNCTIONS.array_has_all?.evaluate(args, 1, BOOL, memory)).toThrow(
+    'requestMemory',
+  );
+});
+
+test('the length of a list does not look at its items', () => {
+  const type = new List(new Field('item', new Int32(), true));
+  const data = vectorFromArray([[1, 2, 3], [], null], type).data[0];
+  const column = loadColumn(data as never);
+  const blind = { ...column, child: undefined } as never;
+  const memory = new RequestMemory().batch();
+  const found = LIST_FUNCTIONS.array_length?.evaluate([blind], 3, BOOL, memory);
+  expect(found).toMatchObject({
+    values: BigInt64Array.of(3n, 0n, 0n),
+    valid: Uint8Array.of(1, 1, 0),
+  });
+});
+
+test('a long list is counted before its items are read', () => {
+  const type = new List(new Field('item', new Int32(), true));
+  const column = {
+    form: 'list' as const,
+    type,
+    length: 1,
+    starts: Int32Array.of(0),
+    ends: Int32Array.of(10_000_000),
+    valid: null,
+    child: constantColumn(new Int32(), 1, 0),
+  };
+  const memory = new RequestMemory(1 << 20).batch();
+  const args = [column, constantColumn(type, [1], 1)];
+  expect(() => LIST_FUNCTIONS.array_has_any?.evaluate(args, 1, BOOL, memory)).toThrow(
+    'requestMemory',
+  );
+});

@@ -1,0 +1,297 @@
+/** The parser by itself: additions to PostgreSQL's grammar, literals, errors with their places, bounds. */
+import { describe, expect, it, test } from 'vitest';
+import { isDirspaceError } from '../../src/errors.ts';
+import { withMistake } from '../../src/sql/mistakes.ts';
+import { formatExcerpt, parseExpression } from '../../src/sql/parse/index.ts';
+
+const withoutPlaces = (sql: string): unknown =>
+  JSON.parse(
+    JSON.stringify(parseExpression(sql), (key, value: unknown) =>
+      key === 'at' ? undefined : value,
+    ),
+  );
+
+function refusal(sql: string): { message: string; position: unknown } {
+  try {
+    parseExpression(sql);
+  } catch (error) {
+    if (!isDirspaceError(error, 'InvalidInput')) throw error;
+    return { message: error.message, position: error.details.position };
+  }
+  throw new Error(`nothing was refused in ${sql}`);
+}
+
+describe('what PostgreSQL does not have means what its spelling means', () => {
+  test.each([
+    ['`odd name` = 1', '"odd name" = 1'],
+    ['`b``t` != 2 or `q"q` == 3', '"b`t" <> 2 or "q""q" = 3'],
+    ['`a`.`b`.c', '"a"."b"."c"'],
+    ["['a', 'b']", "ARRAY['a', 'b']"],
+    ['x in (1) and [1, [2]] = y', 'x in (1) and array[1, array[2]] = y'],
+    ['array_has([x], [])', 'array_has(array[x], array[])'],
+    ['case when x then [1] else [] end', 'case when x then array[1] else array[] end'],
+    ['x==1', 'x = 1'],
+    ['x!=-1', 'x != -1'],
+    ['x%-1 ||-2 ~-3', 'x % -1 || -2 ~ -3'],
+    ['x !~*-1', 'x !~* -1'],
+    ['x==-1', 'x = -1'],
+    ['x<=-1 and y>+2', 'x <= -1 and y > 2'],
+    ['x *-1 ||+-y', 'x * -1 || - y'],
+    ['x\u00a0=\u00a05', 'x = 5'],
+    ["x = 'a'\u00a0\n'b'", "x = 'ab'"],
+    ['x */* times */2', 'x * 2'],
+    ['x +-- plus\n2', 'x + 2'],
+    ['a /* c /* d */ e */ + 1', 'a + 1'],
+  ])('%s', (sql, spelt) => {
+    expect(withoutPlaces(sql)).toEqual(withoutPlaces(spelt));
+  });
+
+  test('TRY_CAST is a cast that gives null; a column may be called so', () => {
+    expect(parseExpression('1 + try_cast(s AS int)')).toMatchObject({
+      right: { kind: 'cast', lenient: true, type: { name: 'int' }, at: 4 },
+    });
+    expect(parseExpression('cast(s AS int)')).toMatchObject({ lenient: false });
+    expect(parseExpression('try_cast = 1')).toMatchObject({ left: { path: ['try_cast'] } });
+  });
+});
+
+describe('names', () => {
+  test.each([
+    ['MixedCase', ['MixedCase']],
+    ['Größe', ['Größe']],
+    ['"A ""b"""', ['A "b"']],
+    ['a . "B" /* c */ . select', ['a', 'B', 'select']],
+    [`x${'y'.repeat(100)}`, [`x${'y'.repeat(100)}`]],
+    ['user', ['user']],
+    ['"user"', ['user']],
+    ['Interval', ['Interval']],
+    ['$', null],
+    ['\u212aelvin', ['\u212aelvin']],
+    ['li\u212ae', ['li\u212ae']],
+    ['U&"d\\0061t\\+000061"', ['data']],
+    ['U&"!!d!0061" uescape \'!\'', ['!da']],
+  ])('%s', (sql, path) => {
+    if (path === null) expect(refusal(sql).position).toBe(1);
+    else expect(parseExpression(sql)).toEqual({ kind: 'column', path, at: 0 });
+  });
+
+  test('of members keep their letters as written', () => {
+    expect(parseExpression('(st).Inner')).toMatchObject({ kind: 'field', name: 'Inner' });
+  });
+});
+
+describe('strings', () => {
+  test.each([
+    ["'it''s'", "it's"],
+    ["''", ''],
+    ["'a\\n'", 'a\\n'],
+    ["E'a\\n\\t\\b\\f\\r\\v\\\\\\'''\\q'", "a\n\t\b\f\r\v\\''q"],
+    ["E'\\x41\\101\\u00e9\\U0001F600'", 'AAé😀'],
+    ["E'\\uD83D\\uDE00'", '😀'],
+    ["e'\\xc3\\xa9'", 'é'],
+    ["E'\\1018'", 'A8'],
+    ["E'a'\n'\\n'", 'a\n'],
+    ["'a' \n\t 'b'\r'c'", 'abc'],
+    ["$$a'b$$", "a'b"],
+    ['$t$a$$b$T$c$t$', 'a$$b$T$c'],
+    ['$é1$x$é1$', 'x'],
+    ["U&'\\0041\\+00005A\\\\'", 'AZ\\'],
+    ["U&'\\D83D\\DE00'", '😀'],
+    ["U&'!0041!!' UESCAPE '!'", 'A!'],
+    ["u&'a' -- c\n uescape /* d */ '^'", 'a'],
+    ["'-- /* '", '-- /* '],
+  ])('%s', (sql, value) => {
+    expect(parseExpression(sql)).toEqual({ kind: 'string', value, at: 0 });
+  });
+
+  test.each([
+    ["'abc", 1, /quote ' is never closed/],
+    ["x = E'a\\'", 5, /quote ' is never closed/],
+    ['x = "abc', 5, /quote " is never closed/],
+    ['$t$ abc $T$', 1, /quote \$t\$ is never closed/],
+    ['x = ""', 5, /quoted name is empty/],
+    ['x = ``', 5, /quoted name is empty/],
+    ['x = U&""', 5, /quoted name is empty/],
+    ["x = E'\\u00'", 5, /four hexadecimal digits/],
+    ["E'\\uD83D'", 1, /half of a surrogate/],
+    ["E'\\uD83Dx\\uDE00'", 1, /half of a surrogate/],
+    ["E'\\uD83D\\uD83D'", 1, /half of a surrogate/],
+    ["E'\\uDE00'", 1, /half of a surrogate/],
+    ["E'\\u0000'", 1, /names no character/],
+    ["E'\\U00110000'", 1, /names no character/],
+    ["E'\\xff'", 1, /no valid UTF-8/],
+    ["E'\\000'", 1, /no valid UTF-8/],
+    ["U&'\\00'", 1, /four hexadecimal digits/],
+    ["U&'\\D83D'", 1, /half of a surrogate/],
+    ["U&'\\DE00'", 1, /half of a surrogate/],
+    ["U&'\\D83D0\\DE00'", 1, /half of a surrogate/],
+    ["U&'a' UESCAPE 'f'", 7, /UESCAPE takes/],
+    ["U&'a' UESCAPE '!!'", 7, /UESCAPE takes/],
+    ["'a' /*\n*/ 'b'", 11, /syntax error/],
+    ["'a' -- c\n'b'", 10, /syntax error/],
+    ["'a' 'b'", 5, /syntax error/],
+    ["x = '\ud83d'", 6, /half of a surrogate pair/],
+    ["x = 'a\0'", 7, /zero character/],
+  ])('%s is refused', (sql, position, says) => {
+    const found = refusal(sql);
+    expect(found.message).toMatch(says);
+    expect(found.position).toBe(position);
+  });
+});
+
+describe('numbers', () => {
+  test.each([
+    ['007', '7'],
+    ['0x1F', '31'],
+    ['0o17', '15'],
+    ['0B101', '5'],
+    ['0xFFFF_FFFF_FF', '0xFFFFFFFFFF'],
+    ['2147483648', '2147483648'],
+    ['1_000.5_0e1_0', '1000.50e10'],
+    ['1.', '1.'],
+    ['.5E-7', '.5E-7'],
+    ['-5', '-5'],
+    ['- - 5', '5'],
+    ['-0', '0'],
+    ['-0.0', '-0.0'],
+    ['-(2.5)', '-2.5'],
+    ['+5', '5'],
+  ])('%s', (sql, text) => {
+    expect(withoutPlaces(sql)).toEqual({ kind: 'number', text });
+  });
+
+  test.each(['1a', '1_', '1__0', '0x', '0xg', '0b2', '1e', '1.5e+', '1.a', '.5x', '1é'])(
+    '%s is refused',
+    (sql) => {
+      expect(refusal(sql).position).toBe(1);
+    },
+  );
+});
+
+describe('an error says where', () => {
+  test.each([
+    ['a AND', 6, 'syntax error at the end; a value is expected'],
+    ['a AND OR b', 7, 'at or near "OR"; a column whose name is a reserved word needs quotes'],
+    ['a b', 3, 'at or near "b"'],
+    ['a = b = c', 7, 'Comparisons do not chain'],
+    ['full / 7 = 3', 1, 'at or near "full"; a column whose name is a reserved word needs quotes'],
+    ['a < b < c', 7, 'Comparisons do not chain'],
+    ['a like b in (c)', 10, 'BETWEEN, IN and LIKE do not chain'],
+    ['a is distinct from b is null', 22, 'IS does not chain'],
+    ['(a + b', 1, "'(' is never closed"],
+    ['f(a', 2, "'(' is never closed"],
+    ['[a, b', 1, "'[' is never closed"],
+    ['x[1', 2, "'[' is never closed"],
+    ['x in (1, 2', 6, "'(' is never closed"],
+    ['a)', 2, "')' closes nothing"],
+    ['(a]', 3, "']' closes nothing"],
+    ['CASE WHEN a THEN b', 1, 'CASE is never closed by END'],
+    ['CASE a THEN b END', 8, 'WHEN is expected'],
+    ['CAST(a int)', 8, 'AS is expected'],
+    ['a BETWEEN 1 OR 2', 13, 'AND is expected'],
+    ['a NOT b', 7, 'NOT takes BETWEEN, IN, LIKE or ILIKE here'],
+    ['a IS 5', 6, 'IS takes NULL'],
+    ['x IN ()', 7, "An expression is missing before ')'"],
+    ['x IN (1,)', 9, "An expression is missing before ')'"],
+    ["y = ')' OR (", 13, 'at the end'],
+    ["')(' = x)", 9, "')' closes nothing"],
+    ['array[1,] = x', 9, "An expression is missing before ']'"],
+    ['x IN 5', 6, "'(' is expected"],
+    ['a /* open', 3, 'A comment is never closed'],
+    ['date + interval (3) x', 21, 'a string is expected'],
+    ['a.5', 2, 'at or near ".5"'],
+    ['a @- b', 3, 'The operator @- is not supported'],
+    ['a -@ b', 3, 'The operator -@ is not supported'],
+    ['a + ?', 5, 'Parameters are not supported'],
+    ['a=?', 3, 'Parameters are not supported'],
+    ['a = :b', 5, 'at or near ":"'],
+    ['a \\ b', 3, 'at or near "\\"'],
+    ['x::', 4, 'a type is expected'],
+  ])('%s', (sql, position, says) => {
+    const found = refusal(sql);
+    expect(found.message).toContain(says);
+    expect(found.position).toBe(position);
+    expect(found.message).toMatch(new RegExp(`\\(at position ${position}\\)$`));
+  });
+
+  test('and shows it with a caret', () => {
+    let error: unknown;
+    try {
+      parseExpression('a = 1 AND\n  größe\t= = 2 AND c\nOR d');
+    } catch (thrown) {
+      error = withMistake(thrown, 'a = 1 AND\n  größe\t= = 2 AND c\nOR d');
+    }
+    expect((error as Error).message.split('\n').slice(1)).toEqual([
+      '    größe = = 2 AND c',
+      '            ^',
+    ]);
+  });
+
+  test('in a window of a long line, counting characters', () => {
+    expect(formatExcerpt(`${'x'.repeat(500)}!${'y'.repeat(500)}`, 500)).toBe(
+      `  ${'x'.repeat(36)}!${'y'.repeat(35)}\n  ${' '.repeat(36)}^`,
+    );
+    expect(formatExcerpt("'😀' b", 5)).toBe("  '😀' b\n      ^");
+    expect(formatExcerpt('a', 1)).toBe('  a\n   ^');
+    expect(formatExcerpt('', 0)).toBe('  \n  ^');
+    expect(formatExcerpt('a\nb', 1)).toBe('  a\n   ^');
+  });
+});
+
+describe('the size of a text is bounded', () => {
+  it.each([
+    ['members', (n: number) => `(st)${'.a'.repeat(n)}`],
+    ['elements', (n: number) => `x${'[1]'.repeat(n)}`],
+    ['concatenations', (n: number) => `x${" || 'a'".repeat(n)}`],
+    ['tests', (n: number) => `x${' IS NULL'.repeat(n)}`],
+    ['lists in IN', (n: number) => `${'x IN ('.repeat(n)}1${')'.repeat(n)}`],
+    ['bounds', (n: number) => `${'x BETWEEN ('.repeat(n)}1${') AND 2'.repeat(n)}`],
+    ['alternating AND and OR', (n: number) => `${'('.repeat(n)}a${' AND b) OR c'.repeat(n)}`],
+  ])('%s nest 500 levels deep', (_, make) => {
+    expect(() => parseExpression(make(150))).not.toThrow();
+    expect(refusal(make(600)).message).toMatch(/nested deeper than 500 levels near/);
+    expect(refusal(make(20_000)).message).toMatch(/nested deeper than 500 levels near/);
+  });
+
+  it('literals of IN are not counted as parts, other items are', () => {
+    const list = (item: string, n: number) =>
+      `x IN (${Array.from({ length: n }, () => item).join()})`;
+    for (const item of ['1', '-1', "'a'", '1.5']) {
+      expect(parseExpression(list(item, 100_000))).toMatchObject({ items: { length: 100_000 } });
+    }
+    expect(refusal(list('y', 31_000)).message).toMatch(/more than 60000 parts; use IN/);
+    expect(refusal(`[${Array.from({ length: 31_000 }, () => 1).join()}]`).message).toMatch(/60000/);
+  });
+
+  it('and length counts bytes', () => {
+    expect(() => parseExpression(`'${'é'.repeat((1 << 19) - 1)}'`)).not.toThrow();
+    expect(refusal(`'${'é'.repeat(1 << 19)}'`).message).toMatch(/longer than 1048576 bytes/);
+  });
+});
+
+/** Steps are counted, not time: doubling a text must not do more than double the work. */
+test.each([
+  ['doubled quotes in a string with escapes', () => `E'${"''".repeat(200_000)}'`],
+  ['escapes', () => `E'${'\\n'.repeat(250_000)}'`],
+  ['comments', () => `x ${'/**/'.repeat(200_000)}`],
+  ['nested comments', () => `x ${'/*'.repeat(200_000)}${'*/'.repeat(200_000)}`],
+  ['lines of comments', () => `x ${'-- a\n'.repeat(200_000)}`],
+  ['strings before blanks', () => `x IN (${`'a'${' '.repeat(20)}\n,`.repeat(30_000)}1)`],
+  ['parts of one string', () => `${"'a'\n".repeat(200_000)}`],
+  ['a chain of conditions', () => `x${' AND y'.repeat(29_000)}`],
+  ['operator characters', () => `x ${'<'.repeat(500_000)}`],
+  ['signs', () => `x ${'+'.repeat(400)}1`],
+  ['hexadecimal digits', () => `0x${'f'.repeat(500_000)}`],
+  ['Unicode escapes', () => `U&'${'\\0041'.repeat(100_000)}'`],
+])(
+  '%s are read in one pass',
+  (_, make) => {
+    // A quadratic pass over half a megabyte takes minutes, and the test's own limit ends it.
+    try {
+      parseExpression(make());
+    } catch (error) {
+      expect(isDirspaceError(error, 'InvalidInput')).toBe(true);
+    }
+  },
+  20_000,
+);

@@ -1,0 +1,109 @@
+/** Fragment entries roll into shared chunks: manifests stay small, order and totals stay right. */
+import { expect, test } from 'vitest';
+import { systemEnv } from '../../../src/env.ts';
+import type { FragmentEntry } from '../../../src/format/catalog/fragment-entry.ts';
+import { NameCodec } from '../../../src/paths.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
+import { DEFAULT_LIMITS, type Engine } from '../../../src/table/versions/engine.ts';
+import {
+  EMPTY_FRAGMENTS,
+  editFragments,
+  type FragmentList,
+} from '../../../src/table/versions/fragment-list.ts';
+import { HeadCache } from '../../../src/table/versions/head-cache.ts';
+import { readChunk } from '../../../src/table/versions/snapshot.ts';
+import { ByteCache } from '../../../src/table/work/cache.ts';
+import { memoryFs } from '../../helpers/catalogs.ts';
+import { seeded } from '../../helpers/seeded.ts';
+
+async function engineFor(): Promise<Engine> {
+  const store = openFileStore({ root: '/c', fs: memoryFs(), durability: 'relaxed' });
+  await store.createFolder('t');
+  return {
+    store,
+    env: systemEnv,
+    newObject: systemEnv.uuid,
+    names: new NameCodec(false),
+    cache: new ByteCache(1 << 20),
+    heads: new HeadCache(store, 1 << 20),
+    limits: DEFAULT_LIMITS,
+  } as unknown as Engine;
+}
+
+const entryOf = (id: number, deleted = 0): FragmentEntry => ({
+  id,
+  file: id.toString(16).padStart(8, '0'),
+  rows: 100,
+  bytes: 1000,
+  footerBytes: 10,
+  footerChecksum: 1,
+  fields: [0],
+  statistics: [],
+  deletion: deleted === 0 ? undefined : { file: 'dddddddd', rows: deleted, bytes: 7, checksum: 1 },
+});
+
+async function allOf(engine: Engine, list: FragmentList): Promise<FragmentEntry[]> {
+  const all: FragmentEntry[] = [];
+  for (const chunk of list.chunks) all.push(...(await readChunk(engine, 't', chunk)));
+  return [...all, ...list.tail];
+}
+
+test('10,000 appends keep the manifest small and the order', async () => {
+  const engine = await engineFor();
+  let list = EMPTY_FRAGMENTS;
+  let longest = 0;
+  for (let id = 0; id < 10_000; id++) {
+    list = await editFragments(engine, 't', list, { added: [entryOf(id)] });
+    longest = Math.max(longest, list.tail.length + list.chunks.length);
+  }
+  expect(longest).toBeLessThan(100);
+  expect(list.totals).toEqual({
+    rows: 1_000_000,
+    deletedRows: 0,
+    bytes: 10_000_000,
+    fragments: 10_000,
+  });
+  const ids = (await allOf(engine, list)).map(({ id }) => id);
+  expect(ids).toEqual(Array.from({ length: 10_000 }, (_, id) => id));
+});
+
+test('entries are replaced and removed inside chunks', async () => {
+  const engine = await engineFor();
+  const random = seeded(20_240_601);
+  let list = EMPTY_FRAGMENTS;
+  let model: FragmentEntry[] = [];
+  let next = 0;
+  let longest = 0;
+  for (let round = 0; round < 3000; round++) {
+    const added = Array.from({ length: 1 + Math.floor(random() * 2) }, () => entryOf(next++));
+    const replaced = new Map<number, FragmentEntry>();
+    const removed = new Set<number>();
+    if (random() < 0.2) {
+      for (const entry of model) {
+        const draw = random();
+        if (draw < 0.01) removed.add(entry.id);
+        else if (draw < 0.02) replaced.set(entry.id, entryOf(entry.id, 1 + (round % 50)));
+      }
+    }
+    list = await editFragments(engine, 't', list, { added, replaced, removed });
+    model = [
+      ...model.filter(({ id }) => !removed.has(id)).map((entry) => replaced.get(entry.id) ?? entry),
+      ...added,
+    ];
+    longest = Math.max(longest, list.tail.length + list.chunks.length);
+    if (round % 250 === 0 || round === 2999) {
+      expect(await allOf(engine, list)).toEqual(model);
+    }
+    const sum = (of: (entry: FragmentEntry) => number): number =>
+      model.reduce((total, entry) => total + of(entry), 0);
+    if (round % 50 === 0) {
+      expect(list.totals).toEqual({
+        rows: sum(({ rows }) => rows),
+        deletedRows: sum(({ deletion }) => deletion?.rows ?? 0),
+        bytes: sum(({ bytes, deletion }) => bytes + (deletion?.bytes ?? 0)),
+        fragments: model.length,
+      });
+    }
+  }
+  expect(longest).toBeLessThan(150);
+});

@@ -1,0 +1,140 @@
+/**
+ * Long work passes the event loop on between its parts, whatever it is made of: counted in rounds of the
+ * loop under a clock that finds every turn over, so that no machine is too slow for it.
+ */
+import { expect, test } from 'vitest';
+import { systemEnv } from '../../../src/env.ts';
+import { type Connection, connect } from '../../../src/index.ts';
+import type { Table } from '../../../src/sdk/table/table.ts';
+import { memoryFs } from '../../helpers/memory-fs.ts';
+import { seeded } from '../../helpers/seeded.ts';
+
+const several = (count: number, of: (at: number) => string, joint: string): string =>
+  Array.from({ length: count }, (_, at) => of(at)).join(joint);
+
+/** A table whose clock finds every turn over. */
+async function opened(rows: number): Promise<{ db: Connection; table: Table }> {
+  let now = 0;
+  const env = { ...systemEnv, now: () => (now += 10) };
+  const db = await connect('/root', { fs: memoryFs(), env });
+  const data = Array.from({ length: rows }, (_, id) => ({ id, x: id / 2, s: `t${id}` }));
+  return { db, table: await db.createTable('t', data) };
+}
+
+const made = async (rows: number): Promise<Table> => (await opened(rows)).table;
+
+/** How often the event loop went round while the work was done. */
+async function roundsOf(work: () => Promise<unknown>): Promise<number> {
+  let rounds = 0;
+  let over = false;
+  const count = (): void => {
+    rounds += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  over = true;
+  return rounds;
+}
+
+test.each([
+  ['ORs', several(900, (at) => `id * ${at} + x > ${at}e15`, ' OR ')],
+  ['ANDs', several(900, (at) => `id * ${at} + x < ${at + 1}e15`, ' AND ')],
+  [
+    'branches',
+    `CASE ${several(900, (at) => `WHEN id * 3 = ${at + 7} THEN ${at}`, ' ')} ELSE 1 END = 3`,
+  ],
+  ['COALESCE', `coalesce(${several(900, () => 'nullif(id * 3, id * 3)', ', ')}, 1) = 1`],
+])('a condition of many %s ends its turn within a single row', async (_, condition) => {
+  const table = await made(1);
+  // What reads the text is loaded first.
+  await table.countRows('id * 3 + x > 3e15 OR id * 4 = 2');
+  const before = await roundsOf(() => table.countRows('id * 2 + x > 3e15'));
+  const rounds = await roundsOf(() => table.countRows(condition));
+  expect(rounds).toBeGreaterThan(before + 2);
+});
+
+test('each of many computed columns has a turn of its own', async () => {
+  const table = await made(3);
+  const columns = Object.fromEntries(
+    Array.from({ length: 200 }, (_, at) => [`y${at}`, `x + ${at}`]),
+  );
+  let found: unknown[] = [];
+  const rounds = await roundsOf(async () => {
+    found = await table.query().select(columns).toArray();
+  });
+  // One to compile it, and one to compute it.
+  expect(rounds).toBeGreaterThan(2 * 200);
+  expect(found[2]).toMatchObject({ y0: 1, y7: 8, y199: 200 });
+});
+
+test('new values of rows are computed in steps', async () => {
+  const table = await made(1);
+  const sum = `CASE ${several(900, (at) => `WHEN id * 3 = ${at + 7} THEN ${at}`, ' ')} ELSE x END`;
+  const rounds = await roundsOf(() => table.update({ where: 'id = 0', valuesSql: { x: sum } }));
+  const plain = await roundsOf(() => table.update({ where: 'id = 0', valuesSql: { x: 'x * 2' } }));
+  expect(rounds).toBeGreaterThan(plain + 2);
+});
+
+test('verifying goes through versions, fragments and columns in turns', async () => {
+  const { db, table } = await opened(2);
+  for (let id = 10; id < 30; id++) await table.add([{ id, x: 1, s: 'added' }]);
+  const rounds = await roundsOf(async () => {
+    expect(await db.namespace.verify?.({ id: [] })).toMatchObject({ ok: true });
+  });
+  // 21 versions, of up to 21 fragments each, and 3 columns of every fragment.
+  expect(rounds).toBeGreaterThanOrEqual(21 + (21 * 22) / 2 + 3 * 21);
+});
+
+test.each([
+  ['length', 'length(s) = 3'],
+  ['a pattern', "regexp_like(s, 'q+z{3}')"],
+  ['LIKE', "s LIKE '%q%z3%'"],
+  ['ILIKE', "s ILIKE '%x%z3%'"],
+  ['LIKE of a character that may be any', "s LIKE '%q_z3%'"],
+  ['LIKE of a long text', `s LIKE '%${'xq'.repeat(50)}3%'`],
+])('%s of one text of 8 MB is found in turns', async (_, condition) => {
+  const { db } = await opened(1);
+  const table = await db.createTable('long', [{ s: 'x'.repeat(8 << 20) }]);
+  await table.countRows(condition.replaceAll('3', '4'));
+  const rounds = await roundsOf(() => table.countRows(condition));
+  expect(rounds).toBeGreaterThan(3);
+});
+
+test.each([
+  ['replacing', "regexp_replace(repeat(s, 10000), '[\\w\\W]{1000}', '', 'g') = 'q'"],
+  ['replacing in a constant', "regexp_replace(repeat('a', 10000), '[\\w\\W]{999}', '', 'g') = s"],
+  ['finding groups', "regexp_match(repeat(s, 9000), '(?:(a)|b){0,500}?(a*)$') IS NULL"],
+  ['matching', "regexp_like(concat(t, s), '[ab]*a[ab]{900}c')"],
+  ['a pattern of the row', "regexp_like(concat(t, s), concat('[ab]*a[ab]{900}c', s))"],
+])('a regular expression ends its turn within a text: %s', async (_, condition) => {
+  const { db } = await opened(1);
+  const random = seeded(3);
+  const t = Array.from({ length: 8000 }, () => (random() < 0.5 ? 'a' : 'b')).join('');
+  const table = await db.createTable('one', [{ s: 'a', t }]);
+  await table.countRows("regexp_like(repeat(s, 2), '[bc]')");
+  const before = await roundsOf(() => table.countRows("regexp_like(repeat(s, 3), '[bc]')"));
+  expect(await roundsOf(() => table.countRows(condition))).toBeGreaterThan(before + 2);
+});
+
+test('two searches for one pattern go on side by side', async () => {
+  const { db } = await opened(1);
+  const table = await db.createTable('one', [{ s: 'a' }]);
+  const rest = (length: number): string =>
+    `regexp_replace(repeat(s, ${length}), '[\\w\\W]{1000}', '', 'g') = '${'a'.repeat(length - 5000)}'`;
+  const counts = [5001, 5007, 5011].map((length) => table.countRows(rest(length)));
+  expect(await Promise.all(counts)).toEqual([1, 1, 1]);
+});
+
+test('rows of long texts are gone through a few at a time', async () => {
+  const { db } = await opened(1);
+  const rows = (length: number): { s: string }[] =>
+    Array.from({ length: 200 }, (_, at) => ({ s: `${at}`.padEnd(length) }));
+  const [short, long] = [
+    await db.createTable('short', rows(20)),
+    await db.createTable('long', rows(50_000)),
+  ];
+  const condition = "upper(s) = 'X' OR lower(s) = 'y'";
+  const atOnce = await roundsOf(() => short.countRows(condition));
+  expect(await roundsOf(() => long.countRows(condition))).toBeGreaterThan(atOnce + 3);
+});

@@ -1,0 +1,145 @@
+/**
+ * Every file system call of an update, a merge or a change of columns is the last one, or fails:
+ * the table is as before or as after, and can be written to.
+ */
+import { expect, test } from 'vitest';
+import { Field, Int32, Int64, Schema, Utf8 } from '../../../src/arrow/apache.ts';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../../../src/directory/directory-namespace.ts';
+import { isDirspaceError } from '../../../src/errors.ts';
+import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
+import { collectRows } from '../../../src/sdk/convert/rows.ts';
+import type { FileSystem } from '../../../src/store/disk/file-system.ts';
+import { strictFileSystem } from '../../../src/store/disk/strict-fs.ts';
+import { filesOf, memoryFs, type TestFs } from '../../helpers/catalogs.ts';
+import { type Fault, FaultyFs } from '../../helpers/faulty-fs.ts';
+
+const ROOT = '/c';
+const t = ['t'];
+const schema = new Schema([
+  new Field('id', new Int64(), true),
+  new Field('n', new Int32(), true),
+  new Field('name', new Utf8(), true),
+]);
+const rows = (from: number, count: number, name = 'n') =>
+  toRecordBatchStream(
+    Array.from({ length: count }, (_, at) => ({ id: BigInt(from + at), n: at, name })),
+    { schema },
+  );
+
+const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promise<unknown>>> = {
+  update: (catalog) =>
+    catalog.updateTable({ id: t, predicate: 'n >= 2', updates: [['name', "'new'"]] }),
+  'update of all rows': (catalog) => catalog.updateTable({ id: t, updates: [['n', 'n + 1']] }),
+  merge: async (catalog) =>
+    catalog.mergeInsertIntoTable(
+      {
+        id: t,
+        on: 'id',
+        when_matched_update_all: true,
+        when_not_matched_insert_all: true,
+        when_not_matched_by_source_delete: true,
+        when_not_matched_by_source_delete_filt: 'n = 0',
+      },
+      await rows(3, 6, 'came'),
+    ),
+  delete: (catalog) => catalog.deleteFromTable({ id: t, predicate: 'id % 2 = 0' }),
+  'add a column of values': (catalog) =>
+    catalog.alterTableAddColumns({ id: t, new_columns: [{ name: 'twice', expression: 'id * 2' }] }),
+  'add a column of nulls': (catalog) =>
+    catalog.alterTableAddColumns({
+      id: t,
+      new_columns: [{ name: 'more', expression: 'CAST(NULL AS INT)' }],
+    }),
+  'alter columns': (catalog) =>
+    catalog.alterTableAlterColumns({
+      id: t,
+      alterations: [
+        { path: 'n', rename: 'number', data_type: { type: 'int64' } },
+        { path: 'id', nullable: false },
+      ],
+    }),
+  'drop a column': (catalog) => catalog.alterTableDropColumns({ id: t, columns: ['n'] }),
+  'change metadata': (catalog) =>
+    catalog.updateFieldMetadata({ id: t, updates: [{ path: 'n', metadata: { a: 'b' } }] }),
+};
+
+const open = (fs: FileSystem): Promise<DirectoryNamespace> =>
+  openDirectoryNamespace({ root: ROOT, fs, limits: { batchRows: 2, fragmentRows: 4 } });
+
+type Tree = readonly (readonly [path: string, bytes: Uint8Array | undefined])[];
+
+async function firstTree(): Promise<Tree> {
+  const fs = memoryFs();
+  const catalog = await open(strictFileSystem(fs));
+  await catalog.createTable({ id: t }, await rows(0, 5));
+  await catalog.insertIntoTable({ id: t }, await rows(5, 2));
+  await catalog.deleteFromTable({ id: t, predicate: 'id = 1' });
+  const files = filesOf(fs, ROOT);
+  return files.all().map((path) => [path, path.endsWith('/') ? undefined : files.read(path)]);
+}
+
+function grow(tree: Tree): TestFs {
+  const fs = memoryFs();
+  fs.mkdirSync(ROOT);
+  for (const [path, bytes] of tree) {
+    if (bytes === undefined) fs.mkdirSync(`${ROOT}/${path}`);
+    else fs.writeFileSync(`${ROOT}/${path}`, bytes);
+  }
+  return fs;
+}
+
+/** All versions with their rows and fields. */
+async function stateOf(catalog: DirectoryNamespace): Promise<string> {
+  const { versions } = await catalog.listTableVersions({ id: t });
+  const state: unknown[] = [];
+  for (const { version } of versions) {
+    const stream = await catalog.queryTable({ id: t, k: 1e9, version });
+    const fields = stream.schema.fields.map((field) => [String(field), ...field.metadata]);
+    const { count } = await catalog.countTableRows({ id: t, version });
+    state.push([version, fields, count, await collectRows(stream)]);
+  }
+  return JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+}
+
+const FAULTS: readonly Omit<Fault, 'at'>[] = [
+  { kind: 'kill' },
+  { kind: 'ENOSPC', persistent: true },
+];
+
+test.each(Object.entries(OPERATIONS))(
+  '%s: whole or not at all',
+  async (_, operation) => {
+    const tree = await firstTree();
+    const clean = grow(tree);
+    const old = await stateOf(await open(strictFileSystem(clean)));
+    await operation(await open(strictFileSystem(clean)));
+    const done = await stateOf(await open(strictFileSystem(clean)));
+    expect(done).not.toBe(old);
+    for (const fault of FAULTS) {
+      for (let at = 1; ; at++) {
+        const fs = grow(tree);
+        const healthy = strictFileSystem(fs);
+        const faulty = new FaultyFs(healthy);
+        const catalog = await open(faulty.fs);
+        faulty.arm({ ...fault, at });
+        let error: unknown;
+        await operation(catalog).catch((thrown: unknown) => {
+          error = thrown;
+        });
+        const again = await open(healthy);
+        const state = await stateOf(again);
+        const where = `${JSON.stringify({ ...fault, at })} ${String(error)}`;
+        const plain = isDirspaceError(error) && error.code !== 'CommitStateUnknown';
+        const allowed = error === undefined ? [done] : plain ? [old] : [old, done];
+        if (!allowed.includes(state)) expect.fail(`${where} leaves ${state}`);
+        const answer = await again.updateTable({ id: t, updates: [['name', "'after'"]] });
+        expect(answer.updated_rows, where).toBe((await again.countTableRows({ id: t })).count);
+        if (!faulty.fired) break;
+      }
+    }
+  },
+  60_000,
+);

@@ -1,0 +1,53 @@
+/** Deleting rows by id and by predicate, over few and many fragments. */
+import { expect, test } from 'vitest';
+import { connect } from '../../../src/index.ts';
+import { memoryFs } from '../../helpers/catalogs.ts';
+
+const catalog = () => connect({ uri: '/c', fs: memoryFs() as never });
+
+test('an id given twice, or in any order, names its row once', async () => {
+  await using db = await catalog();
+  const table = await db.createTable('t', [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
+  const rows = await table.query().withRowId().toArray();
+  const ids = rows.map(({ _rowid }) => _rowid as bigint);
+  const [first, second, , last] = ids as [bigint, bigint, bigint, bigint];
+  const deleted = await table.deleteRows([last, second, second, last, 99n]);
+  expect(deleted).toMatchObject({ numDeletedRows: 2 });
+  expect((await table.query().toArray()).map(({ a }) => a)).toEqual([1, 3]);
+  expect(await table.deleteRows([second, first])).toMatchObject({ numDeletedRows: 1 });
+});
+
+test('more fragments lose rows than files may be written at once', async () => {
+  await using db = await catalog();
+  const table = await db.createTable('t', [{ a: 0 }, { a: 1 }]);
+  for (let made = 1; made < 50; made++) await table.add([{ a: 0 }, { a: 1 }]);
+  await table.delete('a = 1');
+  expect(await table.countRows()).toBe(50);
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+});
+
+test('what a change wrote of a fragment is not read again by the next one', async () => {
+  const fs = memoryFs();
+  const opened: string[] = [];
+  const openSync = fs.openSync.bind(fs);
+  Object.assign(fs, {
+    openSync: (path: string, ...rest: [number]) => {
+      opened.push(path);
+      return openSync(path, ...rest);
+    },
+  });
+  await using db = await connect({ uri: '/c', fs: fs as never });
+  // Statistics of its batches, which the footer holds, rule out what those of the fragment do not.
+  const rows = Array.from({ length: 70_000 }, (_, id) => ({ id, x: id < 65_536 ? 0 : 2 }));
+  const table = await db.createTable('t', rows);
+  opened.length = 0;
+  const openedIn = (folder: string) =>
+    opened.filter((path) => path.includes(`t.table/${folder}/`) && path.endsWith('.arrow')).length;
+  expect(await table.countRows('x = 1')).toBe(0);
+  expect(openedIn('data')).toBe(0);
+  await table.delete('id = 7');
+  await table.delete('id = 8');
+  expect(await table.countRows('x >= 0')).toBe(69_998);
+  // Each was opened once, to be written.
+  expect(openedIn('deletions')).toBe(2);
+});
