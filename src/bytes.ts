@@ -1,4 +1,7 @@
-/** Runs of bytes as one, for the parts that make them and those that write them. */
+/**
+ * Measures, joins and views runs of bytes: `totalLength`, `joined` (copies unless there is one
+ * piece) and `plainBytes`, a view that is a plain Uint8Array even over a Buffer.
+ */
 
 export function totalLength(pieces: readonly Uint8Array[]): number {
   let total = 0;
@@ -6,7 +9,7 @@ export function totalLength(pieces: readonly Uint8Array[]): number {
   return total;
 }
 
-/** The pieces one after the other: a copy, unless there is but one. `length` is that of all. */
+/** Concatenates the pieces; a single piece is returned as it is. `length` is the total, if known. */
 export function joined(pieces: readonly Uint8Array[], length = totalLength(pieces)): Uint8Array {
   if (pieces.length === 1) return pieces[0] as Uint8Array;
   const whole = new Uint8Array(length);
@@ -18,6 +21,6 @@ export function joined(pieces: readonly Uint8Array[], length = totalLength(piece
   return whole;
 }
 
-/** A part of `bytes` that is no Buffer even where they are one. */
+/** A view of part of `bytes` as a plain Uint8Array, also where `bytes` is a Buffer. */
 export const plainBytes = (bytes: Uint8Array, offset: number, length: number): Uint8Array =>
   new Uint8Array(bytes.buffer, bytes.byteOffset + offset, length);

@@ -1,4 +1,4 @@
-/** The export list of `dirspace/conformance`, nothing else. */
+/** Exports the public names of `dirspace/conformance`. The code is in conformance/. */
 
 export {
   type CaseResult,

@@ -1,4 +1,7 @@
-/** What the table engine counts of its work: plain numbers, which only grow while a process lives. */
+/**
+ * Counts the work of the table engine: commits, conflicts, and the hits and misses of its caches.
+ * The numbers only grow while the process lives; server/observe/metrics.ts publishes them.
+ */
 
 /** Look-ups of one cache. */
 export class CacheCounts {
@@ -6,11 +9,11 @@ export class CacheCounts {
   misses = 0;
 }
 
-/** One object may count for several catalogs, such as those that a server opens. */
+/** Counts of one catalog, or of all catalogs that a server opens. */
 export class Counters {
   /** Versions of tables that were committed; not those that a new branch or a repair makes. */
   commits = 0;
-  /** Attempts at a version that another writer was faster with. */
+  /** Commit attempts that lost their version number to another writer. */
   conflicts = 0;
   /** Records, footers and other metadata. */
   readonly metadata: CacheCounts = new CacheCounts();

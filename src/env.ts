@@ -1,8 +1,11 @@
-/** Clock, ids, randomness and sleep: injected everywhere, so that a test can replay a run. */
+/**
+ * Defines `Env`, the clock, ids, randomness and sleep of a run, and `systemEnv`, the real ones. The
+ * engine takes them as a parameter everywhere, so that a test can replay a run.
+ */
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';
 
-/** What a run takes from the world beside its files. */
+/** What a run takes from its environment, besides files. */
 export interface Env {
   /** Milliseconds since the epoch, which may have a fraction. Informative only: versions order things, clocks never do. */
   now(): number;
@@ -11,8 +14,8 @@ export interface Env {
   /** Uniform in [0, 1). */
   random(): number;
   /**
-   * Resolves after `ms`; rejects with the signal's reason. With `background` nobody's work waits for
-   * it, and it does not keep the process alive.
+   * Resolves after `ms`; rejects with the signal's reason. A `background` sleep does not keep the
+   * process alive.
    */
   sleep(ms: number, signal?: AbortSignal, background?: boolean): Promise<void>;
 }

@@ -1,8 +1,9 @@
 /**
- * The one table of error kinds and the one error class.
+ * Defines `DirspaceError`, the class of every error that this package throws on purpose, and
+ * `ERROR_KINDS`, the table of its codes.
  *
- * Numbers are the protocol's error codes; `type` and `title` are the members of the REST error
- * body. Codes are stable across releases, messages are not.
+ * Numbers are the protocol's error codes. Codes are stable across releases, messages are not.
+ * protocol/error-body.ts turns an error into the body of a REST answer.
  */
 
 /** What is fixed for one kind of error. */

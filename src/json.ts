@@ -1,7 +1,9 @@
 /**
- * Reading JSON that may have been damaged or forged: bounded, strict about UTF-8, and every
- * complaint names the file and the member. Checksummed documents carry their crc32 as their first
- * member, so that a reader checks the bytes before it looks at any of them.
+ * Parses and writes JSON documents of the catalog that may be damaged or forged. Size is bounded,
+ * UTF-8 is strict, and every error is Corrupt and names the file and the member.
+ *
+ * Checksummed documents carry their crc32 as their first member, so that `parseChecksummed`
+ * verifies the bytes before it parses them. `integerMember` and its siblings check single members.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Names that callers misspell: finds which of the known ones comes nearest. Options, properties,
- * members and columns are all matched by it; which names exist is the caller's.
+ * Finds the known name that comes nearest to a misspelt one, for "Did you mean ...?" in error
+ * messages. Callers pass the list of names that exist: options, properties, members, columns.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

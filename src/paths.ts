@@ -1,8 +1,10 @@
 /**
- * Every file and folder name of a catalog: no other file of the source writes one as a literal. Build and
- * parse are inverses: a folder name that does not re-encode to itself is not the engine's. Nothing here
- * touches a file system. It lies in the ground because the store needs its private folder and its
- * temporary names; rooms above the store take it from the face of `format`.
+ * Builds and parses the file and folder names of a catalog on disk. The engine's other files take
+ * names from here and write none as a literal.
+ *
+ * Building and parsing are inverses: a folder name that does not re-encode to itself was not made
+ * by the engine. Pure functions, no I/O. The file lies in the ground because the store needs the
+ * private folder and temporary names; rooms above the store take it from the face of `format`.
  */
 import { DirspaceError } from './errors.ts';
 
@@ -60,7 +62,7 @@ export type FolderKind = 'namespace' | 'table';
 
 /** Maps components to folder names for one root; capitals are escaped where the disk folds case. */
 export class NameCodec {
-  /** Settled when the root is first written to; until then there is nothing to find in it. */
+  /** Known once the root was first written to; before that the root holds no names. */
   foldsCase: boolean;
 
   constructor(foldsCase: boolean) {
@@ -186,7 +188,7 @@ export function parseVersionFile(name: string): number | undefined {
   return Number.isSafeInteger(version) ? version : undefined;
 }
 
-/** Says that a run of versions was deleted, by its name alone. */
+/** A marker file whose name alone says that the versions `first` to `last` were deleted. */
 export const deletedRunFile = (folder: string, first: number, last: number): string =>
   `${folder}/deleted-${versionDigits(first)}-${versionDigits(last)}.json`;
 
@@ -227,7 +229,7 @@ export const objectFolders = (table: string): readonly string[] => [
   chunksFolder(table),
 ];
 const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
-/** Whether the engine makes such files there: the place of a table may hold the data of others. */
+/** Whether the engine writes files of this name there: a table's folder may hold other programs' data. */
 export const isObject = (folder: string, name: string): boolean =>
   OBJECT_NAME.exec(name)?.[1] === (lastName(folder) === CHUNKS ? 'json' : 'arrow');
 /** Whether a folder of a table holds its rows: most of the bytes, which no watcher needs to see. */
@@ -256,7 +258,7 @@ export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY_
 export const isOwnTemporary = (name: string): boolean => OWN_TEMPORARY.test(name);
 const OWN_TEMPORARY = /^\.tmp-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Beside the versions of a branch: keeps one from being deleted while something is made of it. */
+/** Keeps a version from being deleted while a tag, branch or version is made from it; see holds.ts. */
 export const holdFile = (folder: string, version: number, id: string): string =>
   `${folder}/.tmp-hold-${version}-${id}`;
 const HOLD_NAME = /^\.tmp-hold-(\d{1,16})-/;
@@ -315,30 +317,30 @@ export const detachedFolder = (uuid: string): string => `${DETACHED_FOLDER}/${uu
 
 const DROP_DIGITS = 12;
 const DROP_NAME = /^(\d{12})-[0-9a-f-]{8,51}$/;
-/** What the `number`th drop is called in the trash. */
+/** The name of the `number`th drop in the trash. */
 export const dropName = (number: number, uuid: string): string =>
   `${String(number).padStart(DROP_DIGITS, '0')}-${uuid}`;
 /** The number of a drop by the name of its folder or record; 0 for any other name. */
 export const dropNumber = (name: string): number =>
   Number(DROP_NAME.exec(isDocument(name) ? documentName(name) : name)?.[1] ?? 0);
-/** Beside the folder of what was dropped. */
+/** The record beside a dropped folder. */
 export const trashRecordFile = (folder: string): string => `${folder}.json`;
 /** The folder that a record in the trash is of; undefined for any other file. */
 export const parseTrashRecord = (name: string): string | undefined =>
   isDocument(name) ? documentName(name) : undefined;
 
 export const intentFile = (uuid: string): string => `${INTENTS_FOLDER}/${uuid}.json`;
-/** Whether an intent may be about a folder of the tree. */
+/** Whether an intent may name this path as the place of a table or namespace. */
 export const isIntentPlace = (path: string): boolean => INTENT_PLACE.test(path);
 const INTENT_PLACE = /^(?!\.dirspace)[^/][^\0]*$/;
-/** Whether an intent may be about a folder of the private ones. */
+/** Whether an intent may name this path as a folder of the trash or of staging. */
 export const isIntentAside = (path: string): boolean => INTENT_ASIDE.test(path);
 const INTENT_ASIDE = /^\.dirspace\/(trash|staging|detached)\/[0-9a-f-]{8,64}(\.table)?$/;
 
 const JOURNAL_SUFFIX = '.journal.json';
 /** The decision of a commit of several tables. */
 export const decisionFile = (batch: string): string => `${TRANSACTIONS_FOLDER}/${batch}.json`;
-/** What is to be done once it is decided. */
+/** The steps that follow the decision: see directory/catalog/journal.ts. */
 export const journalFile = (batch: string): string =>
   `${TRANSACTIONS_FOLDER}/${batch}${JOURNAL_SUFFIX}`;
 /** The batch of a journal; undefined for any other file. */

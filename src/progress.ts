@@ -1,6 +1,6 @@
 /**
- * Ends work that stands still: a timer that every sign of progress puts back. Owns the link
- * between the signals of callers and the one signal the work sees.
+ * Aborts work that makes no progress: `Progress` is a timeout that starts anew at every sign of
+ * progress, joined with the abort signals of callers into the one signal that the work listens to.
  */
 
 export class Progress {
@@ -14,7 +14,7 @@ export class Progress {
   readonly #waiting: ((reason: unknown) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `reason` makes what the signal is aborted with when nothing moved for `timeoutMs` (0: ever). */
+  /** @param reason makes the abort reason after `timeoutMs` without progress; 0 means no timeout */
   constructor(timeoutMs: number, reason: () => unknown, callers: readonly AbortSignal[] = []) {
     this.#timeoutMs = timeoutMs;
     this.#onTimeout = () => this.abort(reason());
@@ -52,7 +52,7 @@ export class Progress {
     this.#timer?.refresh();
   }
 
-  /** Stops the clock until `resume`: somebody else's turn. */
+  /** Stops the timeout until `resume`, while progress depends on another party. */
   pause(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -76,7 +76,7 @@ export class Progress {
     for (const tell of this.#waiting.splice(0)) tell(reason);
   }
 
-  /** `tell` is called with the reason when the signal is aborted, unless what is answered is called before. */
+  /** Calls `tell` with the reason on abort. The function returned cancels that. */
   onAbort(tell: (reason: unknown) => void): () => void {
     if (this.#aborted) {
       tell(this.#reason);
@@ -90,7 +90,7 @@ export class Progress {
     };
   }
 
-  /** Lets go of timer and callers; the signal stays as it is. */
+  /** Releases the timer and the callers' signals; the own signal keeps its state. */
   end(): void {
     this.pause();
     for (const unlink of this.#unlink?.splice(0) ?? []) unlink();

@@ -1,7 +1,10 @@
 /**
- * The memory that one request may have at once for what is made while it is answered. What is about
- * to be made is counted first, so that a request beyond its bound is refused before it takes
- * anything. Counts what it is told; it measures nothing itself.
+ * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`)
+ * and of the values of one batch (`BatchMemory`). Callers announce bytes before they allocate, and
+ * a request beyond its bound is refused before it takes anything.
+ *
+ * It counts what callers announce; it does not measure the process. Batches that stream through
+ * wait in line for memory, and the slowest readers are cut off where it stays short.
  */
 import { DirspaceError } from './errors.ts';
 
@@ -16,7 +19,7 @@ const DEFAULT_WAIT = 10_000;
 /** While batches wait, slow readers are looked for this often, in milliseconds. */
 const LOOK_MILLIS = 250;
 
-/** An answer on its way, which holds memory until its reader has taken it. */
+/** An answer being sent, which holds memory until its reader has taken it. */
 export interface SlowAnswer {
   /** Milliseconds that it has waited for a reader that takes little; 0 where it does not wait. */
   waited(): number;
@@ -24,7 +27,7 @@ export interface SlowAnswer {
   end(): void;
 }
 
-/** Answers whose readers were slow for so many milliseconds are broken off where memory is short. */
+/** Where memory is short, answers whose readers were slow for this many milliseconds are cut off. */
 export const SLOW_MILLIS = 5_000;
 
 /** Bytes that are given back between two calls of `released`. */
@@ -44,7 +47,7 @@ export class ServerMemory {
   readonly #waitMillis: number;
   readonly #waiting = new Set<Waiting>();
   readonly #answers = new Set<SlowAnswer>();
-  /** Called whenever so much was given back that there may be garbage worth collecting. */
+  /** Called after every RELEASED_BYTES given back: there may be garbage worth collecting. */
   released: (() => void) | undefined;
   #taken = 0;
   #givenBack = 0;
@@ -92,7 +95,7 @@ export class ServerMemory {
     return new HeldMemory(this, what);
   }
 
-  /** Takes memory of a batch that passes through, unless that is more than there is now. */
+  /** Takes memory for a batch that streams through; false where there is not enough now. */
   tryPass(bytes: number): boolean {
     if (this.#waiting.size > 0 || !this.#fits(bytes)) return false;
     this.#taken += bytes;
@@ -101,8 +104,8 @@ export class ServerMemory {
   }
 
   /**
-   * Takes memory of a batch that passes through as soon as there is as much. One batch always
-   * passes, whatever is taken. Rejects with ServiceUnavailable where it waited for too long, and with the reason of the signal.
+   * Waits in line for memory for a batch that streams through. One batch may always pass, so that
+   * requests make progress. Rejects with ServiceUnavailable after too long, and with the signal's reason.
    */
   pass(bytes: number, what: string, signal: AbortSignal | undefined): Promise<void> {
     if (this.tryPass(bytes)) return Promise.resolve();
@@ -142,7 +145,7 @@ export class ServerMemory {
     });
   }
 
-  /** A batch that passes through turned out to be larger. @throws ServiceUnavailable */
+  /** Takes more memory for a batch that turned out larger. @throws ServiceUnavailable */
   grow(bytes: number, what: string): void {
     this.take(bytes, what);
     this.#passing += bytes;
@@ -154,7 +157,7 @@ export class ServerMemory {
     this.giveBack(bytes);
   }
 
-  /** Knows of an answer on its way until the function returned is called. */
+  /** Registers an answer being sent until the function returned is called. */
   sending(answer: SlowAnswer): () => void {
     this.#answers.add(answer);
     return () => this.#answers.delete(answer);

@@ -1,4 +1,7 @@
-/** How long the trash keeps what was dropped, as callers write it. */
+/**
+ * Parses how long the trash keeps what was dropped: milliseconds, or text such as `7d` and `12h`.
+ * Holds the default of 7 days.
+ */
 import { DirspaceError } from './errors.ts';
 
 const DAY = 24 * 3_600_000;

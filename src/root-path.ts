@@ -1,4 +1,7 @@
-/** Where a directory is that was given as a path or as a `file:` URL. */
+/**
+ * Turns the root of a directory catalog, a path or a `file:` URL, into a path of this machine. URLs
+ * of other schemes are refused.
+ */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** The export list of `dirspace/server`, nothing else. */
+/** Exports the public names of `dirspace/server`. The code is in server/. */
 export {
   type ApiKey,
   type Authenticate,

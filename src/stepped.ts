@@ -1,7 +1,7 @@
 /**
- * An async iterator made of steps. An async generator keeps the value that it yielded last alive while it
- * works on the next one, and a closed one even longer: with record batches, each stage of a pipeline holds
- * one more batch. What a step returns is let go of.
+ * Builds an async iterator from a function that answers the next value. Unlike an async generator
+ * it keeps no reference to the value that it gave out last: with record batches, each stage of a
+ * pipeline of generators would hold one more batch in memory.
  */
 export function stepped<Value>(
   step: () => Promise<Value | undefined>,

@@ -1,6 +1,7 @@
 /**
- * Long work in steps: generators that yield every few milliseconds of work at most, so that whoever
- * runs them can let other work go on in between, or end them there.
+ * Runs long synchronous work in steps: a generator that yields every few milliseconds. `runSteps`
+ * lets the event loop go on between steps or ends the work there, `drained` runs it without a
+ * break.
  */
 import { systemEnv } from './env.ts';
 

@@ -1,8 +1,9 @@
 /**
- * The only importer of apache-arrow's public face. Everything else takes Arrow from here, so a
- * change of its version is a change of this file.
+ * Re-exports apache-arrow for the rest of the source, and defines `RecordBatchStream` and
+ * `ArrowBody`. No other file imports the package, so a change of its version is a change of this
+ * file.
  */
-// By name: a bundler makes `export *` of a package outside a look-up for every use.
+// Named exports: bundlers turn `export *` of an external package into a look-up at every use.
 export {
   Binary,
   BinaryView,
@@ -106,7 +107,7 @@ export function recordBatchStream(
   };
 }
 
-/** A generator would take longer to step through than a short query to be answered. */
+/** A class and no generator: stepping through a generator costs more than a short query. */
 class BatchesAtHand implements RecordBatchStream {
   readonly schema: Schema;
   readonly #batches: readonly RecordBatch[];

@@ -1,6 +1,7 @@
 /**
- * Making Arrow's Data and RecordBatch objects around existing buffers, without the copies and
- * schema merging of their public constructors. Knows nothing of files.
+ * Builds apache-arrow's Data, RecordBatch and Table objects around existing buffers, without the
+ * copies and schema merging of their public constructors. Also slices columns, builds columns of
+ * nulls, and measures the bytes that a column or batch takes.
  */
 
 import { DirspaceError } from '../errors.ts';
@@ -15,7 +16,7 @@ import {
   valueArray,
 } from './arrow-types.ts';
 
-/** For the engine alone: who was given it could transfer it, and then it would serve no more. */
+/** Never handed to callers: one could transfer it to another thread, which empties it for all. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0);
 export type Offsets = Int32Array | BigInt64Array;
 
@@ -31,8 +32,8 @@ export interface DataParts {
 }
 
 /**
- * Makes objects of a class of Arrow's with `fill` in the place of the public constructor, which
- * takes several times as long: most of it goes into telling what kind of arguments it was given.
+ * Makes objects of an apache-arrow class with `fill` instead of the public constructor, which takes
+ * several times as long because it first sorts out which kind of arguments it was given.
  */
 export function plainMaker<Made, Args extends unknown[]>(
   { prototype }: { readonly prototype: Made },

@@ -1,6 +1,6 @@
 /**
- * Facts about Arrow types that the codec needs: physical layout, structural equality, rebuilding
- * of nested types. Knows nothing of values or files.
+ * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
+ * holds them, how wide they are, which children they have; and rebuilds nested types (`mapType`).
  */
 
 import { DirspaceError } from '../errors.ts';

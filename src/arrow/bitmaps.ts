@@ -1,6 +1,6 @@
 /**
- * Bitmaps, least significant bit first, as Arrow has them. Knows nothing of columns. Positions are
- * below 2^32, so they are shifted without a sign.
+ * Reads, slices, counts, copies and sets bits of Arrow bitmaps (least significant bit first).
+ * Positions must be below 2^32.
  */
 
 /** Bytes that hold so many bits, however many they are. */

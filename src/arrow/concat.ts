@@ -1,6 +1,7 @@
 /**
- * Joining columns end to end, at the level of buffers: exact for every type. Knows nothing of
- * files.
+ * Concatenates columns or batches into one by copying buffers, exact for every Arrow type.
+ * Dictionaries are united by dictionaries.ts. Refuses a result that needs wider offsets or indices
+ * than its type has.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Joining the dictionaries of several batches into one that only grows, so that earlier indices
- * stay valid. Knows nothing of files.
+ * Unites the dictionaries of several batches into one that only grows, so that indices handed out
+ * earlier stay valid. `remapIndices` rewrites a batch's indices to the united dictionary.
  */
 import type { Data, DataType, Vector } from './apache.ts';
 import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';

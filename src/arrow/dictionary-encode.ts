@@ -1,4 +1,4 @@
-/** Plain values -> a dictionary column of them. Knows nothing of files. */
+/** Dictionary-encodes a column of plain values. */
 
 import { DirspaceError } from '../errors.ts';
 import { type Data, type Dictionary, Vector } from './apache.ts';

@@ -1,6 +1,7 @@
 /**
- * Picking rows of one column by position, at the level of buffers: exact for every type, with no
- * value ever turned into a JavaScript one. Knows nothing of chunks, batches or files.
+ * Picks rows of one column by position, copying buffers without turning values into JavaScript
+ * ones; exact for every Arrow type. Chunked columns and batches are gather.ts's, texts and lists
+ * gather-spans.ts's.
  */
 import { type Data, type DataType, Type, UnionMode } from './apache.ts';
 import { dataOf, nullColumn, type Offsets } from './arrow-data.ts';

@@ -1,6 +1,6 @@
 /**
- * Picking rows of columns, chunked columns and batches by position or by a mask. Knows nothing of
- * files.
+ * Picks rows of columns, chunked columns and batches by position, and filters batches by a mask.
+ * Checks positions; the copying is done by gather-data.ts.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * The edge at which columns leave the engine. What a caller is given is the caller's alone: it may
- * be written into or transferred to another thread, and nothing that the engine, its caches or
- * another result reads changes with it. Memory that outlives one result is marked as shared;
- * columns that lie in it are copied as they are handed out, short ones at once, long ones buffer by
- * buffer when they are first looked at.
+ * Makes the columns of a result safe to give away: the caller may write into them or transfer them
+ * to another thread without changing what the engine, its caches or other results read.
+ *
+ * Only columns in memory marked as shared (shared-memory.ts) are copied: short ones at once, long
+ * ones buffer by buffer when they are first read (lazy-data.ts).
  */
 import { Data, type RecordBatch, type RecordBatchStream, type Schema, Vector } from './apache.ts';
 import { columnsOf, plainMaker, recordBatch } from './arrow-data.ts';
@@ -12,7 +12,7 @@ import { lazyData, type Own, type Part } from './lazy-data.ts';
 import { ownSchema } from './own-schema.ts';
 import { isShared } from './shared-memory.ts';
 
-/** Up to so many bytes of a column are copied at once: to put it off would cost more. */
+/** Columns of up to this many bytes are copied at once: a lazy copy would cost more. */
 const SMALL_BYTES = 8 * 1024;
 
 /** Hands out the columns of one result. Its batches share their dictionaries, as Arrow has it. */

@@ -1,6 +1,6 @@
 /**
- * Apache Arrow as the rest of the source sees it: the types of the library, and columns taken apart,
- * joined, gathered and compared. The only room that imports apache-arrow.
+ * Apache Arrow for the rest of the source: the library's types, and functions that build, split,
+ * join, gather, compare and hand out columns. No other room imports apache-arrow.
  */
 
 export {

@@ -1,15 +1,14 @@
 /**
- * A Data whose buffers are copied when they are first looked at: a scan of columns that the engine
- * keeps in memory costs no copy of what its caller never reads. Until then it refers to memory that
- * has other readers and never changes; what it gives out is its own.
+ * Creates a Data whose buffers are copied from shared memory when they are first read, so that
+ * columns a caller never reads cost no copy. hand-out.ts decides which columns become lazy.
  */
 import { Data, type Vector } from './apache.ts';
 import type { TypedArray } from './arrow-types.ts';
 
-/** What may be in the fields of a Data that hold its buffers. */
+/** A value of one of Data's buffer fields. */
 export type Part = TypedArray | undefined;
 
-/** Makes the copy that is given out, or answers the same where that has no other reader. */
+/** Copies a buffer that has other readers; returns any other as it is. */
 export type Own = <Values extends Part>(part: Values) => Values;
 
 const VALUES = 1;
@@ -32,7 +31,7 @@ class LazyData {
   #nulls: Part;
   #typeIds: Part;
   #views: readonly Uint8Array[];
-  /** Which of them are the caller's already. */
+  /** Bit mask of the buffers that were copied already. */
   #given = 0;
 
   constructor(data: Data, children: readonly Data[], dictionary: Vector | undefined, own: Own) {

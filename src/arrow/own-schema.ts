@@ -1,4 +1,7 @@
-/** Copies of schemas: the metadata of a schema and its fields are maps that anybody can change. */
+/**
+ * Copies schemas, so that a caller who changes the metadata maps of one does not change another's.
+ * `internSchema` gives one copy for equal schemas while it is in use, as a key for caches.
+ */
 import { Field, Schema } from './apache.ts';
 import { childFields, mapType } from './arrow-types.ts';
 import { schemasEqual } from './schema-equality.ts';
@@ -26,8 +29,8 @@ const MAX_INTERNED = 16;
 const IN_EVERYTHING = { metadata: true, itemNames: true };
 
 /**
- * An equal schema that nobody else has, and the same one for equal schemas while they are in use:
- * what is worked out for a schema can be kept by it.
+ * A private copy of a schema; equal schemas give the same copy while it is in use, so that it can
+ * serve as a cache key.
  */
 export function internSchema(schema: Schema): Schema {
   const at = interned.findIndex((known) => schemasEqual(known, schema, IN_EVERYTHING));

@@ -1,6 +1,6 @@
 /**
- * Cutting and joining batches to a size that suits a file: cuts share buffers, joins of tiny
- * batches copy them. Knows nothing of files.
+ * Cuts and joins record batches to the size of batches in a file (65,536 rows, 64 MiB by default).
+ * Cuts share buffers; runs of small batches are copied together. Row order stays.
  */
 import type { RecordBatch, Schema } from './apache.ts';
 import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';

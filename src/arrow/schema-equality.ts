@@ -1,6 +1,6 @@
 /**
- * Whether two Arrow types or schemas are the same in structure, whichever copy of apache-arrow
- * made them, and short text that tells a type to people. Knows nothing of JSON.
+ * Compares Arrow schemas and types by structure, also those made by another copy of apache-arrow.
+ * `describeType` names a type in messages.
  */
 import { DataType, type Field, type Schema, UnionMode } from './apache.ts';
 import { INTERVAL_UNITS, typeName } from './type-names.ts';

@@ -1,6 +1,7 @@
 /**
- * Which memory has more readers than one result: what caches keep, what later batches of a scan
- * read, blocks that many small arrays are cut from. The edge of the engine copies what lies in it.
+ * Marks memory that has more readers than one result: cached columns, batches that a scan reads
+ * again, blocks of small arrays. hand-out.ts copies columns in marked memory before a caller gets
+ * them.
  */
 import type { Data } from './apache.ts';
 

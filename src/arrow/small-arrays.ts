@@ -1,19 +1,19 @@
 /**
- * Typed arrays for a few values. An ArrayBuffer of its own takes the system longer to make, and to
- * take back, than a few values take to copy: small arrays are cut from blocks they share.
+ * Allocates typed arrays of up to 2 KiB out of shared blocks of 16 KiB, because an ArrayBuffer of
+ * its own takes longer to allocate and collect. The blocks are marked as shared (shared-memory.ts).
  */
 import { markAsUntransferable } from 'node:worker_threads';
 import type { TypedArray, TypedArrayConstructor } from './arrow-types.ts';
 import { markShared } from './shared-memory.ts';
 
-/** What somebody who keeps one small array keeps with it, at most. */
+/** A block stays in memory while any array cut from it is in use. */
 const BLOCK_BYTES = 16 * 1024;
 const SMALL_BYTES = 2 * 1024;
 
 let block = new ArrayBuffer(0);
 let used = 0;
 
-/** An array of zeros; its buffer may be longer, and then belongs to others too. */
+/** An array of zeros. Its buffer may be longer and shared with other small arrays. */
 export function newArray<Values extends TypedArray = TypedArray>(
   Values: TypedArrayConstructor<Values>,
   length: number,
@@ -22,7 +22,7 @@ export function newArray<Values extends TypedArray = TypedArray>(
   if (bytes > SMALL_BYTES) return new Values(length);
   if (used + bytes > block.byteLength) {
     block = new ArrayBuffer(BLOCK_BYTES);
-    // Transferred to another thread with one array, it would be gone from all of them.
+    // Transferring one array to another thread would detach all arrays of the block.
     markAsUntransferable(block);
     markShared(block);
     used = 0;

@@ -1,6 +1,6 @@
 /**
- * The names that Arrow types have in JSON, such as `timestamp:us:UTC`. Owns writing them and the
- * facts that reading shares (type-parser.ts); knows nothing of the JSON around a name.
+ * Writes the names that Arrow types have in the protocol's JSON, such as `timestamp:us:UTC`, and
+ * checks decimals and times. protocol/types/type-parser.ts reads the names.
  */
 import { DataType, DateUnit, TimeUnit, Type, UnionMode } from './apache.ts';
 

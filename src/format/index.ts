@@ -1,5 +1,6 @@
 /**
- * The files of a catalog: data fragments, and the JSON documents and paths of tables and namespaces.
+ * Encodes and decodes the files of a catalog: data fragments, and the manifests and records beside
+ * them, under the paths that this room builds. Pure functions between values and bytes; no I/O.
  */
 
 export {

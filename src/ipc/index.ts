@@ -1,5 +1,6 @@
 /**
- * The Arrow IPC format: writing streams and messages, and reading files and streams of any writer.
+ * Reads and writes the Arrow IPC format: encodes streams, files and single messages, and decodes
+ * files and streams of any writer.
  */
 
 export {

@@ -1,4 +1,7 @@
-/** The one way from what a caller gave to a request that an engine or a server may act upon. */
+/**
+ * Validates a request against its operation's model before an engine or a server acts on it.
+ * Operations that change something refuse unknown members; reads ignore them.
+ */
 import {
   type AnyOperation,
   EVERY_OPERATION,

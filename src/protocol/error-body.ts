@@ -1,8 +1,9 @@
 /**
- * The REST error body from an error and back. Headers, logs and retries are not known here.
+ * Converts errors to the REST error body and back. An error that this package did not throw on
+ * purpose becomes an opaque 500.
  *
- * The protocol's `code` decides. Where kinds of errors share a number, the body's context names
- * the kind, which other implementations are free to ignore.
+ * The protocol's number decides. Where several codes share a number, the body's `context` names the
+ * code; other implementations may ignore it. Headers, logs and retries are elsewhere.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';
@@ -159,7 +160,7 @@ function kindOf(
   return first;
 }
 
-/** Lance's own server answers so, as an internal error, where its catalog lacks an operation. */
+/** How Lance's own server reports an operation that its catalog lacks: as an internal error. */
 const isMissing = (error: unknown): boolean =>
   typeof error === 'string' && error.startsWith('Not supported: ');
 

@@ -1,4 +1,7 @@
-/** What a watcher of a catalog is told, and what it asks for. */
+/**
+ * Types of watching a catalog: `WatchRequest`, the `CatalogWatch` that iterates events, and
+ * `CatalogEvent`. directory/watch.ts produces them.
+ */
 
 /** What to watch. */
 export interface WatchRequest {

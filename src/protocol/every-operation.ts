@@ -1,6 +1,6 @@
 /**
- * The protocol's operations and those this engine has beside them, as one: what their rows say of
- * models, methods and paths.
+ * Joins the protocol's operations and this engine's extensions into one table, and looks up an
+ * operation's models, method name and path parameters in it.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
 import type { ModelName } from './models/index.ts';

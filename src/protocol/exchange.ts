@@ -1,8 +1,9 @@
 /**
- * How a request is spread over path, query and body and put together again, and how bare answers
- * are wrapped. Pure functions over the rows of the operations table; headers are not known here.
+ * Splits a request into path, query and body, joins it again on the server, and wraps and unwraps
+ * answers that are bare values. Pure functions over the rows of the operations table.
  *
- * `identity` and `context` travel in JSON bodies only: elsewhere they have no place but headers.
+ * `identity` and `context` travel only in JSON bodies; for requests without one they become
+ * headers, which is the client's and the server's work.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

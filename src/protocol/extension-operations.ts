@@ -1,7 +1,7 @@
 /**
- * What this engine has beyond the protocol, as rows like those of the operations table: the same
- * client, routes, checks and document follow from them, under a path prefix of their own.
- * Watching is not among them: it has no end, which a request needs.
+ * The operations that this engine has beyond the protocol, as rows like those of operations.ts:
+ * client, routes, checks and the OpenAPI document follow from them, under `/v1/dirspace/`. `watch`
+ * is no row, because it is not a request with one answer.
  */
 import { type AnswerKind, type BodyKind, json, type OperationRow } from './operation-row.ts';
 

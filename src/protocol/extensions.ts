@@ -1,6 +1,7 @@
 /**
- * What a catalog can do beyond the protocol. Every method is optional: a catalog that lacks one
- * leaves it out, and callers say so instead of guessing.
+ * Types of the operations beyond the protocol: undrop, single properties, deleteRows, takeRows,
+ * cleanup, optimize, verify, repair, trash and watch. Every method of `CatalogExtensions` is
+ * optional: a catalog leaves out what it lacks, and callers check before they call.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';

@@ -1,4 +1,4 @@
-/** Names of headers and media types that client and server of the protocol share. */
+/** Names of the HTTP headers and media types that client and server share. */
 
 export const API_KEY_HEADER = 'x-api-key';
 export const IDEMPOTENCY_HEADER = 'idempotency-key';

@@ -1,6 +1,6 @@
 /**
- * Names of things: components, paths of components, and the string ids that join a path with a
- * delimiter. Percent-encoding is the caller's; which names are taken is not known here.
+ * Validates ids and converts them between a path of components (`['prod', 'user']`) and text joined
+ * by a delimiter (`prod$user`). Percent-encoding is done by exchange.ts.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The contract between catalogs, clients and servers, without I/O: identifiers, models, the table of
- * operations, and `Namespace`, which follows from that table.
+ * The contract between catalogs, clients and servers, without I/O: ids, request and response
+ * models, the table of operations, and the `Namespace` interface derived from that table.
  */
 
 export { checkedRequest } from './checked-request.ts';

@@ -1,10 +1,10 @@
 /**
- * The signal of a call that is made when somebody asks for it. Making one takes the engine longer
- * than many a call does, and its garbage outlives the call.
+ * Call options whose AbortSignal is created only when it is read, because creating one costs more
+ * than many a call. `throwIfAborted` checks for an abort without creating it.
  */
 import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 
-/** Whoever may end a call. */
+/** The state of a call that may be aborted; reading `signal` creates it. */
 export interface Abortable {
   readonly signal: AbortSignal;
   readonly aborted: boolean;
@@ -34,7 +34,7 @@ export function lateOptions(
   return Object.assign(options, { idempotencyKey }, stamped);
 }
 
-/** Throws the reason where the call was ended before it began; makes no signal for that. */
+/** Throws the abort reason if the call is aborted already, without creating a signal. */
 export function throwIfAborted(options: CallOptions | undefined): void {
   const source = (options as LateOptions | undefined)?.[SOURCE];
   if (source === undefined || source.aborted) options?.signal?.throwIfAborted();

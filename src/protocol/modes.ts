@@ -1,6 +1,6 @@
 /**
- * The words of modes and behaviours: written in any case, as PascalCase or snake_case. The first
- * word of each list is what leaving the member out means.
+ * The words of modes and behaviours (`CREATE_MODES`, ...), accepted in any case, as PascalCase or
+ * snake_case. The first word of each list is the default.
  */
 import { DirspaceError } from '../errors.ts';
 

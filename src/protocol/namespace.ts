@@ -1,6 +1,7 @@
 /**
- * `Namespace`: the face every catalog has, in process or remote. One method per operation, derived
- * from the operations table; it speaks the protocol's own request and response objects.
+ * Defines `Namespace`, the interface of every catalog, in process or remote: one method per row of
+ * the operations table, with the protocol's request and response objects. Operations that a catalog
+ * lacks reject with Unsupported.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
@@ -14,9 +15,9 @@ import {
 import type { Context, Model } from './models/index.ts';
 import type { OperationName } from './operations.ts';
 
-/** Tells a write that is sent again from another one under the same key. */
+/** Tells a repeated write from a different write under the same idempotency key. */
 export interface IdempotencyStamp {
-  /** The key together with whose it is, as one text that no other key of anybody has. */
+  /** The key and its owner as one text, unique among all keys of all owners. */
   readonly scope: string;
   /** What `made` begins with: the part that is known before the data of the request is read. */
   readonly request: string;

@@ -1,10 +1,10 @@
 /**
- * Untrusted JSON to a typed value: checks it against a model and drops the nulls that stand for
- * members left out. Knows JSON Schema and the models' names, no operation.
+ * Validates untrusted JSON against a model and drops nulls that stand for omitted members. Errors
+ * name the member, what was found and what was expected.
  *
- * A model becomes a tree of small functions when it is first used. A value with nothing to drop is
- * passed through as it is, but for maps: their copies have no prototype, so that a key such as
- * `constructor` is there only when it was sent.
+ * A model is compiled to a tree of small functions on first use. A value with nothing to drop is
+ * returned as it is, except for maps: their copies have no prototype, so that a key such as
+ * `constructor` is present only when it was sent.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

@@ -1,6 +1,6 @@
 /**
- * What a row of the operations table says, and the short hands rows are written in. Which
- * operations there are is not known here.
+ * Types of a row of the operations table (path, query, body, answer, permission, errors), and the
+ * short constructors that operations.ts writes rows with.
  */
 
 /** How a member travels in the query string. */

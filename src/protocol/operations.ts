@@ -1,7 +1,7 @@
 /**
- * The one table of operations. The client's requests, the server's routes, the validation of both
- * directions and the OpenAPI document all follow from its rows; engines see `Namespace` only.
- * What this engine has beyond the protocol is in a table of its own, extension-operations.ts.
+ * The table of the protocol's operations. The client's requests, the server's routes, validation,
+ * the `Namespace` interface and the OpenAPI document follow from its rows. Operations beyond the
+ * protocol are in extension-operations.ts.
  */
 import {
   type AnswerKind,

@@ -1,10 +1,9 @@
 /**
- * Refuses members that a request's model does not have. A change whose condition is misspelt would
- * otherwise be done without the condition. Open maps (properties, metadata, context, ...) and
- * objects without a model take any key; a null stands for a member left out, whatever its name.
+ * Refuses request members that the model does not have, and suggests the nearest one: a change
+ * whose condition is misspelt would otherwise run without it. Maps and objects without a model take
+ * any key; a null counts as left out.
  *
- * Apart from normalize.ts because requests that only read keep such members: newer clients may send
- * them, and nothing is lost by passing over them.
+ * Separate from normalize.ts because reads accept unknown members, which newer clients may send.
  */
 import { DirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

@@ -1,9 +1,9 @@
 /**
- * The members that the wire holds otherwise than a request. In a query, the protocol's `k` is an
- * integer of 32 bits that has to be there, so its largest value is how a client asks for every row;
- * and `vector` has to be there too, as an object with nothing in it where none is searched for. In a
- * rename, an empty `new_namespace_id` is what the protocol's client for Java sends where its caller
- * set none, so the table stays in its namespace; `to_root` beside it moves the table to the root.
+ * Translates requests whose wire form differs from the engine's, in both directions.
+ * - Query: the wire requires `k` (32 bits) and `vector`; "every row" is the largest `k`, "no vector
+ *   search" an empty object.
+ * - Rename: the protocol's Java client sends an empty `new_namespace_id` where its caller set none,
+ *   so the table stays in its namespace; `to_root` moves it to the root.
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';

@@ -1,8 +1,7 @@
 /**
- * Listing of whole trees for repair and cleanup; the hot paths list one folder by themselves.
- *
- * The pattern is constant and names from the disk go into `cwd` alone, so that nothing in a name
- * is ever read as a pattern.
+ * Lists a whole tree of folders, for verify, repair and cleanup. Names from the disk are passed to
+ * the library as folders and never as part of a pattern, so that no name is read as one. The hot
+ * paths list single folders through FileStore.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errnoOf, type FileSystem, storeError } from './disk/index.ts';

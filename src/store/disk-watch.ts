@@ -1,9 +1,9 @@
 /**
- * chokidar on a real folder, made to notice what it misses.
+ * Watches a real folder tree with chokidar and recovers where chokidar goes deaf: when a folder is
+ * replaced under its name, when the root goes away, or when the system runs out of watches, a fresh
+ * instance takes over.
  *
- * Only folders are watched, never single files: one system watch a folder however many versions
- * it holds. Each instance goes deaf when a folder is replaced under its name, when the root goes
- * away, or when the system runs out of watches; then a fresh one takes its place.
+ * Watches folders only, one system watch each, however many files they hold.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

@@ -1,9 +1,10 @@
 /**
- * The store on a file system: the real one through node:fs, or any object of its shape.
+ * Implements `Store` over node:fs or any object of its shape, such as memfs. `openFileStore` opens
+ * one at a root.
  *
- * Owns the root and the choice between synchronous calls (small, metadata: twenty times faster
- * than a hop through the thread pool) and asynchronous ones (bulk, flushes: must not stop the
- * process). Knows nothing of tables and namespaces.
+ * Chooses between synchronous calls (small metadata: twenty times faster than the thread pool) and
+ * asynchronous ones (bulk data and flushes, which must not block the process). Tables and
+ * namespaces are the business of the rooms above.
  */
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';
@@ -122,7 +123,7 @@ export class FileStore implements Store {
     return probeCapabilities(this.#disk);
   }
 
-  /** A miss costs ten times what `head` needs to find it: ask that first where one is likely. */
+  /** A miss costs ten times a `head`: where one is likely, call `head` first. */
   get(path: string, entered = false, expected = -1): Awaitable<Uint8Array | undefined> {
     const fd = this.#openToRead(path, entered);
     if (fd === undefined) return undefined;
@@ -269,7 +270,7 @@ export class FileStore implements Store {
     return folders.createFolder(this.#disk, folder, within);
   }
 
-  /** Of a folder that `create` made, its own name becomes durable too. */
+  /** Flushes the folders; where `create` made one, its parent too, so that its name is durable. */
   async syncFolders(list: readonly string[]): Promise<void> {
     const made = list.filter((folder) => this.#unflushed.has(folder));
     await folders.syncFolders(this.#disk, [...list, ...made.map(parentOf)]);

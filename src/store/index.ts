@@ -1,6 +1,7 @@
 /**
- * Bytes by path, on a disk or in memory. The only room that calls a file system: atomic puts, folder
- * moves, locks, and notices of changes.
+ * Reads and writes bytes by path, on a disk or in memory: atomic puts, folder moves, advisory
+ * locks, change notices. Below the command line and the server, this is the only room that calls a
+ * file system.
  */
 
 export { type Durability, type FileSystem, isFailedFlush, isMissingFolder } from './disk/index.ts';

@@ -1,11 +1,12 @@
 /**
- * Advisory locks: they spare work when many would do the same thing, nothing more.
+ * Advisory locks between processes: `withLock` spares work when several processes would do the
+ * same.
  *
- * A lock may be lost, stolen or held twice. Whatever goes wrong here, the work is done anyway
- * and told so; correctness rests on exclusive creation alone.
+ * A lock may be lost, stolen or held twice. The function runs anyway and is told so by its `Lease`;
+ * correctness rests on exclusive creation of files alone.
  *
- * A lock is a file that names its holder's process. One whose process is dead is taken over at
- * once; where that cannot be told, as of another machine, one that is silent for 30 seconds is.
+ * A lock is a file that names its holder's process. The lock of a dead process is taken over at
+ * once; where that cannot be known, as for another machine, after 30 seconds of silence.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';
@@ -92,7 +93,7 @@ class AdvisoryLock implements Lease {
   }
 }
 
-/** The lock, or undefined while another has it. Throws what the file system says. */
+/** Takes the lock, or answers undefined while another process holds it. Throws file system errors. */
 function attempt(store: FileStore, path: string, env: Env): HeldLock | undefined {
   if (!store.enter(LOCKS_FOLDER))
     throw Object.assign(new Error('no lock folder'), { code: 'ENOENT' });
@@ -123,7 +124,7 @@ function writeMark(fs: FileSystem, absolute: string, mark: string): void {
   }
 }
 
-/** True where the lock's holder is dead, or silent for too long, and the lock is out of the way. */
+/** Removes the lock of a dead or silent holder; true where it is gone. */
 function removeAbandoned(store: FileStore, absolute: string, env: Env): boolean {
   const { fs } = store;
   const stat = fs.lstatSync(absolute, { throwIfNoEntry: false });
@@ -138,8 +139,8 @@ function removeAbandoned(store: FileStore, absolute: string, env: Env): boolean 
   if (mark === undefined) return true;
   const holder = parseProcessTag(mark.split(' ', 1)[0] ?? '');
   if (!isSilent && (holder === undefined || !hasDied(holder))) return false;
-  // Of two that see this only one moves the lock away. The other may move what the first one made
-  // anew since; it finds out by the mark, and puts it back.
+  // Of two processes that get here only one moves the old lock away. The other may move the new lock
+  // of the first; it sees that by the mark and puts it back.
   const aside = store.locate(`${LOCKS_FOLDER}/${TEMPORARY_PREFIX}${env.uuid()}`);
   fs.renameSync(absolute, aside);
   if (readMark(fs, aside) === mark) {

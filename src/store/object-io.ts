@@ -1,8 +1,7 @@
 /**
- * Readers and writers over one descriptor.
- *
- * A descriptor number is reused by the system the moment it is closed, so neither is ever closed
- * while a call on it is under way in the thread pool.
+ * Reads and writes one open file: `FileReader` by ranges, `FileWriter` by appending, with flushes
+ * begun while writing. A file descriptor is never closed while a call on it is under way, because
+ * the system reuses its number at once.
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';
@@ -54,8 +53,8 @@ export class FileReader implements ObjectReader {
   }
 
   /**
-   * Reads at once what the system has in memory, and says how much that was: copying it takes less
-   * than the hop. Not into memory never touched before, which the pool's threads are to map.
+   * Reads synchronously while the page cache answers at the speed of memory, and returns how many
+   * bytes that were. Not into fresh memory: mapping its pages is left to the thread pool.
    */
   #readAtPace(offset: number, bytes: Uint8Array): number {
     const { env, pace } = this.#disk;

@@ -1,7 +1,7 @@
 /**
- * Names of processes that tell whether what one left behind may be taken over: its process id, when
- * it started, and the machine. "Dead" is answered only where it is proven; of other machines, other
- * containers and earlier boots nothing is known here, and their leftovers go by age.
+ * Identifies a process by machine, process id and start time, to decide whether files that it left
+ * behind may be taken over. `hasDied` is true only where death is proven; for other machines,
+ * containers and boots it is false, and their files are left to their age.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -89,8 +89,8 @@ function statOf(pid: number, table: ProcessTable): { state: string; start: numbe
 }
 
 /**
- * Process ids mean something within one boot and one namespace of ids only. Where Linux does not
- * say which these are, the key is nobody else's, so that nobody is ever taken for dead.
+ * Process ids are meaningful only within one boot and one pid namespace. Where Linux does not tell
+ * these, the key is random, so that no process of another one is ever taken for dead.
  */
 function hostKey(): string {
   const facts = [hostname(), process.platform];

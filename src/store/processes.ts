@@ -1,4 +1,7 @@
-/** What cleanup asks of the process that left a mark; tests and simulations answer for themselves. */
+/**
+ * Answers whether the process that left a writer's mark is alive, dead or unknown. Cleanup asks;
+ * tests and simulations pass their own `Processes`.
+ */
 import { hasDied, thisProcess } from './process-identity.ts';
 
 export interface ProcessMark {

@@ -1,10 +1,12 @@
 /**
- * Bytes by path, cut by capability so that an object store can stand behind the same engine.
+ * Defines the `Store` interface: bytes by path, split by capability so that an object store could
+ * implement part of it.
  *
- * Paths are relative to the root, parts joined by `/`, never leaving it. A missing object is
- * `undefined` or `false`; every other failure throws. Small results may come back synchronously:
- * on a local disk a thread-pool hop costs twenty times the read itself.
+ * Paths are relative to the root, parts joined by `/`, never leaving it. A missing object gives
+ * `undefined` or `false`; every other failure throws. Small results may be synchronous, because a
+ * thread-pool hop costs twenty times a small read.
  */
+
 export type Awaitable<T> = T | Promise<T>;
 
 export interface Entry {

@@ -1,8 +1,9 @@
 /**
- * Tells that something under a root may have changed.
+ * Watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
+ * (change-hints.ts).
  *
- * Hints only: they come late, twice, out of order, for nothing, and once in a while not at all.
- * Who needs the truth reads it from the store, and keeps a slow timer of its own as a safety net.
+ * Gives hints only: they come late, twice, out of order, for nothing, and sometimes not at all.
+ * Callers read the truth from the store, and poll slowly as a safety net.
  */
 import { relative } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,6 +1,7 @@
 /**
- * Days and fields of the proleptic Gregorian calendar, in UTC, for any year. Pure arithmetic; it
- * knows no Arrow type and no time zone.
+ * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar in UTC, for
+ * any year: month arithmetic, ISO weeks, dates and times of day as text. Pure arithmetic; time
+ * zones are in zones.ts.
  */
 
 export interface CivilDate {

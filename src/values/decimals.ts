@@ -1,6 +1,7 @@
 /**
- * Exact integers and decimals: from JavaScript values and texts, to doubles and to text. Nothing is
- * rounded but where a name says so: what cannot be had exactly is undefined or null.
+ * Converts exact integers and decimals from JavaScript values and text, to doubles and to text.
+ * Nothing is rounded except where a function's name says so: a value that cannot be converted
+ * exactly gives undefined or null.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

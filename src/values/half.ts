@@ -1,6 +1,7 @@
 /**
- * Half-precision numbers (IEEE 754 binary16) to numbers and back, rounding to nearest, ties to even.
- * Neither typed arrays nor Math speak of halves in every supported release of Node.
+ * Converts half-precision numbers (IEEE 754 binary16) from and to JavaScript numbers, rounding to
+ * nearest, ties to even. Needed because typed arrays and Math have no halves in some supported
+ * releases of Node.
  */
 
 /** Numbers of this size or more round to infinity. */

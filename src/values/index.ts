@@ -1,4 +1,7 @@
-/** Dates, times, decimals, halves and intervals: their arithmetic and their texts, without Arrow. */
+/**
+ * Dates, times, time zones, decimals, halves and intervals: parsing, formatting and arithmetic on
+ * plain JavaScript values. Arrow's types are not used here.
+ */
 
 export {
   addMonths,

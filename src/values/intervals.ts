@@ -1,4 +1,7 @@
-/** Intervals from text: months, days and nanoseconds, which do not convert into each other. */
+/**
+ * Parses intervals from text such as `1 day 01:02:03` into months, days and nanoseconds, three
+ * counts that do not convert into each other.
+ */
 import { parseExact } from './decimals.ts';
 
 export interface IntervalValue {

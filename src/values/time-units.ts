@@ -1,6 +1,6 @@
 /**
- * The units of Arrow's times, timestamps and durations, numbered as Arrow numbers them (0 seconds,
- * 1 milliseconds, 2 microseconds, 3 nanoseconds), and exact conversion between them.
+ * Converts counts of one unit of Arrow's times, timestamps and durations into another, exactly or
+ * not at all. Units are numbered as Arrow numbers them (0 s, 1 ms, 2 us, 3 ns).
  */
 import type { Instant } from './zones.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Time zones: the offset of a zone at an instant, and the instant of a wall-clock time in a zone,
- * for cells of data and for SQL alike. It takes its rules from the JavaScript runtime's own zone
- * data and caches what it looked up.
+ * Computes the UTC offset of a time zone at an instant, and the instant at which the zone's clocks
+ * show a given time, for cells of data and for SQL alike. Rules come from the zone data of the
+ * JavaScript runtime (Intl); look-ups are cached.
  */
 import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';

@@ -1,6 +1,6 @@
 /**
- * What exact vector search speaks of: metrics, element types, and the typed arrays that hold them.
- * Owns the checks of what a caller asks; knows nothing of Arrow, tables or how sums are computed.
+ * Defines the metrics (l2, cosine, dot, hamming), element types and typed arrays of vector search,
+ * and validates a caller's choice of them.
  */
 import { DirspaceError } from '../errors.ts';
 

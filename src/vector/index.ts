@@ -1,5 +1,6 @@
 /**
- * Distances between vectors and the nearest of many: kernels, sketches that rule vectors out, top-k.
+ * Finds the nearest of many vectors exactly: distance kernels, top-k, and sketches that rule rows
+ * out without measuring them.
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';

@@ -1,6 +1,7 @@
 /**
- * What a set of kernels is: sums over blocks of rows against one query. There are two, which give
- * the same sums to the last bit. Knows nothing of metrics, nulls or ranking.
+ * Defines the interface of kernels: sums of squares, products or differing bits over a block of
+ * rows against one query. simd-kernels.ts and plain-kernels.ts implement it and give the same sums
+ * to the last bit.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import type { Sketches } from './sieve.ts';

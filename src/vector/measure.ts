@@ -1,6 +1,6 @@
 /**
- * From sums to distances, block by block: one load of rows serves every query. Knows metrics; knows
- * nothing of nulls, bounds or ranking.
+ * Computes distances from the kernels' sums, one block of rows at a time, so that one load of rows
+ * serves every query.
  */
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';

@@ -1,6 +1,6 @@
 /**
- * The k nearest of what it is shown, in bounded memory: a heap with the worst on top. Of equal
- * distances the lower position is nearer. Knows nothing of vectors.
+ * Keeps the k nearest rows in bounded memory: a heap with the farthest on top. Of equal distances
+ * the lower position is nearer.
  */
 
 export interface Nearest {

@@ -1,6 +1,6 @@
 /**
- * Kernels without WebAssembly, for where its vector instructions are missing and to test against.
- * Reads rows where they lie; only halves are first turned into floats.
+ * Implements the kernels in JavaScript, for runtimes without WebAssembly SIMD and as an oracle in
+ * tests. Reads rows in place; only half floats are converted first.
  */
 
 import { halfValues } from '../values/index.ts';

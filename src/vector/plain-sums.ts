@@ -1,6 +1,6 @@
 /**
- * The sums of kernels.wat in plain JavaScript, with its order of additions and its roundings: f32
- * in eight lanes, f64 in four, and then the lanes. Knows one row at a time and nothing around it.
+ * Computes the sums of kernels.wat in plain JavaScript with the same order of additions and
+ * roundings (f32 in eight lanes, f64 in four), so that both give the same bits.
  */
 
 const { fround } = Math;

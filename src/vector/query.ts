@@ -1,6 +1,6 @@
 /**
- * Query vectors: from the numbers a caller gives to the elements the kernels compare. Owns the
- * rounding to a column's own precision; knows nothing of rows.
+ * Converts a caller's query vector to the elements that the kernels compare, rounded to the
+ * column's precision, and checks its length and values.
  */
 
 import { nearestHalf } from '../values/index.ts';

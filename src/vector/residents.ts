@@ -1,7 +1,7 @@
 /**
- * What the kernels keep of vectors that are searched again, where they can read it: copying rows to
- * the kernels takes twice as long as measuring them. Whose it is is told by the buffer the vectors
- * lie in, so only buffers whose bytes never change may come here.
+ * Caches vectors that are searched again in the kernels' memory, because copying rows there takes
+ * twice as long as measuring them. Entries are keyed by the buffer of the vectors, so only buffers
+ * that never change may be passed.
  */
 import type { VectorValues } from './elements.ts';
 
@@ -17,17 +17,17 @@ export const RESIDENTS_AT: number = 32 * 1024 * 1024;
 /** The kernels read rows by fours, and so up to three rows past the last: two megabytes each at most. */
 const READ_PAST = 8 * 1024 * 1024;
 const MOST_BYTES = 128 * 1024 * 1024;
-/** Requests turned away for want of room, after which all is let go of and the room given anew. */
+/** Requests refused for lack of room before everything is evicted. */
 const PATIENCE = 4_096;
 const ALIGNMENT = 64;
 
-/** The part of the memory that outlasts a search, given out from its beginning to its end. */
+/** The part of the memory that outlives a search; allocated from beginning to end. */
 export class ResidentRoom {
   readonly memory: KernelMemory;
   readonly #most: number;
   #end = RESIDENTS_AT;
   #turnedAway = 0;
-  /** Another number tells that what was given out before is lost. */
+  /** Changes when everything allocated so far was evicted. */
   era = 0;
 
   constructor(memory: KernelMemory, most: number = MOST_BYTES) {
@@ -57,7 +57,7 @@ export class ResidentRoom {
   }
 }
 
-/** What of an array is kept. */
+/** The form in which an array is kept. */
 export interface ResidentForm {
   bytesOf(values: VectorValues): number;
   write(values: VectorValues, memory: KernelMemory, at: number): void;
@@ -81,7 +81,7 @@ interface Resident {
   at: number;
 }
 
-/** Arrays of which one form is kept. */
+/** The arrays kept in one form. */
 export class Residents {
   readonly #room: ResidentRoom;
   readonly #form: ResidentForm;

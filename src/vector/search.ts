@@ -1,6 +1,7 @@
 /**
  * Exact nearest-neighbour search over batches of vectors, in memory bounded by k and the number of
- * queries. Knows nulls, selections and bounds; knows nothing of Arrow, tables or where rows lie.
+ * queries. Handles nulls, selections and distance bounds; table/query/search.ts supplies batches
+ * from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Kernels in WebAssembly with 128-bit vectors. Owns the module's one instance and where things lie
- * in its memory; rows are copied there block by block, small enough to still be cached when summed,
- * unless they are there already.
+ * Implements the kernels in WebAssembly with 128-bit vectors. Owns the module's instance and the
+ * layout of its memory; rows are copied there in blocks that fit the CPU cache, unless residents.ts
+ * keeps them there.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';

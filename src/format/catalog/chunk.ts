@@ -1,6 +1,6 @@
 /**
- * Chunk files: immutable runs of fragment entries that manifests share, so that a commit to a
- * table of 10,000 fragments writes no more than one to a table of ten.
+ * Encodes and decodes chunk files: immutable runs of fragment entries that manifests share, so that
+ * a commit to a table of 10,000 fragments writes no more than one to a table of ten.
  */
 
 import {

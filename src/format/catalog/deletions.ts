@@ -1,6 +1,7 @@
 /**
- * The deleted rows of one fragment: ascending offsets, stored as an Arrow file of one column, so
- * that any Arrow reader can apply them. Does no I/O.
+ * Encodes and decodes deletion files: the deleted rows of one fragment as ascending offsets in an
+ * Arrow file of one column, which any Arrow reader can apply. Also unites two lists of deleted rows
+ * and turns one into a bitmap.
  */
 import { crc32 } from 'node:zlib';
 import {

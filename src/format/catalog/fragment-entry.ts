@@ -1,4 +1,8 @@
-/** What a manifest says of one fragment: enough to prune it, read it, and check every byte of it. */
+/**
+ * Encodes and decodes what a manifest holds of one fragment: file, rows, deletions, field ids,
+ * statistics for pruning, and the checksum of the footer, which holds the checksums of all its
+ * bytes.
+ */
 import {
   arrayMember,
   asObject,

@@ -1,5 +1,5 @@
 /**
- * Names and contents of the files of a catalog that hold no rows: paths, manifests, records, chunks,
+ * Builds the paths of a catalog and encodes its metadata files: manifests, records, chunks,
  * deletion files.
  */
 

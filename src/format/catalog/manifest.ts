@@ -1,6 +1,9 @@
 /**
- * The manifest: one JSON document per version of one branch of a table. Values <-> bytes, validated
- * member by member; the schema inside stays JSON until somebody needs it as Arrow.
+ * Encodes and decodes the manifest, the JSON document of one version of one branch of a table, and
+ * the tombstone that takes the place of deleted versions.
+ *
+ * Every member is validated. A document with an unknown format or feature is refused as
+ * UnsupportedFormat. The schema stays JSON until a caller needs it as Arrow.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

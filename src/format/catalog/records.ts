@@ -1,6 +1,6 @@
 /**
- * The small files beside the manifests: what a root, a namespace, a table, a tag and a branch are.
- * Values <-> bytes, validated member by member.
+ * Encodes and decodes the small JSON records of a catalog: root, namespace, table, tag, branch,
+ * trash entry, answer under an idempotency key. Every member is validated.
  */
 import {
   corrupt,
@@ -71,7 +71,7 @@ export interface KeyRecord {
   /** Tells the request from others: digits and lower-case letters. */
   readonly stamp: string;
   readonly operation: string;
-  /** The request was begun, and nothing tells how it ended; its stamp knows nothing of its data. */
+  /** Set while the outcome is not recorded; the stamp then does not cover the request's data. */
   readonly begun?: true;
   /** Undefined where the operation answers nothing. */
   readonly answer: JsonObject | undefined;

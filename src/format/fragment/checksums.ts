@@ -1,6 +1,6 @@
 /**
- * Page checksums: a byte range is cut into pages of fixed size and each has its crc32, so that a
- * reader of a few values verifies what it reads without reading the rest.
+ * Computes and verifies page checksums: a byte range is cut into pages of 8 KiB with a crc32 each,
+ * so that a reader of a few values verifies what it reads without reading the rest.
  */
 import { crc32 } from 'node:zlib';
 

@@ -1,6 +1,6 @@
 /**
- * The inverse of column-writer.ts: Data objects around the bytes of one column, without copying.
- * Every length is checked against the bytes before it is used. Knows nothing of files.
+ * Decodes the bytes of one column into Data objects without copying; the inverse of
+ * ipc/encode/column-writer.ts. Every length is checked against the bytes before it is used.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,6 @@
 /**
- * Computing the statistics of one column of a batch from its buffers. Hot: every value written
- * passes through here, so each physical kind has its own loop.
+ * Computes the statistics of one column of a batch (nulls, NaNs, bounds) from its buffers. A hot
+ * loop: every value written passes through, so each physical kind has a loop of its own.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
- * Reading the columns of a fragment asked for, out of bytes that the caller read. Nothing is parsed
- * before its checksum is verified. Does no I/O.
+ * Decodes chosen columns of a fragment out of byte ranges that the caller read (`columnRanges` says
+ * which). Verifies the checksum of bytes before parsing them. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

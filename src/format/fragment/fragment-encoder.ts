@@ -1,6 +1,6 @@
 /**
- * Writing a fragment: an Arrow IPC file, uncompressed, with its layout in the footer. Turns
- * batches into pieces of bytes that are views of the batches' own buffers; does no I/O.
+ * Encodes a fragment, an uncompressed Arrow IPC file with its layout in the footer, batch by batch.
+ * The pieces it returns are views of the batches' own buffers where possible. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,6 +1,6 @@
 /**
- * The footer of a fragment: what the file holds and where. Nothing of it is parsed before its
- * checksum is verified. Does no I/O.
+ * Decodes the footer of a fragment (schema, layout, checksums) from the end of the file, and looks
+ * up columns in it. Verifies the footer's checksum before parsing it. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * The layout of a fragment: where each column of each batch lies, its checksums and statistics.
- * It stands as JSON in the footer's metadata, so that readers need no other part of the file to
- * find a column. Owns that JSON form and the checks on it.
+ * Encodes and decodes the layout of a fragment: where each column of each batch lies, with
+ * checksums and statistics. Stored as JSON in the footer's metadata, so that a reader finds a
+ * column with the footer alone.
  */
 
 import { ALIGNMENT, aligned } from '../../ipc/index.ts';

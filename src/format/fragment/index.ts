@@ -1,6 +1,4 @@
-/**
- * Data fragments: Arrow IPC files with pages, checksums and statistics. Encodes, decodes and checks them.
- */
+/** Encodes and decodes data fragments: Arrow IPC files with page checksums and statistics. */
 
 export type { Dictionaries } from './column-reader.ts';
 export { columnStatistics } from './column-statistics.ts';

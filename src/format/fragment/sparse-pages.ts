@@ -1,7 +1,7 @@
 /**
- * The pages of a column that hold what is wanted of it, read and verified, and bytes out of them.
- * Does no I/O: a reader is a generator that yields the ranges it needs and is resumed with their
- * bytes, so that callers may read them one by one, together, now or later.
+ * Loads and verifies only the pages of a column that hold wanted bytes. A reader is a generator
+ * that yields the ranges it needs and is resumed with their bytes, so that callers decide how to do
+ * the I/O.
  */
 import type { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';

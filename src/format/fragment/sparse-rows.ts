@@ -1,6 +1,6 @@
 /**
- * Reading a few rows of a batch without its columns: only the pages that hold them are asked for,
- * and each is verified. Does no I/O.
+ * Reads a few rows of a batch without whole columns: asks only for the pages that hold them and
+ * verifies each. No I/O; see sparse-pages.ts.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,6 @@
 /**
- * What is known of a column's values without reading them: counts and bounds. Owns the JSON form,
- * merging, and the order of values; knows nothing of files or of how bounds are computed.
+ * Defines column statistics, counts and bounds for pruning: their JSON form, how they merge, and
+ * the order of values. column-statistics.ts computes them.
  */
 import {
   type DataType,

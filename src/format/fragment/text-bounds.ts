@@ -1,6 +1,6 @@
 /**
- * Shortening the bounds of text: a prefix bounds from below, a prefix with its last code point
- * raised bounds from above. Works on UTF-8 bytes.
+ * Shortens text bounds in statistics to 64 bytes: a prefix is a lower bound, a prefix with its last
+ * code point raised an upper bound. Works on UTF-8 bytes.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -22,7 +22,7 @@ export function lowerBound(bytes: Uint8Array): TextBound | undefined {
   return { value: text(kept), exact: kept.length === bytes.length };
 }
 
-/** Undefined too when nothing of the kept length lies above. */
+/** Undefined also when no text of the kept length is greater. */
 export function upperBound(bytes: Uint8Array): TextBound | undefined {
   const kept = prefix(bytes);
   if (!isUtf8(kept)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The least and the greatest text of a column, found in its buffers: in order of UTF-8 bytes, which
- * is that of code points. Hot, as column-statistics.ts is.
+ * Finds the lowest and highest text of a column from its buffers, in the order of UTF-8 bytes,
+ * which is that of code points. A hot loop, as in column-statistics.ts.
  */
 import {
   bytesOf,

@@ -1,7 +1,7 @@
 /**
- * Reading flatbuffers that may be forged: every offset is checked before it is followed, and what
- * one buffer may be asked for in all is bounded, so that parts which point at each other cost no
- * more than parts which do not. Knows the encoding, nothing of what is encoded.
+ * Reads flatbuffers that may be forged. Every offset is checked before it is followed, and the work
+ * per buffer is bounded, so that parts that refer to each other in loops are refused. Generic: the
+ * meaning of tables is in foreign-messages.ts and foreign-schema.ts.
  */
 
 /** Called with what is wrong; throws the caller's error. */

@@ -1,6 +1,4 @@
-/**
- * Decoders of bytes that may be forged: flatbuffers, LZ4 frames and zstd frames. Each bounds its work.
- */
+/** Decodes untrusted bytes with bounded work: flatbuffers, LZ4 frames and Zstandard frames. */
 
 export { FlatTable, type Refuse, rootTable } from './flatbuffer.ts';
 export { decodeLz4InSteps, maxLz4Size } from './lz4.ts';

@@ -1,6 +1,6 @@
 /**
- * Decoding LZ4 frames of a known size: linked and independent blocks, all checksums verified.
- * Input is untrusted: the output never grows past the size that was declared.
+ * Decodes LZ4 frames of a declared size: linked and independent blocks, all checksums verified.
+ * Input is untrusted, and output never grows past the declared size.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,4 +1,7 @@
-/** The Zstandard decoder of Node, which it has from 22.15 and 23.8 on. The only importer of it. */
+/**
+ * Wraps Node's own Zstandard decoder, which exists from Node 22.15 and 23.8 on: `nodeZstd` and
+ * `nodeZstdLater` are null elsewhere. zstd.ts falls back to the decoder in this folder.
+ */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';
 

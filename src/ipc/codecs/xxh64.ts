@@ -1,6 +1,6 @@
 /**
- * The 64-bit xxHash, of which Zstandard frames keep the low half as the checksum of their content.
- * Works on halves of 32 bits: bigints take many times as long.
+ * Computes the low half of the 64-bit xxHash, the content checksum of Zstandard frames. Works on
+ * 32-bit halves, because bigints take many times as long.
  */
 import { drained } from '../../steps.ts';
 

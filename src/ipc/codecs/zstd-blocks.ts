@@ -1,6 +1,6 @@
 /**
- * Decoding the blocks of one Zstandard frame. Input is untrusted: the output never grows past the
- * room it is given, and the work of a block is bounded by the output it may give.
+ * Decodes the blocks of one Zstandard frame into the output. Input is untrusted: output never grows
+ * past the room it is given, and the work of a block is bounded by its output.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';

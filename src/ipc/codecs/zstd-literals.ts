@@ -1,7 +1,4 @@
-/**
- * The literals of a Zstandard block: as they are, one byte repeated, or in a Huffman code. Knows
- * nothing of sequences and frames.
- */
+/** Decodes the literals of a Zstandard block: raw, one byte repeated, or Huffman-coded. */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, bitsAt, type HuffmanTable, readHuffmanTable } from './zstd-tables.ts';
 

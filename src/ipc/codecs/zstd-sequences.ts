@@ -1,6 +1,6 @@
 /**
- * What stands before the sequences of a Zstandard block: how many there are, and the three codes
- * that they are written in. Knows nothing of frames, and runs no sequence.
+ * Reads the header of the sequences of a Zstandard block: how many there are and the three FSE
+ * tables they are coded with. zstd-blocks.ts executes them.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

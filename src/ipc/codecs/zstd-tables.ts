@@ -1,6 +1,6 @@
 /**
- * The two entropy codes of Zstandard: tables that drive the decoding of finite state entropy and
- * Huffman codes, built out of their descriptions. Knows nothing of blocks and frames.
+ * Builds the decoding tables of Zstandard's entropy codes, finite state entropy (FSE) and Huffman,
+ * from their descriptions, and reads bit streams backwards.
  */
 import type { Refuse } from './flatbuffer.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Decoding Zstandard frames of a known size, and verifying their checksums. Input is untrusted: the
- * output never grows past the size that was declared. Frames with dictionaries are refused. Decodes
- * large frames with the decoder that Node has from 22.15 on, all others with the one beside it.
+ * Decodes Zstandard frames of a declared size and verifies their checksums. Input is untrusted,
+ * output never grows past the declared size, and frames with dictionaries are refused. Frames of 1
+ * KiB and more go to Node's decoder where it has one (node-zstd.ts).
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,4 +1,7 @@
-/** Where buffers begin in what this engine writes: readers compute it, so it never changes. */
+/**
+ * Aligns buffers and columns in files to 64 bytes. Readers compute positions with the same number,
+ * so it is part of the format and never changes.
+ */
 
 /** Buffers begin at multiples of this within a column, and columns within a file. */
 export const ALIGNMENT = 64;

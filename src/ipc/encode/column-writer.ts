@@ -1,6 +1,6 @@
 /**
- * One column of a batch as the buffers of an Arrow IPC record batch, after checking that its Data
- * objects hold what they claim: Arrow itself pads and slices silently. Knows nothing of files.
+ * Encodes one column as the buffers of an Arrow IPC record batch. Checks first that its Data
+ * objects hold what they claim, because apache-arrow pads and slices bad ones silently.
  */
 import {
   bitmapBytes,

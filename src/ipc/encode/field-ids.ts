@@ -1,7 +1,7 @@
 /**
- * Stable field ids as fragments carry them: in the metadata of each field, nested ones too, so
- * that a file tells on its own which columns it holds. Lists of ids are depth first; the fields
- * inside a dictionary's values have none.
+ * Writes stable field ids into the metadata of fields, nested ones too, and reads them back, so
+ * that a fragment tells which columns it holds. Lists of ids are depth first; fields inside a
+ * dictionary's values have no ids.
  */
 import { changeField, childFields, type Field, mapType, Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 /**
- * Writes Arrow IPC: columns as buffers, schemas and batches as messages, messages as a stream.
+ * Encodes Arrow IPC: columns into buffers, schemas and batches into messages, messages into streams
+ * and files.
  */
 
 export { ALIGNMENT, aligned } from './alignment.ts';

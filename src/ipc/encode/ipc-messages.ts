@@ -1,7 +1,7 @@
 /**
- * The flatbuffers of an Arrow IPC file, written and read by hand: record batch and dictionary
- * messages and the footer have a fixed shape, and the general writer costs most of the time of a
- * small fragment. Schemas go through apache-arrow. Knows nothing of columns.
+ * Writes the flatbuffers of Arrow IPC by hand: record batch messages, dictionary messages, the
+ * footer. apache-arrow's general writer would take most of the time of a small fragment; it is used
+ * for schema messages only.
  */
 import { Message, MessageHeader, type Schema } from '../../arrow/index.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Record batches as Arrow IPC bytes for others: streams and files, uncompressed, one batch at a
- * time. Fragments have an encoder of their own, which adds layout and statistics; does no I/O.
+ * Encodes record batches as an Arrow IPC stream or file for other programs, uncompressed, one batch
+ * at a time as they are pulled. The catalog's own files are written by
+ * format/fragment/fragment-encoder.ts.
  */
 import {
   columnsOf,

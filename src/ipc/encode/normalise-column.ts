@@ -1,6 +1,6 @@
 /**
- * Columns from outside as the rest of the engine relies on them: nulls that are counted, values in
- * the array class of their type. Knows nothing of how they are written.
+ * Normalises a column from outside: an exact null count, and values in the array class of its type,
+ * as statistics and encoders require.
  */
 import {
   bitmapBytes,

@@ -1,4 +1,7 @@
-/** Offsets of a slice, made to begin at 0 and checked on the way. Hot: every text written is here. */
+/**
+ * Rebases the offsets of a sliced column to begin at 0, and checks that they ascend. A hot loop:
+ * every text written passes through it.
+ */
 import type { Offsets } from '../../arrow/index.ts';
 
 /**

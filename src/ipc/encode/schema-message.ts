@@ -1,7 +1,7 @@
 /**
- * The schema of a fragment as its file holds it: prepared for writing, and read back through a
- * small cache, since thousands of fragments of a table share one. Schema bytes are checked before
- * they are parsed: the parser trusts the lengths it finds and would loop for minutes on a bad one.
+ * Encodes the schema at the head of a file, and decodes it through a small cache, because thousands
+ * of fragments share one schema. `checkSchemaMessage` validates the bytes first: apache-arrow's
+ * parser trusts lengths and would loop for minutes on bad ones.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,7 +1,7 @@
 /**
- * Columns of views, which point into shared buffers: checking where they point, and leaving out of
- * the buffers what no view needs. A view has 16 bytes: its length, then the text itself up to 12
- * bytes, or else its first four, the number of a buffer and the position there.
+ * Checks where the views of Utf8View and BinaryView columns point, and compacts their buffers to
+ * the bytes that valid rows use. A view has 16 bytes: its length, then the text itself up to 12
+ * bytes, or its first four, the number of a buffer and the position there.
  */
 import { type Data, getBit } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Exact amounts of bytes out of chunks of any size, pulled only as they are needed. Holds no more
- * than what was asked for and the rest of one chunk; knows nothing of Arrow.
+ * Takes exact amounts of bytes out of an async stream of chunks. Pulls chunks only as needed, and
+ * holds no more than the amount asked for and the rest of one chunk.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';
@@ -82,7 +82,7 @@ export class ByteSource {
     return bytes;
   }
 
-  /** Tells the source that no more is wanted. */
+  /** Ends the source early. */
   async close(): Promise<void> {
     this.#held?.set(0);
     if (this.#ended) return;

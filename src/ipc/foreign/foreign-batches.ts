@@ -1,6 +1,6 @@
 /**
- * Record batches out of messages and their bodies, with the dictionaries they need. Holds what a
- * stream or file has said so far; knows nothing of where messages come from.
+ * Decodes the record batches of a foreign stream or file message by message, and keeps the
+ * dictionaries they refer to. foreign-ipc.ts and foreign-file.ts supply the messages.
  */
 import {
   concatData,

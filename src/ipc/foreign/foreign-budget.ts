@@ -1,6 +1,6 @@
 /**
- * How many values and bytes the messages of one stream may stand for beyond the bytes they have:
- * nulls that take none, list views that share their values, runs of one value.
+ * Bounds the values and bytes that foreign messages may expand to beyond the bytes they have: nulls
+ * of the null type, list views that share values, long runs of one value.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The buffers of a message's body from outside: cut out after their bounds are checked, and
- * decompressed where they are compressed. No buffer is allocated before its size is checked.
+ * Cuts the buffers out of the body of a foreign message and decompresses them. Bounds are checked
+ * before bytes are read, sizes before memory is allocated.
  */
 
 import { NO_BYTES } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The columns of a record batch or dictionary from outside: Data objects around its buffers, after
- * checking that nodes, buffers and values fit the schema and each other.
+ * Builds the columns of a foreign record batch or dictionary as Data objects around its buffers,
+ * after checking that nodes, buffers and values fit the schema and each other.
  */
 import {
   bitmapBytes,

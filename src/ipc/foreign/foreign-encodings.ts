@@ -1,7 +1,7 @@
 /**
- * Columns from outside whose rows point at their values, list views and runs, as columns that hold
- * the values one after another. Rows may share values, so that few bytes can stand for many: the
- * bytes of the result are claimed before it is made.
+ * Expands foreign list views and run-end-encoded columns into plain lists and values. Rows may
+ * share values, so that few bytes can stand for many: the size of the result is claimed from the
+ * budget before it is made.
  */
 import {
   byteWidth,
@@ -76,7 +76,7 @@ export interface ListViews {
   readonly start: number | undefined;
 }
 
-/** What the offsets and sizes of a column say; those of nulls may be anything. */
+/** Checks the offsets and sizes of list views; those of null rows may be anything. */
 export function lookAtViews(
   offsets: Offsets,
   sizes: Offsets,

@@ -1,6 +1,6 @@
 /**
- * Arrow IPC files from outside, in memory or read by ranges: the footer says where messages lie, and
- * is not believed. What stands between messages is the writer's matter, as long as it is no message.
+ * Opens foreign Arrow IPC files, in memory or read by ranges. The footer's blocks must lie within
+ * the file without overlapping, and a batch in the file that the footer does not list is refused.
  */
 import {
   apart,

@@ -1,7 +1,10 @@
 /**
- * Arrow IPC bytes from outside, a stream or a file, as record batches. Nothing in them is trusted:
- * they are decoded here and not by apache-arrow, whose parser loops for minutes on some flipped
- * bits and returns wrong rows on others. Does no I/O but pulling the bytes it is given.
+ * Opens Arrow IPC bytes from outside, a stream or a file, as record batches: `openArrowBody` for
+ * bodies, `openArrowFile` for files read by ranges.
+ *
+ * Bytes are untrusted and decoded in this folder, not by apache-arrow, whose parser loops for
+ * minutes on some damaged inputs and returns wrong rows for others. Size, memory and expansion are
+ * bounded by options.
  */
 import {
   type ArrowBody,

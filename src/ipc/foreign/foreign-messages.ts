@@ -1,6 +1,6 @@
 /**
- * The messages of an Arrow stream or file from outside and the footer of a file, out of their
- * flatbuffers. Knows nothing of the values in the bodies.
+ * Parses the message headers and the file footer of foreign Arrow data out of their flatbuffers,
+ * and makes the errors `invalid` and `tooLarge`. Bodies are decoded by foreign-columns.ts.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Values of columns from outside that lie under a null struct or list, or in no list at all: they
- * may be anything, as those that are null themselves. Where one is unfit it becomes a null.
+ * Checks values of foreign columns that lie under a null struct or list, or in no list at all: the
+ * format allows any bytes there, so an unfit one becomes a null instead of an error.
  */
 import {
   bitmapBytes,

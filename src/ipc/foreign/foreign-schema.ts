@@ -1,6 +1,7 @@
 /**
- * The schema of an Arrow stream or file from outside, out of its flatbuffer. Owns the checks on
- * types; knows nothing of batches.
+ * Parses the schema of a foreign Arrow stream or file out of its flatbuffer, and validates its
+ * types. Types that apache-arrow lacks (list views, run ends) are mapped to ones with the same
+ * values.
  */
 import {
   Binary,

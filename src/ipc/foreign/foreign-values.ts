@@ -1,6 +1,7 @@
 /**
- * Whether the buffers of a column from outside fit each other: what would make a later reader
- * throw, read astray or give wrong text. Each check costs time in proportion to the buffers.
+ * Validates the buffers of a foreign column against each other: offsets, UTF-8, views, dictionary
+ * indices, union children. Refuses what would make a later reader throw or return wrong values;
+ * costs time in proportion to the buffers.
  */
 import { isUtf8 } from 'node:buffer';
 import { getBit, type Offsets } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads Arrow IPC files and streams that any program wrote. Every offset, length and count is checked
- * before it is used.
+ * Reads Arrow IPC files and streams of any writer. Every offset, length and count is checked before
+ * it is used.
  */
 
 export type { FileBytes } from './foreign-file.ts';

@@ -1,7 +1,7 @@
 /**
- * Record batches and dictionaries in a file from outside that its footer does not list: rows that
- * would be lost in silence. Looks for messages where the file's blocks are not; what else stands
- * there (padding, a schema, an older footer, parts of other formats) is free to do so.
+ * Finds record batches and dictionaries in a foreign file that its footer does not list: rows that
+ * would be lost silently. Searches the gaps between the listed blocks; anything else found there is
+ * accepted.
  */
 import { setImmediate } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-/** Models of the operations that change a table's schema or its metadata. */
+/** JSON models of the operations that change a table's columns or its schema metadata. */
 
 import { request, response } from './common.ts';
 import {

@@ -1,4 +1,7 @@
-/** What every request and response may carry. Knows no operation. */
+/**
+ * JSON models of what every request and response may carry (identity, context), and helpers that
+ * build request and response models with them.
+ */
 import {
   type AnySchema,
   count,

@@ -1,7 +1,4 @@
-/**
- * Models of what goes beyond the protocol. Their types are the interfaces of ../extensions.ts,
- * which say what the members mean.
- */
+/** JSON models of the operations beyond the protocol. ../extensions.ts documents the members. */
 
 import { request, response } from './common.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Every model of the protocol by its name: the JSON Schema as a value, the TypeScript type beside
- * it. Members are exactly the wire's. What an operation does with them is not known here.
+ * Collects every model of the protocol by name (`MODELS`): the JSON Schema as a value, the
+ * TypeScript type beside it. Members are exactly those of the wire.
  */
 import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';

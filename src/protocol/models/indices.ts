@@ -1,4 +1,4 @@
-/** Models of the index operations. */
+/** JSON models of the index operations. */
 
 import { request, response } from './common.ts';
 import {

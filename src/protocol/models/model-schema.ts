@@ -1,6 +1,6 @@
 /**
- * Constructors of the models' JSON Schemas. Each carries the TypeScript type of the values that it
- * describes, which `Static` gives; the type is a type only and costs nothing at run time.
+ * Builds the JSON Schemas of the models (`object`, `array`, `nullable`, ...), each with the
+ * TypeScript type of its values, which `Static` extracts at no cost at run time.
  */
 
 declare const TYPE: unique symbol;

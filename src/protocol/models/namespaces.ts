@@ -1,4 +1,4 @@
-/** Models of the namespace operations. */
+/** JSON models of the namespace operations. */
 
 import { request, response } from './common.ts';
 import { array, count, map, type Static, string } from './model-schema.ts';

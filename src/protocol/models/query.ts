@@ -1,4 +1,4 @@
-/** Models of a query, its plans, and its full-text part. */
+/** JSON models of queries, query plans and full-text search. */
 
 import { request, response } from './common.ts';
 import {

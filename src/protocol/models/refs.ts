@@ -1,4 +1,7 @@
-/** Models of the tag and branch operations. Members of their contents are camelCase on the wire. */
+/**
+ * JSON models of the tag and branch operations. The members of tag and branch contents are
+ * camelCase on the wire.
+ */
 
 import { request, response } from './common.ts';
 import { array, count, map, object, ref, type Static, string } from './model-schema.ts';

@@ -1,4 +1,4 @@
-/** Models of the operations that write or count rows. */
+/** JSON models of the operations that count, insert, merge, update and delete rows. */
 
 import { request, response } from './common.ts';
 import { array, boolean, count, map, name, type Static, string, union } from './model-schema.ts';

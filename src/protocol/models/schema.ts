@@ -1,4 +1,4 @@
-/** The JSON form of an Arrow schema. Which type names exist is not known here. */
+/** JSON models of an Arrow schema. Type names are checked by types/type-parser.ts. */
 import { array, boolean, count, map, object, ref, type SchemaOf, string } from './model-schema.ts';
 
 export interface JsonArrowDataType {

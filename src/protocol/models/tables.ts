@@ -1,4 +1,4 @@
-/** Models of the operations on a table as a catalog entry, and of its statistics. */
+/** JSON models of the operations on a table as a catalog entry, and of table statistics. */
 
 import { request, response } from './common.ts';
 import { array, boolean, count, map, object, ref, type Static, string } from './model-schema.ts';

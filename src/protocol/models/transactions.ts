@@ -1,4 +1,4 @@
-/** Models of the transaction operations. */
+/** JSON models of the transaction operations. */
 
 import { request, response } from './common.ts';
 import { array, map, object, ref, type Static, string } from './model-schema.ts';

@@ -1,4 +1,4 @@
-/** Models of the operations on a table's versions. */
+/** JSON models of the operations on table versions and of commits of several tables. */
 
 import { request, response } from './common.ts';
 import {

@@ -1,4 +1,4 @@
-/** Models of the materialized view operations. */
+/** JSON models of the materialized view operations. */
 
 import { request, response } from './common.ts';
 import {

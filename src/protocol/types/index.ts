@@ -1,5 +1,6 @@
 /**
- * Arrow schemas as the protocol writes them in JSON, and the names of Arrow types in both directions.
+ * Reads and writes Arrow schemas in the protocol's JSON form, with Arrow's and Lance's names of
+ * types.
  */
 
 export {

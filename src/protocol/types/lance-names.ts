@@ -1,6 +1,6 @@
 /**
- * The names that Lance gives to Arrow types, for clients of its protocol. Only writes them:
- * type-parser.ts reads both vocabularies.
+ * Writes the names that Lance gives to Arrow types, for clients of its protocol. type-parser.ts
+ * reads both vocabularies.
  */
 import { DataType, Precision, type Refuse, Type, typeName } from '../../arrow/index.ts';
 

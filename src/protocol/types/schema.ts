@@ -1,7 +1,7 @@
 /**
- * JSON Arrow schema <-> Arrow schema, lossless both ways for every type. Owns the shape and its
- * validation; the names of types are type-names.ts's
- * and type-parser.ts's. Performs no I/O.
+ * Converts Arrow schemas, fields and types to the protocol's JSON and back, lossless for every
+ * type, and validates JSON from outside. The names of types are written by arrow/type-names.ts and
+ * lance-names.ts and read by type-parser.ts.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

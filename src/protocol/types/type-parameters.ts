@@ -1,6 +1,6 @@
 /**
- * Types whose names carry parameters and that hold no other types: times, decimals, binaries of one
- * size; and the reading of parameters that all names share.
+ * Parses type names that carry parameters but no child fields: times, timestamps, durations,
+ * intervals, decimals, fixed-size binaries. Holds the parameter checks that type-parser.ts shares.
  */
 import {
   checkDecimal,

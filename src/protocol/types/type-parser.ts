@@ -1,6 +1,6 @@
 /**
- * Types out of their names, Arrow's and Lance's. Owns the grammar of a name; knows nothing of the
- * JSON around it, which schema.ts walks.
+ * Parses a type name, Arrow's or Lance's, with its child fields and length, into an Arrow type.
+ * schema.ts walks the JSON around the names.
  */
 import {
   Binary,

@@ -1,8 +1,9 @@
 /**
- * Whole objects under their names: exclusive create, replace, removal, and the unsynced hint.
+ * Writes, replaces, renames and removes whole objects: exclusive create (`putIfAbsent`), replace
+ * (`put`), and the unsynced `putHint`.
  *
- * The order of the steps is the guarantee: contents on disk, then the name, then the name on
- * disk. An error before the name leaves nothing; one behind it is an unknown outcome.
+ * The order of steps is the guarantee: contents on disk, then the name, then the name on disk. An
+ * error before the name leaves nothing; an error after it is an unknown outcome.
  */
 import { TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';
@@ -64,7 +65,7 @@ export async function put(
   if (disk.full) await confirm(disk, path, folder, via);
 }
 
-/** The target is nobody else's: it is not looked for before the rename. */
+/** Does not look for an object at the target first: callers use names that no other process takes. */
 export async function renameFile(disk: Disk, from: string, to: string): Promise<boolean> {
   const source = absolutePath(disk, from);
   const target = absolutePath(disk, to);
@@ -87,7 +88,7 @@ export async function renameFile(disk: Disk, from: string, to: string): Promise<
   return true;
 }
 
-/** False when there is nothing to remove. By way of a folder, it is done once it lies in there. */
+/** Removes an object; false when there is none. With `via`, it is first renamed into that folder. */
 export function remove(disk: Disk, path: string, via: string | undefined): boolean {
   const absolute = absolutePath(disk, path);
   const folder = parentOf(path);
@@ -192,8 +193,8 @@ function link(
     disk.fs.linkSync(temporary, absolute);
     return true;
   } catch (error) {
-    // A network file system may lose the answer to a link that it made. Nobody else knows the
-    // temporary name, so a second link to it can only be ours.
+    // A network file system may lose the answer to a successful link. Only this call knows the
+    // temporary name, so a second link to it is the one made here.
     if (linkCount(disk, temporary) === 2) return true;
     if (errnoOf(error) === 'EEXIST') return false;
     throw failure(error, 'publish', path, folder);

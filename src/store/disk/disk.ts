@@ -1,7 +1,6 @@
 /**
- * What the parts of the file store share: the file system, the canonical root, the mode.
- *
- * Values only; every call on the file system is in the siblings.
+ * Defines `Disk`, the values that the functions of this folder share: file system, canonical root,
+ * durability mode. Makes no file system call.
  */
 import type { Env } from '../../env.ts';
 import type { FileSystem, OpenFlags } from './file-system.ts';

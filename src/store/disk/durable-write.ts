@@ -1,8 +1,9 @@
 /**
- * Bytes to a descriptor, all of them, and descriptors to the disk.
+ * Writes all bytes to a descriptor and flushes files and folders.
  *
- * Short writes are continued, counts are checked. Flushes always go through the thread pool: a
- * synchronous one would stop the whole process for as long as the disk takes.
+ * Short writes are continued and counts are checked. Flushes go through the thread pool, because a
+ * synchronous one would block the process for as long as the disk takes; `flushFolderSync` is for
+ * the moment before a catalog is open.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,7 +1,6 @@
 /**
- * The part of node:fs that the store needs. node:fs and memfs both satisfy it as they are.
- *
- * Owns the shape and the flags; knows nothing of paths, roots or durability.
+ * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and memfs satisfy it.
+ * Checks a file system that a user hands in, and wraps its calls and flags.
  */
 
 import { DirspaceError } from '../../errors.ts';

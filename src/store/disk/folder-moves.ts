@@ -147,7 +147,7 @@ function refusal(error: unknown, from: string, to: string): 'taken' | 'missing' 
   }
 }
 
-/** False when the folder is not there, or holds anything: what another put there stays. */
+/** Removes an empty folder; false, with nothing changed, where it is missing or holds anything. */
 export function deleteEmptyFolder(disk: Disk, folder: string): boolean {
   const absolute = absolutePath(disk, folder);
   if (!enterFolder(disk, folder)) return false;

@@ -1,6 +1,6 @@
 /**
- * What one file system does for the store: durable writes, names that appear whole or not at all,
- * folder moves, and the errors of the system translated.
+ * Operations on one file system: durable writes, atomic names, folder moves, and system errors
+ * translated to typed ones.
  */
 
 export * as atomic from './atomic-put.ts';

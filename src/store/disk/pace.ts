@@ -1,6 +1,6 @@
 /**
- * Whether the file system answers at the speed of memory: large reads are tried at once, in pieces,
- * and go through the thread pool for a while after one took longer than a copy does.
+ * Decides whether large reads are tried synchronously: yes while a piece of 1 MiB takes no longer
+ * than a copy in memory; after a slow one, the next 64 reads go through the thread pool.
  */
 
 /** The piece that is timed. */

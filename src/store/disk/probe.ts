@@ -1,7 +1,6 @@
 /**
- * Finds out what the file system under a root can do, by trying.
- *
- * Reports facts; whether to refuse a root without hard links is the caller's decision.
+ * Probes what the file system under a root can do: exclusive hard links, and whether names fold
+ * case. The caller decides whether to refuse a root without hard links.
  */
 import { PRIVATE_FOLDER, TEMPORARY_PREFIX } from '../../paths.ts';
 import type { Disk } from './disk.ts';

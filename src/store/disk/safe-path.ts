@@ -1,8 +1,8 @@
 /**
- * Relative paths -> absolute ones below the root, and the guard against links on the way.
+ * Resolves relative paths below the root and refuses symbolic links on the way.
  *
- * The guard is as good as plain Node allows: a hostile process that swaps folders for links
- * between check and use, in the same root and as the same user, is out of scope.
+ * The guard is as good as Node allows: a hostile process of the same user that swaps folders for
+ * links between check and use is out of scope.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';

@@ -1,7 +1,6 @@
 /**
- * Failed file system calls -> typed errors that name the path below the root, never the root.
- *
- * Knows errno names only; what a missing folder means to a table is the caller's to say.
+ * Translates failed file system calls into typed errors that name the path below the root, never
+ * the root itself. What a missing folder means to a table is decided by the caller.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

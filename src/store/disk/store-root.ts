@@ -1,4 +1,4 @@
-/** The folder that a store is in: found, or made, when the store is opened. */
+/** Finds the folder of a store when it is opened, and creates it where that is allowed. */
 import { dirname, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';
 import { flushFolderSync } from './durable-write.ts';

@@ -1,8 +1,8 @@
 /**
- * Restores what POSIX refuses and in-memory file systems allow.
+ * Wraps an in-memory file system so that it refuses what POSIX refuses.
  *
- * memfs renames over non-empty folders, into a folder's own child and across kinds, links
- * folders, and takes names of any length. The engine's safety rests on these refusals.
+ * memfs renames over non-empty folders, into a folder's own child and across kinds, links folders,
+ * and takes names of any length. The engine's safety rests on these refusals.
  */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';
