@@ -1,8 +1,9 @@
-/** What the methods of a connection take and answer. Types, and the reading of overloads. */
+/** What the methods of a connection take and answer, and how overloads and options are read. */
 import { DirspaceError } from '../errors.ts';
-import { type CallOptions, CREATE_MODES, parseMode } from '../protocol/index.ts';
+import { type CallOptions, CREATE_MODES, parseMode, type TrashItem } from '../protocol/index.ts';
 import type { DataInput, SchemaInput, VectorColumns } from './convert/index.ts';
-import { pathOf } from './handles/index.ts';
+import { defined, pathOf } from './handles/index.ts';
+import type { VersionSelection } from './table/index.ts';
 
 type Strings = Readonly<Record<string, string>>;
 
@@ -120,6 +121,9 @@ export interface RenameTableOptions extends CallOptions {
   readonly newNamespacePath?: readonly string[];
 }
 
+/** The version to open; the newest one of the main branch if absent. */
+export type OpenTableOptions = VersionSelection & CallOptions;
+
 /** What has to be there. */
 export interface TableExistsOptions extends CallOptions {
   /** A version of the main branch that must be there too. */
@@ -207,3 +211,24 @@ export function checkedChanges(changes: NamespacePropertyChanges): NamespaceProp
     `Changes of a namespace are an object with "properties" to set, and "removals" that names those to remove${found}.`,
   );
 }
+
+/** What is no object of strings is left for the catalog to refuse. */
+export const copy = (strings: Strings | undefined): Record<string, string> | undefined =>
+  typeof strings === 'object' && !Array.isArray(strings) ? { ...strings } : strings;
+
+/** The members of a request for one page. */
+export const page = ({ limit, pageToken }: PageOptions): { limit?: number; page_token?: string } =>
+  defined({ limit, page_token: pageToken });
+
+/** The member of a request that leaves out tables without data. */
+export const declared = ({ includeDeclared }: ListTablesOptions): { include_declared?: boolean } =>
+  defined({ include_declared: includeDeclared });
+
+export const trashedItem = (entry: TrashItem): TrashedItem =>
+  defined({
+    trashId: entry.trash_id,
+    kind: entry.kind,
+    path: entry.id,
+    droppedAt: entry.dropped_at === undefined ? undefined : new Date(entry.dropped_at),
+    tables: entry.tables,
+  });

@@ -1,32 +1,55 @@
 /**
- * A catalog as its users see it: the tables, by name. Everything goes through the operations of the
- * protocol, so it is the same on every catalog.
+ * A catalog as its users see it. Every method is made of operations of the protocol, so it does the
+ * same on every catalog.
  */
+import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import {
+  type AlterTransactionAction,
+  type AlterTransactionResponse,
   type CallOptions,
+  type CatalogWatch,
   type DeclareTableResponse,
   type DeregisterTableResponse,
+  type DescribeNamespaceResponse,
   type DescribeTableRequest,
   type DescribeTableResponse,
+  type DescribeTransactionResponse,
+  parseId,
   type RegisterTableResponse,
   type UndropTableResponse,
   unsupported,
 } from '../protocol/index.ts';
-import { CatalogHandle } from './catalog-handle.ts';
 import {
+  type CreateNamespaceOptions,
+  type CreateNamespaceResult,
   type CreateTableArguments,
   type CreateTableOptions,
+  checkedChanges,
+  copy,
   createMode,
   type DeclareTableOptions,
+  type DropNamespaceOptions,
+  type DropNamespaceResult,
+  declared,
+  type ListNamespacesResult,
   type ListTablesOptions,
   type ListTablesResult,
+  type NamespacePropertyChanges,
+  type OpenTableOptions,
+  type PageOptions,
+  type PurgeTrashOptions,
+  type PurgeTrashResult,
+  page,
   pathAndOptions,
   type RegisterTableOptions,
   type RenameTableOptions,
   type TableExistsOptions,
   type TableNamesOptions,
+  type TrashedItem,
+  trashedItem,
   type UndropTableOptions,
+  type WatchOptions,
 } from './connection-options.ts';
 import {
   type AnyRow,
@@ -35,26 +58,125 @@ import {
   toRecordBatchStream,
 } from './convert/index.ts';
 import {
+  type Catalog,
   CONNECTION_OPTIONS,
   CREATE_OPTIONS,
   checkChangeOptions,
   checkOptionNames,
   DESCRIBE_MEMBERS,
   defined,
+  type Home,
+  isThere,
+  Lifetime,
   OPEN_OPTIONS,
   pages,
   pathOf,
   refuseEmbeddings,
   tableId,
 } from './handles/index.ts';
-import { copy, isThere, page } from './requests.ts';
-import { Table, type VersionSelection } from './table/index.ts';
+import { Table, timeOf } from './table/index.ts';
 
-/** The version to open; the newest one of the main branch if absent. */
-export type OpenTableOptions = VersionSelection & CallOptions;
+/** An open catalog: namespaces, tables by name, the trash, transactions and watching. */
+export class Connection implements AsyncDisposable {
+  /** The bare protocol. It ends with the connection. */
+  readonly namespace: Catalog;
+  readonly #home: Home;
+  readonly #label: string;
+  #closing: Promise<void> | undefined;
 
-/** Namespaces, transactions and watching are said at `CatalogHandle`. */
-export class Connection extends CatalogHandle {
+  /** `connect` and `connectNamespace` make connections. */
+  constructor(namespace: Catalog, options: { readonly label?: string; readonly env?: Env } = {}) {
+    this.namespace = namespace;
+    this.#label = options.label ?? 'custom';
+    const lifetime = new Lifetime(() => 'The connection');
+    this.#home = { catalog: namespace, lifetime, env: options.env ?? systemEnv };
+  }
+
+  isOpen(): boolean {
+    return this.#home.lifetime.isOpen;
+  }
+
+  /** Ends the handles of its tables too. What is called after it throws Closed. */
+  close(): Promise<void> {
+    this.#home.lifetime.end();
+    this.#closing ??= this.namespace.close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** One line for people. */
+  display(): string {
+    return `Connection(${this.#label})`;
+  }
+
+  async createNamespace(
+    path: readonly string[],
+    options: CreateNamespaceOptions = {},
+  ): Promise<CreateNamespaceResult> {
+    checkChangeOptions(options, CONNECTION_OPTIONS.createNamespace);
+    const { mode, properties } = options;
+    const request = defined({ id: this.#path(path, options), mode, properties: copy(properties) });
+    const answer = await this.namespace.createNamespace(request, options);
+    return defined({ properties: answer.properties, transactionId: answer.transaction_id });
+  }
+
+  async listNamespaces(options?: PageOptions): Promise<ListNamespacesResult>;
+  async listNamespaces(
+    path?: readonly string[],
+    options?: PageOptions,
+  ): Promise<ListNamespacesResult>;
+  async listNamespaces(
+    pathOrOptions?: readonly string[] | PageOptions,
+    given?: PageOptions,
+  ): Promise<ListNamespacesResult> {
+    const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.page);
+    const answer = await this.namespace.listNamespaces({ id, ...page(options) }, options);
+    return defined({ namespaces: answer.namespaces, pageToken: answer.page_token });
+  }
+
+  async describeNamespace(
+    path: readonly string[],
+    options?: CallOptions,
+  ): Promise<DescribeNamespaceResponse> {
+    return this.namespace.describeNamespace({ id: this.#path(path, options) }, options);
+  }
+
+  async namespaceExists(path: readonly string[], options?: CallOptions): Promise<boolean> {
+    const id = this.#path(path, options);
+    return isThere(this.namespace.namespaceExists({ id }, options), 'NamespaceNotFound');
+  }
+
+  async dropNamespace(
+    path: readonly string[],
+    options: DropNamespaceOptions = {},
+  ): Promise<DropNamespaceResult> {
+    checkChangeOptions(options, CONNECTION_OPTIONS.dropNamespace);
+    const { mode, behavior } = options;
+    const request = defined({ id: this.#path(path, options), mode, behavior });
+    const answer = await this.namespace.dropNamespace(request, options);
+    return defined({ properties: answer.properties, transactionId: answer.transaction_id });
+  }
+
+  /** Sets and removes single properties and answers what they are then. */
+  async updateNamespaceProperties(
+    path: readonly string[],
+    changes: NamespacePropertyChanges,
+    options?: CallOptions,
+  ): Promise<Readonly<Record<string, string>>> {
+    const id = this.#path(path, options);
+    checkChangeOptions(options);
+    const { namespace } = this;
+    if (namespace.updateNamespaceProperties === undefined) {
+      throw unsupported('UpdateNamespaceProperties');
+    }
+    const { properties, removals } = checkedChanges(changes);
+    const request = defined({ id, properties, removals });
+    return (await namespace.updateNamespaceProperties(request, options)).properties;
+  }
+
   /** All names of a namespace's tables, sorted; see `listTables` for pages. */
   async tableNames(options?: TableNamesOptions): Promise<string[]>;
   async tableNames(path?: readonly string[], options?: TableNamesOptions): Promise<string[]>;
@@ -62,7 +184,7 @@ export class Connection extends CatalogHandle {
     pathOrOptions?: readonly string[] | TableNamesOptions,
     given?: TableNamesOptions,
   ): Promise<string[]> {
-    const [id, options] = this.enter(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
+    const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
     const { startAfter, limit = Infinity } = options;
     const names: string[] = [];
     if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
@@ -90,7 +212,7 @@ export class Connection extends CatalogHandle {
     pathOrOptions?: readonly string[] | ListTablesOptions,
     given?: ListTablesOptions,
   ): Promise<ListTablesResult> {
-    const [id, options] = this.enter(pathOrOptions, given, CONNECTION_OPTIONS.listTables);
+    const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.listTables);
     const request = { id, ...page(options), ...declared(options) };
     const answer = await this.namespace.listTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -98,7 +220,7 @@ export class Connection extends CatalogHandle {
 
   /** Tables of all namespaces by their string ids, such as `prod$search$user`. */
   async listAllTables(options: ListTablesOptions = {}): Promise<ListTablesResult> {
-    this.home.lifetime.enter(options);
+    this.#home.lifetime.enter(options);
     checkOptionNames(options, CONNECTION_OPTIONS.listTables);
     const request = { ...page(options), ...declared(options) };
     const answer = await this.namespace.listAllTables(request, options);
@@ -165,7 +287,7 @@ export class Connection extends CatalogHandle {
     options: OpenTableOptions = {},
   ): Promise<Table<RowType>> {
     checkOptionNames(options, OPEN_OPTIONS);
-    return Table.open<RowType>(this.home, { id: tableId(name, namespacePath) }, options, options);
+    return Table.open<RowType>(this.#home, { id: tableId(name, namespacePath) }, options, options);
   }
 
   /** Whether the table is there, and its version where one is given. */
@@ -283,8 +405,61 @@ export class Connection extends CatalogHandle {
     await this.namespace.renameTable(request, options);
   }
 
+  /** What was dropped at or below a namespace and can be brought back, newest drop first. */
+  async listTrash(path: readonly string[] = [], options?: CallOptions): Promise<TrashedItem[]> {
+    const id = this.#path(path, options);
+    checkOptionNames(options, CONNECTION_OPTIONS.listTrash);
+    if (this.namespace.listTrash === undefined) throw unsupported('ListTrash');
+    const { entries } = await this.namespace.listTrash({ id }, options);
+    return entries.map(trashedItem);
+  }
+
+  /** Removes for good what was dropped: all of it, or what was dropped before a time. */
+  async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
+    this.#home.lifetime.enter(options);
+    checkChangeOptions(options, CONNECTION_OPTIONS.purgeTrash);
+    const { olderThan, dryRun } = options;
+    if (this.namespace.purgeTrash === undefined) throw unsupported('PurgeTrash');
+    const age = olderThan === undefined ? 0 : this.#home.env.now() - timeOf(olderThan, 'olderThan');
+    const request = defined({ older_than_millis: Math.max(0, Math.floor(age)), dry_run: dryRun });
+    const { removed, dry_run } = await this.namespace.purgeTrash(request, options);
+    return { removed, dryRun: dry_run };
+  }
+
+  /**
+   * Events from now on, until the signal or the end of the connection ends them. Waiting for one does
+   * not keep the process alive.
+   */
+  watch(options: WatchOptions = {}): CatalogWatch {
+    checkOptionNames(options, CONNECTION_OPTIONS.watch);
+    const { path, signal } = options;
+    this.#home.lifetime.enter(options);
+    if (this.namespace.watch === undefined) throw unsupported('Watch');
+    const id = path && pathOf(path, 'path');
+    return this.namespace.watch(defined({ id }), defined({ signal }));
+  }
+
+  /** The transaction of a commit, by the id that the commit answered. */
+  async describeTransaction(
+    id: string | readonly string[],
+    options?: CallOptions,
+  ): Promise<DescribeTransactionResponse> {
+    const path = this.#transaction(id, options);
+    return this.namespace.describeTransaction({ id: path }, options);
+  }
+
+  async alterTransaction(
+    id: string | readonly string[],
+    actions: readonly AlterTransactionAction[],
+    options?: CallOptions,
+  ): Promise<AlterTransactionResponse> {
+    const path = this.#transaction(id, options);
+    checkChangeOptions(options);
+    return this.namespace.alterTransaction({ id: path, actions: actions.slice() }, options);
+  }
+
   async #createTable(id: string[], data: DataInput, options: CreateTableOptions): Promise<Table> {
-    this.home.lifetime.enter(options);
+    this.#home.lifetime.enter(options);
     checkChangeOptions(options, CREATE_OPTIONS);
     refuseEmbeddings(options);
     const { schema, vectorColumns, signal, properties, storageOptions } = options;
@@ -296,14 +471,32 @@ export class Connection extends CatalogHandle {
       storage_options: copy(storageOptions),
     });
     const { incarnation } = await this.namespace.createTable(request, rows, options);
-    return new Table(this.home, defined({ id, incarnation }));
+    return new Table(this.#home, defined({ id, incarnation }));
   }
 
   #table(name: string, path?: readonly string[], options?: CallOptions): string[] {
-    this.home.lifetime.enter(options);
+    this.#home.lifetime.enter(options);
     return tableId(name, path);
   }
-}
 
-const declared = ({ includeDeclared }: ListTablesOptions): { include_declared?: boolean } =>
-  defined({ include_declared: includeDeclared });
+  #enter<Options extends CallOptions>(
+    pathOrOptions: readonly string[] | Options | undefined,
+    given: Options | undefined,
+    known: readonly string[],
+  ): [string[], Options] {
+    const [path, options] = pathAndOptions(pathOrOptions, given);
+    checkOptionNames(options, known);
+    this.#home.lifetime.enter(options);
+    return [path, options];
+  }
+
+  #path(path: readonly string[], options?: CallOptions): string[] {
+    this.#home.lifetime.enter(options);
+    return pathOf(path, 'path');
+  }
+
+  #transaction(id: string | readonly string[], options?: CallOptions): string[] {
+    this.#home.lifetime.enter(options);
+    return typeof id === 'string' ? parseId(id) : pathOf(id, 'id');
+  }
+}

@@ -1,7 +1,7 @@
 /** `connect` and `Connection`: the face that programs use. */
 
 export { connect, connectNamespace } from './connect.ts';
-export { Connection, type OpenTableOptions } from './connection.ts';
+export { Connection } from './connection.ts';
 export type {
   CreateNamespaceOptions,
   CreateNamespaceResult,
@@ -14,6 +14,7 @@ export type {
   ListTablesOptions,
   ListTablesResult,
   NamespacePropertyChanges,
+  OpenTableOptions,
   PageOptions,
   PurgeTrashOptions,
   PurgeTrashResult,

@@ -1,5 +1,5 @@
-/** Ways around what a catalog lacks. Knows no operation. */
-import { isDirspaceError } from '../../errors.ts';
+/** What to do where an operation failed in a way that is an answer: not there, not supported. */
+import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 
 /**
  * What `own` resolves to; what `otherwise` does where there is no `own`, or where it turns out that
@@ -14,6 +14,17 @@ export async function ownOr<Result>(
     return await own;
   } catch (error) {
     if (isDirspaceError(error, 'Unsupported')) return otherwise();
+    throw error;
+  }
+}
+
+/** Whether an exists operation resolves; failures of other kinds stay failures. */
+export async function isThere(answer: Promise<unknown>, ...missing: ErrorCode[]): Promise<boolean> {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    if (isDirspaceError(error, ...missing)) return false;
     throw error;
   }
 }

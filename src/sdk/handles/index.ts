@@ -4,7 +4,7 @@
 
 export type { ConnectOptions } from './connect-options.ts';
 export { type Defined, defined } from './defined.ts';
-export { ownOr } from './fall-back.ts';
+export { isThere, ownOr } from './fall-back.ts';
 export {
   type Catalog,
   implementationNames,

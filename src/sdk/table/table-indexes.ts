@@ -3,16 +3,14 @@
  * by name, and creating one rejects with Unsupported; a remote catalog may have them.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import {
-  type CallOptions,
-  type DescribeTableIndexStatsResponse,
-  type IndexContent,
-  unsupported,
+import type {
+  CallOptions,
+  DescribeTableIndexStatsResponse,
+  IndexContent,
 } from '../../protocol/index.ts';
-import type { AnyRow } from '../convert/index.ts';
 import { atVersion, type Defined, defined, onBranch, pages } from '../handles/index.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
-import { TableView } from './table-view.ts';
+import type { TablePosition } from './position.ts';
 
 /** How to create an index. */
 export interface IndexOptions extends CallOptions {
@@ -58,10 +56,17 @@ export interface IndexStatistics {
 
 const POLL_MS = 1000;
 
-export abstract class TableIndexes<RowType = AnyRow> extends TableView<RowType> {
+/** Reads, makes and drops the indexes of the table that a handle points at. */
+export class TableIndexes {
+  readonly #at: TablePosition;
+
+  constructor(at: TablePosition) {
+    this.#at = at;
+  }
+
   /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
-  async createIndex(column: string, options: IndexOptions = {}): Promise<void> {
-    const target = this.writable(options, INDEX_OPTIONS);
+  async create(column: string, options: IndexOptions = {}): Promise<void> {
+    const target = this.#at.writable(options, INDEX_OPTIONS);
     const { config, replace, train, waitTimeoutSeconds, signal, idempotencyKey, onContext } =
       options;
     const call: CallOptions = defined({ signal });
@@ -77,27 +82,27 @@ export abstract class TableIndexes<RowType = AnyRow> extends TableView<RowType> 
       );
     }
     const name = options.name ?? `${column}_idx`;
-    if (replace === false && (await this.listIndices(call)).some((index) => index.name === name)) {
+    if (replace === false && (await this.list(call)).some((index) => index.name === name)) {
       throw new DirspaceError(
         'TableIndexAlreadyExists',
-        `${this.display()} has an index ${JSON.stringify(name)}, and replace is false.`,
+        `${this.#at.display()} has an index ${JSON.stringify(name)}, and replace is false.`,
         { details: { id: target.id, index: name } },
       );
     }
-    const { parameters } = config ?? usualIndex(await this.schema(call), column);
+    const { parameters } = config ?? usualIndex(await this.#at.schema(call), column);
     const request = defined({ ...onBranch(target), column, ...parameters, name: options.name });
-    const { catalog } = this.home;
+    const { catalog } = this.#at.home;
     if (isScalar(parameters)) await catalog.createTableScalarIndex(request, own);
     else await catalog.createTableIndex(request, own);
-    if (waitTimeoutSeconds !== undefined) await this.waitForIndex([name], waitTimeoutSeconds, call);
+    if (waitTimeoutSeconds !== undefined) await this.waitFor([name], waitTimeoutSeconds, call);
   }
 
-  async listIndices(options: CallOptions = {}): Promise<IndexConfig[]> {
-    this.lifetime.enter(options);
-    const { catalog } = this.home;
+  async list(options: CallOptions = {}): Promise<IndexConfig[]> {
+    this.#at.lifetime.enter(options);
+    const { catalog } = this.#at.home;
     const found: IndexConfig[] = [];
     for await (const page of pages((token) =>
-      catalog.listTableIndices({ ...atVersion(this.target), ...token }, options),
+      catalog.listTableIndices({ ...atVersion(this.#at.target), ...token }, options),
     )) {
       found.push(...page.indexes.map(indexConfig));
     }
@@ -105,43 +110,43 @@ export abstract class TableIndexes<RowType = AnyRow> extends TableView<RowType> 
   }
 
   /** Undefined where there is no index of the name. */
-  async indexStats(name: string, options: CallOptions = {}): Promise<IndexStatistics | undefined> {
-    this.lifetime.enter(options);
-    const request = { ...atVersion(this.target), index_name: name };
+  async statistics(name: string, options: CallOptions = {}): Promise<IndexStatistics | undefined> {
+    this.#at.lifetime.enter(options);
+    const request = { ...atVersion(this.#at.target), index_name: name };
     try {
-      return indexStatistics(await this.home.catalog.describeTableIndexStats(request, options));
+      return indexStatistics(await this.#at.home.catalog.describeTableIndexStats(request, options));
     } catch (error) {
       if (isDirspaceError(error, 'TableIndexNotFound')) return undefined;
       throw error;
     }
   }
 
-  async dropIndex(name: string, options: CallOptions = {}): Promise<void> {
-    const request = { ...onBranch(this.writable(options)), index_name: name };
-    await this.home.catalog.dropTableIndex(request, options);
+  async drop(name: string, options: CallOptions = {}): Promise<void> {
+    const request = { ...onBranch(this.#at.writable(options)), index_name: name };
+    await this.#at.home.catalog.dropTableIndex(request, options);
   }
 
   /**
    * Resolves once all of these are there and cover every row.
    * @throws ServiceUnavailable when the time is up
    */
-  async waitForIndex(
+  async waitFor(
     indexNames: readonly string[],
     timeoutSeconds: number,
     options: CallOptions = {},
   ): Promise<void> {
-    this.lifetime.enter(options);
+    this.#at.lifetime.enter(options);
     if (typeof timeoutSeconds !== 'number' || !(timeoutSeconds >= 0)) {
       const message = `waitForIndex takes seconds >= 0 and was given ${String(timeoutSeconds)}.`;
       throw new DirspaceError('InvalidInput', message, { details: { member: 'timeoutSeconds' } });
     }
-    const { env } = this.home;
+    const { env } = this.#at.home;
     const end = env.now() + timeoutSeconds * 1000;
     let waiting = indexNames.slice();
     while (true) {
       const unready: string[] = [];
       for (const name of waiting) {
-        const stats = await this.indexStats(name, options);
+        const stats = await this.statistics(name, options);
         if (stats === undefined || stats.numUnindexedRows > 0) unready.push(name);
       }
       if (unready.length === 0) return;
@@ -151,17 +156,11 @@ export abstract class TableIndexes<RowType = AnyRow> extends TableView<RowType> 
         throw new DirspaceError(
           'ServiceUnavailable',
           `After ${timeoutSeconds} s these indexes do not cover all rows: ${waiting.join(', ')}.`,
-          { details: { id: this.newest.id, indexes: waiting } },
+          { details: { id: this.#at.newest.id, indexes: waiting } },
         );
       }
       await env.sleep(Math.min(left, POLL_MS), options.signal);
     }
-  }
-
-  /** The protocol of catalogs has no operation for it. @throws Unsupported */
-  async prewarmIndex(_name: string, options?: CallOptions): Promise<void> {
-    this.lifetime.enter(options);
-    throw unsupported('PrewarmTableIndex');
   }
 }
 

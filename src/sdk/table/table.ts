@@ -1,9 +1,10 @@
 /**
- * A handle on one table: on the newest version of a branch, or pinned to one version. Everything
- * goes through the operations of the protocol, so it is the same on every catalog.
+ * A handle on one table, at the newest version of a branch or pinned to one version (position.ts).
+ * Every method is made of operations of the protocol, so it does the same on every catalog.
  */
+import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { type CallOptions, unsupported } from '../../protocol/index.ts';
+import { type CallOptions, type CountTableRowsRequest, unsupported } from '../../protocol/index.ts';
 import {
   type AnyRow,
   type DataInput,
@@ -14,6 +15,7 @@ import {
 } from '../convert/index.ts';
 import {
   ADD_OPTIONS,
+  atVersion,
   branchMember,
   checkChangeOptions,
   defined,
@@ -24,7 +26,13 @@ import {
   onTable,
   ownOr,
 } from '../handles/index.ts';
-import { rowNumbers } from '../query/index.ts';
+import {
+  Query,
+  type QueryVectors,
+  rowNumbers,
+  TakeQuery,
+  type VectorQuery,
+} from '../query/index.ts';
 import { Branches } from './branches.ts';
 import {
   alteration,
@@ -36,7 +44,13 @@ import {
 } from './columns.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
-import { TableIndexes } from './table-indexes.ts';
+import { TablePosition } from './position.ts';
+import {
+  type IndexConfig,
+  type IndexOptions,
+  type IndexStatistics,
+  TableIndexes,
+} from './table-indexes.ts';
 import {
   type AddResult,
   addResult,
@@ -45,6 +59,8 @@ import {
   mergeResult,
   type OptimizeStats,
   optimizeStats,
+  type TableStatistics,
+  tableStatistics,
   type UpdateResult,
   updateResult,
   type WriteResult,
@@ -72,8 +88,17 @@ export interface AddDataOptions extends CallOptions {
   readonly progress?: OnWriteProgress;
 }
 
-/** Reads and writes; what is read is said at `TableView`, indexes at `TableIndexes`. */
-export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
+/** Reads and changes one table; its history, tags, branches and indexes. */
+export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
+  readonly #at: TablePosition;
+  readonly #indexes: TableIndexes;
+
+  /** Connections make tables; see `Connection.openTable`. */
+  constructor(home: Home, named: OnTable, branch?: string) {
+    this.#at = new TablePosition(home, named, branch);
+    this.#indexes = new TableIndexes(this.#at);
+  }
+
   /**
    * Opens a table at a version, and so finds out that both are there. The handle stays on that very
    * table: once another has its name, every call rejects with TableNotFound.
@@ -87,47 +112,153 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     home.lifetime.enter(options);
     const asked = new Table<RowType>(home, named, selection.branch);
     if (followsNewest(selection)) {
-      await asked.probe(options);
+      await asked.#at.probe(options);
       return asked;
     }
     // What a tag or a time means must be a version of the table that is opened.
-    const found = await resolveSelection(() => asked.identified(options), selection, options);
-    const isSame = found.branch === asked.newest.branch;
-    const table = isSame ? asked : new Table<RowType>(home, onTable(asked.newest), found.branch);
-    await table.pin(found, options);
+    const found = await resolveSelection(() => asked.#at.identified(options), selection, options);
+    const isSame = found.branch === asked.#at.newest.branch;
+    const table = isSame
+      ? asked
+      : new Table<RowType>(home, onTable(asked.#at.newest), found.branch);
+    await table.#at.pin(found, options);
     return table;
+  }
+
+  get name(): string {
+    return this.#at.newest.id.at(-1) as string;
+  }
+
+  get namespacePath(): string[] {
+    return this.#at.newest.id.slice(0, -1);
+  }
+
+  isOpen(): boolean {
+    return this.#at.lifetime.isOpen;
+  }
+
+  /** What is called after it throws Closed. Queries made before it end too. */
+  close(): void {
+    this.#at.lifetime.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  /** One line for people. */
+  display(): string {
+    return this.#at.display();
+  }
+
+  /** The branch of the handle; null for the main branch. */
+  currentBranch(): string | null {
+    return this.#at.target.branch ?? null;
+  }
+
+  async schema(options?: CallOptions): Promise<Schema> {
+    return ownSchema(await this.#at.schema(options));
+  }
+
+  /** The number of the version checked out, or else of the newest. */
+  async version(options?: CallOptions): Promise<number> {
+    return this.#at.version(options);
+  }
+
+  /** Rows that fit the SQL predicate; all if absent. */
+  async countRows(filter?: string, options?: CallOptions): Promise<number> {
+    this.#at.lifetime.enter(options);
+    const request: CountTableRowsRequest = atVersion(this.#at.target);
+    if (filter !== undefined) request.predicate = filter;
+    return (await this.#at.home.catalog.countTableRows(request, options)).count;
+  }
+
+  /** The absolute path of the table's folder, or what the catalog says instead. */
+  async location(options?: CallOptions): Promise<string | undefined> {
+    this.#at.lifetime.enter(options);
+    return (await this.#at.home.catalog.describeTable(onTable(this.#at.newest), options)).location;
+  }
+
+  async uri(options?: CallOptions): Promise<string | undefined> {
+    this.#at.lifetime.enter(options);
+    const request = { ...onTable(this.#at.newest), with_table_uri: true };
+    return (await this.#at.home.catalog.describeTable(request, options)).table_uri;
+  }
+
+  /** Sizes of the newest version; a version checked out has none. */
+  async stats(options?: CallOptions): Promise<TableStatistics> {
+    this.#at.lifetime.enter(options);
+    if (this.#at.pinned !== undefined) {
+      throw new DirspaceError(
+        'Unsupported',
+        `Statistics are of the newest version, but ${this.display()} is checked out; call checkoutLatest() first.`,
+      );
+    }
+    const request = onBranch(this.#at.newest);
+    return tableStatistics(await this.#at.home.catalog.getTableStats(request, options));
+  }
+
+  query(): Query<RowType> {
+    this.#at.lifetime.enter();
+    return new Query(this.#at.target);
+  }
+
+  /** The rows at these positions of this version, counted from 0. */
+  takeOffsets(offsets: readonly (bigint | number)[]): TakeQuery<RowType> {
+    this.#at.lifetime.enter();
+    return new TakeQuery(this.#at.target, '_rowoffset', rowNumbers(offsets, 'offset'));
+  }
+
+  /** The rows with these `_rowid` values. */
+  takeRowIds(rowIds: readonly (bigint | number)[]): TakeQuery<RowType> {
+    this.#at.lifetime.enter();
+    return new TakeQuery(this.#at.target, '_rowid', rowNumbers(rowIds, 'row id'));
+  }
+
+  vectorSearch(vector: QueryVectors): VectorQuery<RowType> {
+    return this.query().nearestTo(vector);
+  }
+
+  /** Searches by vector, or text columns by words. */
+  search(
+    query: string,
+    queryType?: string,
+    ftsColumns?: string | readonly string[],
+  ): Query<RowType>;
+  search(query: QueryVectors): VectorQuery<RowType>;
+  search(
+    query: string | QueryVectors,
+    _queryType?: string,
+    columns?: string | readonly string[],
+  ): Query<RowType> | VectorQuery<RowType> {
+    if (typeof query !== 'string') return this.vectorSearch(query);
+    return this.query().fullTextSearch(query, defined({ columns }));
+  }
+
+  async toArrow(options?: CallOptions): Promise<ArrowTable> {
+    return this.query().toArrow(options);
   }
 
   /** Adds rows as one new version, or none of them. */
   async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
-    this.writable(options, ADD_OPTIONS);
+    this.#at.writable(options, ADD_OPTIONS);
     if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
       return this.#insert(data, options.schema, options);
-    const known = options.mode !== 'overwrite' && isRepeatable(data) && this.knownSchema;
-    if (!known) return this.#insert(data, await this.sharedSchema(options), options);
+    const known = options.mode !== 'overwrite' && isRepeatable(data) && this.#at.knownSchema;
+    if (!known) return this.#insert(data, await this.#at.schema(options), options);
     try {
       return await this.#insert(data, known, options);
     } catch (error) {
       // The table may have another schema by now; data that it refuses changed nothing.
       if (!isDirspaceError(error, 'TableSchemaValidation', 'Unsupported')) throw error;
-      const newest = await this.sharedSchema(options);
+      const newest = await this.#at.schema(options);
       if (newest === known) throw error;
       return this.#insert(data, newest, options);
     }
-  }
-
-  async #insert(
-    data: DataInput,
-    schema: SchemaInput | undefined,
-    options: AddDataOptions,
-  ): Promise<AddResult> {
-    const { mode, signal, progress } = options;
-    const { catalog, env } = this.home;
-    const rows = await toRecordBatchStream(data, defined({ schema, signal }));
-    const request = defined({ ...onBranch(this.newest), mode });
-    const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
-    const adding = progress === undefined ? write(rows) : withProgress(rows, progress, env, write);
-    return addResult(await adding);
   }
 
   /**
@@ -137,14 +268,14 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     input: UpdateInput,
     options: UpdateOptions & CallOptions = {},
   ): Promise<UpdateResult> {
-    const target = this.writable(options, ['where']);
+    const target = this.#at.writable(options, ['where']);
     const request = { ...onBranch(target), ...updatesOf(input, options) };
-    return updateResult(await this.home.catalog.updateTable(request, options));
+    return updateResult(await this.#at.home.catalog.updateTable(request, options));
   }
 
   /** Deletes the rows that fit an SQL predicate. */
   async delete(predicate: string, options?: CallOptions): Promise<DeleteResult> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     if (typeof predicate !== 'string') {
       throw new DirspaceError(
         'InvalidInput',
@@ -152,7 +283,7 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
       );
     }
     const request = { ...onBranch(target), predicate };
-    return deleteResult(await this.home.catalog.deleteFromTable(request, options));
+    return deleteResult(await this.#at.home.catalog.deleteFromTable(request, options));
   }
 
   /** Deletes rows by their `_rowid`; ids of rows that are gone are ignored. */
@@ -160,9 +291,9 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     rowIds: readonly (bigint | number)[],
     options?: CallOptions,
   ): Promise<DeleteResult> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     const row_ids = rowNumbers(rowIds, 'row id');
-    const { catalog } = this.home;
+    const { catalog } = this.#at.home;
     const own = catalog.deleteRows?.({ ...onBranch(target), row_ids }, options);
     return ownOr(own?.then(deleteResult), () => {
       const predicate = row_ids.length === 0 ? 'FALSE' : `_rowid IN (${row_ids.join(', ')})`;
@@ -172,17 +303,17 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
 
   /** Starts a merge by the key columns `on`; what the data does not have keeps its values. */
   mergeInsert(on: string | readonly string[]): MergeInsertBuilder {
-    this.lifetime.enter();
+    this.#at.lifetime.enter();
     return new MergeInsertBuilder(on, async (merge, data, options) => {
-      const target = this.writable(options);
-      const schema = await this.sharedSchema(options);
+      const target = this.#at.writable(options);
+      const schema = await this.#at.schema(options);
       const rows = await toRecordBatchStream(data, {
         schema,
         partial: true,
         signal: options.signal,
       });
       const request = { ...onBranch(target), ...merge };
-      return mergeResult(await this.home.catalog.mergeInsertIntoTable(request, rows, options));
+      return mergeResult(await this.#at.home.catalog.mergeInsertIntoTable(request, rows, options));
     });
   }
 
@@ -191,65 +322,65 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     version: number | string | VersionSelection,
     options?: CallOptions,
   ): Promise<void> {
-    this.lifetime.enter(options);
-    const { branch } = this.newest;
+    this.#at.lifetime.enter(options);
+    const { branch } = this.#at.newest;
     const selection =
       typeof version === 'number'
         ? { version, ...branchMember(branch) }
         : typeof version === 'string'
           ? { tag: version }
           : version;
-    await this.pin(await resolveSelection(() => this.newest, selection, options), options);
+    await this.#at.pin(await resolveSelection(() => this.#at.newest, selection, options), options);
   }
 
   /** Follows the newest version again. */
   async checkoutLatest(options?: CallOptions): Promise<void> {
-    this.lifetime.enter(options);
-    this.follow();
+    this.#at.lifetime.enter(options);
+    this.#at.follow();
   }
 
   /** Makes an old version the newest: the one given, or else the one checked out. */
   async restore(version?: number | string, options?: CallOptions): Promise<void> {
-    this.lifetime.enter(options);
+    this.#at.lifetime.enter(options);
     checkChangeOptions(options);
     const chosen =
       typeof version === 'string'
-        ? await resolveSelection(() => this.newest, { tag: version }, options)
+        ? await resolveSelection(() => this.#at.newest, { tag: version }, options)
         : version === undefined
-          ? this.pinned
-          : { ...branchMember(this.newest.branch), version };
+          ? this.#at.pinned
+          : { ...branchMember(this.#at.newest.branch), version };
     if (chosen?.version === undefined) {
       throw new DirspaceError('InvalidInput', 'restore needs a version: check one out or give it.');
     }
-    if (chosen.branch !== this.newest.branch) {
+    if (chosen.branch !== this.#at.newest.branch) {
       throw new DirspaceError(
         'InvalidInput',
-        `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${this.newest.branch ?? 'main'}; a branch restores its own versions.`,
+        `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${this.#at.newest.branch ?? 'main'}; a branch restores its own versions.`,
       );
     }
-    const request = { ...onBranch(this.newest), version: chosen.version };
-    await this.home.catalog.restoreTable(request, options);
-    this.follow();
+    const request = { ...onBranch(this.#at.newest), version: chosen.version };
+    await this.#at.home.catalog.restoreTable(request, options);
+    this.#at.follow();
   }
 
   /** The history of the handle's branch. */
   async listVersions(options?: ListVersionsOptions): Promise<Version[]> {
-    this.lifetime.enter(options);
-    return listVersions(this.target, options);
+    this.#at.lifetime.enter(options);
+    return listVersions(this.#at.target, options);
   }
 
   /** The tags of the table, of all its branches. */
   async tags(): Promise<Tags> {
-    this.lifetime.enter();
-    return new Tags(this.target);
+    this.#at.lifetime.enter();
+    return new Tags(this.#at.target);
   }
 
   /** The branches of the table but the main one. */
   async branches(): Promise<Branches> {
-    this.lifetime.enter();
-    const { newest } = this;
+    this.#at.lifetime.enter();
+    const { newest } = this.#at;
     return new Branches(newest, (selection, options) =>
-      Table.open(this.home, onTable(newest), selection, options),
+      Table.open(this.#at.home, onTable(newest), selection, options),
     );
   }
 
@@ -258,8 +389,8 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
    * only they need, when it is a week old; versions with tags stay. Row ids change.
    */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
-    const target = this.writable(options, OPTIMIZE_OPTIONS);
-    const { catalog, env } = this.home;
+    const target = this.#at.writable(options, OPTIMIZE_OPTIONS);
+    const { catalog, env } = this.#at.home;
     if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
     const request = { ...onBranch(target), ...optimizeMembers(options, env) };
     const answer = await catalog.optimizeTable(request, optimizeCall(options));
@@ -271,9 +402,9 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     metadata: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<Record<string, string>> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     const request = { ...onBranch(target), metadata: { ...metadata } };
-    const answer = await this.home.catalog.updateTableSchemaMetadata(request, options);
+    const answer = await this.#at.home.catalog.updateTableSchemaMetadata(request, options);
     return answer.metadata ?? {};
   }
 
@@ -282,9 +413,9 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     updates: readonly FieldMetadataUpdate[],
     options?: CallOptions,
   ): Promise<WriteResult> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     const request = { ...onBranch(target), updates: updates.map(fieldMetadata) };
-    return writeResult(await this.home.catalog.updateFieldMetadata(request, options));
+    return writeResult(await this.#at.home.catalog.updateFieldMetadata(request, options));
   }
 
   /**
@@ -292,9 +423,9 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
    * that is taken
    */
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     const request = { ...onBranch(target), new_columns: newColumns(columns) };
-    return writeResult(await this.home.catalog.alterTableAddColumns(request, options));
+    return writeResult(await this.#at.home.catalog.alterTableAddColumns(request, options));
   }
 
   /**
@@ -305,15 +436,65 @@ export class Table<RowType = AnyRow> extends TableIndexes<RowType> {
     alterations: readonly ColumnAlteration[],
     options?: CallOptions,
   ): Promise<WriteResult> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     const request = { ...onBranch(target), alterations: alterations.map(alteration) };
-    return writeResult(await this.home.catalog.alterTableAlterColumns(request, options));
+    return writeResult(await this.#at.home.catalog.alterTableAlterColumns(request, options));
   }
 
   /** @throws TableColumnNotFound, InvalidInput when no column would be left */
   async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
-    const target = this.writable(options);
+    const target = this.#at.writable(options);
     const request = { ...onBranch(target), columns: columns.slice() };
-    return writeResult(await this.home.catalog.alterTableDropColumns(request, options));
+    return writeResult(await this.#at.home.catalog.alterTableDropColumns(request, options));
+  }
+
+  /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
+  async createIndex(column: string, options: IndexOptions = {}): Promise<void> {
+    return this.#indexes.create(column, options);
+  }
+
+  async listIndices(options: CallOptions = {}): Promise<IndexConfig[]> {
+    return this.#indexes.list(options);
+  }
+
+  /** Undefined where there is no index of the name. */
+  async indexStats(name: string, options: CallOptions = {}): Promise<IndexStatistics | undefined> {
+    return this.#indexes.statistics(name, options);
+  }
+
+  async dropIndex(name: string, options: CallOptions = {}): Promise<void> {
+    return this.#indexes.drop(name, options);
+  }
+
+  /**
+   * Resolves once all of these are there and cover every row.
+   * @throws ServiceUnavailable when the time is up
+   */
+  async waitForIndex(
+    indexNames: readonly string[],
+    timeoutSeconds: number,
+    options: CallOptions = {},
+  ): Promise<void> {
+    return this.#indexes.waitFor(indexNames, timeoutSeconds, options);
+  }
+
+  /** The protocol of catalogs has no operation for it. @throws Unsupported */
+  async prewarmIndex(_name: string, options?: CallOptions): Promise<void> {
+    this.#at.lifetime.enter(options);
+    throw unsupported('PrewarmTableIndex');
+  }
+
+  async #insert(
+    data: DataInput,
+    schema: SchemaInput | undefined,
+    options: AddDataOptions,
+  ): Promise<AddResult> {
+    const { mode, signal, progress } = options;
+    const { catalog, env } = this.#at.home;
+    const rows = await toRecordBatchStream(data, defined({ schema, signal }));
+    const request = defined({ ...onBranch(this.#at.newest), mode });
+    const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
+    const adding = progress === undefined ? write(rows) : withProgress(rows, progress, env, write);
+    return addResult(await adding);
   }
 }
