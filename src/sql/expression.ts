@@ -1,6 +1,6 @@
 /**
- * The face of this folder: SQL text + schema -> something to run over batches. It owns the cache
- * of compiled expressions and does no I/O.
+ * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects, counts
+ * and prunes over batches. Caches compiled expressions per schema. No I/O.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
@@ -145,7 +145,7 @@ function cached(
   return compiling;
 }
 
-/** Characters read since the event loop went round for them. */
+/** Characters parsed since the last yield to the event loop. */
 let readSinceRound = 0;
 
 async function nextRound(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * SQL expressions over record batches: from text to a bound expression that filters, computes and
+ * SQL expressions over record batches: compiles text into an expression that filters, computes and
  * prunes.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Adds to the error of a refused expression the line of the text with a caret under the place, and a
- * hint for what writers of SQL get wrong most: text in double quotes, and a whole statement where a
- * condition or a value is meant.
+ * Improves the error of a refused expression: adds the line of the text with a caret under the
+ * place, and a hint for two common mistakes, text in double quotes and a whole statement where a
+ * condition is meant.
  */
 import { isDirspaceError } from '../errors.ts';
 import { formatExcerpt, shorten } from './parse/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Which rows of a chunk can match, from its statistics alone: none, some or all. Conservative: it
- * says "some" wherever it is not certain. It knows bound trees and plain numbers, no file formats.
+ * Decides from statistics whether none, some or all rows of a chunk can match a bound predicate.
+ * Conservative: it answers "some" wherever it is not certain.
  */
 
 import type { CompareOperator } from './parse/index.ts';

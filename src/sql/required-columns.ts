@@ -1,4 +1,6 @@
-/** What a bound tree reads: top-level columns, nested paths, row numbers. It knows trees only. */
+/**
+ * Collects what a bound tree reads: top-level columns, nested paths, row numbers; and its weight.
+ */
 
 import { type Weight, weightOf } from './evaluate/index.ts';
 import { type Bound, childrenOf } from './typed/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The rows a condition names by number: `_rowid = 7`, `_rowid IN (..)`, alone or beside other
- * conditions joined by AND. A scan seeks to those instead of reading all. It knows trees only.
+ * Extracts the row numbers that a condition names: `_rowid = 7`, `_rowid IN (..)`, alone or joined
+ * to other conditions by AND. A scan seeks to those rows instead of reading all.
  */
 import type { Bound } from './typed/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Tables on a store: versions and their snapshots, reads, writes, history and verification. Other rooms
- * import this file and nothing behind it.
+ * Tables on a store: versions, snapshots, reads, writes, history and verification. Other rooms
+ * import this file and no other of the room.
  */
 
 export { assignFieldIds, findField, leafOf } from './fields/index.ts';

@@ -1,4 +1,7 @@
-/** What every call needs: an argument checked against the families it may have, a call node. */
+/**
+ * Helpers for binding calls: checks that an argument belongs to one of the allowed type families,
+ * and builds call nodes.
+ */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Arithmetic, typed: integers are exact in 64 bits, decimals in 38 digits, anything with a float is
- * a double; dates and timestamps move by intervals. It decides types, never values.
+ * Binds arithmetic: decides the type of each operation. Integers are exact in 64 bits, decimals in
+ * 38 digits, anything with a float is a double; dates and timestamps move by intervals.
+ * evaluate/evaluate-arithmetic.ts computes.
  */
 import {
   DateDay,

@@ -1,6 +1,6 @@
 /**
- * Calls, typed: which functions there are, how many arguments of which families they take, and the
- * type they give. What they compute is in functions/.
+ * Binds function calls: which functions exist, how many arguments of which families they take, and
+ * the type of the result. functions/ computes them.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

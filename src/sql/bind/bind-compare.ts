@@ -1,7 +1,6 @@
 /**
- * Comparisons, typed: against a constant the constant moves to the column's side, exactly, with the
- * operator adjusted where it lies between two values of the column (`int < 1.5` is `int <= 1`).
- * It compares types and constants, never rows.
+ * Binds comparisons. A constant moves to the column's type, exactly, with the operator adjusted
+ * where it lies between two values of the column (`int < 1.5` becomes `int <= 1`).
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Calls that a signature does not describe: their types depend on each other, or an argument must be
- * a constant. It decides types; what is computed is in functions/.
+ * Binds calls that a signature cannot describe, because their types depend on each other or an
+ * argument must be a constant: coalesce, nullif, greatest, extract, date_trunc, concat and others.
  */
 
 import { canCast } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `x IN (literals)` as one look-up: the literals become values of x's type, those it cannot hold
- * drop out. It knows literals and types only.
+ * Binds `x IN (literals)` as one set look-up: the literals become values of x's type, and those it
+ * cannot hold drop out. Long lists are read in steps.
  */
 import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';
@@ -111,7 +111,7 @@ function plainReader(type: DataType): PlainReader | null {
   }
 }
 
-/** Fifteen digits are exact as a double; longer texts are read by others. */
+/** Numbers of up to 15 digits are exact as doubles; longer texts are bound one by one. */
 const EXACT_DIGITS = 15;
 
 const ofNumbers =

@@ -1,6 +1,6 @@
 /**
- * Calls about members of lists: both sides get one member type, as a comparison would give them. It
- * decides types, never values.
+ * Binds functions on list members (array_has and others): both sides get one member type, as in a
+ * comparison.
  */
 
 import { LIST_FUNCTIONS } from '../functions/index.ts';

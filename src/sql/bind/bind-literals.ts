@@ -1,6 +1,6 @@
 /**
- * Literals and what is written around them: numbers as written, signs, typed literals and casts,
- * lists, comparisons with null. It knows types and constants only.
+ * Binds literals and what stands around them: numbers as written, signs, typed literals, casts,
+ * list literals, IS DISTINCT FROM.
  */
 import {
   type DataType,

@@ -1,6 +1,6 @@
 /**
- * A value that goes into a column: bound so that it comes out in the column's type, or refused
- * where that could lose something. It sees types and constants, no rows.
+ * Binds an expression whose value goes into a column, so that it comes out in the column's type, or
+ * is refused where that could lose something.
  */
 import { type DataType, type Schema, typesEqual } from '../../arrow/index.ts';
 import { parseExact } from '../../values/index.ts';

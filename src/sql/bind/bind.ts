@@ -1,6 +1,6 @@
 /**
- * Expression tree + schema -> bound tree: names found, types checked, coercions inserted, constants
- * folded. It never sees rows, except the one row that folding a constant takes.
+ * Binds an expression tree to a schema: finds columns, checks types, inserts coercions, folds
+ * constants. `bindExpression` and `bindPredicate` bind in one go, `bindTerms` in steps.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { compilePattern } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Bound trees made smaller without changing what they say: constants computed, nested conditions
- * flattened, double negation dropped. It evaluates constants only.
+ * Simplifies bound trees without changing their meaning: computes constants, flattens nested AND
+ * and OR, removes double negation, joins two bounds into a range.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exact values into the range and the digits of a type. Undefined means that the value does not
- * fit. It knows single values and types.
+ * Converts exact values into the range and digits of a type for CAST. Undefined means that the
+ * value does not fit.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from '../../values/index.ts';

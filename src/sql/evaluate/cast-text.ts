@@ -1,6 +1,6 @@
 /**
- * Values from text and to text, as CAST gives them. Undefined means that the text is no such value.
- * It knows single canonical values and types.
+ * Converts text to values and values to text for CAST. Undefined means that the text is not such a
+ * value; `misfitOf` says why.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

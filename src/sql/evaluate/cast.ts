@@ -1,7 +1,6 @@
 /**
- * CAST: which types go into which, and how one value does. Explicit casts truncate fractions and
- * round decimals as SQL does, an implicit one must keep the value; what does not fit is an error,
- * or null in a lenient cast. It knows canonical values and types.
+ * Casts columns between types. Explicit casts truncate fractions and round decimals as SQL does,
+ * implicit ones must keep the value; a value that does not fit is an error, or null in TRY_CAST.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

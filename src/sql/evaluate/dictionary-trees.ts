@@ -1,4 +1,7 @@
-/** Which trees depend on one dictionary column alone, and so have one value for each of its entries. */
+/**
+ * Finds trees that depend on one dictionary column alone, so that evaluate.ts evaluates them once
+ * per dictionary entry instead of once per row.
+ */
 import { DataType } from '../../arrow/index.ts';
 import { type Bound, type BoundColumn, childrenOf } from '../typed/index.ts';
 

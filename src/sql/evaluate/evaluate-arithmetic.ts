@@ -1,6 +1,6 @@
 /**
- * Arithmetic loops: doubles as they are; 64-bit integers as doubles while every value and result
- * stays within 2^53, else as bigint; decimals as bigint. Overflow and division of an integer by
+ * Evaluates arithmetic on columns: doubles as they are; 64-bit integers as doubles while every
+ * value stays within 2^53, else as bigint; decimals as bigint. Overflow and integer division by
  * zero are errors; floats follow IEEE 754. Integer division truncates, % has the dividend's sign.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Comparison of two columns, row by row, with the same rules as against a constant. It knows the
- * forms of columns only.
+ * Compares two columns row by row, by the same rules as evaluate-compare.ts applies against a
+ * constant.
  */
 
 import { doubleToExact } from '../../values/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Membership in a set of constants: a short list is a few comparisons, a long one a hash look-up;
- * text is looked up by its bytes, without a string a row. It knows columns and sets of values.
+ * Evaluates IN against a set of constants: a few comparisons for a short list, a hash look-up for a
+ * long one. Text is looked up by its bytes, without making a string per row.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';

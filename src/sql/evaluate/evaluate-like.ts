@@ -1,7 +1,7 @@
 /**
- * LIKE and ILIKE over UTF-8 bytes, in time linear in the text. A pattern is compiled once: exact,
- * prefix, suffix and contains have loops of their own; of anything else the parts between the % are
- * looked for from left to right. It knows patterns and bytes, no SQL.
+ * Evaluates LIKE and ILIKE over UTF-8 bytes, in time linear in the text. A pattern is compiled
+ * once; exact, prefix, suffix and contains patterns have loops of their own, for any other the
+ * parts between the % are searched from left to right.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';

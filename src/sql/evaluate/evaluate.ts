@@ -1,6 +1,6 @@
 /**
- * Bound tree + frame -> column. One case a kind of node; the loops live beside it, by theme. It
- * never looks at names or at the text.
+ * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps
+ * (`evaluateInSteps`). One case per kind of node; the loops are in the files beside it.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

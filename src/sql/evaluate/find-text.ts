@@ -1,6 +1,6 @@
 /**
- * Text looked for in text, in time linear in both. The runtime's own search compares a long text
- * again and again where both repeat themselves, so it is used for short ones alone.
+ * Searches for a text in another in linear time. Short needles use the runtime's own search, which
+ * is quadratic on texts that repeat themselves; longer ones use Knuth-Morris-Pratt.
  */
 
 /** So much is compared anew at each place at worst. */

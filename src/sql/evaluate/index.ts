@@ -1,5 +1,5 @@
 /**
- * Evaluates typed trees over the columns of a batch, and turns the results into Arrow columns.
+ * Evaluates bound trees over the columns of a batch, and converts the results into Arrow columns.
  */
 
 export { canCast } from './cast.ts';

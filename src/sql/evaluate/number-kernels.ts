@@ -1,8 +1,8 @@
 /**
- * Arithmetic, comparison and logic over whole columns in WebAssembly with 128-bit vectors. Owns the
- * module's one instance and its memory, through which columns pass in blocks. The first rows of a
- * process are evaluated at full speed: a loop of JavaScript runs a hundred times slower until it has
- * been compiled, and each operator would be such a loop.
+ * Evaluates arithmetic, comparison and logic over whole columns in WebAssembly with 128-bit
+ * vectors. Owns the module's instance and memory; columns pass through it in blocks. The module
+ * runs at full speed from the first row, while a JavaScript loop runs a hundred times slower until
+ * V8 has compiled it.
  */
 
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';

@@ -1,6 +1,5 @@
 /**
- * Three-valued truth -> the numbers of the rows that are true. Unknown counts as false. It knows
- * truth bytes only.
+ * Turns three-valued truth into row numbers (`selectedRows`) or a count. Unknown counts as false.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';

@@ -1,7 +1,4 @@
-/**
- * Columns -> Arrow vectors of the type asked for. The only place that builds Arrow data; it knows
- * every Arrow type an expression can have and no expression.
- */
+/** Converts evaluated columns to Arrow vectors of the requested type. */
 import {
   type Data,
   DataType,

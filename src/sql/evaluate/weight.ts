@@ -1,6 +1,6 @@
 /**
- * About how long a tree takes for a row, in comparisons of two numbers: what slices of batches and
- * steps of an evaluation are measured by. Looks at trees, never at rows.
+ * Estimates how long a bound tree takes per row, in comparisons of two numbers. Slices of batches
+ * and steps of evaluation are sized by it.
  */
 
 import { compileRegexp } from '../regexp/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Fields of dates and timestamps, and cutting them down to a unit; a timestamp with a zone is read
- * by the clocks of that zone. They know canonical values and their type's unit.
+ * Computes extract and date_trunc for dates and timestamps; a timestamp with a zone is read by the
+ * clocks of that zone.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,4 +1,7 @@
-/** The functions of the SQL dialect, by kind of argument. */
+/**
+ * Computes the functions of the SQL dialect, one file per kind of argument. bind/bind-call.ts holds
+ * their signatures.
+ */
 
 export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';
 export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';

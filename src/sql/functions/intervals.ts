@@ -1,6 +1,6 @@
 /**
- * Dates and timestamps moved by intervals: months by the calendar, then days, then nanoseconds.
- * It knows canonical values; units come from the type of the result.
+ * Moves dates and timestamps by intervals: months by the calendar, then days, then nanoseconds.
+ * Also negates and adds intervals.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Functions of lists. A null list gives null; a null inside a list equals nothing. They know
- * columns and canonical values.
+ * Computes the functions of lists, such as array_has. A null list gives null; a null inside a list
+ * equals nothing.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Functions of numbers. Integers stay integers and exact, decimals keep their digits. They know
- * canonical values and the type of their result.
+ * Computes the functions of numbers, such as abs and round. Integers stay integers and exact,
+ * decimals keep their digits.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * The functions of regular expressions, as DataFusion has them: `regexp_like` says whether there is a
- * match, `regexp_match` gives the groups of the first one, `regexp_replace` puts a template in its
- * place, or with the flag `g` in that of each.
+ * Computes regexp_like (is there a match), regexp_match (groups of the first match) and
+ * regexp_replace (replaces the first match, or with the flag `g` each), with DataFusion's
+ * semantics. ../regexp/ does the matching.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

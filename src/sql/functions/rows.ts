@@ -1,6 +1,6 @@
 /**
- * How a function of single values becomes one over columns. It knows columns and the rule that a
- * null argument gives null; it knows no particular function.
+ * Lifts a function of single values to columns (`strict`): it is null wherever an argument is null.
+ * `strictInSteps` does so for functions that may take long per value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Functions of text. Lengths and positions count code points, as SQL does. They know canonical
- * values only.
+ * Computes the functions of text. Lengths and positions count code points, as SQL does. Results of
+ * more than 16 Mi characters are refused.
  */
 
 import type { DataType } from '../../arrow/index.ts';

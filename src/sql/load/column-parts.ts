@@ -1,4 +1,4 @@
-/** Columns as parts of others: truth values of booleans, members of structs. */
+/** Extracts parts of columns: the truth values of a boolean column, a member of a struct column. */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, columnOf, FALSE, reader, TRUE, UNKNOWN, type Value } from '../typed/index.ts';
 import { withValidity } from './frame.ts';

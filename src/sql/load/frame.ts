@@ -1,6 +1,6 @@
 /**
- * The rows an expression is evaluated over: columns loaded on first use, and narrower frames over
- * some of the rows. It knows where values come from, not what is done with them.
+ * Defines `Frame`, the rows that an expression is evaluated over: loads columns of a batch on first
+ * use, and narrows to some of the rows.
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

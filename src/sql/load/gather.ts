@@ -1,7 +1,4 @@
-/**
- * Columns of some rows: gather by row number, concatenation of pieces, scatter of truth values.
- * It knows the forms of columns only.
- */
+/** Picks rows of evaluated columns by number, and concatenates pieces of columns. */
 import { type Column, columnOf, reader, type Validity, type Value } from '../typed/index.ts';
 
 /** The rows `rows` of `column`, in that order. */

@@ -1,6 +1,4 @@
-/**
- * Columns of a batch as the evaluation reads them: loads buffers, picks rows, makes parts of nested columns.
- */
+/** Loads Arrow columns of a batch into the forms that the evaluation loops over. */
 
 export { memberOf, truthOf } from './column-parts.ts';
 export {

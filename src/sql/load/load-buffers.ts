@@ -1,6 +1,6 @@
 /**
- * Arrow buffers of flat types -> arrays that kernels loop over, without copying where the form
- * allows. It knows buffers and types, no nesting.
+ * Converts Arrow buffers of flat types (validity, numbers, decimals, texts, intervals) to the
+ * arrays that loops use, without copying where the form allows. load.ts handles nesting.
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

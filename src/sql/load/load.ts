@@ -1,6 +1,6 @@
 /**
- * Arrow data -> columns, without copying where the form allows. The only place that reads Arrow's
- * buffers; it knows every Arrow type and no expression.
+ * Converts Arrow data of every type into the columns that expressions evaluate over, nested types
+ * included; load-buffers.ts reads the buffers of flat types.
  */
 import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** What stands between tokens: blanks, no-break spaces among them, and comments. */
+/** Skips blanks and comments between tokens. */
 import { refuse } from './sql-error.ts';
 
 export const APOSTROPHE = 39;

@@ -1,4 +1,7 @@
-/** Calls by name: `f(x, y)`. Which functions exist is not known here. */
+/**
+ * Parses function calls by name: `f(x, y)`. Whether the function exists is decided by
+ * bind/bind-call.ts.
+ */
 
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';

@@ -1,4 +1,4 @@
-/** The line of a text that holds a position, with a caret under it, for error messages. */
+/** Formats the line of a text that holds a position, with a caret under it, for error messages. */
 
 const WIDTH = 72;
 

@@ -1,6 +1,6 @@
 /**
- * Expression tree -> SQL text, for plans and messages: parsing what it writes gives the same tree.
- * It knows the precedence of the grammar and when a name needs quotes, no types.
+ * Formats an expression tree as SQL text, for plans and messages; parsing the text gives the same
+ * tree again.
  */
 import { KEYWORDS } from './keywords.ts';
 import type { Expression, TypeName } from './tree.ts';

@@ -1,7 +1,7 @@
 /**
- * SQL text -> expression tree, by PostgreSQL's grammar for expressions. The text alone decides:
- * which columns and functions there are is for binding to say. What the grammar has and this engine
- * has not (subqueries, aggregates, COLLATE, ...) is refused by name and position.
+ * Parses SQL text into an expression tree, by PostgreSQL's grammar for expressions. Columns,
+ * functions and types are resolved later, by bind/. Constructs of the grammar that this engine does
+ * not evaluate (subqueries, aggregates, COLLATE, ...) are refused by name and position.
  */
 
 import { Parser } from './parser.ts';

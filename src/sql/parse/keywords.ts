@@ -1,6 +1,6 @@
 /**
- * The keywords of PostgreSQL's grammar that are not names everywhere. Every other word, and every
- * word in quotes, may name a column, a function or a type.
+ * Lists the keywords of PostgreSQL's grammar that cannot name a column, function or type
+ * everywhere.
  */
 
 /** May stand for nothing but itself. */

@@ -1,7 +1,7 @@
 /**
- * Operators by precedence climbing, with PostgreSQL's precedence: OR, AND, NOT, IS, comparison,
- * BETWEEN/IN/LIKE, other operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`. IS, comparisons
- * and BETWEEN/IN/LIKE do not chain.
+ * Parses operators by precedence climbing, with PostgreSQL's precedence: OR, AND, NOT, IS,
+ * comparison, BETWEEN/IN/LIKE, other operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`.
+ * IS, comparisons and BETWEEN/IN/LIKE do not chain. primary.ts parses the operands.
  */
 
 import { parsePrimary } from './primary.ts';

@@ -1,4 +1,7 @@
-/** Operands: literals, names with their members, parentheses, lists, CASE, and what keywords begin. */
+/**
+ * Parses operands: literals, names with their members, parentheses, list literals, CASE, and what
+ * keywords begin.
+ */
 
 import { type Name, parseCall } from './calls.ts';
 import { COLUMN_NAME, FUNCTION_NAME, RESERVED } from './keywords.ts';

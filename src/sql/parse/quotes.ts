@@ -1,6 +1,6 @@
 /**
- * Values of quoted text: '..', E'..', U&'..', $$..$$, ".." and `..`. Strings that are separated by
- * blanks with a line end among them are one string.
+ * Scans quoted text: '..', E'..', U&'..', $$..$$, ".." and `..`. Strings separated by blanks with a
+ * line end among them are one string.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

@@ -1,4 +1,7 @@
-/** How the parser refuses: text that is no expression, and what the grammar has and this engine has not. */
+/**
+ * Builds the parser's refusals: syntax errors, and constructs that the grammar has and this engine
+ * does not evaluate.
+ */
 
 import { KEYWORDS } from './keywords.ts';
 import { refuse, shorten } from './sql-error.ts';

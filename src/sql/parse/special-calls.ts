@@ -1,4 +1,4 @@
-/** What looks like a call and has a grammar of its own: CAST, EXTRACT, POSITION, SUBSTRING, TRIM, ... */
+/** Parses calls that have a grammar of their own: CAST, EXTRACT, POSITION, SUBSTRING, TRIM, ... */
 
 import { parseArguments } from './calls.ts';
 import type { Parser } from './parser.ts';

@@ -1,6 +1,5 @@
 /**
- * How an expression is refused: one sentence, the place in the user's text, the right code.
- * It knows the text and the offset, never what an expression means.
+ * Throws the errors of expressions: one sentence, the position in the user's text, the error code.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

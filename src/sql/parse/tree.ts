@@ -1,6 +1,6 @@
 /**
- * The expression tree: what a SQL text says, before any schema is known. Plain JSON-able data.
- * It knows nothing of Arrow, of columns that exist, or of the parser that made it.
+ * Defines the expression tree that the parser makes of a text: plain data, serialisable as JSON,
+ * not yet resolved against a schema.
  */
 
 /** A type as written: lower-case name and its arguments, `decimal(8,3)` = `['decimal', [8, 3]]`. */

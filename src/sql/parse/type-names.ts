@@ -1,6 +1,4 @@
-/**
- * Type names of SQL (and of arrow_cast) -> Arrow types. It knows names and their arguments only.
- */
+/** Maps type names of SQL, and those of arrow_cast, to Arrow types. */
 import {
   Binary,
   Bool,

@@ -1,6 +1,6 @@
 /**
- * Type names as written -> lower-case name and arguments, `int4` as `int`; casts and typed literals,
- * which name one. Which Arrow type a name means is said by binding.
+ * Parses type names with their arguments (`int4` as `int`, `decimal(8,3)`), casts and typed
+ * literals. type-names.ts maps the names to Arrow types.
  */
 
 import { COLUMN_NAME, RESERVED } from './keywords.ts';

@@ -1,8 +1,7 @@
 /**
- * The deterministic automaton of a program, made while texts are read: a state is the set of
- * instructions that are alive, and its successors are found out when they are first needed. Only so
- * many states are kept; then it begins anew. The time for a text is its length times, at worst, the
- * size of the program.
+ * Runs a program as a deterministic automaton whose states are computed while text is read: a state
+ * is the set of live instructions. The cache of states is bounded and starts anew when full. Time
+ * is at worst the text's length times the program's size.
  */
 
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';

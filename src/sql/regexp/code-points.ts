@@ -1,6 +1,7 @@
 /**
- * Sets of code points as sorted ranges, and those that patterns name: Unicode properties, the classes
- * of Perl and POSIX, and what differs in case only. Properties are those of the JavaScript runtime.
+ * Sets of code points as sorted ranges, with union, intersection and negation, and the sets that
+ * patterns name: Unicode properties, Perl and POSIX classes, case folding. Unicode data is that of
+ * the JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */

@@ -1,6 +1,6 @@
 /**
- * Where the groups of a match lie, whose start and end are known: the paths of the program by priority,
- * each instruction tried once at each position.
+ * Finds where the groups of a match lie, once its start and end are known, by trying the program's
+ * paths in order of priority, each instruction at most once per position.
  */
 import { DirspaceError } from '../../errors.ts';
 import { ASSERT, CHAR, holds, MATCH, type Program, SPLIT } from './program.ts';

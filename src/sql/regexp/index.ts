@@ -1,4 +1,4 @@
-/** Regular expressions in time linear in the text: syntax, automaton, search. */
+/** Regular expressions whose matching time is linear in the text. */
 
 export { compileRegexp, LinearRegexp } from './regexp.ts';
 export type { Search } from './search.ts';

@@ -1,6 +1,6 @@
 /**
- * A parsed pattern as instructions of a nondeterministic automaton over classes of characters: all
- * characters that the pattern does not tell apart are one class. Its size is bounded.
+ * Compiles a parsed pattern to instructions of a nondeterministic automaton, forward and backward,
+ * over classes of characters that the pattern does not tell apart. The size is bounded.
  */
 import { type PointSet, words } from './code-points.ts';
 import { type Assertion, type Node, type ParsedPattern, refusePattern } from './syntax.ts';

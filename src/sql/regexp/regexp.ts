@@ -1,7 +1,7 @@
 /**
- * The face of this folder: regular expressions whose time is linear in the text. Patterns are those
- * of DataFusion's functions; what is bounded is refused with its reason when a pattern is compiled.
- * Some of those compiled last are kept, with the states found out so far.
+ * Compiles regular expressions (`compileRegexp`) and matches, finds and replaces with them in time
+ * linear in the text. Syntax is that of DataFusion's functions; patterns beyond the bounds are
+ * refused with the reason. The patterns compiled last are cached.
  */
 import { drained } from '../../steps.ts';
 import { type Programs, programsOf } from './program.ts';
@@ -54,21 +54,21 @@ export class LinearRegexp {
     this.states = this.#programs.forward.ops.length;
   }
 
-  /** What tells whether texts match, for the caller alone until it is given back. */
+  /** A Matcher for the caller alone, until `giveBack`. */
   takeMatcher(): Matcher {
     const matcher = this.#matcher ?? new Matcher(this.#programs, this.#pattern);
     this.#matcher = undefined;
     return matcher;
   }
 
-  /** What finds matches, for the caller alone until it is given back. */
+  /** A Searcher for the caller alone, until `giveBack`. */
   takeSearcher(): Searcher {
     const searcher = this.#searcher ?? new Searcher(this.#programs, this.#pattern);
     this.#searcher = undefined;
     return searcher;
   }
 
-  /** Keeps the states that were found out for whoever is next. */
+  /** Returns a tool, whose computed states serve the next caller. */
   giveBack(tool: Matcher | Searcher): void {
     if (tool instanceof Matcher) this.#matcher = tool;
     else this.#searcher = tool;

@@ -1,7 +1,7 @@
 /**
- * Texts passed through automata: whether there is a match, where the first one lies, and where its
- * groups do. Matches are the leftmost ones, and of these the one that comes first by the order of
- * branches and repeats. UTF-8 is read as it lies, strings by their code points.
+ * Searches texts with the automata: whether there is a match (`Matcher`), where matches and their
+ * groups lie (`Searcher`). Matches are leftmost, and among these first by the order of branches and
+ * repeats. Works on UTF-8 bytes or strings, in steps.
  */
 import { Automaton, DEAD } from './automaton.ts';
 import { GroupSearch } from './groups.ts';

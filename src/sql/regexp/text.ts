@@ -1,4 +1,7 @@
-/** Characters of texts, in UTF-8 and in strings, and the kinds of neighbours that they are. */
+/**
+ * Reads characters of UTF-8 bytes and of strings, and classifies the neighbours of a position for
+ * assertions such as `\b`.
+ */
 import { EDGE, type Program } from './program.ts';
 
 /** Where a match lies: two positions for the whole and for each group, -1 for one that took no part. */

@@ -1,7 +1,6 @@
 /**
- * How many values of a column compare with a constant, straight from the values: most counts ask
- * that, and a byte of truth for every row is more work than the comparison. Knows the commonest
- * forms only; others go by truth bytes, with the same outcome.
+ * Counts the values of a column that compare with a constant, straight from the Arrow buffers, for
+ * the most common types. Returns null for others, which are counted by truth bytes.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,7 +1,6 @@
 /**
- * Counting in WebAssembly with 128-bit vectors. Owns the module's one instance and its memory, part of
- * which is lent for reading columns into, so that they need not be copied to be counted. Most first
- * counts of a process are over before a loop of JavaScript would have been compiled.
+ * Counts in WebAssembly with 128-bit vectors. Owns the module's instance and its memory, part of
+ * which is lent for reading columns into, so that they need not be copied to be counted.
  */
 import { COUNT_BASE64 } from './count.wasm.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Predicates over columns that are compared with constants: counts and selects rows without evaluating
- * the whole tree.
- */
+/** Counts and selects rows by comparison with a constant, without evaluating a whole tree. */
 
 export { countCompared } from './count-compared.ts';
 export { CountKernels, countKernels } from './count-kernels.ts';

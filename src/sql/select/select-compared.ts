@@ -1,7 +1,6 @@
 /**
- * Rows for which a column of doubles or texts compares with a constant, straight from the values:
- * most filters are that, and a byte of truth for every row is more work than the comparison. Knows
- * the commonest forms only; others go by truth bytes, with the same outcome.
+ * Selects rows of a column of doubles or texts by comparison with a constant, straight from the
+ * values. Returns null for other forms, which go by truth bytes.
  */
 import { DataType } from '../../arrow/index.ts';
 import { lastFour, packed } from '../evaluate/index.ts';

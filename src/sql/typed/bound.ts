@@ -1,6 +1,6 @@
 /**
- * The bound tree: every name resolved, every node typed, every coercion written out. Made by the
- * binder, read by evaluation, pruning and column collection. It holds no values of rows.
+ * Defines the bound tree: names resolved, every node typed, coercions explicit. bind/ makes it;
+ * evaluation, pruning and required-columns.ts read it.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

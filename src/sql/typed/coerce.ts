@@ -1,6 +1,6 @@
 /**
- * Literals take the type of what they meet; everything else is widened without loss or refused.
- * It decides types and writes coercions out; it never looks at rows.
+ * Coerces operands to common types: literals take the type of what they meet, everything else is
+ * widened without loss or refused.
  */
 import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
 import {

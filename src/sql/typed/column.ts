@@ -1,6 +1,6 @@
 /**
- * A column while an expression is evaluated: its values in the form kernels loop over. It knows
- * forms and how to read, gather and build them; it knows neither Arrow's buffers nor operators.
+ * Defines the columns that expressions evaluate over (truth, numbers, wide integers, bytes, lists,
+ * structs, constants), and reads, builds and masks them.
  *
  * The canonical value of a row, wherever rows are handled one by one: boolean, number (floats,
  * integers of at most 32 bits, date32, time32), bigint (wider integers, decimals without their

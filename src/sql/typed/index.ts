@@ -1,6 +1,5 @@
 /**
- * What the rooms of SQL share: types, typed trees, columns of values, literals, and the rules of
- * implicit conversion.
+ * Types, bound trees, evaluated columns, literals and coercion rules that the folders of SQL share.
  */
 
 export {

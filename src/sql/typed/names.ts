@@ -1,6 +1,6 @@
 /**
- * Column names -> columns of a schema: exactly first, then without case if that is unique. It also
- * finds the name somebody probably meant. It knows schemas, no expressions.
+ * Resolves column names against a schema: exactly first, then ignoring case if that is unique.
+ * Finds the nearest name for error messages, and the virtual columns `_rowid` and `_rowoffset`.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';

@@ -1,6 +1,6 @@
 /**
- * The order of values: numbers exactly across types, NaN last and equal to itself, text by code points.
- * It knows single canonical values, no columns.
+ * Compares canonical values: numbers exactly across types, NaN last and equal to itself, text by
+ * code points.
  */
 
 import type { ExactNumber } from '../../values/index.ts';

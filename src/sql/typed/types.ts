@@ -1,6 +1,6 @@
 /**
- * Arrow types as expressions see them: the family a type belongs to, its name in messages, its
- * range. It knows types only, no values and no columns.
+ * Classifies Arrow types for expressions: the family of a type, its name in messages, its range,
+ * unit and zone.
  */
 import {
   Binary,

@@ -1,6 +1,6 @@
 /**
- * A stored column -> the column as a version describes it, after changes of the schema: fields are
- * found by their ids, new ones are null, narrower types are widened. Reads no files.
+ * Adapts a stored column to the schema of a version that was changed since: finds fields by their
+ * ids, fills new ones with nulls, and widens narrower types. Works on columns in memory.
  */
 import {
   type Data,

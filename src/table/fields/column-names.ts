@@ -1,4 +1,7 @@
-/** Which names a change may give to columns: paths and queries must tell them apart. */
+/**
+ * Checks the names of new columns: no empty names, dots, names reserved for row ids, or two columns
+ * of one name.
+ */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { VIRTUAL_COLUMNS } from '../../sql/index.ts';

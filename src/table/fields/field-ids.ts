@@ -1,6 +1,7 @@
 /**
- * Stable ids of fields. A manifest lists the ids of all fields, nested ones too, depth first; a
- * field keeps its id through renames, so older fragments are still understood.
+ * Assigns stable ids to fields and joins them with schemas. A manifest lists the ids of all fields,
+ * nested ones too, depth first; a field keeps its id through renames, so that older fragments stay
+ * readable.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

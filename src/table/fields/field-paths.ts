@@ -1,6 +1,5 @@
 /**
- * Fields by dotted path (`address.city`), and changed copies of the tree of fields they are in.
- * Knows names, ids and types; no data.
+ * Finds fields by dotted path (`address.city`), and builds changed copies of the tree of fields.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 /**
- * Field ids and paths: finds columns by identity through renames, and adapts batches of older schemas.
+ * Identifies columns by field id: assigns ids, finds fields by path, and adapts columns of older
+ * schemas.
  */
 
 export { type Adapter, adapterBetween, adapterOf } from './adapt.ts';

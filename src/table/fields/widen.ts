@@ -1,6 +1,6 @@
 /**
- * Which types hold every value of another, and turning columns of the narrower one into the wider.
- * Anything that could lose a value has no entry here. Knows no fields and no files.
+ * Widens columns to a type that holds every value of theirs (`canWiden`, `wideningOf`). A
+ * conversion that could lose a value does not exist here.
  */
 import {
   type Data,

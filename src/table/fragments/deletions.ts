@@ -1,4 +1,7 @@
-/** The deleted rows of a fragment, from the deletion file its entry names. */
+/**
+ * Reads the deletion file of a fragment through the cache, and answers which rows are live
+ * (`DeletedRows`).
+ */
 import { crc32 } from 'node:zlib';
 import {
   type DeletionEntry,

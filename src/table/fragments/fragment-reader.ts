@@ -1,17 +1,20 @@
-/** Reading columns of one fragment, whatever its size. */
+/**
+ * Defines `FragmentReader`, the interface for reading columns and rows of one fragment, which
+ * small-fragment.ts and large-fragment.ts implement.
+ */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { LentColumns, Turn } from '../work/index.ts';
 import type { ScanCounters } from './scan-counters.ts';
 
-/** What somebody reads for. */
+/** What a read is for: decides what is cached, counted and verified anew. */
 export interface ReadPurpose {
   /** Whether what is read is worth keeping in memory. */
   readonly keep?: boolean;
   /**
-   * Whether bytes come from the disk, verified, though they may be kept in memory: what is written
-   * anew is never taken from memory that has other readers.
+   * Whether to read and verify bytes from the disk even where they are cached: rewrites never copy
+   * from memory that has other readers.
    */
   readonly fresh?: boolean;
   /** Where the bytes read of columns are counted. */

@@ -1,4 +1,4 @@
-/** Reads of single fragments: columns, row ranges, deleted rows. */
+/** Reads single fragments: columns, selected rows, deleted rows. */
 
 export { DeletedRows, deletedRows, rememberDeleted } from './deletions.ts';
 export type { FragmentReader, ReadPurpose } from './fragment-reader.ts';

@@ -1,6 +1,6 @@
 /**
- * Reading columns of a large fragment's batches: only the byte ranges asked for, each verified. What
- * was read and verified may stay in memory; fragments never change.
+ * Reads columns or rows of a large fragment by byte ranges, verifies each range, and caches what is
+ * worth keeping. Cached entries stay valid because fragments never change.
  */
 import {
   childFields,

@@ -1,4 +1,7 @@
-/** A fragment to read from: as a whole where it is small, in parts where it is not. */
+/**
+ * Opens a fragment for reading, as a whole (small-fragment.ts) or by ranges (large-fragment.ts),
+ * depending on its size.
+ */
 import type { FragmentEntry } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Columns of a version out of those that a fragment has. Where they are found, and what is made of
- * them, is worked out once for all fragments that are alike.
+ * Reads columns of a version from a fragment, by field id, and adapts them where the schema changed
+ * since. The mapping is computed once for all fragments of one schema.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

@@ -1,4 +1,4 @@
-/** What a scan did: the figures behind an analysed plan. */
+/** Counts what a scan read and pruned, for `analyzePlan`. */
 export class ScanCounters {
   fragments = 0;
   fragmentsPruned = 0;

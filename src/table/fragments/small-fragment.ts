@@ -1,6 +1,6 @@
 /**
- * A fragment whose file is read whole at once: less work than opening it and reading parts. Nothing
- * of it has to be waited for after that, and it is kept in memory as one thing.
+ * Reads a fragment of up to 16 KiB with one read of its whole file, and caches it as one entry.
+ * After that its columns are available synchronously.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';
@@ -57,7 +57,7 @@ export function openSmall(
 
 export class SmallFragment implements FragmentReader {
   readonly footer: FragmentFooter;
-  /** The table's when it was read: errors call the file by it. */
+  /** The table's folder when the file was read, for the names in errors. */
   readonly folder: string;
   /** Of the footer. */
   readonly checksum: number;

@@ -1,7 +1,9 @@
 /**
- * Removing old versions and the files nothing refers to any more. Keeps the newest version of every
- * branch, whatever tags name, and what a writer in progress may still commit: see writers.ts for
- * why files are listed first, writers then, and versions last.
+ * Removes old versions and the files that no version refers to. Keeps the newest version of every
+ * branch, tagged versions, and the files of writers in progress.
+ *
+ * Lists files first, then writers, then versions: see table/versions/writers.ts for why this order
+ * is safe.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -94,9 +96,9 @@ async function cleanUp(
   incarnation: string,
   options: CleanupOptions,
 ): Promise<CleanupReport> {
-  /** Versions whose deletion is only imagined: those that were deleted are not seen any more. */
+  /** In a dry run, the versions that would be deleted; a real run finds them gone from the disk. */
   const doomed = new Map<string, ReadonlySet<number>>();
-  /** What the versions that go referred to: their writers are done. */
+  /** Files that the removed versions referred to. Their writers committed, so no grace applies. */
   const freed = new Set<string>();
   let versions = 0;
   const branches = await allBranches(engine, tableFolder, incarnation);
@@ -143,8 +145,8 @@ async function cleanUp(
 }
 
 /**
- * For a table that has no version any more, tells its files: that nothing refers to them says
- * nothing, and they may be all that is left of it. Repair moves fragments into quarantine.
+ * Lists the fragments of a table that lost all its versions. Cleanup keeps them, as they may be all
+ * that is left of the table; repair moves them into quarantine.
  */
 async function lostFragments(
   engine: Engine,
@@ -179,7 +181,7 @@ async function expiredVersions(
   const { visible, marked } = await sortedVersions(engine, branch);
   const kept = await keptVersions(engine, branch);
   const expired: Manifest[] = [];
-  // Somebody began to delete these and did not come to the end.
+  // Marked by a deletion that did not finish.
   for (const version of marked) {
     if (kept.has(version)) continue;
     const manifest = await readManifest(engine, branch, version);

@@ -1,9 +1,11 @@
 /**
- * Deleting versions for good. A run is marked first, which hides it from lists, and the tags and
- * holds are read once more: whoever creates one looks for marks afterwards, so one of the two sees
- * the other. Then its first version becomes a tombstone, which keeps its number taken and leads
- * readers past the run; then the others are removed in ascending order, so that a writer whose base
- * is still there knows that the number after it was never freed. Each step can be repeated.
+ * Deletes versions for good, safely beside concurrent tags, holds and writers.
+ *
+ * A run of versions is first marked, which hides it from lists; then tags and holds are read again.
+ * Whoever creates a tag or a hold looks for marks afterwards, so one side always sees the other.
+ * The first version of the run becomes a tombstone, which keeps its number taken and leads readers
+ * past the run; the others are removed in ascending order, so that a writer whose base still exists
+ * knows that the next number was never freed. Each step can be repeated.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -156,7 +158,7 @@ async function markRuns(
       if (own.delete(mark)) await engine.store.delete(mark);
     }
     versions = versions.filter((version) => !needed.has(version));
-    // Somebody who marked a version that is needed takes the mark back.
+    // A mark that covers a needed version is taken back.
     settled = settled.filter((run) => !within(run));
   }
 }

@@ -1,8 +1,10 @@
 /**
- * Holds: a file beside the versions of a branch that keeps one of them while a new version, a tag or
- * a branch is made of it. Whoever deletes versions marks them first and looks for holds then;
- * whoever makes a hold looks for marks then, so one of the two sees the other. Needs no lock and no
- * clock: a hold that a crash left is a temporary file, and cleanup removes it once it is old enough.
+ * Keeps a version from being deleted while a new version, a tag or a branch is made from it: a hold
+ * is a file beside the versions of a branch.
+ *
+ * Deletion marks versions first and then looks for holds; `withHold` creates the hold first and
+ * then looks for marks, so one side always sees the other, without a lock or a clock. A hold left
+ * by a crash is a temporary file, which cleanup removes once it is old enough.
  */
 import { DirspaceError } from '../../errors.ts';
 import { holdFile, parseHold } from '../../format/index.ts';
@@ -14,7 +16,7 @@ export async function heldVersions(engine: Engine, branch: TableBranch): Promise
   return entries.flatMap(({ name }) => parseHold(name) ?? []);
 }
 
-/** Runs `work` while nobody deletes the version. @throws TableVersionNotFound */
+/** Runs `work` while a hold keeps the version from being deleted. @throws TableVersionNotFound */
 export async function withHold<Result>(
   engine: Engine,
   branch: TableBranch,

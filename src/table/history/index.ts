@@ -1,6 +1,4 @@
-/**
- * Old versions: deletes them, holds those that are read, and removes files that no version refers to.
- */
+/** Deletes old versions, holds versions in use, and removes files that no version refers to. */
 
 export { cleanup, DEFAULT_ORPHAN_GRACE, fileSystemTime } from './cleanup.ts';
 export { deleteVersions, planDeletion } from './delete-versions.ts';

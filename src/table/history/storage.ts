@@ -1,7 +1,7 @@
 /**
- * What lies in the folder of a table that readers see no version of. Nothing, for a table that is
- * only declared; what a writer of the first version leaves until it commits, and after a crash; or
- * the files of a table: of another program, such as LanceDB, or of one that lost its manifests.
+ * Finds out what lies in the folder of a table that has no visible version: nothing (declared
+ * only), files of a first write in progress or crashed, or data of another program such as LanceDB,
+ * or of a table that lost its manifests.
  */
 import {
   branchesFolder,

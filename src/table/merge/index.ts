@@ -1,4 +1,4 @@
-/** Merge by keys: matches source rows with rows of the table and writes the result. */
+/** Merges rows into a table by key: matches source rows with target rows and commits the result. */
 
 export { mergeRows, type RowsMerged } from './merge.ts';
 export type { MergeClauses } from './merge-attempt.ts';

@@ -1,12 +1,12 @@
 /**
- * Hashes of merge keys that a sender cannot foresee. Keys chosen to share a slot would turn a merge into
- * a comparison of all pairs, so each process draws its own random words for every value of every byte
- * (tabulation hashing: any two given keys collide with probability 2^-32).
+ * Hashes merge keys with random words drawn per process (tabulation hashing: two given keys collide
+ * with probability 2^-32), so that a sender cannot choose keys that collide and make a merge
+ * quadratic.
  */
 import { systemEnv } from '../../env.ts';
 
 const BYTE_VALUES = 256;
-/** Of a key of 64 bits. */
+/** The bytes of a 64-bit key. */
 const KEY_BYTES = 8;
 
 /** A random word for each value of the first byte of a key, then of the second one, and so on. */
@@ -21,7 +21,7 @@ const ofWord = (word: number): number =>
   (words[0x200 | ((word >>> 16) & 0xff)] as number) ^
   (words[0x300 | (word >>> 24)] as number);
 
-/** Of a key of 64 bits in two words. */
+/** Hashes a 64-bit key given as two words. */
 export const hashWords = (low: number, high: number): number =>
   ofWord(low) ^
   (words[0x400 | (high & 0xff)] as number) ^
@@ -29,7 +29,7 @@ export const hashWords = (low: number, high: number): number =>
   (words[0x600 | ((high >>> 16) & 0xff)] as number) ^
   (words[0x700 | (high >>> 24)] as number);
 
-/** Of `length` bytes from `begin` on. Words are mixed in between, as their order counts. */
+/** Hashes `length` bytes from `begin` on. Mixes between words, so that their order counts. */
 export function hashBytes(view: DataView, begin: number, length: number): number {
   let hash = ofWord(length);
   const end = begin + length;

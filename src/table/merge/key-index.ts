@@ -1,6 +1,6 @@
 /**
- * Rows by key: an index over the key columns of rows in memory, asked with the key columns of other
- * rows, batch by batch. Null keys match nothing. Knows columns, no tables.
+ * Indexes rows in memory by their key columns, and matches the rows of other batches against the
+ * index. Null keys match nothing.
  */
 import {
   type Data,

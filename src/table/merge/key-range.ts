@@ -1,4 +1,7 @@
-/** Which fragments and batches can hold one of some keys, by their statistics. */
+/**
+ * Tells by statistics which fragments and batches may hold one of the source's keys, so that a
+ * merge skips the others.
+ */
 import { type Data, typesEqual } from '../../arrow/index.ts';
 import {
   type ColumnStatistics,

@@ -1,6 +1,6 @@
 /**
- * One attempt of a merge, on one version: target rows are streamed past an index over the source
- * rows, which are in memory. Writes nothing itself.
+ * Runs one attempt of a merge on one version: streams the target's rows past an index of the
+ * source's rows and yields the batches to write. merge.ts writes and commits them.
  */
 import {
   type Data,
@@ -186,7 +186,7 @@ export class MergeAttempt {
     return this.#updated(place, pairs);
   }
 
-  /** Lets everything else go on where a turn is over. */
+  /** Yields to the event loop where a turn is over. */
   async #breathe(): Promise<void> {
     if (!this.#turn.isOver()) return;
     await this.#turn.pass();
@@ -227,7 +227,7 @@ export class MergeAttempt {
     const second = this.#index.firsts.findIndex((other, row) => other === first && row !== first);
     return new DirspaceError(
       'InvalidInput',
-      `Rows ${first} and ${second} of the data have the same key (${key}), and the table has a row with it: which of them it becomes is not said. Nothing was changed; send one row for each key.`,
+      `Rows ${first} and ${second} of the data have the same key (${key}), and the table already has that key. Send one row for each key; nothing was changed.`,
       { details: { key } },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * The condition of a merge over pairs of rows: `target.x` is the table's row, `source.x` the one
- * that came. Compiled as two structs; only the members it names are read.
+ * Compiles the condition of a merge, over pairs of a row of the table (`target.x`) and a row that
+ * came (`source.x`), and says which columns it reads.
  */
 import { type Data, dataOf, Field, Schema, Struct, Vector } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * The rows that come to a merge: read once, kept in memory as they came, seen as columns of the
- * table's types. Knows no keys.
+ * Reads the source rows of a merge into memory, up to 1 GiB, and converts them to the table's
+ * columns and types.
  */
 import {
   batchBytes,

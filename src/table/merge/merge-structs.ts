@@ -1,6 +1,5 @@
 /**
- * Structs that come to a merge without some of their members: in rows that are updated, these keep
- * the values of the table's row.
+ * Completes source structs that lack some members: updated rows keep the table's values of these.
  */
 import { type Data, DataType, gather, nullColumn, Vector } from '../../arrow/index.ts';
 import { type IdentifiedField, withChildren } from '../fields/index.ts';

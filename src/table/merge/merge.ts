@@ -1,6 +1,6 @@
 /**
- * Merging rows into a table by key: matched rows are replaced, new ones added, rows that did not
- * come deleted, as asked for, all in one version.
+ * Merges rows into a table by key in one version: updates matched rows, inserts new ones, deletes
+ * those that did not come, as the request asks. Done again on the newer version after a conflict.
  */
 import { recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

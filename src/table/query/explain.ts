@@ -1,4 +1,7 @@
-/** Plans in words: what a query will do, and what it did. */
+/**
+ * Writes query plans as text: what a query will do (`explainPlan`), and what it did
+ * (`analyzePlan`).
+ */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { liveRows } from '../../format/index.ts';
 import type { ScanCounters } from '../fragments/index.ts';

@@ -1,4 +1,4 @@
-/** Reads that look at all rows to answer: ordering, vector search, and explanations of plans. */
+/** Reads that look at all matching rows before they answer: ordering, vector search, plans. */
 
 export { analyzePlan, explainPlan } from './explain.ts';
 export { type OrderKey, orderedScan, planKeys } from './order.ts';

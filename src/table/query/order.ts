@@ -1,7 +1,7 @@
 /**
- * Ordered reads: the keys of the matching rows are streamed past a sorter, which holds the first
- * `limit` of them, or all where there is no limit; then rows are taken in that order, a batch at a
- * time. The event loop goes on in between.
+ * Reads rows in order: streams the sort keys of matching rows past a sorter (row-sorter.ts) that
+ * holds the first `limit`, or all where there is no limit, then takes the rows in that order, batch
+ * by batch.
  */
 import {
   type Data,

@@ -1,7 +1,6 @@
 /**
- * Collects the rows of an ordering and sorts them, or the first `limit` of them in memory that is
- * bounded by these. Works in steps (see sort-steps.ts). Rows come in row order; rows of equal keys
- * keep it.
+ * Collects rows by their sort keys and sorts them, in memory bounded by the first `limit` rows.
+ * Works in steps (sort-steps.ts). Rows arrive in row order; rows of equal keys keep it.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

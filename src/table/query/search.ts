@@ -1,6 +1,6 @@
 /**
- * Exact vector search: every live row's vector is measured, the nearest are kept, and only their
- * other columns are read. The place where an index would name candidates instead.
+ * Exact vector search over a version: measures the vector of every live row, keeps the nearest, and
+ * reads their other columns. An index, once there is one, would supply candidates here.
  */
 import {
   columnsOf,
@@ -229,7 +229,7 @@ function rowIdAt(blocks: readonly Block[], position: number): bigint {
   return firstRowId + BigInt(position - start);
 }
 
-/** Those of the nearest rows that match. */
+/** The nearest rows, filtered by the predicate afterwards. */
 async function postfiltered(
   engine: Engine,
   snapshot: Snapshot,

@@ -1,7 +1,7 @@
 /**
- * Keys of an ordering as typed buffers. Each row has a rank: a double that orders rows by their
- * first key as far as a double can tell them apart. Rows of equal ranks are compared key by key, in
- * the buffers, without making values of JavaScript. Knows columns, no tables.
+ * Converts sort keys to typed buffers and compares them. Each row has a rank, a double that orders
+ * rows by their first key as far as a double can; rows of equal rank are compared key by key in the
+ * buffers, without JavaScript values.
  *
  * Values order as Arrow's total order has it: NaN after every other number, both zeros equal, text
  * and bytes by their bytes. Nulls come first or last as the key says, whatever its direction.

@@ -1,7 +1,6 @@
 /**
- * Sorting row numbers in steps: each generator yields after a few milliseconds of work at most, so
- * that whoever runs it can let the event loop go on in between. Knows ranks and a comparison, no
- * columns.
+ * Sorts row numbers by rank and comparison in steps: each generator yields after a few
+ * milliseconds, so that the event loop can go on.
  */
 import type { WorkMeter } from './sort-keys.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One batch of a fragment: which of its rows match, and their columns. Columns that the predicate
- * does not need are read only where something matched, and then only as much of them as pays off.
+ * Selects the matching rows of one batch of a fragment and reads their columns. Columns that the
+ * predicate does not need are read only where rows matched, and only their pages where few did.
  */
 import { type Data, dataBytes, gather } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Which columns a reader asked for, and how each is made from what a fragment has: by field id, so
- * that fragments written under older names and before newer columns are still understood.
+ * Resolves the columns that a reader asked for, names or SQL expressions, against the fields of a
+ * version, found by id. Also builds the `_rowid` and `_rowoffset` columns.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** How many rows a predicate selects, without listing them where nothing is deleted. */
+/** Counts the rows that a predicate selects, without listing them where no row is deleted. */
 import { type CountKernels, countKernels } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { andThen, LentColumns, type MemorySource, type Scratch } from '../work/index.ts';

@@ -1,6 +1,4 @@
-/**
- * Scans, takes and counts over a snapshot: plans which fragments and batches, and yields rows.
- */
+/** Scans, takes and counts rows of a snapshot. */
 
 export {
   type BatchPlace,

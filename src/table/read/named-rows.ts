@@ -1,4 +1,7 @@
-/** Rows that a predicate names by id or offset: seeking to them instead of looking at all. */
+/**
+ * Finds the rows that a predicate names by id or offset (`_rowid = 7`), so that a scan seeks to
+ * them instead of reading every row.
+ */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';
 import type { ScanPlan } from './scan-plan.ts';

@@ -1,6 +1,6 @@
 /**
- * The memory that batches of rows take of a server while they pass through a scan, from the read to
- * the reader of the answer. Nothing counts where no server opened the catalog.
+ * Accounts for the memory of batches that stream through a scan, against the server's bound. Does
+ * nothing where no server opened the catalog.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

@@ -1,4 +1,7 @@
-/** The batches that a scan looks into, in row order. Steps that need not wait give no promise. */
+/**
+ * Iterates over the batches that a scan may match, in row order, skipping pruned ones. `next`
+ * answers without a promise where no read has to be awaited.
+ */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * What every read of a version begins with, done when its table is opened: a program opens a table
- * to read it, and waits there for the disk anyway.
+ * Warms up a table when it is opened: parses the schema and reads the first fragment's footer, so
+ * that the first read finds them cached. Errors are left to that read.
  */
 
 import { openFragment } from '../fragments/index.ts';
@@ -17,6 +17,6 @@ export async function prepareReads(engine: Engine, snapshot: Snapshot): Promise<
     if (entry === undefined || snapshot.fields.length === 0) return;
     (await openFragment(engine, snapshot, entry, { keep: true })).close();
   } catch {
-    // A table can be opened while parts of it are damaged; who reads them is told.
+    // A table with damaged parts can be opened; reading those parts reports the damage.
   }
 }

@@ -1,4 +1,7 @@
-/** What statistics say of a predicate: whole fragments and batches that need not be read. */
+/**
+ * Decides from statistics whether a fragment or batch can match a predicate: none, some or all of
+ * its rows.
+ */
 
 import { typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,4 +1,7 @@
-/** What a scan was asked for, compiled against one version: the same for every fragment. */
+/**
+ * Compiles a scan request against one version: columns, predicate, limits, memory. The plan serves
+ * every fragment.
+ */
 import type { Schema } from '../../arrow/index.ts';
 import { RequestMemory } from '../../request-memory.ts';
 import { type CompiledExpression, compilePredicate, type RowNumberSet } from '../../sql/index.ts';
@@ -91,7 +94,7 @@ export async function planScan(
   };
 }
 
-/** A scan of more than the cache holds would only push out what others keep there. */
+/** A scan of more than the cache holds would evict what other reads keep there. */
 function isWorthKeeping(
   engine: Engine,
   snapshot: Snapshot,

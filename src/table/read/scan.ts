@@ -1,6 +1,6 @@
 /**
- * Snapshot -> record batches, in row order, with memory bounded by a few batches. Batches ahead of
- * the reader are read while it works on the one it has.
+ * Scans a snapshot: yields record batches in row order, reading a few batches ahead of the reader,
+ * with memory bounded by these.
  */
 import {
   batchBytes,

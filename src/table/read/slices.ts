@@ -1,6 +1,6 @@
 /**
- * Expressions over a batch of rows, a slice of them at a time where they are costly, so that the
- * event loop goes on in between.
+ * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
+ * few milliseconds.
  */
 import {
   concatData,
@@ -59,7 +59,7 @@ function scaleOf({ columns, rows }: Rows, names: readonly string[]): number {
   return Math.max(1, bytes / SHORT_BYTES / Math.max(1, rows));
 }
 
-/** Lets everything else go on where the turn of a plan is over. */
+/** Yields to the event loop where the plan's turn is over. */
 export async function breathe({ turn, signal }: ScanPlan): Promise<void> {
   if (!turn.isOver()) return;
   await turn.pass();

@@ -1,4 +1,7 @@
-/** Rows by their ids, in the order asked for, repeats kept: what orderings and searches end with. */
+/**
+ * Takes rows by their ids, in the order asked for, repeats kept. Ordered reads and vector search
+ * end with it.
+ */
 import {
   batchBytes,
   concatData,

@@ -1,8 +1,10 @@
 /**
- * Accepting an older version as the newest, where those after it are lost or damaged. Their numbers
- * are marked as a deleted run, a tombstone takes the first of them, what has a file is removed, and
- * the version after the run restores the accepted one. The branch cannot be read from the tombstone
- * until that last step, and after a crash in between the mark tells that it is still to be done.
+ * Accepts an older version as the newest where those after it are lost or damaged; repair calls it.
+ *
+ * The lost numbers are marked as a deleted run, a tombstone takes the first of them, existing files
+ * of the run are removed, and the version after the run restores the accepted one. Until that last
+ * step the branch cannot be read; after a crash in between, the mark tells that it is still to be
+ * done.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

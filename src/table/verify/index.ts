@@ -1,4 +1,4 @@
-/** Checks the files of a table against its manifests, and accepts a version found by repair. */
+/** Verifies the files of a table against its manifests, and accepts an older version for repair. */
 
 export { type Acceptance, acceptVersion, planAcceptance } from './accept-version.ts';
 export { verifyTable, WITHOUT_MANIFEST } from './verify.ts';

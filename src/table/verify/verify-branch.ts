@@ -1,4 +1,7 @@
-/** Checking the versions of one branch of a table: each manifest, what it refers to, and gaps. */
+/**
+ * Verifies the versions of one branch of a table: each manifest, the files it refers to, and gaps
+ * in the numbers.
+ */
 import {
   decodeVersion,
   isStagedManifest,

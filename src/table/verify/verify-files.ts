@@ -1,5 +1,5 @@
 /**
- * Checking the files that a version refers to: each file once, however many versions share it, read
+ * Verifies the files that a version refers to: each file once, however many versions share it, read
  * from the disk and never from a cache, with memory bounded by one column of one batch.
  */
 import { crc32 } from 'node:zlib';
@@ -64,7 +64,7 @@ export class FileVerifier {
     this.#read = read;
   }
 
-  /** Lets everything else go on where a turn is over: reads of small files wait for nothing. */
+  /** Yields to the event loop where a turn is over: cached reads never wait by themselves. */
   async breathe(): Promise<void> {
     if (!this.#turn.isOver()) return;
     await this.#turn.pass();

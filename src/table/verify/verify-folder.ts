@@ -1,4 +1,7 @@
-/** Looking into the folders of a table, and noting what is found there. */
+/**
+ * Lists the folders of a table for verify, and collects its findings: problems, leftovers, bytes
+ * read.
+ */
 import { isTemporary, joinPath } from '../../format/index.ts';
 import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../../protocol/index.ts';
 import type { ReadableStore } from '../../store/index.ts';

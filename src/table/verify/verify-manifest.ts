@@ -1,6 +1,6 @@
 /**
- * What a manifest says, held against itself, against the files it refers to, and against the
- * versions before it.
+ * Checks a manifest against itself and the files it refers to, and the chain of versions by parent
+ * and checksum.
  */
 import { liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';

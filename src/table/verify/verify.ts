@@ -1,6 +1,6 @@
 /**
- * Checking one table: each version of each branch, the chain they form, all that they refer to, and
- * what else lies in the table's folder. Reports damage and never throws because of it.
+ * Verifies one table: every version of every branch, the chain they form, all files they refer to,
+ * and stray files in the table's folder. Reports damage and never throws because of it.
  */
 import {
   branchesFolder,
@@ -49,7 +49,7 @@ export async function verifyTable(
   findings: Findings,
   signal?: AbortSignal,
 ): Promise<readonly VerifiedBranch[]> {
-  // What is in memory was right when it was read; the question is what is on the disk.
+  // Without the caches: they hold bytes that were right when read, and verify asks about the disk.
   const engine = { ...shared, cache: new ByteCache(0), heads: new HeadCache(shared.store, 0) };
   const remembered = (branch: TableBranch): number => shared.heads.head(branch)?.slot ?? 0;
   const table = new TableVerifier(engine, tableFolder, incarnation, findings, signal, remembered);

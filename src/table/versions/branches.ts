@@ -1,6 +1,7 @@
 /**
- * Branches of a table: a folder with a record and version files of its own. The first of those is
- * a copy of the version the branch was made from, so a branch stands without its parent.
+ * Creates, finds, lists and deletes branches of a table. A branch is a folder with a record and
+ * version files of its own; its first version is a copy of the one it was made from, so it does not
+ * depend on its parent.
  */
 
 import { DirspaceError } from '../../errors.ts';
@@ -120,7 +121,7 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
   throw tableLeft();
 }
 
-/** The id of what a writer left that outlived the table before: hidden, but in the way. */
+/** The id of a hidden branch of an earlier table in this folder, which stands in the way. */
 async function foreignBranch(
   engine: Engine,
   table: TableBranch,
@@ -135,8 +136,8 @@ async function foreignBranch(
 }
 
 /**
- * Moves the branch out of sight, looks at it there, where nobody changes it any more, and removes
- * it. What has the name by now and is another branch, or is needed, is brought back.
+ * Moves the branch into staging, checks it there, where no writer reaches it, and removes it. Another
+ * branch of the name, or one that is still needed, is moved back.
  * @param id of the branch
  * @returns false when the branch is not there
  */

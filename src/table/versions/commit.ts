@@ -1,6 +1,8 @@
 /**
- * The only writer of versions. A commit is: look at the newest version, build the next one from it,
- * publish it under the next number, and start over from the new newest if somebody was faster.
+ * Commits versions: reads the newest version, calls `build` on it, publishes the result under the
+ * next number, and starts over on the new newest version after a conflict. Appends, changes,
+ * overwrites and compaction all commit here; first versions of staged tables, branches and repair
+ * write theirs elsewhere.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
@@ -55,7 +57,7 @@ export interface Committed {
 
 /** Waits between attempts never exceed this, in milliseconds. */
 const LONGEST_WAIT = 50;
-/** Attempts after which a writer asks for the lock, so that it is not overtaken for ever. */
+/** Attempts after which a writer queues for the advisory lock, so that it does not starve. */
 const PATIENCE = 6;
 
 /**

@@ -1,4 +1,7 @@
-/** What every part of the table engine works with: one per open catalog. */
+/**
+ * Defines `Engine`, the services that every part of the table engine works with (store, caches,
+ * limits, locks), one per open catalog, and the default limits.
+ */
 
 import type { Counters } from '../../counters.ts';
 import type { Env } from '../../env.ts';

@@ -1,6 +1,6 @@
 /**
- * The fragments of the next version: entries added, replaced or dropped, and rolled into shared
- * chunk files so that manifests do not grow with history.
+ * Edits the list of fragments for the next version: adds, replaces and drops entries, and rolls
+ * them into shared chunk files so that manifests do not grow with history.
  */
 import {
   type ChunkEntry,

@@ -1,4 +1,7 @@
-/** Opening the file of a fragment, or reading it whole, and what it means that it is missing. */
+/**
+ * Opens or reads the file of a fragment, and explains a missing one: version deleted by cleanup,
+ * table gone, or damage.
+ */
 import { DirspaceError } from '../../errors.ts';
 import { type FragmentEntry, fragmentFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';

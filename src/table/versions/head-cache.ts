@@ -1,8 +1,7 @@
 /**
- * What an open catalog remembers of its tables from the last look at them, so that the next look is a
- * short one: newest versions, records, and the names of tables in a folder. Nothing in it is believed
- * without a look at the disk. How many looks each answer takes, where nothing has changed:
- *
+ * Caches what an open catalog saw of its tables last: newest versions, table records, names of the
+ * tables in a folder. Nothing in it is believed without a look at the disk. How many looks each
+ * answer takes, where nothing has changed:
  * - `unchangedRecord`: one, at the record;
  * - `unchangedMain`: three, at the newest version and twice at the one after it;
  * - `head`, `record` and `names`: none, and the caller looks. resolveHead takes four for a head.

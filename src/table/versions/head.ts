@@ -1,11 +1,11 @@
 /**
- * Finding the newest version of a branch, and any one by its number. The truth is the version files;
- * the hint and the cache only say where to start looking.
+ * Finds the newest version of a branch (`resolveHead`), or one by its number (`snapshotAt`). The
+ * version files are the truth; the hint and the cache only say where to start looking.
  *
  * Version numbers are contiguous but for deleted runs. The first version of a deleted run is
- * replaced by a tombstone that names the end of the run, so a version that exists, whose successor
- * does not, and which is no tombstone, is the newest: wherever the search began. A hint or a cached
- * version above it is evidence of a loss, which is refused.
+ * replaced by a tombstone that names the end of the run. So a version that exists, is no tombstone,
+ * and has no successor is the newest, wherever the search began. A hint or a cached version above
+ * it is evidence of a loss, which is refused.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { versionFile } from '../../format/index.ts';
@@ -212,8 +212,8 @@ async function lastContiguous(engine: Engine, branch: TableBranch, start: number
 }
 
 /**
- * Reads past versions of batches that were aborted or are still being prepared. 'gone' when the
- * version below them was deleted meanwhile, which takes a newer one: worth another look.
+ * Reads past versions of multi-table commits that were aborted or are undecided. 'gone' when the
+ * version below them was deleted meanwhile; then a newer one exists and the caller looks again.
  */
 async function visibleHead(
   engine: Engine,

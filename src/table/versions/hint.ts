@@ -1,7 +1,7 @@
 /**
- * The hint of a branch: a small file beside its versions that names one of the newest. Readers begin
- * to search there. It is written after the version it names was published, and never relied on for
- * what is there; but a version it names that is gone, with none above it, was lost: see
+ * Reads and writes the hint of a branch, a small file that names one of its newest versions, where
+ * readers start to search. It is written after the version it names was published, and is never
+ * relied on for what exists; but a hint above every existing version is evidence of a loss: see
  * lost-versions.ts.
  */
 import { isDirspaceError } from '../../errors.ts';

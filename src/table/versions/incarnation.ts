@@ -1,4 +1,7 @@
-/** Whether the table somebody works on is still the one in its place, and the errors if it is not. */
+/**
+ * Checks whether the table under work is still the one in its folder, by the incarnation id of its
+ * record, and builds the errors for a table that was dropped, moved or recreated meanwhile.
+ */
 import { DirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';
 import { formatId, type ObjectPath } from '../../protocol/index.ts';
@@ -52,7 +55,7 @@ export const leftAtThatMoment = (what: string): DirspaceError =>
     `${what} was made at the moment that its table was dropped, renamed or made anew by another writer. Look for the table, and whether it is there, before repeating the change.`,
   );
 
-/** A folder that vanished under an operation was a table or branch that somebody took away. */
+/** Translates a folder that vanished during an operation: its table or branch was taken away. */
 export const tableGone = (error: unknown): unknown =>
   isMissingFolder(error)
     ? new DirspaceError(

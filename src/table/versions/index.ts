@@ -1,5 +1,6 @@
 /**
- * Versions of a table: finds the newest, reads snapshots, publishes commits, keeps tags and branches.
+ * Finds the newest version of a table, reads snapshots, publishes commits, and manages tags and
+ * branches.
  */
 
 export {

@@ -1,8 +1,9 @@
 /**
- * Evidence that the newest versions of a branch were lost. What is there looks whole without them:
- * numbers that readers have seen would be used again. A version is published before its hint is
- * written, and the newest version is never deleted, so a number that was in use and has no file at
- * or above it is a loss.
+ * Detects that the newest versions of a branch were lost, which leaves a branch that looks whole
+ * but would use numbers again.
+ *
+ * A version is published before its hint is written, and the newest version is never deleted, so a
+ * number that was in use and has no file at or above it is a loss.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Batches: versions of several tables that become visible together. Each version of a batch names
- * it; the versions count once the batch's decision file says `committed`. The decision is made by
- * whoever creates that file first, so a writer that finds a stale batch in its way may abort it.
+ * Records the decision of a multi-table commit. Each version of one names its id, and counts once
+ * the decision file says `committed`. Whoever creates that file first decides, so a writer that
+ * finds a stale commit in its way may abort it.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';
@@ -31,7 +31,7 @@ const fileOf = (batch: string): string => {
   return decisionFile(batch);
 };
 
-/** Undefined while nobody decided. */
+/** The decision, or undefined while there is none. */
 export async function batchDecision(engine: Engine, batch: string): Promise<Decision | undefined> {
   const file = fileOf(batch);
   const known = engine.cache.get<Decision>(file);
@@ -59,8 +59,8 @@ export async function isBatchCommitted(engine: Engine, batch: string): Promise<b
 }
 
 /**
- * The ids of the tables of a batch, as whoever decided it noted them: none where that was another
- * writer, or a release before this.
+ * The ids of the tables of a multi-table commit, as recorded with the decision; none where another
+ * writer decided it, or an older release.
  */
 export async function batchTables(engine: Engine, batch: string): Promise<readonly string[]> {
   const file = fileOf(batch);
@@ -76,7 +76,7 @@ export function decodeBatchTables(bytes: Uint8Array, file: string): readonly str
   return arrayMember(document, 'tables', file).map((id) => stringMember({ id }, 'id', file));
 }
 
-/** Decides, unless somebody did before; returns what holds. `tables` are the ids of its tables. */
+/** Decides unless it is decided; returns the decision that holds. `tables` are its tables' ids. */
 export async function decideBatch(
   engine: Engine,
   batch: string,

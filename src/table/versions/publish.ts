@@ -1,6 +1,6 @@
 /**
- * Publishing one version: its file is created under its number by whoever is first. After an error,
- * or where the number was freed meanwhile, what is on disk tells whether the version counts.
+ * Publishes one version: creates its file under its number, exclusively. After an error, or where
+ * the number was freed meanwhile, reads back what is on disk to tell whether the version counts.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';
@@ -11,7 +11,7 @@ import { clearAbandonedBatch } from './settle-batches.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readManifest, visibleSnapshot } from './version-files.ts';
 
-/** False when somebody else has the number, or nobody may have it. */
+/** Publishes the version; false when another writer has its number, or the number was deleted. */
 export async function publish(
   engine: Engine,
   branch: TableBranch,
@@ -74,7 +74,7 @@ async function wasFreed(
   const runs = entries.flatMap(({ name }) => parseDeletedRun(name) ?? []);
   // Cleanup may have removed the base because this very version is the newest now.
   if (!runs.some(({ first, last }) => first <= version && version <= last)) return false;
-  // Or both, because others have built on it since: it was the real one while it was there.
+  // The run may also have been deleted after other versions were built on ours: then ours was valid.
   const bytes = await engine.store.get(file);
   const own = bytes === undefined ? undefined : decodeVersion(bytes, file);
   if (own === undefined || !('manifest' in own)) return false;
@@ -83,8 +83,8 @@ async function wasFreed(
 }
 
 /**
- * After an error the version's file tells whether the commit took place. Not after a failed flush:
- * the version is to be seen now, and whether a power loss takes it nobody can tell any more.
+ * After an error, reads the version's file to tell whether the commit took place. Not after a failed
+ * flush: the version is visible, but whether it survives a power loss cannot be known.
  */
 async function resolveUnknown(
   engine: Engine,

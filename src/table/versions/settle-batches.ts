@@ -1,4 +1,7 @@
-/** Undecided batches in the way of a writer: waited for, and aborted where nobody finishes them. */
+/**
+ * Settles undecided multi-table commits that stand in a writer's way: waits for their decision, and
+ * aborts those that stay undecided for two seconds.
+ */
 
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
@@ -9,9 +12,9 @@ import { readManifest } from './version-files.ts';
 const BATCH_GRACE = 2_000;
 
 /**
- * Versions of undecided batches stand above the newest visible one: what is built past them would
- * lose them if they are committed later. True when one was in the way, or came meanwhile and is to
- * be seen, and the branch looks anew.
+ * Settles versions of undecided multi-table commits above the newest visible one: a version built
+ * past them would lose them if they are committed later. True when one was in the way, or became
+ * visible meanwhile, and the caller has to resolve the head again.
  */
 export async function settleBatches(
   engine: Engine,
@@ -32,7 +35,7 @@ export async function settleBatches(
   return waited;
 }
 
-/** A version of a batch that nobody finished must not block the branch for ever. */
+/** Aborts a multi-table commit that stayed undecided, so that its versions do not block the branch. */
 export async function clearAbandonedBatch(engine: Engine, batch: string): Promise<void> {
   const deadline = engine.env.now() + BATCH_GRACE;
   while ((await batchDecision(engine, batch)) === undefined) {

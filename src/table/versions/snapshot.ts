@@ -1,4 +1,7 @@
-/** One version of one branch, immutable: the only way into a table's data. */
+/**
+ * One immutable version of one branch: manifest, schema, fields with ids, and fragments read from
+ * chunk files on demand.
+ */
 import type { Schema } from '../../arrow/index.ts';
 import {
   chunkFile,

@@ -1,4 +1,7 @@
-/** Tags of a table: small files that name one version of one branch and keep it from cleanup. */
+/**
+ * Creates, finds, lists, moves and deletes tags of a table: small files that name one version of
+ * one branch and keep it from cleanup.
+ */
 import { DirspaceError } from '../../errors.ts';
 import {
   decodeTag,
@@ -54,7 +57,7 @@ export async function createTag(
   const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
   await engine.store.createFolder(tagsFolder(tableFolder), tableFolder);
   if (await engine.store.putIfAbsent(file, encodeTag(record), undefined, via)) return;
-  // What a writer left that outlived the table before: unless it is we who outlived it.
+  // A leftover tag of an earlier table in this folder, unless our own table is the one that is gone.
   if (
     (await findTag(engine, tableFolder, record.table, tag)) === undefined &&
     (await isTableAt(engine, tableFolder, record.table))

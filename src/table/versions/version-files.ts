@@ -1,6 +1,8 @@
 /**
- * The version files of a branch, read one by one or listed: whatever is there, tombstones and versions
- * of open batches among it. Which one is the newest is for others to find.
+ * Reads and lists the version files of a branch. `readVersion` and `listedVersions` answer every
+ * file, tombstones and undecided multi-table commits included; `visibleSnapshot` answers only what
+ * readers may see, and `visibleVersions` lists numbers that were not deleted. head.ts finds the
+ * newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * When versions were made and superseded, by the clocks of their writers, of which some may have
- * been wrong. Versions are ordered by their numbers; times only say how old something is.
+ * Decides when versions were made and superseded, although the clocks of some writers may be wrong.
+ * Versions are ordered by number; times only tell how old one is.
  */
 
 /** How far clocks of writers may lie apart and their versions still be in order, in milliseconds. */
@@ -29,7 +29,7 @@ export class Supersession {
   #next = 0;
   #done = -1;
 
-  /** @param timeOf the timestamp of the version at that place; undefined for one that nobody saw */
+  /** @param timeOf the timestamp of the version at that place; undefined for one never visible */
   constructor(count: number, timeOf: (at: number) => Promise<number | undefined>, now: number) {
     this.#count = count;
     this.#timeOf = timeOf;

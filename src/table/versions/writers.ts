@@ -1,21 +1,22 @@
 /**
-/**
- * Writers in progress. A writer announces itself in the table's folder before its first file and
- * takes that back once its commit is decided; its files begin with its id. Cleanup lists the files
- * first, then the announcements, then the versions: a file whose writer is no longer announced was
- * either committed, and a version refers to it, or never will be. All of it is in the name, so it
- * cannot be torn. It needs no flush, as after a power loss no writer is in progress, save for a
- * first version: there it also tells what a crash left from the fragments of a table that lost its
- * manifests, so that it is on disk before them and stays after a failure.
+ * Announces writers in progress, so that cleanup keeps their files. A writer creates a marker in
+ * the table's folder before its first file and removes it once its commit is decided; the names of
+ * its files begin with its id.
+ *
+ * Cleanup lists files first, then markers, then versions: a file whose writer has no marker any
+ * more was either committed, and a version refers to it, or never will be. The marker's name holds
+ * all of its content, so it cannot be torn. It is not flushed, because no writer survives a power
+ * loss. The exception is a first version: its marker also tells a crashed first write from a table
+ * that lost its manifests, so it is on disk before the fragments and stays after a failure.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { parseWriter, writerFile } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
 
-/** How long a writer is waited for of which it cannot be told whether it lives, in milliseconds. */
+/** How long files stay whose writer may or may not be alive, as on another machine; milliseconds. */
 export const UNKNOWN_WRITER_GRACE: number = 7 * 24 * 3_600_000;
 
-/** Runs a change of a table with an engine that may write the table's files. */
+/** Runs a change of a table under an announcement, with an engine that names files for it. */
 export async function announced<Result>(
   engine: Engine,
   tableFolder: string,
@@ -50,13 +51,13 @@ export async function announced<Result>(
   }
 }
 
-/** For a folder that no cleanup looks into: a table that is being built aside. */
+/** An engine that names files without an announcement, for tables built in the staging folder. */
 export const unannounced = (engine: Engine): Engine => ({
   ...engine,
   newObject: () => `${engine.env.uuid()}-0`,
 });
 
-/** One that stays protects its files until its process ends. */
+/** Removes an announcement; one that cannot be removed protects its files until the process ends. */
 async function takenBack(engine: Engine, file: string): Promise<void> {
   try {
     await engine.store.delete(file);

@@ -1,4 +1,7 @@
-/** Going on at once where nothing has to be waited for: a hop takes as long as reading a few rows. */
+/**
+ * Like `then`, but calls `use` synchronously when the value is not a promise: a microtask takes as
+ * long as reading a few rows.
+ */
 import type { Awaitable } from '../../store/index.ts';
 
 export const andThen = <Value, Result>(

@@ -1,6 +1,10 @@
+/**
+ * Caches immutable values by key in least-recently-used order, bounded by bytes: `ByteCache`, and
+ * `CacheBudget`, a bound that several caches share.
+ */
 import { CacheCounts } from '../../counters.ts';
 
-/** Keys remembered of things that were read once and not kept. */
+/** Admission filter: a value enters the cache on its second read. Holds the keys of first reads. */
 const SEEN = 16_384;
 
 interface Entry {
@@ -13,7 +17,7 @@ interface Entry {
 
 /**
  * The bytes that several caches may hold together, such as those of all catalogs that a server has open.
- * Beyond them the cache that holds most gives up what it used least lately.
+ * When it is exceeded, the cache that holds most evicts its least recently used entries.
  */
 export class CacheBudget {
   readonly limit: number;
@@ -53,8 +57,8 @@ export class CacheBudget {
 }
 
 /**
- * A least-recently-used cache bounded by bytes, its own or those of a budget that it shares. The order of use is a list of its own: taking an
- * entry out of the map and putting it back would cost more than all else a look-up does.
+ * A least-recently-used cache bounded by bytes, its own or those of a shared budget. The order of use
+ * is a linked list: removing and re-inserting map entries would cost more than the look-up.
  */
 export class ByteCache {
   readonly #budget: CacheBudget;
@@ -129,7 +133,7 @@ export class ByteCache {
     this.#budget.add(this, -entry.bytes);
   }
 
-  /** Gives up what was used least lately. */
+  /** Evicts the least recently used entry. */
   dropOldest(): void {
     if (this.#oldest !== undefined) this.delete(this.#oldest.key);
   }

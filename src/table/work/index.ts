@@ -1,6 +1,6 @@
 /**
- * Resources that the work on tables shares: caches, scratch memory, queues, turns of the event loop, and
- * temporary files.
+ * Resources that the work on tables shares: caches, scratch memory, queues, event-loop turns,
+ * staging folders.
  */
 
 export { andThen } from './awaitable.ts';

@@ -1,6 +1,6 @@
 /**
- * Memory for reads whose bytes are copied out of it at once. Fresh megabytes for every batch cost
- * more than the reading: they have to be mapped, and make the collector run.
+ * A pool of read buffers, for bytes that are copied out at once. Reusing them matters: allocating
+ * fresh megabytes for every batch costs more than the reads.
  */
 
 import type { Data } from '../../arrow/index.ts';
@@ -27,7 +27,7 @@ export class Scratch {
     return found ?? new Uint8Array(Buffer.allocUnsafeSlow(roomFor(bytes)).buffer);
   }
 
-  /** Only what nothing refers to any more, and nothing writes into. */
+  /** Returns a buffer to the pool, once nothing refers to it or writes into it. */
   give(buffer: Uint8Array): void {
     if (buffer.byteLength > LARGEST) return;
     this.#free.push(buffer);
@@ -41,7 +41,7 @@ export class Scratch {
 /** Where memory for reads comes from, and goes back to. */
 export type MemorySource = Pick<Scratch, 'take' | 'give'>;
 
-/** What is in lent memory of the columns of one batch, while somebody works on it. */
+/** The columns of one batch that lie in pooled memory while the batch is worked on. */
 export class LentColumns {
   /** By position in the file. */
   readonly columns = new Map<number, Data>();
@@ -65,7 +65,7 @@ export class LentColumns {
   }
 }
 
-/** Batches of a table differ by a little: what fits one is to fit the next. */
+/** Rounds up, because batches of a table differ a little and the buffer should fit the next one. */
 function roomFor(bytes: number): number {
   const step = Math.max(4096, 2 ** Math.floor(Math.log2(Math.max(bytes, 1)) - 2));
   return bytes > LARGEST ? bytes : Math.ceil(bytes / step) * step;

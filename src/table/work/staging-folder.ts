@@ -1,4 +1,7 @@
-/** Names of folders in which something is built or taken apart aside. */
+/**
+ * Names new folders under `.dirspace/staging/`. The name identifies the process, so that the
+ * leftovers of a dead one can be removed at once.
+ */
 import type { Env } from '../../env.ts';
 import { STAGING_FOLDER } from '../../format/index.ts';
 import { processTag } from '../../store/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Turns of the event loop: work that would not wait for anything lets everything else go on after
- * a few milliseconds. However many requests work at once, one of them goes on in each round of the
- * loop, first come, first served, so that what is short never waits for more than one turn.
+ * Yields to the event loop every few milliseconds of work that never waits (`Turn`, `inTurns`). In
+ * each round of the loop one waiting task goes on, first come, first served, so that a short
+ * request waits for one turn at most.
  */
 import type { Env } from '../../env.ts';
 
@@ -43,7 +43,7 @@ export class Turn {
     return this.#steps > STEPS || this.#env.now() - this.#start >= this.#most;
   }
 
-  /** Lets everything else go on, and begins another. */
+  /** Yields to the event loop, and begins the next turn. */
   async pass(): Promise<void> {
     await nextTurn();
     this.entered = false;
@@ -53,7 +53,7 @@ export class Turn {
   }
 }
 
-/** Runs work that yields between its steps, and lets everything else go on where a turn is over. */
+/** Runs a generator of steps, and yields to the event loop where a turn is over. */
 export async function inTurns<Result>(
   turn: Turn,
   steps: Generator<void, Result>,

@@ -1,4 +1,4 @@
-/** Writing one whole new object under a name nobody refers to yet. */
+/** Writes one new, whole object under a name that nothing refers to yet. */
 import type { WritableStore } from '../../store/index.ts';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Adding columns. One that is null everywhere is a change of the schema alone; one with values
- * makes every fragment be written anew.
+ * Adds columns. A column of nulls changes the schema alone; one with values rewrites every
+ * fragment.
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,6 @@
-/** Adding rows, and replacing all rows, each as one new version. */
+/**
+ * Appends rows (`append`), and replaces all rows and the schema (`overwrite`), each in one version.
+ */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { schemaToJson } from '../../protocol/index.ts';

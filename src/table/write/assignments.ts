@@ -1,6 +1,6 @@
 /**
- * New values for fields, as SQL expressions over the row: compiled against one version, then
- * evaluated batch by batch into columns of the fields' own types. Knows no fragments.
+ * Compiles assignments of SQL expressions to fields, as updates and new columns have them, and
+ * evaluates them batch by batch into columns of the fields' types.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

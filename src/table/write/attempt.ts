@@ -1,6 +1,6 @@
 /**
- * Commits whose files depend on the base they are built on: what an attempt that lost had written
- * is removed again. Knows files only, not what is in them.
+ * Commits changes whose files depend on the base version: the files of attempts that lost to a
+ * conflict are removed.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { deletionFile, fragmentFile } from '../../format/index.ts';

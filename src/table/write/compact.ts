@@ -1,6 +1,6 @@
 /**
- * Compaction: runs of small fragments, and fragments with many deleted rows, become larger ones in
- * their place, as one version. Rows, their order and their values stay; their row ids do not.
+ * Compacts a table: rewrites runs of small fragments, and fragments with many deleted rows, as
+ * larger ones, in one version. Rows, their order and their values stay; row ids change.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Which fragments compaction rewrites together. Looks at entries only, never into files. */
+/** Plans which fragments compaction rewrites together, from their manifest entries alone. */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 
 export interface CompactionGoals {

@@ -1,4 +1,7 @@
-/** Deleting rows: new deletion files beside untouched fragments; emptied fragments are dropped. */
+/**
+ * Deletes rows by id or predicate: writes deletion files beside untouched fragments, and drops
+ * fragments that become empty.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import {

@@ -1,6 +1,7 @@
 /**
- * Changing the columns of a table. Fragments stay as they are: they are read through field ids and
- * widened on the way (adapt.ts). Only a new column with values of its own rewrites them.
+ * Renames, widens and drops columns and changes their nullability and metadata. No fragment is
+ * rewritten: readers adapt older ones through field ids (table/fields/adapt.ts). New columns are
+ * add-columns.ts's.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Changes of a table: append, delete, update, schema changes, compaction. */
+/** Changes tables: append, overwrite, delete, update, schema changes, compaction, restore. */
 
 export { addColumns, type NewColumn } from './add-columns.ts';
 export {

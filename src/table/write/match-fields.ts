@@ -1,6 +1,6 @@
 /**
- * Data from outside -> the fields of a table that it fills: by name, missing ones null, narrower
- * types taken where they lose nothing. Knows schemas and statistics, no rows.
+ * Matches the columns of incoming data with the fields of a table by name: missing ones become
+ * null, narrower types are accepted where no value is lost, anything else is refused.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

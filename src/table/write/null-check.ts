@@ -1,4 +1,6 @@
-/** Whether a field holds nulls: by statistics where they tell, else by a look at the rows. */
+/**
+ * Refuses to make a column required while it holds nulls: asks statistics first, then reads rows.
+ */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FieldPlace } from '../fields/index.ts';

@@ -1,4 +1,4 @@
-/** Versions that change no row: restoring an older one, and new schema metadata. */
+/** Makes versions that change no row: restores an older version, replaces schema metadata. */
 
 import type { Manifest } from '../../format/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Fragments written anew with more columns, row by row in the same places, so that row ids and
- * deletion files still hold.
+ * Rewrites fragments with more columns, keeping every row in its place, so that row ids and
+ * deletion files stay valid.
  */
 import {
   concatData,

@@ -1,4 +1,4 @@
-/** Versions that have another schema than the one they were built on. */
+/** Commits versions that differ from their base in the schema alone. */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';
 import { schemaToJson } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Updating rows: the old ones are deleted where they lie, the changed ones written as new
- * fragments, both in one version. Updated rows get new row ids and come last in row order.
+ * Updates rows by predicate: deletes the old rows where they lie and writes the changed ones as new
+ * fragments, in one version. Updated rows get new row ids and come last in row order.
  */
 import {
   type Data,

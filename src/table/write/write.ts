@@ -1,6 +1,6 @@
 /**
- * Batches -> fragment files. Fragments are written once, before any commit is tried, read back,
- * and referred to only by the manifest that a commit publishes.
+ * Writes a stream of batches as fragment files. Each fragment is written once, before any commit is
+ * tried, and checked by reading it back; on an error all of them are removed.
  */
 import {
   batchBytes as bytesOf,
@@ -78,7 +78,7 @@ export async function writeFragments(
   }
 }
 
-/** A batch may lie in memory that its maker fills anew for the next one: it is let go of first. */
+/** Waits until a batch is written before pulling the next: its maker may reuse the memory. */
 async function* pulledAfter<Batch>(
   stream: AsyncIterable<Batch>,
   settled: () => Promise<void>,
