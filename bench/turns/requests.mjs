@@ -193,9 +193,12 @@ export const REQUESTS = [
   take('500,000 row ids', 'narrow', () => ({
     row_ids: Array.from({ length: 500_000 }, (_, at) => mixed(at) % 4_000_000),
   })),
-  take('1,000,000 offsets', 'narrow', () => ({
-    offsets: Array.from({ length: 1_000_000 }, (_, at) => mixed(at) % 24_000_000),
+  take('900,000 offsets', 'narrow', () => ({
+    offsets: Array.from({ length: 900_000 }, (_, at) => mixed(at) % 24_000_000),
     columns: { column_names: ['id'] },
+  })),
+  take('900,000 offsets of all columns', 'narrow', () => ({
+    offsets: Array.from({ length: 900_000 }, (_, at) => mixed(at) % 24_000_000),
   })),
   take('50,000 offsets of vectors', 'vectors', () => ({
     offsets: Array.from({ length: 20_000 }, (_, at) => mixed(at) % 200_000),
@@ -326,6 +329,14 @@ export const REQUESTS = [
   post('a body of 8 MiB of JSON', '/v1/table/narrow/query', () => ({
     k: 1,
     vector: { single_vector: Array.from({ length: 1_500_000 }, (_, at) => at % 10) },
+  })),
+  post('JSON of 990,000 awkward numbers', '/v1/table/narrow/query', () => ({
+    k: 1,
+    vector: {
+      single_vector: Array.from({ length: 990_000 }, (_, at) =>
+        Number(`${at % 90}e-${90 + (at % 9)}`),
+      ),
+    },
   })),
   post('JSON of many members', '/v1/table/narrow/describe', () =>
     Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, at])),

@@ -9,7 +9,7 @@ import {
   requestModel,
 } from './every-operation.ts';
 import type { Model } from './models/index.ts';
-import { normalize } from './normalize.ts';
+import { normalize, wideListsInSteps } from './normalize.ts';
 import { refuseUnknownMembers } from './unknown-members.ts';
 
 /**
@@ -25,3 +25,12 @@ export function checkedRequest<Op extends AnyOperation>(
   if (EVERY_OPERATION[operation].changes) refuseUnknownMembers(model, value);
   return normalize(model, value);
 }
+
+/**
+ * Steps that do what takes long of checking a request, which is then checked in a moment; undefined where
+ * nothing does.
+ */
+export const preparedInSteps = (
+  operation: AnyOperation,
+  request: object,
+): Generator<undefined, object> | undefined => wideListsInSteps(requestModel(operation), request);

@@ -3,7 +3,7 @@
  * models, the table of operations, and the `Namespace` interface derived from that table.
  */
 
-export { checkedRequest } from './checked-request.ts';
+export { checkedRequest, preparedInSteps } from './checked-request.ts';
 export {
   ERROR_STATUSES,
   type ErrorBody,

@@ -47,6 +47,47 @@ export function normalize<Name extends ModelName>(
   return result as Model<Name>;
 }
 
+/** Items of a list that are gone through at once. */
+const ITEMS_AT_ONCE = 1 << 13;
+
+/**
+ * The steps that make bigints of long lists of row ids, which is most of the time that checking a request
+ * with such a list takes; undefined where the request has none. What is no such integer is left as it is,
+ * for \`normalize\` to refuse.
+ */
+export function wideListsInSteps(
+  model: ModelName,
+  request: object,
+): Generator<undefined, Readonly<Record<string, unknown>>> | undefined {
+  const { properties } = MODELS[model] as JsonSchema;
+  const lists = Object.entries(request).filter(
+    ([name, value]) =>
+      Array.isArray(value) &&
+      value.length > ITEMS_AT_ONCE &&
+      properties?.[name]?.items?.format === 'int64',
+  );
+  return lists.length === 0 ? undefined : widened(request, lists);
+}
+
+function* widened(
+  request: object,
+  lists: readonly [string, readonly unknown[]][],
+): Generator<undefined, Readonly<Record<string, unknown>>> {
+  const result: Record<string, unknown> = { ...request };
+  for (const [name, values] of lists) {
+    const wide: unknown[] = [];
+    for (let from = 0; from < values.length; from += ITEMS_AT_ONCE) {
+      for (const value of values.slice(from, from + ITEMS_AT_ONCE)) {
+        const item = wideInteger(value);
+        wide.push(item instanceof Mismatch ? value : item);
+      }
+      yield;
+    }
+    result[name] = wide;
+  }
+  return result;
+}
+
 function refusal(
   code: ErrorCode,
   model: string,

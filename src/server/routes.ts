@@ -21,10 +21,12 @@ import {
   type ObjectPath,
   type OperationRow,
   oftenPassedOver,
+  preparedInSteps,
   type QueryTableRequest,
   type RequestOf,
 } from '../protocol/index.ts';
 import { type HeldMemory, RequestMemory, type ServerMemory } from '../request-memory.ts';
+import { runSteps } from '../steps.ts';
 import {
   bodyCredentials,
   type Call,
@@ -47,6 +49,7 @@ import {
   type HttpAnswer,
   type HttpRequest,
   jsonAnswer,
+  pauseOf,
   type RequestState,
   readJson,
 } from './http/index.ts';
@@ -118,7 +121,10 @@ export async function answerOperation(
   const entered = services.admission.enter(table, caller, state.progress);
   state.onEnd(typeof entered === 'function' ? entered : await entered);
 
-  const request = requestOf(operation, alias, http, body, services.identification.required);
+  const sent = requestOf(operation, alias, http, body, services.identification.required);
+  const steps = preparedInSteps(operation, sent);
+  const request =
+    steps === undefined ? sent : ((await runSteps(steps, pauseOf(state.progress))) as typeof sent);
   const found = services.databases.catalog(database);
   const catalog = found instanceof Promise ? await state.progress.race(found) : found;
   const dialected = callerFor(catalog, principal, database, target.prefix, state);
@@ -147,7 +153,7 @@ export async function answerOperation(
   }
   // One request of one principal, whatever it asks of which object.
   const scope = digest(principal.name, key, state.dialect?.name ?? '');
-  const asked = jsonText(withoutIdentity(request));
+  const asked = jsonText(withoutIdentity(sent));
   const fingerprint = digest(operation, database, id ?? '', asked, target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const data = pieces && new SummedData(pieces);

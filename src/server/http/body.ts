@@ -7,8 +7,10 @@ import type { Readable } from 'node:stream';
 import { DirspaceError } from '../../errors.ts';
 import type { Progress } from '../../progress.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from '../../protocol/index.ts';
+import { type Pause, plainPause, runSteps } from '../../steps.ts';
 import { type Arrivals, type BodyPace, begun, isWhole, PaceKeeper } from './arrivals.ts';
 import { JsonBounds } from './json-bounds.ts';
+import { parseJsonInSteps } from './json-steps.ts';
 import type { RequestState, WireRequest } from './request-state.ts';
 
 /** Whether a request says that it has a body. */
@@ -89,7 +91,19 @@ export async function bodyBegun({ request }: RequestState, arriving: Arriving): 
   }
 }
 
+/** Lets other work go on between steps, and ends them once their request has ended. */
+export function pauseOf(progress: Progress): Pause {
+  const pause = plainPause();
+  return () => {
+    if (progress.aborted) throw progress.reason;
+    return pause();
+  };
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Characters of a JSON text that is parsed without a turn: a few milliseconds' work. */
+const AT_ONCE = 1 << 16;
 
 /**
  * The parsed JSON body, or undefined where it is empty. Its bounds are checked as it arrives; `count`
@@ -130,8 +144,11 @@ export async function readJson(
   }
   if (bytes.byteLength === 0) return undefined;
   try {
-    return JSON.parse(utf8.decode(bytes));
+    const text = utf8.decode(bytes);
+    if (text.length <= AT_ONCE) return JSON.parse(text);
+    return await runSteps(parseJsonInSteps(text), pauseOf(progress));
   } catch (cause) {
+    if (progress.aborted) throw progress.reason;
     const reason = cause instanceof SyntaxError ? 'is not valid JSON' : 'is not UTF-8';
     throw new DirspaceError('InvalidInput', `The body ${reason}.`, { cause });
   }

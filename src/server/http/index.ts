@@ -6,7 +6,7 @@ export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './
 export { createApp, type Route, RouteNotFound } from './app.ts';
 export { appFetch } from './app-fetch.ts';
 export { Arrivals, cameTooSlowly } from './arrivals.ts';
-export { arrowPieces, bodyBegun, checkArrowBody, readJson } from './body.ts';
+export { arrowPieces, bodyBegun, checkArrowBody, pauseOf, readJson } from './body.ts';
 export { Cors, type CorsOptions } from './cors.ts';
 export { hostGuard, isLoopback, requireHost } from './host-guard.ts';
 export { SocketServer } from './node-http.ts';
