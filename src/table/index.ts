@@ -38,6 +38,7 @@ export {
   prepareReads,
   requestMemory,
   rowIdsAt,
+  rowIdsOf,
   type ScanRequest,
   scan,
   type TakenPart,

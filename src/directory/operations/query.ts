@@ -27,6 +27,7 @@ import {
   planKeys,
   planScan,
   rowIdsAt,
+  rowIdsOf,
   ScanCounters,
   type ScanRequest,
   type Snapshot,
@@ -93,8 +94,8 @@ export async function takeTableRows(
   });
   const rowIds =
     request.row_ids === undefined
-      ? await rowIdsAt(engine, snapshot, request.offsets ?? [])
-      : BigUint64Array.from(request.row_ids);
+      ? await rowIdsAt(engine, snapshot, request.offsets ?? [], options.signal)
+      : await rowIdsOf(engine, request.row_ids, options.signal);
   if (rowIds.length <= FEW_ROWS) {
     const { batch } = await takeRows(plan, rowIds);
     return handedOut(recordBatchStream(plan.schema, [batch]));

@@ -16,4 +16,4 @@ export { pruneFragment } from './pruning.ts';
 export { pipelined, scan } from './scan.ts';
 export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 export { breathe, evaluateRows, sliceRows } from './slices.ts';
-export { rowIdsAt, type TakenPart, takenInParts, takeRows } from './take.ts';
+export { rowIdsAt, rowIdsOf, type TakenPart, takenInParts, takeRows } from './take.ts';

@@ -35,9 +35,43 @@ export async function takeRows(
   rowIds: BigUint64Array,
   turn: Turn = new Turn(plan.engine.env),
 ): Promise<Taken> {
+  return (await collectRows(plan, rowIds, turn)).taken(0, rowIds.length);
+}
+
+/** The rows of several ids, each read once, to be handed out in the order of the ids. */
+class CollectedRows {
+  readonly #plan: ScanPlan;
+  readonly #columns: readonly Data[];
+  /** Where each row of the request is in the columns; -1 when it was not found. */
+  readonly #places: Int32Array;
+
+  constructor(plan: ScanPlan, columns: readonly Data[], places: Int32Array) {
+    this.#plan = plan;
+    this.#columns = columns;
+    this.#places = places;
+  }
+
+  /** Those of the ids from `from` to `to`; `found` counts from `from`. */
+  taken(from: number, to: number): Taken {
+    const { found, order, inOrder } = foundPlaces(this.#places.subarray(from, to));
+    const columns = this.#columns.map((column) =>
+      inOrder && column.length === order.length ? column : gather(column, order),
+    );
+    return { batch: recordBatch(this.#plan.schema, columns, found.length), found };
+  }
+}
+
+async function collectRows(
+  plan: ScanPlan,
+  rowIds: BigUint64Array,
+  turn: Turn,
+): Promise<CollectedRows> {
+  const breathe = async (): Promise<void> => {
+    await turn.pass();
+    plan.signal?.throwIfAborted();
+  };
   const wanted = groupByFragment(rowIds);
   const parts: Data[][] = [];
-  /** Where each row of the request is in the joined parts; -1 when it was not found. */
   const places = new Int32Array(rowIds.length).fill(-1);
   let read = 0;
   let position = 0;
@@ -46,26 +80,32 @@ export async function takeRows(
     position += liveRows(entry);
     const group = wanted.get(entry.id);
     if (group === undefined) continue;
+    if (group.length > LONG_GROUP && turn.isOver()) await breathe();
     for await (const part of readGroup(plan, entry, byOffset(rowIds, group), first)) {
       for (let at = 0; at < part.requests.length; at++) {
         places[part.requests[at] as number] = read + (part.rows[at] as number);
       }
       read += part.count;
       parts.push(part.data);
-      if (!turn.isOver()) continue;
-      await turn.pass();
-      plan.signal?.throwIfAborted();
+      if (turn.isOver()) await breathe();
     }
   }
-  const { found, order, inOrder } = foundPlaces(places);
-  const columns = plan.columns.map((_, column) => {
-    const data = parts.map((part) => part[column] as Data);
-    const [only] = data;
-    if (only === undefined) return nullColumn(plan.schema.fields[column]?.type as DataType, 0);
-    const joined = data.length === 1 ? only : concatData(data);
-    return inOrder && joined.length === order.length ? joined : gather(joined, order);
-  });
-  return { batch: recordBatch(plan.schema, columns, found.length), found };
+  const columns: Data[] = [];
+  for (const at of plan.columns.keys()) {
+    columns.push(joinedColumn(plan, parts, at));
+    if (parts.length > 1 && turn.isOver()) await breathe();
+  }
+  return new CollectedRows(plan, columns, places);
+}
+
+/** Rows of one fragment whose sorting takes milliseconds. */
+const LONG_GROUP = 1 << 13;
+
+function joinedColumn(plan: ScanPlan, parts: readonly Data[][], column: number): Data {
+  const data = parts.map((part) => part[column] as Data);
+  const [only] = data;
+  if (only === undefined) return nullColumn(plan.schema.fields[column]?.type as DataType, 0);
+  return data.length === 1 ? only : concatData(data);
 }
 
 export interface TakenPart extends Taken {
@@ -75,6 +115,12 @@ export interface TakenPart extends Taken {
 
 /** Rows of one batch of an answer, at most. */
 const PART_ROWS = 8_192;
+/**
+ * Rows that are read together, at most, and their bytes: rows far apart lie in all batches of a table,
+ * and each batch is read once for so many.
+ */
+const TOGETHER_ROWS = 1 << 18;
+const TOGETHER_BYTES = 1 << 24;
 
 /**
  * Rows `from` to `to` of an order, in batches of as many rows as batches of the table have bytes,
@@ -88,25 +134,40 @@ export function takenInParts(
 ): AsyncGenerator<TakenPart> {
   const { snapshot, engine, signal } = plan;
   const rowBytes = snapshot.manifest.totals.bytes / Math.max(1, snapshot.rowCount);
-  const fitting = Math.floor(engine.limits.batchBytes / Math.max(1, rowBytes));
-  const rows = Math.max(1, Math.min(PART_ROWS, fitting));
+  const fitting = (bytes: number): number => Math.floor(bytes / Math.max(1, rowBytes));
+  const rows = Math.max(1, Math.min(PART_ROWS, fitting(engine.limits.batchBytes)));
+  const together = Math.max(rows, Math.min(TOGETHER_ROWS, fitting(TOGETHER_BYTES)));
   const turn = new Turn(engine.env);
   let next = from;
   let passing: PassingBatch | undefined;
-  const step = async (): Promise<TakenPart | undefined> => {
+  let collected: CollectedRows | undefined;
+  let begin = from;
+  let end = from;
+  const collect = async (): Promise<CollectedRows> => {
+    collected = undefined;
     passing?.end();
-    if (next >= to) return undefined;
-    signal?.throwIfAborted();
-    const first = next;
-    next += rows;
-    const part = rowIds(first, Math.min(to, next));
-    const bytes = Math.ceil(part.length * rowBytes);
+    begin = next;
+    end = Math.min(to, next + together);
+    const ids = rowIds(begin, end);
+    const bytes = Math.ceil(ids.length * rowBytes);
     passing = batchNow(plan, bytes) ?? (await batchInLine(plan, bytes));
-    const taken = await takeRows(plan, part, turn);
-    passing.grow(batchBytes(taken.batch));
+    return collectRows(plan, ids, turn);
+  };
+  const step = async (): Promise<TakenPart | undefined> => {
+    if (next >= to) return undefined;
+    if (turn.isOver()) await turn.pass();
+    signal?.throwIfAborted();
+    if (collected === undefined || next >= end) collected = await collect();
+    const first = next;
+    next = Math.min(end, next + rows);
+    const taken = collected.taken(first - begin, next - begin);
+    passing?.grow(batchBytes(taken.batch));
     return { from: first, ...taken };
   };
-  return stepped(step, () => passing?.end());
+  return stepped(step, () => {
+    collected = undefined;
+    passing?.end();
+  });
 }
 
 /** The requests that have a place, and their places. */
@@ -133,11 +194,34 @@ function foundPlaces(places: Int32Array): {
 const front = (numbers: Uint32Array, count: number): Uint32Array =>
   count === numbers.length ? numbers : numbers.subarray(0, count);
 
+/** Ids that are made of numbers at once. */
+const IDS_AT_ONCE = 1 << 12;
+
+/** Row ids as an array of 64 bits each, which is made in turns. */
+export async function rowIdsOf(
+  engine: Engine,
+  values: readonly bigint[],
+  signal?: AbortSignal,
+): Promise<BigUint64Array> {
+  const ids = newArray(BigUint64Array, values.length);
+  const turn = new Turn(engine.env);
+  for (let from = 0; from < values.length; from += IDS_AT_ONCE) {
+    if (from > 0 && turn.isOver()) {
+      await turn.pass();
+      signal?.throwIfAborted();
+    }
+    const end = Math.min(values.length, from + IDS_AT_ONCE);
+    for (let at = from; at < end; at++) ids[at] = values[at] as bigint;
+  }
+  return ids;
+}
+
 /** Ids of the live rows at these offsets; offsets past the last row give none. */
 export async function rowIdsAt(
   engine: Engine,
   snapshot: Snapshot,
   offsets: readonly bigint[],
+  signal?: AbortSignal,
 ): Promise<BigUint64Array> {
   const ends: number[] = [];
   const fragments = await snapshot.fragments();
@@ -147,16 +231,21 @@ export async function rowIdsAt(
   const ids = newArray(BigUint64Array, offsets.length);
   const words = wordsOf(ids);
   let count = 0;
-  for (const offset of offsets) {
+  const turn = new Turn(engine.env);
+  for (const [at, offset] of offsets.entries()) {
+    if (at % IDS_AT_ONCE === IDS_AT_ONCE - 1 && turn.isOver()) {
+      await turn.pass();
+      signal?.throwIfAborted();
+    }
     if (offset >= total) continue;
     const rank = Number(offset);
-    const at = firstAbove(ends, rank);
-    const within = rank - (ends[at - 1] ?? 0);
-    const entry = fragments[at] as FragmentEntry;
-    if (entry.deletion !== undefined && !deletions.has(at)) {
-      deletions.set(at, await deletedRows(engine, snapshot, entry));
+    const index = firstAbove(ends, rank);
+    const within = rank - (ends[index - 1] ?? 0);
+    const entry = fragments[index] as FragmentEntry;
+    if (entry.deletion !== undefined && !deletions.has(index)) {
+      deletions.set(index, await deletedRows(engine, snapshot, entry));
     }
-    words[2 * count] = deletions.get(at)?.liveRow(within) ?? within;
+    words[2 * count] = deletions.get(index)?.liveRow(within) ?? within;
     words[2 * count + 1] = entry.id;
     count++;
   }

@@ -25,7 +25,7 @@ import {
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { andThen, writeObject } from '../work/index.ts';
+import { andThen, inTurns, Turn, writeObject } from '../work/index.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
 
 export interface RowsDeleted extends Committed {
@@ -39,8 +39,12 @@ export function deleteRowsById(
   rowIds: readonly bigint[],
   options: WriteOptions = {},
 ): Promise<RowsDeleted> {
-  const wanted = groupByFragment(rowIds);
-  return deleteFound(engine, branch, { ...options, namesRowIds: true }, async () => wanted);
+  const { signal } = options;
+  let wanted: Promise<Map<number, readonly number[]>> | undefined;
+  return deleteFound(engine, branch, { ...options, namesRowIds: true }, () => {
+    wanted ??= inTurns(new Turn(engine.env), groupedByFragment(rowIds), signal);
+    return wanted;
+  });
 }
 
 /** Deletes the rows for which the predicate is true, again on newer versions after a conflict. */
@@ -111,15 +115,25 @@ export function joined(parts: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
+/** Ids that are looked at between two steps. */
+const IDS_AT_ONCE = 1 << 12;
+
 /** Offsets per fragment id. */
-function groupByFragment(rowIds: readonly bigint[]): Map<number, number[]> {
+function* groupedByFragment(rowIds: readonly bigint[]): Generator<void, Map<number, number[]>> {
   const groups = new Map<number, number[]>();
-  for (const rowId of rowIds) {
-    const fragment = Number(rowId >> 32n);
-    const offset = Number(rowId & 0xffff_ffffn);
-    const group = groups.get(fragment);
-    if (group === undefined) groups.set(fragment, [offset]);
-    else group.push(offset);
+  const ids = new BigUint64Array(IDS_AT_ONCE);
+  const words = new Uint32Array(ids.buffer);
+  for (let from = 0; from < rowIds.length; from += IDS_AT_ONCE) {
+    if (from > 0) yield;
+    const count = Math.min(IDS_AT_ONCE, rowIds.length - from);
+    for (let at = 0; at < count; at++) ids[at] = rowIds[from + at] as bigint;
+    for (let at = 0; at < count; at++) {
+      const offset = words[2 * at] as number;
+      const fragment = words[2 * at + 1] as number;
+      const group = groups.get(fragment);
+      if (group === undefined) groups.set(fragment, [offset]);
+      else group.push(offset);
+    }
   }
   return groups;
 }
@@ -200,12 +214,20 @@ function union(
   added: readonly number[] | Uint32Array,
   rows: number,
 ): Uint32Array {
-  const sorted = isAscending(added)
-    ? new Uint32Array(added)
-    : Uint32Array.from(new Set(added)).sort();
-  let valid = sorted.length;
+  const sorted = new Uint32Array(added);
+  let valid = isAscending(added) ? sorted.length : sortedOnce(sorted);
   while (valid > 0 && (sorted[valid - 1] as number) >= rows) valid -= 1;
   return unionDeletions(before, sorted.subarray(0, valid));
+}
+
+/** Sorts them, and puts each once to the front; returns how many there are. */
+function sortedOnce(values: Uint32Array): number {
+  values.sort();
+  let count = 0;
+  for (const value of values) {
+    if (count === 0 || values[count - 1] !== value) values[count++] = value;
+  }
+  return count;
 }
 
 /** Without repeats. */
