@@ -1,5 +1,5 @@
 /** A catalog on a directory tree: `DirectoryNamespace` and how it is opened. */
 
+export { DEFAULT_BUFFER_BYTES, type KeptMemory, keptMemory } from '../table/index.ts';
 export type { CredentialVendor } from './catalog/index.ts';
 export { openDirectoryNamespace } from './directory-namespace.ts';
-export { DEFAULT_BUFFER_BYTES, type KeptMemory, keptMemory } from './kept-memory.ts';

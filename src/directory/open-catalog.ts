@@ -2,8 +2,7 @@
 
 import { Counters } from '../counters.ts';
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
-import { DirspaceError } from '../errors.ts';
-import { ROOT_TABLES_FOLDER, versionFile } from '../format/index.ts';
+import { ROOT_TABLES_FOLDER } from '../format/index.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { DEFAULT_TRASH_RETENTION, parseRetention } from '../retention.ts';
 import {
@@ -13,18 +12,8 @@ import {
   openFileStore,
   type Processes,
   systemProcesses,
-  withLock,
 } from '../store/index.ts';
-import {
-  ByteCache,
-  DEFAULT_LIMITS,
-  type Engine,
-  HeadCache,
-  type Limits,
-  type PublishVersion,
-  Queue,
-  tableGone,
-} from '../table/index.ts';
+import { type KeptMemory, keptMemory, type Limits, openEngine } from '../table/index.ts';
 import {
   type Catalog,
   CatalogRoot,
@@ -34,8 +23,6 @@ import {
   RootPresence,
   sweepStaging,
 } from './catalog/index.ts';
-import { type KeptMemory, keptMemory } from './kept-memory.ts';
-import { publishManaged } from './managed-commit.ts';
 import { AutoCompaction, type AutoCompactOptions } from './upkeep/index.ts';
 
 export interface OpenOptions {
@@ -95,34 +82,21 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
   });
   const root = await CatalogRoot.open(store, options.managedVersioning);
   const kept = options.kept ?? keptMemory(options.cacheBytes, options.bufferBytes);
-  const publishPlain = publishDirectly(store);
-  const publish: PublishVersion = (...version) =>
-    root.managed ? publishManaged(catalog, ...version) : publishPlain(...version);
-  const counters = options.counters ?? new Counters();
-  const engine: Engine = {
+  const engine = openEngine({
     store,
     env,
     names: root.names,
-    cache: new ByteCache(kept.cache, counters.metadata),
-    heads: new HeadCache(store, kept.heads, counters.heads),
-    buffers: new ByteCache(kept.buffers, counters.buffers),
-    scratch: kept.scratch,
-    queue: new Queue(),
-    publish,
-    committed: (snapshot) => autoCompaction?.notice(engine, snapshot),
-    newObject: () => {
-      throw new DirspaceError('Internal', 'A file of a table was to be written unannounced.');
-    },
+    kept,
+    counters: options.counters ?? new Counters(),
     processes: options.processes ?? systemProcesses(),
-    withLock: (key, work) => withLock(store, key, work, { env }),
     limits: {
-      ...DEFAULT_LIMITS,
       ...(options.requestMemory === undefined ? {} : { requestMemory: options.requestMemory }),
       ...options.limits,
     },
-    counters,
     serverMemory: options.serverMemory,
-  };
+    isManaged: () => root.managed,
+    committed: (own, snapshot) => autoCompaction?.notice(own, snapshot),
+  });
   const catalog: Catalog = {
     engine,
     store,
@@ -148,13 +122,3 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
   const presence = await RootPresence.of(store, () => root.isSetUp);
   return { catalog, store, autoCompaction, presence };
 }
-
-const publishDirectly =
-  (store: FileStore): PublishVersion =>
-  async (branch, version, bytes, _transaction, after) => {
-    try {
-      return await store.putIfAbsent(versionFile(branch.folder, version), bytes, after);
-    } catch (error) {
-      throw tableGone(error);
-    }
-  };

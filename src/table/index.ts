@@ -22,6 +22,7 @@ export {
   readSource,
   type SourceRows,
 } from './merge/index.ts';
+export { openEngine } from './open-engine.ts';
 export {
   analyzePlan,
   explainPlan,
@@ -45,6 +46,7 @@ export {
   takenInParts,
   takeRows,
 } from './read/index.ts';
+export { publishStaged, readOfferedVersion, type StagedVersion } from './staged/index.ts';
 export {
   type Acceptance,
   acceptVersion,
@@ -62,7 +64,6 @@ export {
   type Committed,
   createBranch,
   createTag,
-  DEFAULT_LIMITS,
   decideBatch,
   deleteBranch,
   deleteTag,
@@ -70,8 +71,6 @@ export {
   type FoundBranch,
   findBranch,
   findTag,
-  type Head,
-  HeadCache,
   highestListed,
   hintNamed,
   incarnationOfTransaction,
@@ -82,21 +81,14 @@ export {
   listBranches,
   listedVersions,
   listTags,
-  MAX_CLOCK_SKEW,
   madeVisible,
   mainBranch,
   newTransaction,
   nextManifest,
-  nextTimestamp,
-  type PublishVersion,
-  readChunk,
-  readManifest,
   replaceTag,
   resolveHead,
   Snapshot,
-  settleBatches,
   snapshotAt,
-  stands,
   type TableBranch,
   tableGone,
   tableLeft,
@@ -106,11 +98,10 @@ export {
   visibleVersions,
 } from './versions/index.ts';
 export {
-  ByteCache,
-  CacheBudget,
-  Queue,
+  DEFAULT_BUFFER_BYTES,
+  type KeptMemory,
+  keptMemory,
   SCRATCH_BYTES,
-  Scratch,
   stagingFolder,
   Turn,
   writeObject,

@@ -50,13 +50,6 @@ export {
 } from './name-contest.ts';
 export { byCodeUnits, pageLimit, pageOf, pageStart } from './paging.ts';
 export { RootPresence } from './root-presence.ts';
-export {
-  deleteQuietly,
-  publishStaged,
-  readOfferedVersion,
-  readStagedVersion,
-  type StagedVersion,
-} from './staged-versions.ts';
 export { sweepStaging } from './staging.ts';
 export {
   namespaceInTheWay,

@@ -20,7 +20,9 @@ import {
   decideBatch,
   madeVisible,
   planDeletion,
+  publishStaged,
   type Snapshot,
+  type StagedVersion,
   type TableBranch,
 } from '../../table/index.ts';
 import {
@@ -30,17 +32,14 @@ import {
   finishJournal,
   type Journal,
   locationOf,
-  publishStaged,
-  readOfferedVersion,
   requireTable,
   resolveTarget,
-  type StagedVersion,
   tableExists,
   tableId,
   writeJournal,
 } from '../catalog/index.ts';
 import { declareTable } from './create-table.ts';
-import { versionRecord } from './versions.ts';
+import { offeredVersion, versionRecord } from './versions.ts';
 
 /** @throws ConcurrentModification, InvalidInput; no version is visible then */
 export async function batchCreateTableVersions(
@@ -82,7 +81,7 @@ export async function batchCommitTables(
         const answer = await declareTable(catalog, step.request, step.incarnation);
         results.push({ declare_table: answer });
       } else if (step.kind === 'version') {
-        const snapshot = await publishStaged(catalog, step.branch, step.staged, batch);
+        const snapshot = await publishStaged(catalog.engine, step.branch, step.staged, batch);
         published.push(snapshot);
         const version = versionRecord(catalog, snapshot);
         const transaction_id = snapshot.manifest.transaction;
@@ -217,7 +216,7 @@ async function planStep(
 async function planVersion(catalog: Catalog, request: CreateTableVersionRequest): Promise<Step> {
   const { id, incarnation, branch: name } = request;
   const { branch } = await resolveTarget(catalog, { id, incarnation, branch: name }, 'branch');
-  const staged = await readOfferedVersion(catalog, branch, request);
+  const staged = await offeredVersion(catalog, branch, request);
   return { kind: 'version', branch, staged, target: versionFile(branch.folder, request.version) };
 }
 

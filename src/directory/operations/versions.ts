@@ -15,20 +15,16 @@ import type {
 import {
   deleteVersions,
   planDeletion,
+  publishStaged,
+  readOfferedVersion,
   type Snapshot,
+  type StagedVersion,
   snapshotAt,
+  type TableBranch,
   visibleSnapshot,
   visibleVersions,
 } from '../../table/index.ts';
-import {
-  beginWrite,
-  type Catalog,
-  locationOf,
-  pageOf,
-  publishStaged,
-  readOfferedVersion,
-  resolveTarget,
-} from '../catalog/index.ts';
+import { beginWrite, type Catalog, locationOf, pageOf, resolveTarget } from '../catalog/index.ts';
 
 export async function listTableVersions(
   catalog: Catalog,
@@ -70,10 +66,22 @@ export async function createTableVersion(
 ): Promise<CreateTableVersionResponse> {
   await beginWrite(catalog);
   const { branch } = await resolveTarget(catalog, request, 'branch');
-  const staged = await readOfferedVersion(catalog, branch, request);
-  const snapshot = await publishStaged(catalog, branch, staged, undefined);
+  const staged = await offeredVersion(catalog, branch, request);
+  const snapshot = await publishStaged(catalog.engine, branch, staged, undefined);
   catalog.engine.counters.commits++;
   return { transaction_id: staged.manifest.transaction, version: versionRecord(catalog, snapshot) };
+}
+
+/** The manifest that a request offers; its path may be relative to the root, or absolute inside it. */
+export function offeredVersion(
+  catalog: Catalog,
+  branch: TableBranch,
+  request: CreateTableVersionRequest,
+): Promise<StagedVersion> {
+  const root = locationOf(catalog, '');
+  const given = request.manifest_path;
+  const path = given.startsWith(root) ? given.slice(root.length) : given;
+  return readOfferedVersion(catalog.engine, branch, { ...request, manifest_path: path });
 }
 
 /** All ranges or none. @throws InvalidInput, InvalidTableState for versions that must stay */

@@ -5,6 +5,7 @@
 
 export { andThen } from './awaitable.ts';
 export { ByteCache, CacheBudget } from './cache.ts';
+export { DEFAULT_BUFFER_BYTES, type KeptMemory, keptMemory } from './kept-memory.ts';
 export { Queue } from './queue.ts';
 export { LentColumns, type MemorySource, SCRATCH_BYTES, Scratch } from './scratch.ts';
 export { stagingFolder } from './staging-folder.ts';

@@ -1,38 +1,34 @@
 /**
- * Staged manifests: versions that a caller of the table-version operations has written beside the
- * published ones. Reads and checks one, and publishes it as the next version of its branch.
+ * Reads and checks staged manifests: versions that a caller of the table-version operations has written
+ * beside the published ones. publish-staged.ts publishes what passed.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   decodeVersion,
   deletionFile,
-  encodeManifest,
   fragmentFile,
   isStagedManifest,
   type Manifest,
   parentFolder,
   stagedManifestFile,
   type VersionDocument,
-  versionFile,
 } from '../../format/index.ts';
 import { MAX_DOCUMENT_BYTES } from '../../json.ts';
 import type { CreateTableVersionRequest } from '../../protocol/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import {
+  type Engine,
   type Head,
   highestListed,
   MAX_CLOCK_SKEW,
-  madeVisible,
   nextTimestamp,
   readChunk,
-  readManifest,
   resolveHead,
   Snapshot,
   settleBatches,
-  stands,
   type TableBranch,
-} from '../../table/index.ts';
-import { type Catalog, locationOf } from './catalog.ts';
+} from '../versions/index.ts';
+import { versionTaken } from './publish-staged.ts';
 
 export interface StagedVersion {
   readonly path: string;
@@ -41,7 +37,8 @@ export interface StagedVersion {
   readonly base: Snapshot | undefined;
 }
 
-type StagedRequest = Pick<
+/** What is said of a staged manifest that is to be published; its path is relative to the root. */
+export type StagedRequest = Pick<
   CreateTableVersionRequest,
   'version' | 'manifest_path' | 'manifest_size' | 'e_tag' | 'metadata' | 'naming_scheme'
 >;
@@ -51,27 +48,27 @@ type StagedRequest = Pick<
  * in what they refer to, is the request's fault. @throws InvalidInput, ConcurrentModification
  */
 export async function readOfferedVersion(
-  catalog: Catalog,
+  engine: Engine,
   branch: TableBranch,
   request: StagedRequest,
 ): Promise<StagedVersion> {
-  const path = stagedPath(catalog, branch, request.manifest_path);
-  const size = (await catalog.store.head(path))?.size ?? 0;
+  const path = stagedPath(branch, request.manifest_path);
+  const size = (await engine.store.head(path))?.size ?? 0;
   if (size > MAX_DOCUMENT_BYTES) {
     throw unpublishable(path, `it has ${size} bytes; ${MAX_DOCUMENT_BYTES} are allowed`);
   }
-  const staged = await readStagedVersion(catalog, branch, request, (bytes) =>
+  const staged = await readStagedVersion(engine, branch, request, (bytes) =>
     blamed(path, () => decodeVersion(bytes, path)),
   );
-  await blamed(path, () => checkReferences(catalog, branch, staged.manifest));
-  return stampedNow(catalog, staged);
+  await blamed(path, () => checkReferences(engine, branch, staged.manifest));
+  return stampedNow(engine, staged);
 }
 
 /**
  * With a time that says when it was published, not when a caller staged it or by what clock: ages of
  * versions count from it.
  */
-function stampedNow({ env }: Catalog, staged: StagedVersion): StagedVersion {
+function stampedNow({ env }: Engine, staged: StagedVersion): StagedVersion {
   const { manifest, base } = staged;
   const now = env.now();
   if (Math.abs(now - manifest.timestamp) <= MAX_CLOCK_SKEW) return staged;
@@ -99,7 +96,7 @@ const unpublishable = (path: string, what: string, cause?: unknown): DirspaceErr
 
 /** @throws Corrupt, InvalidInput for a schema, chunk or deletion file that readers would fail on */
 async function checkReferences(
-  { engine, store }: Catalog,
+  engine: Engine,
   branch: TableBranch,
   manifest: Manifest,
 ): Promise<void> {
@@ -110,7 +107,7 @@ async function checkReferences(
   for (const { deletion } of entries) {
     if (deletion === undefined) continue;
     const file = deletionFile(branch.tableFolder, deletion.file);
-    if ((await store.head(file))?.size === deletion.bytes) continue;
+    if ((await engine.store.head(file))?.size === deletion.bytes) continue;
     throw new DirspaceError(
       'InvalidInput',
       `it refers to ${file}, which is missing or has another size than ${deletion.bytes} bytes`,
@@ -120,19 +117,19 @@ async function checkReferences(
 
 /** As readOfferedVersion, for a manifest that `decode` trusts. */
 export async function readStagedVersion(
-  catalog: Catalog,
+  engine: Engine,
   branch: TableBranch,
   request: StagedRequest,
   decode: (bytes: Uint8Array, path: string) => Awaitable<VersionDocument> = decodeVersion,
 ): Promise<StagedVersion> {
-  const path = stagedPath(catalog, branch, request.manifest_path);
+  const path = stagedPath(branch, request.manifest_path);
   if (request.naming_scheme !== undefined) {
     throw new DirspaceError(
       'InvalidInput',
       'naming_scheme: this catalog names version files itself; leave it out.',
     );
   }
-  const bytes = await catalog.store.get(path);
+  const bytes = await engine.store.get(path);
   if (bytes === undefined) {
     throw new DirspaceError(
       'InvalidInput',
@@ -157,7 +154,7 @@ export async function readStagedVersion(
   if (manifest.version !== request.version) {
     refuse(`it is version ${manifest.version}, and version ${request.version} was asked for`);
   }
-  const head = await checkSuccession(catalog, branch, manifest);
+  const head = await checkSuccession(engine, branch, manifest);
   return {
     path,
     manifest: {
@@ -169,60 +166,21 @@ export async function readStagedVersion(
   };
 }
 
-/** Makes the version visible, or prepares it as part of a batch. @throws ConcurrentModification */
-export async function publishStaged(
-  catalog: Catalog,
-  branch: TableBranch,
-  staged: StagedVersion,
-  batch: string | undefined,
-): Promise<Snapshot> {
-  const manifest = { ...staged.manifest, batch };
-  const { bytes, checksum } = encodeManifest(manifest);
-  const file = versionFile(branch.folder, manifest.version);
-  if (!(await catalog.store.putIfAbsent(file, bytes))) {
-    const winner = await readManifest(catalog.engine, branch, manifest.version);
-    if (winner?.transaction !== manifest.transaction || winner.batch !== batch) {
-      throw versionTaken(manifest.version);
-    }
-  }
-  if (!(await stands(catalog.engine, file, manifest, staged.base))) {
-    throw versionTaken(manifest.version);
-  }
-  await deleteQuietly(catalog, staged.path);
-  const snapshot = new Snapshot(catalog.engine, branch, manifest, checksum, bytes.length);
-  if (batch === undefined) {
-    await madeVisible(catalog.engine, snapshot);
-  }
-  return snapshot;
-}
-
-/** What was published counts; a staged file that stays is cleanup's. */
-export async function deleteQuietly(catalog: Catalog, path: string): Promise<void> {
-  try {
-    await catalog.store.delete(path);
-  } catch {
-    // Nothing refers to it.
-  }
-}
-
-/** Relative to the root, or absolute inside it; only staged files of this very branch. */
-function stagedPath(catalog: Catalog, branch: TableBranch, given: string): string {
-  const root = locationOf(catalog, '');
-  const path = given.startsWith(root) ? given.slice(root.length) : given;
+/** Only staged files of this very branch. */
+function stagedPath(branch: TableBranch, path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (parentFolder(path) === branch.folder && isStagedManifest(name)) return path;
   throw new DirspaceError(
     'InvalidInput',
-    `manifest_path ${JSON.stringify(given.slice(0, 200))} is not a staged manifest of this table: write it as ${stagedManifestFile(branch.folder, '<name>')} first.`,
+    `manifest_path ${JSON.stringify(path.slice(0, 200))} is not a staged manifest of this table: write it as ${stagedManifestFile(branch.folder, '<name>')} first.`,
   );
 }
 
 async function checkSuccession(
-  catalog: Catalog,
+  engine: Engine,
   branch: TableBranch,
   manifest: Manifest,
 ): Promise<Head | undefined> {
-  const { engine } = catalog;
   let head = await resolveHead(engine, branch);
   let slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
   while (await settleBatches(engine, branch, head?.snapshot.version ?? 0, slot)) {
@@ -246,7 +204,7 @@ async function checkSuccession(
   }
   for (const fragment of manifest.fragments) {
     const file = fragmentFile(branch.tableFolder, fragment.file);
-    if ((await catalog.store.head(file))?.size === fragment.bytes) continue;
+    if ((await engine.store.head(file))?.size === fragment.bytes) continue;
     throw new DirspaceError(
       'InvalidInput',
       `The staged manifest refers to ${file}, which is missing or has another size than ${fragment.bytes} bytes.`,
@@ -254,11 +212,3 @@ async function checkSuccession(
   }
   return head;
 }
-
-/** `next` is not always the one after the newest: an aborted batch uses up its number. */
-const versionTaken = (version: number, next?: number): DirspaceError =>
-  new DirspaceError(
-    'ConcurrentModification',
-    `The number ${version} is taken. Read the newest version, build on it, and publish ${next === undefined ? 'it under the next free number' : `it as version ${next}`}.`,
-    { details: { version, ...(next === undefined ? {} : { next }) } },
-  );

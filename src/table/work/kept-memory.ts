@@ -2,7 +2,8 @@
  * The memory that several open catalogs share: budgets of their caches, and the buffers that reads use
  * again. A server makes one for all roots that it opens, so that their number does not multiply it.
  */
-import { CacheBudget, Scratch } from '../table/index.ts';
+import { CacheBudget } from './cache.ts';
+import { Scratch } from './scratch.ts';
 
 export interface KeptMemory {
   readonly cache: CacheBudget;

@@ -1,0 +1,75 @@
+/**
+ * Opens the engine of a catalog: makes its caches over the memory given, its queue, and the way in which
+ * its commits become visible. Nothing outside of `table/` makes or holds one of these parts.
+ */
+import type { Counters } from '../counters.ts';
+import type { Env } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
+import { type NameCodec, versionFile } from '../format/index.ts';
+import type { ServerMemory } from '../request-memory.ts';
+import { type FileStore, type Processes, withLock } from '../store/index.ts';
+import { publishManaged } from './staged/index.ts';
+import {
+  DEFAULT_LIMITS,
+  type Engine,
+  HeadCache,
+  type Limits,
+  type PublishVersion,
+  type Snapshot,
+  tableGone,
+} from './versions/index.ts';
+import { ByteCache, type KeptMemory, Queue } from './work/index.ts';
+
+export interface EngineOptions {
+  readonly store: FileStore;
+  readonly env: Env;
+  readonly names: NameCodec;
+  /** What the caches and reads of the engine keep; several engines may share it. */
+  readonly kept: KeptMemory;
+  readonly counters: Counters;
+  readonly processes: Processes;
+  /** In place of the default ones. */
+  readonly limits: Partial<Limits>;
+  readonly serverMemory: ServerMemory | undefined;
+  /** Asked for every commit: whether it goes through the version operations. */
+  readonly isManaged: () => boolean;
+  /** Told of every version that the engine commits. */
+  readonly committed: (engine: Engine, snapshot: Snapshot) => void;
+}
+
+export function openEngine(options: EngineOptions): Engine {
+  const { store, env, names, kept, counters, processes, serverMemory } = options;
+  const publishPlain = publishDirectly(store);
+  const engine: Engine = {
+    store,
+    env,
+    names,
+    cache: new ByteCache(kept.cache, counters.metadata),
+    heads: new HeadCache(store, kept.heads, counters.heads),
+    buffers: new ByteCache(kept.buffers, counters.buffers),
+    scratch: kept.scratch,
+    queue: new Queue(),
+    publish: (...version) =>
+      options.isManaged() ? publishManaged(engine, ...version) : publishPlain(...version),
+    committed: (snapshot) => options.committed(engine, snapshot),
+    newObject: () => {
+      throw new DirspaceError('Internal', 'A file of a table was to be written unannounced.');
+    },
+    processes,
+    withLock: (key, work) => withLock(store, key, work, { env }),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    counters,
+    serverMemory,
+  };
+  return engine;
+}
+
+const publishDirectly =
+  (store: FileStore): PublishVersion =>
+  async (branch, version, bytes, _transaction, after) => {
+    try {
+      return await store.putIfAbsent(versionFile(branch.folder, version), bytes, after);
+    } catch (error) {
+      throw tableGone(error);
+    }
+  };

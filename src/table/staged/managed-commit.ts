@@ -1,0 +1,32 @@
+/** Commits of a catalog with managed versioning: staged, then published by the version operations. */
+import { isDirspaceError } from '../../errors.ts';
+import { stagedManifestFile } from '../../format/index.ts';
+import { isMissingFolder } from '../../store/index.ts';
+import { type Engine, type TableBranch, tableGone } from '../versions/index.ts';
+import { writeObject } from '../work/index.ts';
+import { deleteQuietly, publishStaged } from './publish-staged.ts';
+import { readStagedVersion } from './read-staged.ts';
+
+/** False when the version exists already. */
+export async function publishManaged(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+  bytes: Uint8Array,
+  transaction: string,
+  after: Promise<unknown> | undefined,
+): Promise<boolean> {
+  const path = stagedManifestFile(branch.folder, `${transaction}-${engine.env.uuid()}`);
+  try {
+    await writeObject(engine.store, path, bytes);
+    await after;
+    const staged = await readStagedVersion(engine, branch, { version, manifest_path: path });
+    await publishStaged(engine, branch, staged, undefined);
+    return true;
+  } catch (error) {
+    if (isMissingFolder(error)) throw tableGone(error);
+    await deleteQuietly(engine, path);
+    if (isDirspaceError(error, 'ConcurrentModification')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Publishes a checked staged manifest as the next version of its branch, at once or, with a multi-table
+ * commit, invisible until its decision.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { encodeManifest, versionFile } from '../../format/index.ts';
+import {
+  type Engine,
+  madeVisible,
+  readManifest,
+  Snapshot,
+  stands,
+  type TableBranch,
+} from '../versions/index.ts';
+import type { StagedVersion } from './read-staged.ts';
+
+/** Makes the version visible, or prepares it as part of a batch. @throws ConcurrentModification */
+export async function publishStaged(
+  engine: Engine,
+  branch: TableBranch,
+  staged: StagedVersion,
+  batch: string | undefined,
+): Promise<Snapshot> {
+  const manifest = { ...staged.manifest, batch };
+  const { bytes, checksum } = encodeManifest(manifest);
+  const file = versionFile(branch.folder, manifest.version);
+  if (!(await engine.store.putIfAbsent(file, bytes))) {
+    const winner = await readManifest(engine, branch, manifest.version);
+    if (winner?.transaction !== manifest.transaction || winner.batch !== batch) {
+      throw versionTaken(manifest.version);
+    }
+  }
+  if (!(await stands(engine, file, manifest, staged.base))) {
+    throw versionTaken(manifest.version);
+  }
+  await deleteQuietly(engine, staged.path);
+  const snapshot = new Snapshot(engine, branch, manifest, checksum, bytes.length);
+  if (batch === undefined) {
+    await madeVisible(engine, snapshot);
+  }
+  return snapshot;
+}
+
+/** What was published counts; a staged file that stays is cleanup's. */
+export async function deleteQuietly(engine: Engine, path: string): Promise<void> {
+  try {
+    await engine.store.delete(path);
+  } catch {
+    // Nothing refers to it.
+  }
+}
+
+/** `next` is not always the one after the newest: an aborted batch uses up its number. */
+export const versionTaken = (version: number, next?: number): DirspaceError =>
+  new DirspaceError(
+    'ConcurrentModification',
+    `The number ${version} is taken. Read the newest version, build on it, and publish ${next === undefined ? 'it under the next free number' : `it as version ${next}`}.`,
+    { details: { version, ...(next === undefined ? {} : { next }) } },
+  );
