@@ -3,8 +3,8 @@
  * place, and a hint for two common mistakes, text in double quotes and a whole statement where a
  * condition is meant.
  */
-import { isDirspaceError } from '../errors.ts';
-import { formatExcerpt, shorten } from './parse/index.ts';
+import { type DirspaceError, isDirspaceError } from '../errors.ts';
+import { charactersBefore, formatExcerpt, placeText, shorten } from './parse/index.ts';
 
 /** A column may be called `where`. */
 const STATEMENT = /^\s*(select\b|where(?=\s+[\w"(]))/i;
@@ -12,11 +12,23 @@ const STATEMENT = /^\s*(select\b|where(?=\s+[\w"(]))/i;
 /** The error itself, its message longer where there is something to add. */
 export function withMistake(error: unknown, sql: string): unknown {
   if (!isDirspaceError(error, 'InvalidInput', 'TableColumnNotFound')) return error;
-  const hint = error.code === 'InvalidInput' ? statementHint(sql) : quoteHint(error.details, sql);
-  if (hint !== undefined) error.message += hint;
   const { position } = error.details;
+  const hint = error.code === 'InvalidInput' ? statementHint(sql) : quoteHint(error.details, sql);
+  if (typeof position === 'number') countCharacters(error, sql, position);
+  if (hint !== undefined) error.message += hint;
   if (typeof position === 'number') error.message += `\n${formatExcerpt(sql, position - 1)}`;
   return error;
+}
+
+/** The parser counts UTF-16 units; editors, and PostgreSQL, count characters. */
+function countCharacters(error: DirspaceError, sql: string, position: number): void {
+  const place = charactersBefore(sql, position - 1) + 1;
+  if (place === position) return;
+  const suffix = placeText(position);
+  if (error.message.endsWith(suffix)) {
+    error.message = error.message.slice(0, -suffix.length) + placeText(place);
+  }
+  Object.assign(error.details, { position: place });
 }
 
 function statementHint(sql: string): string | undefined {

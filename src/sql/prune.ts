@@ -263,7 +263,8 @@ function likePrefix(bound: Extract<Bound, { kind: 'like' }>, lookup: StatisticsL
   const limits = limitsOf(bound.arg, found);
   const stop = pattern.value.search(/[%_]/);
   const prefix = stop < 0 ? pattern.value : pattern.value.slice(0, stop);
-  if (limits === null || prefix === '' || prefix.includes(bound.escape)) return open;
+  const escapes = bound.escape !== '' && prefix.includes(bound.escape);
+  if (limits === null || prefix === '' || escapes) return open;
   const cut = (text: Value): Buffer =>
     Buffer.from(text as string).subarray(0, Buffer.byteLength(prefix));
   const wanted = Buffer.from(prefix);

@@ -231,7 +231,16 @@ describe('an error says where', () => {
     expect(formatExcerpt(`${'x'.repeat(500)}!${'y'.repeat(500)}`, 500)).toBe(
       `  ${'x'.repeat(36)}!${'y'.repeat(35)}\n  ${' '.repeat(36)}^`,
     );
-    expect(formatExcerpt("'😀' b", 5)).toBe("  '😀' b\n      ^");
+    // A picture takes two columns of a terminal, as do the letters of Chinese; a mark takes none.
+    expect(formatExcerpt("'😀' b", 5)).toBe("  '😀' b\n       ^");
+    expect(formatExcerpt("'日本' = b", 7)).toBe(`  '日本' = b\n  ${' '.repeat(9)}^`);
+    expect(formatExcerpt("'e\u0301' b", 5)).toBe(`  'e\u0301' b\n      ^`);
+    const pictures = '😀'.repeat(50);
+    expect(formatExcerpt(`'${pictures}' b`, 103)).toBe(
+      `  ${'😀'.repeat(17)}' b\n  ${' '.repeat(36)}^`,
+    );
+    const cut = formatExcerpt(`b ${'x'.repeat(69)}😀`, 0).split('\n')[0] ?? '';
+    expect(cut).toBe(`  b ${'x'.repeat(69)}😀`);
     expect(formatExcerpt('a', 1)).toBe('  a\n   ^');
     expect(formatExcerpt('', 0)).toBe('  \n  ^');
     expect(formatExcerpt('a\nb', 1)).toBe('  a\n   ^');

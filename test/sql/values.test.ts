@@ -79,6 +79,12 @@ const CONDITIONS: readonly (readonly [sql: string, selected: readonly number[]])
   ["s NOT LIKE '%b%'", [3]],
   ["'50%' LIKE '50!%' ESCAPE '!'", [0, 1, 2, 3]],
   ["'50x' LIKE '50\\%'", []],
+  // PostgreSQL: an empty ESCAPE turns escaping off.
+  ["'a\\b' LIKE 'a\\_' ESCAPE ''", [0, 1, 2, 3]],
+  ["'a\\' LIKE 'a\\' ESCAPE ''", [0, 1, 2, 3]],
+  ["'A\\B' ILIKE 'a\\%' ESCAPE ''", [0, 1, 2, 3]],
+  ["'50%' LIKE '50\\%' ESCAPE ''", []],
+  ["s LIKE 'ab%' ESCAPE ''", [0]],
   ["s IN ('abc', '', 'q')", [0, 3]],
   ["large LIKE '%y%'", [1]],
   ["dict = 'k1'", [0, 3]],

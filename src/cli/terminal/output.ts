@@ -1,6 +1,7 @@
 /** Values as text: JSON that loses no digit, and columns for people. Prints nothing. */
 import { Buffer } from 'node:buffer';
-import { cut, displayWidth, safeJson, visible } from './terminal-text.ts';
+import { displayWidth } from '../../display-width.ts';
+import { cut, safeJson, visible } from './terminal-text.ts';
 
 /**
  * One JSON document. Integers that a JSON reader would round are strings, bytes are base64, what

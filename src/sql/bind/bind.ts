@@ -192,7 +192,7 @@ export class Binder {
       case 'case':
         return this.#case(tree);
       case 'cast': {
-        const type = typeForText(tree.arg, tree.type, typeByName(tree.type, at));
+        const type = typeForText(tree.arg, tree.type, typeByName(tree.type, tree.type.at ?? at));
         return bindCast(this.bind(tree.arg), type, tree.lenient ? 'lenient' : 'explicit', at);
       }
       case 'call':

@@ -9,7 +9,7 @@ import { refuse } from './sql-error.ts';
 import { END, Tokens } from './tokens.ts';
 import type { Expression } from './tree.ts';
 
-export { formatExcerpt } from './excerpt.ts';
+export { charactersBefore, formatExcerpt } from './excerpt.ts';
 
 /** Of UTF-8. */
 export const MAX_SQL_BYTES = 1 << 20;
@@ -31,6 +31,6 @@ export function parseExpression(sql: string): Expression {
   return new Parser(tokens).whole();
 }
 export { formatExpression, formatName } from './format.ts';
-export { checked, refuse, shorten } from './sql-error.ts';
+export { checked, placeText, refuse, shorten } from './sql-error.ts';
 export type { ArithmeticOperator, CompareOperator, Expression, TypeName } from './tree.ts';
 export { MAX_PRECISION, typeByArrowName, typeByName } from './type-names.ts';

@@ -340,8 +340,8 @@ export class Parser {
     if (!this.took('escape')) return { kind: 'like', arg, pattern, insensitive, negated, at };
     const { height } = this;
     const escaping = this.#climb(RANGE + 1, false);
-    if (escaping.kind !== 'string' || [...escaping.value].length !== 1) {
-      refuse(at, 'ESCAPE takes a string of one character');
+    if (escaping.kind !== 'string' || [...escaping.value].length > 1) {
+      refuse(at, 'ESCAPE takes a string of one character, or an empty one for no escape');
     }
     this.height = height;
     return { kind: 'like', arg, pattern, insensitive, negated, escape: escaping.value, at };

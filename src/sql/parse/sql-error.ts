@@ -3,13 +3,13 @@
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 
-/** Throws InvalidInput (or `code`) for offset `at` of the user's SQL; `position` is 1-based. */
+/** Throws InvalidInput (or `code`) for offset `at` of the user's SQL, in UTF-16 units; `position` counts them from 1. */
 export function refuse(
   at: number | undefined,
   message: string,
   options: { code?: ErrorCode; details?: Record<string, unknown>; cause?: unknown } = {},
 ): never {
-  const place = at === undefined || at < 0 ? '' : ` (at position ${at + 1})`;
+  const place = at === undefined || at < 0 ? '' : placeText(at + 1);
   throw new DirspaceError(options.code ?? 'InvalidInput', message + place, {
     details: {
       ...(at === undefined || at < 0 ? {} : { position: at + 1 }),
@@ -18,6 +18,9 @@ export function refuse(
     ...(options.cause === undefined ? {} : { cause: options.cause }),
   });
 }
+
+/** As every message ends that has a place. */
+export const placeText = (position: number): string => ` (at position ${position})`;
 
 /** Runs a check whose error has no place yet. */
 export function checked(at: number | undefined, check: () => unknown): void {

@@ -7,6 +7,8 @@
 export interface TypeName {
   readonly name: string;
   readonly args: readonly number[];
+  /** As that of an expression. */
+  readonly at?: number;
 }
 
 export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
@@ -100,7 +102,7 @@ export type Expression =
       readonly kind: 'like';
       readonly arg: Expression;
       readonly pattern: Expression;
-      /** One character; absent means backslash. */
+      /** One character; empty means that no character escapes, absent means backslash. */
       readonly escape?: string;
       readonly insensitive: boolean;
       readonly negated: boolean;

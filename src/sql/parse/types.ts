@@ -210,7 +210,7 @@ export function castTo(
   at: number,
 ): Expression {
   parser.height += 1;
-  const type = { name, args };
+  const type = { name, args, at: typeAt };
   if (unit === undefined) return { kind: 'cast', arg, type, lenient, at };
   if (arg.kind !== 'string' || unit === 'other') {
     return refuse(typeAt, "An interval is written INTERVAL '1 day' or INTERVAL '1' DAY");

@@ -104,6 +104,9 @@ function notFound(
 /** Comparing two names takes as long as the product of their lengths. */
 const LONGEST_COMPARED = 200;
 
+/** Of a name so short one letter is much of it: the first must agree. */
+const SHORT = 3;
+
 /** The candidate nearest to `name`, where that is near enough to be what was meant. */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   const folded = name.toLowerCase();
@@ -112,6 +115,7 @@ export function nearestName(name: string, candidates: readonly string[]): string
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= least) continue;
     if (Math.min(candidate.length, name.length) > LONGEST_COMPARED) continue;
+    if (name.length <= SHORT && candidate[0]?.toLowerCase() !== folded[0]) continue;
     const distance = editDistance(folded, candidate.toLowerCase());
     if (distance < least) {
       least = distance;
