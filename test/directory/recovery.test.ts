@@ -280,25 +280,52 @@ describe('dropping', () => {
     expect(await isEmpty()).toBe(false);
   });
 
-  test.each(['Restrict', 'Cascade'] as const)(
-    '%s: to the trash, with a record',
-    async (behavior) => {
-      namespace('prod/search');
-      if (behavior === 'Cascade') write('prod/search/u.table/.table.json');
-      expect(await drop(behavior)).toBe('dropped');
-      const [folder, record] = trashed();
-      expect(record).toBe(`${folder}.json`);
-      const bytes = one.fs.readFileSync(`${ROOT}/.dirspace/trash/${record}`) as Uint8Array;
-      expect(decodeTrash(bytes, 'r')).toEqual({
-        kind: 'namespace',
-        id: ['prod', 'search'],
-        droppedAt: one.clock.time,
-      });
-      expect(exists(`.dirspace/trash/${folder}/.namespace.json`)).toBe(true);
-      expect(exists('prod/search')).toBe(false);
-      expect(await pendingIntents(one.catalog)).toEqual([]);
-    },
-  );
+  test('Cascade: to the trash, with a record', async () => {
+    namespace('prod/search');
+    write('prod/search/u.table/.table.json');
+    expect(await drop('Cascade')).toBe('dropped');
+    const [folder, record] = trashed();
+    expect(record).toBe(`${folder}.json`);
+    const bytes = one.fs.readFileSync(`${ROOT}/.dirspace/trash/${record}`) as Uint8Array;
+    expect(decodeTrash(bytes, 'r')).toEqual({
+      kind: 'namespace',
+      id: ['prod', 'search'],
+      droppedAt: one.clock.time,
+    });
+    expect(exists(`.dirspace/trash/${folder}/.namespace.json`)).toBe(true);
+    expect(exists('prod/search')).toBe(false);
+    expect(await pendingIntents(one.catalog)).toEqual([]);
+  });
+
+  test('Restrict: nothing stays of an empty one, which has no table to bring back', async () => {
+    namespace('prod/search');
+    expect(await drop('Restrict')).toBe('dropped');
+    expect(trashed()).toEqual([]);
+    expect(exists('prod/search')).toBe(false);
+    expect(await pendingIntents(one.catalog)).toEqual([]);
+  });
+
+  test('Restrict: what came into it in the moment of its move stays in the trash', async () => {
+    namespace('prod/search');
+    one.calls.deleteEmptyFolder = (run, folder) => {
+      one.calls.deleteEmptyFolder = undefined;
+      write(`${folder}/u.table/.table.json`);
+      return run(folder);
+    };
+    expect(await drop('Restrict')).toBe('dropped');
+    const [folder, record] = trashed();
+    expect(record).toBe(`${folder}.json`);
+    expect(exists(`.dirspace/trash/${folder}/u.table/.table.json`)).toBe(true);
+  });
+
+  test('Restrict: what cannot be removed stays in the trash, and the drop is done', async () => {
+    namespace('prod/search');
+    one.calls.deleteEmptyFolder = () => {
+      throw new Error('the disk says no');
+    };
+    expect(await drop('Restrict')).toBe('dropped');
+    expect(trashed()).toHaveLength(2);
+  });
 
   test.each(['Restrict', 'Cascade'] as const)(
     '%s of none: missing, and no trace',

@@ -8,6 +8,7 @@ import {
   PENDING_NAMESPACE_FILE,
   parentFolder,
   STAGING_FOLDER,
+  trashRecordFile,
   WITHDRAWN_NAMESPACE_FILE,
 } from '../../format/index.ts';
 import type { DropBehavior, ObjectPath } from '../../protocol/index.ts';
@@ -48,7 +49,7 @@ export async function dropNamespaceFolder(
       return 'missing';
     });
     // The intent is gone by now: nothing looks for what it moved.
-    if (outcome === 'dropped') await settleDrop(catalog, trash);
+    if (outcome === 'dropped') await removeEmpty(catalog, trash);
     return outcome;
   }
   const trash = await prepareTrash(catalog, 'namespace', id);
@@ -59,6 +60,23 @@ export async function dropNamespaceFolder(
   }
   await emptyTrash(catalog, trash);
   return 'missing';
+}
+
+/**
+ * An empty namespace does not stay in the trash, from which only tables are brought back. What another
+ * process put into the folder in the moment of its move stays there, with the folder. Never fails.
+ */
+async function removeEmpty(catalog: Catalog, trash: string): Promise<void> {
+  try {
+    await catalog.store.delete(joinPath(trash, NAMESPACE_FILE));
+    if (await catalog.store.deleteEmptyFolder(trash)) {
+      await catalog.store.delete(trashRecordFile(trash));
+      return;
+    }
+  } catch {
+    // What is left goes with the next sweep.
+  }
+  await settleDrop(catalog, trash);
 }
 
 /** The id of the namespace in a folder that was moved; undefined where nothing tells. Never fails. */
