@@ -140,9 +140,23 @@ function messageOf(
   for (const text of [error, detail, title]) {
     if (typeof text === 'string' && text !== '') return text.slice(0, MAX_MESSAGE);
   }
+  const page = pageTitle(body);
+  if (page !== undefined) return `${operation} was answered with status ${status} and ${page}`;
   const found = body.trim().slice(0, 300);
   return `${operation} was answered with status ${status}${found === '' ? '' : `: ${found}`}`;
 }
+
+/** What gateways and other servers answer is a page for people: its title says what there is to say. */
+function pageTitle(body: string): string | undefined {
+  const head = body.slice(0, PAGE_HEAD).trimStart();
+  if (!/^(?:<!--|<!doctype\s+html|<\?xml|<(?:html|head|body)\b)/i.test(head)) return undefined;
+  const [, , text = ''] = /<(title|h1)\b[^>]*>([^<]*)/i.exec(head) ?? [];
+  const title = text.replaceAll(/\s+/g, ' ').trim().slice(0, 100);
+  return title === '' ? 'an HTML page' : `an HTML page titled ${JSON.stringify(title)}`;
+}
+
+/** Characters of a page that are looked at. */
+const PAGE_HEAD = 4096;
 
 function kindOf(
   { code, context, type, error }: Readonly<Record<string, unknown>>,

@@ -40,6 +40,34 @@ test('a column of nulls, and one of empty lists, has the type that --types gives
   ]);
 });
 
+test('of nothing is refused alike, however the nothing is written', async () => {
+  const { file, run, typesOf } = fresh();
+  const contents = [
+    ['none.ndjson', ''],
+    ['none.json', ''],
+    ['blank.ndjson', '\n \n'],
+    ['blank.json', ' \n'],
+    ['list.json', '[]'],
+  ] as const;
+  await run('import', file('one.ndjson', '{"n": 1}\n'), 't');
+  const schema = file('s.json', (await run('describe', 't', '--json')).out);
+  for (const [name, content] of contents) {
+    const path = file(name, content);
+    const words = `${JSON.stringify(path)} is empty: it has no rows and no columns. A table without rows can be made with --schema.`;
+    for (const more of [['u'], ['u', '--types', 'n:int8'], ['t', '--mode', 'append']]) {
+      const refused = { code: EXIT.usage, out: '', error: `dirspace: ${words}\n` };
+      expect(await run('import', path, ...more)).toEqual(refused);
+    }
+    const id = name.replace('.', '_');
+    expect((await run('import', path, id, '--schema', schema)).code).toBe(EXIT.ok);
+    expect((await typesOf(id)).map((line) => line.split(/ +/)[1])).toEqual(['float64']);
+  }
+  const arrow = await run('import', file('none.arrow', ''), 'u', '--schema', schema);
+  expect(arrow).toMatchObject({ code: EXIT.usage });
+  expect(arrow.error).toMatch(/is empty: it has no rows and no columns\.\n$/);
+  expect((await run('ls')).out).not.toContain('u\n');
+});
+
 test('--types wins over what is inferred, and over the types of Arrow data, without loss', async () => {
   const { file, run, typesOf } = fresh();
   const rows = file('x.json', '[{"id": 1, "v": [1, 2]}]');

@@ -71,7 +71,6 @@ describe('an array', () => {
     ['[{"a": 1}]}', 'line 1, goes on after the end'],
     ['[\n{"a": 1', 'ends on line 2, before the end'],
     ['[', 'ends on line 1, before the end'],
-    ['', 'ends on line 1, before the end'],
     ['[\n\n{"a": }]', 'line 3 is no JSON'],
     ['[{"a": [}]', 'line 1'],
     ['[{]', 'line 1'],
@@ -95,10 +94,33 @@ describe('an array', () => {
         const isRows =
           Array.isArray(whole) &&
           whole.every((row) => typeof row === 'object' && row !== null && !Array.isArray(row));
-        expect(read?.map(({ row }) => row)).toEqual(isRows ? whole : undefined);
+        const rows = text.trim() === '' ? [] : isRows ? whole : undefined;
+        expect(read?.map(({ row }) => row)).toEqual(rows);
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('a key that an object has twice', () => {
+  test.each([
+    ['{"a": 1, "a": 2}', '"a"'],
+    ['{"a": "x", "b": {"c": [{"d": 1, "e": "}", "d": 1}]}}', '"d"'],
+    ['{"a\\u0062": 1, "ab": "\\""}', '"ab"'],
+    ['{"a": "b", "__proto__": 1, "__proto__": 1}', '"__proto__"'],
+    ['{"a": [1, {"b": []}], "n": 12345678901234567890, "n": 1}', '"n"'],
+    ['{"": 1, "": ""}', '""'],
+  ])('%s is refused with its line', async (row, key) => {
+    const message = `line 2 has the key ${key} twice in one object`;
+    await expect(all(jsonLines(piecesOf(`{"a": 1}\n${row}`), 'x'))).rejects.toThrow(message);
+    await expect(all(jsonArray(piecesOf(`[{},\n${row}]`), 'x'))).rejects.toThrow(message);
+  });
+
+  test.each([
+    '{"a": "a", "b": {"a": ["a", "a", {"a": "\\"a\\":"}]}}',
+    '{"a": ["\\\\", ",", "{", "a"], "b": [{"a": 1}, {"a": 1}]}',
+  ])('is none where it stands in several, or in text: %s', async (row) => {
+    expect(await all(jsonLines(piecesOf(row), 'x'))).toHaveLength(1);
   });
 });
 

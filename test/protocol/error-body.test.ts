@@ -113,6 +113,28 @@ describe('an error', () => {
     );
   });
 
+  it.each([
+    [
+      501,
+      '<!DOCTYPE HTML>\n<html lang="en"><head><meta charset="utf-8">\n<title>Error\n response</title></head><body><h1>no</h1></body></html>',
+      'DropTable was answered with status 501 and an HTML page titled "Error response"',
+    ],
+    [
+      404,
+      '\n<HTML><body><h1 class="x">Not Found</h1><p>nginx</p></body></HTML>',
+      'DropTable was answered with status 404 and an HTML page titled "Not Found"',
+    ],
+    [502, '<html></html>', 'DropTable was answered with status 502 and an HTML page'],
+    [
+      502,
+      `<html><title>${'x'.repeat(9000)}`,
+      `DropTable was answered with status 502 and an HTML page titled "${'x'.repeat(100)}"`,
+    ],
+    [400, '<b>no page</b>', 'DropTable was answered with status 400: <b>no page</b>'],
+  ])('names the title of a page for people: %i %s', (status, body, message) => {
+    expect(parseErrorBody(status, body, 'DropTable').message).toBe(message);
+  });
+
   it('does not let a body pick a kind that its code is not of', () => {
     const body = { code: 13, context: { 'dirspace.kind': 'Corrupt' } };
     expect(parseErrorBody(400, JSON.stringify(body), 'DropTable').code).toBe('InvalidInput');

@@ -49,7 +49,11 @@ export const importFile: Command = {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
     const typed = await typing(call, mode);
-    const file = openFile(argument(call, 0), call.signal);
+    const file = openFile(
+      argument(call, 0),
+      call.signal,
+      call.options.text('schema') !== undefined,
+    );
     const id = [...namespace, name];
     call.progress(() => progressOf(file));
     const write = (): Promise<Table> =>

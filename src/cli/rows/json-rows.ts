@@ -104,7 +104,8 @@ export async function* jsonArray(
     row += text.slice(from);
     checkLength(row, file, rowLine);
   }
-  if (place !== 'end') {
+  // Blank: without rows, as blank lines are.
+  if (place !== 'end' && place !== 'start') {
     throw new UsageError(`${file} ends on line ${line}, before the end of its array of objects.`);
   }
 }
@@ -145,6 +146,50 @@ function rowOf(text: string, file: string, line: number): object {
     if (!(error instanceof SyntaxError)) throw error;
     throw new UsageError(`${file}, line ${line} is no JSON: ${error.message}`);
   }
-  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row;
-  throw new UsageError(`${file}, line ${line} is no JSON object.`);
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+    throw new UsageError(`${file}, line ${line} is no JSON object.`);
+  }
+  const twice = mayRepeatKeys(text, row) ? repeatedKey(text) : undefined;
+  if (twice === undefined) return row;
+  throw new UsageError(
+    `${file}, line ${line} has the key ${twice} twice in one object; which of the two values is meant is not known.`,
+  );
+}
+
+/** False where the text has as many strings as its value has keys and strings: then no key was lost. */
+function mayRepeatKeys(text: string, row: object): boolean {
+  // What is escaped may be a quote.
+  if (text.includes('\\')) return true;
+  let quotes = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) quotes++;
+  const rest: unknown[] = [row];
+  for (let item = rest.pop(); item !== undefined; item = rest.pop()) {
+    const isList = Array.isArray(item);
+    for (const value of Object.values(item as object)) {
+      if (!isList) quotes -= 2;
+      if (typeof value === 'string') quotes -= 2;
+      else if (typeof value === 'object' && value !== null) rest.push(value);
+    }
+  }
+  return quotes !== 0;
+}
+
+const STRINGS_AND_MARKS = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
+
+/** A key as it is written that an object of valid JSON text has twice. */
+function repeatedKey(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let isKey = false;
+  for (const [token] of text.matchAll(STRINGS_AND_MARKS)) {
+    const keys = open.at(-1);
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (isKey && token !== ',') {
+      const key = JSON.parse(token) as string;
+      if (keys?.has(key)) return token;
+      keys?.add(key);
+    }
+    isKey = token === '{' || (token === ',' && keys !== undefined);
+  }
+  return undefined;
 }

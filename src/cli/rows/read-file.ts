@@ -30,16 +30,23 @@ export interface OpenFile {
   lineOf(row: number): number | undefined;
 }
 
-/** Rows are read as they are pulled. Throws UsageError for a file that is missing or unknown. */
-export function openFile(file: string, signal: AbortSignal): OpenFile {
+/**
+ * Rows are read as they are pulled. Throws UsageError for a file that is missing, unknown, or without
+ * anything in it; JSON without rows is taken where a schema says what the columns are.
+ */
+export function openFile(file: string, signal: AbortSignal, hasSchema = false): OpenFile {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
   if (found.isDirectory()) throw new UsageError(`${JSON.stringify(file)} is a folder, not a file.`);
-  if (found.isFile() && found.size === 0) {
-    throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.`);
-  }
   const isPipe = found.isFIFO();
   const kind = extname(file).toLowerCase();
+  const isArrow = ARROW.includes(kind);
+  const refuseEmpty = (): void => {
+    if (hasSchema && !isArrow) return;
+    const hint = isArrow ? '' : ' A table without rows can be made with --schema.';
+    throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.${hint}`);
+  };
+  if (found.isFile() && found.size === 0) refuseEmpty();
   let bytes = 0;
   const lines = new LastLines();
   const facts = {
@@ -52,20 +59,24 @@ export function openFile(file: string, signal: AbortSignal): OpenFile {
       bytes += piece.length;
       yield piece;
     }
+    if (bytes === 0) refuseEmpty();
   }
   async function* rows(found: AsyncIterable<JsonRow>): AsyncGenerator<object> {
+    let isEmpty = true;
     for await (const { line, row } of found) {
+      isEmpty = false;
       lines.add(line);
       yield row;
     }
+    if (isEmpty) refuseEmpty();
   }
-  if (ARROW.includes(kind) && found.isFile()) {
+  if (isArrow && found.isFile()) {
     const count = (more: number): void => {
       bytes += more;
     };
     return { data: new FileRanges(file, found, signal, count), ...facts };
   }
-  if (ARROW.includes(kind)) return { data: pieces(), ...facts };
+  if (isArrow) return { data: pieces(), ...facts };
   if (LINES.includes(kind)) return { data: rows(jsonLines(pieces(), file)), ...facts };
   if (kind === '.json') return { data: rows(jsonArray(pieces(), file)), ...facts };
   throw new UsageError(
@@ -102,13 +113,12 @@ class FileRanges implements BlobLike {
 
   async #read(start: number, end: number): Promise<ArrayBuffer> {
     this.#signal.throwIfAborted();
-    const handle = await openHandle(this.#file, 'r');
+    const handle = await openHandle(this.#file, 'r').catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+      const message = `${JSON.stringify(this.#file)} was removed while it was read.`;
+      throw new UsageError(message, { cause });
+    });
     try {
-      const { ino, size, mtimeMs } = await handle.stat();
-      const before = this.#found;
-      if (ino !== before.ino || size !== before.size || mtimeMs !== before.mtimeMs) {
-        throw new UsageError(`${JSON.stringify(this.#file)} was changed while it was read.`);
-      }
       const bytes = new Uint8Array(end - start);
       let filled = 0;
       while (filled < bytes.length) {
@@ -120,6 +130,13 @@ class FileRanges implements BlobLike {
         );
         if (bytesRead === 0) break;
         filled += bytesRead;
+      }
+      // After the bytes were read: a change before and one meanwhile are both seen.
+      const { dev, ino, size, mtimeMs } = await handle.stat();
+      const before = this.#found;
+      const isSame = dev === before.dev && ino === before.ino && size === before.size;
+      if (!isSame || mtimeMs !== before.mtimeMs) {
+        throw new UsageError(`${JSON.stringify(this.#file)} was changed while it was read.`);
       }
       this.#count(filled);
       return filled === bytes.length ? bytes.buffer : bytes.buffer.slice(0, filled);
