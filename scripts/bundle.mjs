@@ -1,8 +1,8 @@
 /**
  * Joins the modules of src into one file for each entry and the chunks that entries share, in dist
- * or the folder given: `node scripts/bundle.mjs [FOLDER]`. Node needs half a millisecond to find,
- * read and link a module: three hundred of them made a program wait longer for `connect` than for
- * its first answers. Packages stay outside.
+ * or the folder given: `node scripts/bundle.mjs [FOLDER [ENTRY]...]`, with further modules of src as
+ * entries. Node needs half a millisecond to find, read and link a module: three hundred of them made
+ * a program wait longer for `connect` than for its first answers. Packages stay outside.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { rolldown } from 'rolldown';
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
 const LIBRARY = ['index', 'server', 'conformance'];
-const ENTRIES = [...LIBRARY, 'cli/main'];
+const ENTRIES = [...LIBRARY, 'cli/main', ...process.argv.slice(3)];
 
 async function bundle() {
   const made = await rolldown({

@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
+import { systemEnv } from '../../src/env.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { startServer } from '../../src/server/server.ts';
 import { type CliResult, callCli } from '../helpers/cli.ts';
@@ -141,6 +142,9 @@ describe('each command', () => {
   });
 
   test.each(calls)('%s answers 7 where the server is not available', async (name, args) => {
+    // Between its attempts the client waits for as long as chance says: not at all here.
+    vi.spyOn(systemEnv, 'random').mockReturnValue(0);
+    onTestFinished(() => void vi.restoreAllMocks());
     await expectExit(EXIT.unavailable, name, [...args, '--uri', busyUrl]);
   });
 

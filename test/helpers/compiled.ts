@@ -1,34 +1,37 @@
 /**
- * The sources as plain JavaScript, for tests that start processes of their own.
- *
- * Compiled below node_modules so that the packages they import are found from there.
+ * The package as it is built, and a few modules beside it, for tests that start processes of their
+ * own: made when a test first asks for it, once for a whole run.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 
 const project = join(import.meta.dirname, '..', '..');
-let folder: string | undefined;
-
-afterAll(() => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-});
+/** Modules of src, besides the package's entries, that tests load in processes of their own. */
+const MODULES = [
+  ...['store/file-store', 'store/lock'],
+  ...['directory/directory-namespace', 'arrow/apache'],
+];
 
 /** The URL of a compiled module, e.g. `store/file-store.js`. */
 export function compiledModule(path: string): string {
-  if (folder === undefined) {
-    folder = mkdtempSync(join(project, 'node_modules', '.dirspace-test-'));
-    const compiler = join(project, 'node_modules', 'typescript', 'bin', 'tsc');
-    const config = join(project, 'tsconfig.build.json');
+  const run = inject('compiledFolder');
+  const compiled = join(run, 'package');
+  if (!existsSync(compiled)) {
+    const made = mkdtempSync(join(run, 'made-'));
+    const script = join(project, 'scripts', 'bundle.mjs');
+    execFileSync(process.execPath, [script, made, ...MODULES], { stdio: 'pipe' });
     try {
-      const options = ['-p', config, '--outDir', folder, '--declaration', 'false'];
-      execFileSync(process.execPath, [compiler, ...options], { stdio: 'pipe' });
+      renameSync(made, compiled);
     } catch (error) {
-      // Type errors elsewhere do not stop the output; types are checked by a run of their own.
-      if (!existsSync(join(folder, path))) throw error;
+      // The other worker was faster.
+      if (!existsSync(compiled)) throw error;
+      rmSync(made, { recursive: true });
     }
   }
-  return pathToFileURL(join(folder, path)).href;
+  const file = join(compiled, path);
+  if (!existsSync(file)) throw new Error(`${path} is no entry of the compiled package`);
+  return pathToFileURL(file).href;
 }

@@ -8,6 +8,7 @@ const parts = named === undefined ? Object.values(PARTS) : [PARTS[named]];
 export default defineConfig({
   test: {
     include: parts.flatMap(({ tests }) => tests),
+    globalSetup: 'test/helpers/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
