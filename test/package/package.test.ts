@@ -91,6 +91,19 @@ test('the shipped dependencies are few', () => {
   expect(shipped.map(([path]) => path)).not.toContain('node_modules/typebox');
 });
 
+test('the declarations of flatbuffers that users get are read by TypeScript 5.4', () => {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Json> };
+  const shipped = Object.entries(packages).filter(
+    ([path, { dev }]) => path.endsWith('/flatbuffers') && !dev,
+  );
+  expect(shipped.map(([path]) => path)).toEqual(['node_modules/flatbuffers']);
+  expect(shipped[0]?.[1].version).toBe(member('dependencies').flatbuffers);
+  const declared = join(project, 'node_modules', 'flatbuffers', 'js', 'utils.d.ts');
+  // Typed arrays have no parameter before 5.7.
+  expect(readFileSync(declared, 'utf8')).toContain('Int32Array');
+  expect(readFileSync(declared, 'utf8')).not.toContain('Array<');
+});
+
 describe('the build', () => {
   let folder: string;
 
