@@ -7,6 +7,7 @@
  * wait in line for memory, and the slowest readers are cut off where it stays short.
  */
 import { DirspaceError } from './errors.ts';
+import { RegexpBudget } from './regexp-budget.ts';
 
 /** Bytes for one request of a program that uses the engine itself. */
 export const DEFAULT_REQUEST_MEMORY: number = 1024 * 1024 * 1024;
@@ -211,12 +212,21 @@ const beyondServerMemory = (what: string, bytes: number, limit: number): Dirspac
 export class RequestMemory {
   readonly limit: number;
   readonly #server: ServerMemory | undefined;
+  readonly #regexp: RegexpBudget;
   #taken = 0;
 
-  /** @param server what is taken counts there as well */
-  constructor(limit: number = DEFAULT_REQUEST_MEMORY, server?: ServerMemory) {
+  /**
+   * @param server what is taken counts there as well
+   * @param regexp the work of regular expressions of the same request
+   */
+  constructor(
+    limit: number = DEFAULT_REQUEST_MEMORY,
+    server?: ServerMemory,
+    regexp: RegexpBudget = new RegexpBudget(),
+  ) {
     this.limit = limit;
     this.#server = server;
+    this.#regexp = regexp;
   }
 
   /** Bytes that were taken and not given back. */
@@ -248,7 +258,7 @@ export class RequestMemory {
   /** What an expression may use of it while it is evaluated for one batch of rows. */
   batch(): BatchMemory {
     const share = Math.floor(this.limit / BATCHES_AT_ONCE);
-    return new BatchMemory(Math.min(share, this.limit - this.#taken), this.limit);
+    return new BatchMemory(Math.min(share, this.limit - this.#taken), this.limit, this.#regexp);
   }
 }
 
@@ -288,12 +298,15 @@ const TEXT_OVERHEAD = 40;
 export class BatchMemory {
   /** Bytes counted so far; may be set back to what it was when values made since are gone. */
   used = 0;
+  /** That of the whole request. */
+  readonly regexp: RegexpBudget;
   readonly #most: number;
   readonly #limit: number;
 
-  constructor(most: number, limit: number) {
+  constructor(most: number, limit: number, regexp: RegexpBudget) {
     this.#most = most;
     this.#limit = limit;
+    this.regexp = regexp;
   }
 
   /** Asked before a text of `length` code units is made. @throws InvalidInput */

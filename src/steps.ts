@@ -6,7 +6,7 @@
 import { systemEnv } from './env.ts';
 
 /** Runs them to their end, without a break. */
-export function drained<Result>(steps: Generator<void, Result>): Result {
+export function drained<Result>(steps: Generator<unknown, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

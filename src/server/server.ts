@@ -337,7 +337,7 @@ const tooLate = (): DirspaceError =>
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
   { readOnly, trashRetention, env, cacheBytes, bufferBytes }: ServerOptions,
-  { requestMemory, maxArrowBytes }: Required<Limits>,
+  { requestMemory, maxArrowBytes, maxRegexpSteps }: Required<Limits>,
   serverMemory: ServerMemory,
   counters: Counters,
 ): (root: string) => Promise<Namespace> {
@@ -352,7 +352,7 @@ function opener(
       serverMemory,
       kept,
       counters,
-      limits: { bodyBytes: maxArrowBytes },
+      limits: { bodyBytes: maxArrowBytes, regexpSteps: maxRegexpSteps },
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(trashRetention === undefined ? {} : { trashRetention }),
       ...(env === undefined ? {} : { env }),

@@ -43,6 +43,12 @@ export interface Limits {
   /** And what all requests under way may have together; 1 GiB if absent. Beyond it they are answered 503. */
   readonly serverMemory?: number;
   /**
+   * Steps that the regular expressions of one request may take, over all its rows: characters passed, and
+   * states of a pattern looked at where they are new; 4,000,000,000 if absent, about half a minute's work.
+   * Holds for the roots that the server opens.
+   */
+  readonly maxRegexpSteps?: number;
+  /**
    * How long a request may take to its answer, or go without progress; 120,000 if absent. Optimizing,
    * cleaning up, verifying and repairing take as long as they take, until the caller leaves.
    */
@@ -82,6 +88,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxArrowBytes: 64 * 1024 ** 3,
   requestMemory: 256 * 1024 ** 2,
   serverMemory: 1024 ** 3,
+  maxRegexpSteps: 4_000_000_000,
   requestTimeoutMs: 120_000,
   bodyIdleMs: 30_000,
   minBodyRate: 1024,

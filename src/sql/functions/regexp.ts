@@ -4,6 +4,7 @@
  * semantics. ../regexp/ does the matching.
  */
 import type { DataType } from '../../arrow/index.ts';
+import type { RegexpBudget } from '../../regexp-budget.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
 import { compileRegexp, type Found, type LinearRegexp, type Search } from '../regexp/index.ts';
@@ -22,14 +23,25 @@ export { compileRegexp } from '../regexp/index.ts';
 
 let last: { pattern: string; flags: string; compiled: LinearRegexp } | undefined;
 
-/** Row by row it is mostly the one of the row before. */
-function compiledFor(args: readonly Value[], flagsAt: number): LinearRegexp {
+/** Row by row it is mostly the one of the row before. Compiling another is a step of its own. */
+function* compiledFor(
+  args: readonly Value[],
+  flagsAt: number,
+  budget: RegexpBudget,
+): Generator<void, LinearRegexp> {
   const pattern = args[1] as string;
   const flags = (args[flagsAt] ?? '') as string;
-  if (last === undefined || last.pattern !== pattern || last.flags !== flags) {
-    last = { pattern, flags, compiled: compileRegexp(pattern, flags) };
+  if (last?.pattern === pattern && last.flags === flags) return last.compiled;
+  let steps = 0;
+  const compiled = compileRegexp(pattern, flags, (taken) => {
+    steps = taken;
+  });
+  last = { pattern, flags, compiled };
+  if (steps > 0) {
+    budget.take(steps);
+    yield;
   }
-  return last.compiled;
+  return compiled;
 }
 
 /** Bytes of a list and of each of its items. */
@@ -43,16 +55,14 @@ function constantPattern([, pattern, flags]: readonly Column[]): LinearRegexp | 
   return compileRegexp(pattern.value as string, (flags?.value ?? '') as string);
 }
 
-const likeByRow = strictInSteps('regexp_like', function* (args) {
+const likeByRow = strictInSteps('regexp_like', function* (args, _type, { regexp }) {
   const bytes = Buffer.from(args[0] as string);
-  const compiled = compiledFor(args, 2);
+  const compiled = yield* compiledFor(args, 2, regexp);
   const matcher = compiled.takeMatcher();
-  const found = yield* matcher.inSteps(bytes, 0, bytes.length);
-  if (matcher.isTired) {
-    matcher.rest();
-    yield;
-  }
+  const found = yield* counted(matcher.inSteps(bytes, 0, bytes.length), regexp);
+  regexp.take(matcher.rest());
   compiled.giveBack(matcher);
+  if (regexp.isTired()) yield;
   return found;
 });
 
@@ -81,15 +91,17 @@ function* regexpLikeInSteps(
     if (valid !== null && valid[row] === 0) continue;
     let found = matcher.begin(data, starts[row] as number, ends[row] as number);
     while (found === undefined) {
+      memory.regexp.take(matcher.rest());
       yield;
       found = matcher.goOn();
     }
     truth[row] = found ? TRUE : FALSE;
     if (matcher.isTired) {
-      matcher.rest();
+      memory.regexp.take(matcher.rest());
       yield;
     }
   }
+  memory.regexp.take(matcher.rest());
   compiled.giveBack(matcher);
   return truthColumn(maskNulls(truth, valid));
 }
@@ -139,7 +151,7 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   regexp_like: regexpLike,
   /** The groups of the first match, or the whole match where there are none; else null. */
   regexp_match: strictInSteps('regexp_match', function* (args, _type, memory) {
-    const compiled = compiledFor(args, 2);
+    const compiled = yield* compiledFor(args, 2, memory.regexp);
     const text = args[0] as string;
     const { length } = compiled.groups;
     let parts: Value = null;
@@ -150,12 +162,12 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
           ? [partOf(text, found, 0)]
           : Array.from({ length }, (_, at) => partOf(text, found, at + 1));
     };
-    yield* searched(compiled, text, { groups: true, all: false, each });
+    yield* searched(compiled, text, { groups: true, all: false, each }, memory.regexp);
     return parts;
   }),
   regexp_replace: strictInSteps('regexp_replace', function* (args, _type, memory) {
     const all = ((args[3] ?? '') as string).includes('g');
-    const compiled = compiledFor(args, 3);
+    const compiled = yield* compiledFor(args, 3, memory.regexp);
     const text = args[0] as string;
     const pieces = piecesFor(compiled, args[2] as string);
     const groups = pieces.some((piece) => typeof piece === 'number' && piece > 0);
@@ -170,7 +182,8 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       memory.take(2 * (made.length - before));
       last = found[1] as number;
     };
-    yield* searched(compiled, text, { groups, all, work: PIECE_WORK * pieces.length, each });
+    const search = { groups, all, work: PIECE_WORK * pieces.length, each };
+    yield* searched(compiled, text, search, memory.regexp);
     memory.text(text.length - last);
     return made + text.slice(last);
   }),
@@ -179,9 +192,28 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
 /** Putting in a piece of a template, in characters that are searched meanwhile. */
 const PIECE_WORK = 8;
 
-function* searched(compiled: LinearRegexp, text: string, search: Search): Generator<void> {
+function* searched(
+  compiled: LinearRegexp,
+  text: string,
+  search: Search,
+  budget: RegexpBudget,
+): Generator<void> {
   const searcher = compiled.takeSearcher();
-  yield* searcher.inSteps(text, search);
-  if (searcher.isTired) yield searcher.rest();
+  yield* counted(searcher.inSteps(text, search), budget);
+  budget.take(searcher.rest());
   compiled.giveBack(searcher);
+  if (budget.isTired()) yield;
+}
+
+/** Takes the work of each step from the budget of the request. */
+function* counted<Result>(
+  steps: Generator<number, Result>,
+  budget: RegexpBudget,
+): Generator<void, Result> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    budget.take(value);
+    yield;
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { RegexpBudget } from '../../regexp-budget.ts';
 import { type BatchMemory, RequestMemory } from '../../request-memory.ts';
 import {
   type BoundColumn,
@@ -237,11 +238,15 @@ export class NarrowFrame implements Frame {
   }
 }
 
-/** A constant that takes more is left to be computed with the rows. */
+/** A constant that takes more, of memory or of steps, is left to be computed with the rows. */
 const CONSTANT_MEMORY = 4 * 1024 * 1024;
+const CONSTANT_REGEXP_STEPS = 1 << 20;
+
+const constantMemory = (): BatchMemory =>
+  new RequestMemory(CONSTANT_MEMORY, undefined, new RegexpBudget(CONSTANT_REGEXP_STEPS)).batch();
 
 /** One row without columns: what a constant is folded over. */
-export const noColumns = (memory = new RequestMemory(CONSTANT_MEMORY).batch()): Frame => ({
+export const noColumns = (memory = constantMemory()): Frame => ({
   length: 1,
   memory,
   meter: new StepMeter(),

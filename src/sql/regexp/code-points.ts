@@ -32,31 +32,66 @@ function rangesOf(set: PointSet): [number, number][] {
   return ranges;
 }
 
+/** Single ranges are put together first: merging each of them into a large set takes the length of that. */
 export function union(...sets: readonly PointSet[]): PointSet {
-  return setOf(sets.flatMap(rangesOf));
+  const small = setOf(sets.filter(({ length }) => length === 2).flatMap(rangesOf));
+  let all = small;
+  for (const set of sets) if (set.length !== 2) all = merged(all, set);
+  return all;
+}
+
+/** The union of two sets, in time linear in their ranges. */
+function merged(a: PointSet, b: PointSet): PointSet {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const out: number[] = [];
+  let end = -2;
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const fromA = j >= b.length || (i < a.length && (a[i] as number) <= (b[j] as number));
+    const from = (fromA ? a[i] : b[j]) as number;
+    const to = (fromA ? a[i + 1] : b[j + 1]) as number;
+    if (fromA) i += 2;
+    else j += 2;
+    if (from > end + 1) {
+      out.push(from, to);
+      end = to;
+    } else if (to > end) {
+      end = to;
+      out[out.length - 1] = to;
+    }
+  }
+  return out;
 }
 
 export function intersect(a: PointSet, b: PointSet): PointSet {
-  const out: [number, number][] = [];
+  const out: number[] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
     const from = Math.max(a[i] as number, b[j] as number);
     const to = Math.min(a[i + 1] as number, b[j + 1] as number);
-    if (from <= to) out.push([from, to]);
+    if (from <= to) out.push(from, to);
     if ((a[i + 1] as number) < (b[j + 1] as number)) i += 2;
     else j += 2;
   }
-  return setOf(out);
+  return out;
 }
 
+/** The sets that others were negated to: `\\W` may stand in one pattern several hundred times. */
+const negations = new WeakMap<PointSet, PointSet>();
+
 export function negate(set: PointSet): PointSet {
-  const out: [number, number][] = [];
+  const known = negations.get(set);
+  if (known !== undefined) return known;
+  const out: number[] = [];
   let next = 0;
-  for (const [from, to] of rangesOf(set)) {
-    if (from > next) out.push([next, from - 1]);
-    next = to + 1;
+  for (let i = 0; i < set.length; i += 2) {
+    const from = set[i] as number;
+    if (from > next) out.push(next, from - 1);
+    next = (set[i + 1] as number) + 1;
   }
-  if (next <= LAST) out.push([next, LAST]);
-  return intersect(setOf(out), ANY);
+  if (next <= LAST) out.push(next, LAST);
+  const negated = intersect(out, ANY);
+  negations.set(set, negated);
+  return negated;
 }
 
 export const subtract = (a: PointSet, b: PointSet): PointSet => intersect(a, negate(b));

@@ -14,8 +14,18 @@ export type { Found } from './text.ts';
 const MAX_KEPT = 16;
 const kept = new Map<string, LinearRegexp>();
 
-/** Throws InvalidInput for what is no pattern, and for one beyond the bounds. */
-export function compileRegexp(pattern: string, flags: string): LinearRegexp {
+/** Of a character of a pattern that is compiled: the time is that of so many characters of a text. */
+const COMPILE_STEPS = 1 << 12;
+
+/**
+ * Throws InvalidInput for what is no pattern, and for one beyond the bounds. `compiled` is told of the steps
+ * that compiling it took, unless it was kept.
+ */
+export function compileRegexp(
+  pattern: string,
+  flags: string,
+  compiled: (steps: number) => void = () => {},
+): LinearRegexp {
   const key = `${flags}/${pattern}`;
   const known = kept.get(key);
   if (known !== undefined) {
@@ -26,6 +36,7 @@ export function compileRegexp(pattern: string, flags: string): LinearRegexp {
     return known;
   }
   const made = new LinearRegexp(pattern, flags);
+  compiled(COMPILE_STEPS * pattern.length);
   kept.set(key, made);
   for (const oldest of kept.keys()) {
     if (kept.size <= MAX_KEPT) break;

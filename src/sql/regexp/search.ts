@@ -26,15 +26,18 @@ export class Matcher {
     this.#automaton = new Automaton(forward, forward.search, false, pattern);
   }
 
-  /** Whether `data[start..end)` has a match. What is no UTF-8 counts as one character a byte. */
-  *inSteps(data: Uint8Array, start: number, end: number): Generator<void, boolean> {
+  /**
+   * Whether `data[start..end)` has a match. What is no UTF-8 counts as one character a byte. Yields the
+   * work of each step.
+   */
+  *inSteps(data: Uint8Array, start: number, end: number): Generator<number, boolean> {
     for (let found = this.begin(data, start, end); ; found = this.goOn()) {
       if (found !== undefined) return found;
-      yield;
+      yield this.rest();
     }
   }
 
-  /** The same without a break where it takes one step; undefined where it has to `goOn`. */
+  /** The same without a break where it takes one step; undefined where it has to `rest` and `goOn`. */
   begin(data: Uint8Array, start: number, end: number): boolean | undefined {
     this.#automaton.begin(end - start);
     this.#data = data;
@@ -45,7 +48,6 @@ export class Matcher {
   }
 
   goOn(): boolean | undefined {
-    this.rest();
     return this.#read();
   }
 
@@ -54,10 +56,12 @@ export class Matcher {
     return this.#passed + this.#automaton.spent >= STEP_WORK;
   }
 
-  /** Ends a step. */
-  rest(): void {
+  /** Ends a step; returns its work. */
+  rest(): number {
+    const work = this.#passed + this.#automaton.spent;
     this.#passed = 0;
     this.#automaton.spent = 0;
+    return work;
   }
 
   #read(): boolean | undefined {
@@ -144,10 +148,10 @@ export class Searcher {
   }
 
   /**
-   * Searches one text, in steps. The time is bounded by the length of the text, as the search for each
+   * Searches one text, in steps whose work it yields. The time is bounded by the length of the text, as the search for each
    * match could read to its end. @throws InvalidInput
    */
-  *inSteps(text: string, { groups, all, work = 0, each }: Search): Generator<void> {
+  *inSteps(text: string, { groups, all, work = 0, each }: Search): Generator<number> {
     const { length } = text;
     const { forward, backward } = this.#programs;
     this.#ends.begin(length);
@@ -205,11 +209,13 @@ export class Searcher {
     return this.#spent + this.#ends.spent + (this.#starts?.spent ?? 0) >= STEP_WORK;
   }
 
-  /** Ends a step. */
-  rest(): void {
+  /** Ends a step; returns its work. */
+  rest(): number {
+    const work = this.#spent + this.#ends.spent + (this.#starts?.spent ?? 0);
     this.#spent = 0;
     this.#ends.spent = 0;
     if (this.#starts !== undefined) this.#starts.spent = 0;
+    return work;
   }
 
   /** Goes on to where the first match ends; false where the step ends before. */

@@ -60,7 +60,7 @@ const MAX_REPEAT = 1000;
 const MAX_DEPTH = 100;
 const MAX_GROUPS = 100;
 /** Each is looked up among all characters when it is first asked for. */
-const MAX_PROPERTIES = 20;
+const MAX_PROPERTIES = 10;
 
 interface Flags {
   /** i: letters match in either case. */

@@ -3,6 +3,7 @@
  * every fragment.
  */
 import type { Schema } from '../../arrow/index.ts';
+import { RegexpBudget } from '../../regexp-budget.ts';
 import { RequestMemory } from '../../request-memory.ts';
 import { type CompiledExpression, compilePredicate, type RowNumberSet } from '../../sql/index.ts';
 import { ScanCounters } from '../fragments/index.ts';
@@ -52,7 +53,7 @@ export interface ScanPlan {
 
 /** The memory of a request that begins now. */
 export const requestMemory = ({ limits, serverMemory }: Engine): RequestMemory =>
-  new RequestMemory(limits.requestMemory, serverMemory);
+  new RequestMemory(limits.requestMemory, serverMemory, new RegexpBudget(limits.regexpSteps));
 
 /** @throws TableColumnNotFound, InvalidInput naming the place in the SQL text */
 export async function planScan(

@@ -65,6 +65,8 @@ export interface Limits {
   readonly commitTimeout: number;
   /** Bytes that one request may have at once for what is made while it is answered. */
   readonly requestMemory: number;
+  /** Steps that the regular expressions of one request may take. */
+  readonly regexpSteps: number;
   /** Bytes of the Arrow data of one request, once it is decompressed. */
   readonly bodyBytes: number;
 }
@@ -76,5 +78,6 @@ export const DEFAULT_LIMITS: Limits = {
   fragmentBytes: 256 * 1024 * 1024,
   commitTimeout: 60_000,
   requestMemory: DEFAULT_REQUEST_MEMORY,
+  regexpSteps: Number.POSITIVE_INFINITY,
   bodyBytes: Number.POSITIVE_INFINITY,
 };

@@ -3,6 +3,13 @@
  * loop under a clock that finds every turn over, so that no machine is too slow for it.
  */
 import { expect, test } from 'vitest';
+import {
+  Dictionary,
+  Int32,
+  tableFromArrays,
+  Utf8,
+  vectorFromArray,
+} from '../../../src/arrow/apache.ts';
 import { systemEnv } from '../../../src/env.ts';
 import { type Connection, connect } from '../../../src/index.ts';
 import type { Table } from '../../../src/sdk/table/table.ts';
@@ -115,6 +122,34 @@ test.each([
   await table.countRows("regexp_like(repeat(s, 2), '[bc]')");
   const before = await roundsOf(() => table.countRows("regexp_like(repeat(s, 3), '[bc]')"));
   expect(await roundsOf(() => table.countRows(condition))).toBeGreaterThan(before + 2);
+});
+
+test('the entries of a dictionary are gone through in turns with a regular expression', async () => {
+  const { db } = await opened(1);
+  const random = seeded(5);
+  const text = (): string =>
+    Array.from({ length: 2000 }, () => (random() < 0.5 ? 'a' : 'b')).join('');
+  const entries = Array.from({ length: 6 }, text);
+  const d = vectorFromArray([...entries, ...entries], new Dictionary(new Utf8(), new Int32()));
+  const table = await db.createTable('entries', tableFromArrays({ d } as never) as never);
+  await table.countRows("regexp_like(d, '[bc]')");
+  const before = await roundsOf(() => table.countRows("regexp_like(d, '[bd]')"));
+  for (const hard of [
+    "regexp_like(d, '[ab]*a[ab]{500}c')",
+    "regexp_replace(d, '[ab]*a[ab]{500}c', '', 'g') = 'q'",
+  ]) {
+    const rounds = await roundsOf(() => table.countRows(hard));
+    // More than one for each entry: a step ends within one.
+    expect(rounds).toBeGreaterThan(before + entries.length);
+  }
+});
+
+test('each pattern that comes from a row is compiled in a turn of its own', async () => {
+  const table = await made(40);
+  await table.countRows("regexp_like(s, concat('[bc]', s))");
+  const before = await roundsOf(() => table.countRows("regexp_like(s, concat('[bd]', 't'))"));
+  const rounds = await roundsOf(() => table.countRows("regexp_like(s, concat('[bd]', s))"));
+  expect(rounds).toBeGreaterThanOrEqual(before + 30);
 });
 
 test('two searches for one pattern go on side by side', async () => {

@@ -1,0 +1,39 @@
+/**
+ * The work of regular expressions that one request may do in all. Each text is bounded by its length and
+ * its pattern, but a request may have very many texts, and patterns that take thousands of steps for a
+ * character of each.
+ */
+import { DirspaceError } from './errors.ts';
+
+/** Steps after which other work goes on: a few milliseconds. */
+const TURN_STEPS = 1 << 18;
+
+export class RegexpBudget {
+  readonly limit: number;
+  #done = 0;
+  #atTurn = 0;
+
+  /** @param limit steps: characters passed and states looked at; no bound if absent */
+  constructor(limit: number = Number.POSITIVE_INFINITY) {
+    this.limit = limit;
+  }
+
+  /** Counts steps that were done. @throws InvalidInput beyond the limit */
+  take(steps: number): void {
+    this.#done += steps;
+    if (this.#done > this.limit) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The regular expressions of this request take more than ${this.limit} steps (maxRegexpSteps). Search fewer rows, by another condition beside them, use simpler patterns or LIKE, or raise maxRegexpSteps.`,
+        { details: { limit: 'maxRegexpSteps', maxRegexpSteps: this.limit } },
+      );
+    }
+  }
+
+  /** Whether so many steps were done since this was last true that other work should go on. */
+  isTired(): boolean {
+    if (this.#done - this.#atTurn < TURN_STEPS) return false;
+    this.#atTurn = this.#done;
+    return true;
+  }
+}
