@@ -1,12 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/helpers/sequencer.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/interop/**', '**/node_modules/**'],
     globalSetup: 'test/helpers/global-setup.ts',
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // One more than the two processors of CI: a third of a worker's time is waiting for processes,
+    // sockets and disks.
+    maxWorkers: 3,
   },
 });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import { Steps } from '../helpers/catalog-steps.ts';
+import { casesOf } from '../helpers/long.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { outcomeOf } from '../helpers/outcome.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -57,8 +58,10 @@ async function runSequence(
 /** Another one each day; DIRSPACE_SEED replays a run. */
 const FIRST = Number(process.env.DIRSPACE_SEED ?? Math.floor(Date.now() / 86_400_000) * 10_000);
 
-test('in memory, 200 sequences', async () => {
-  for (let seed = FIRST; seed < FIRST + 200; seed++) {
+const SEQUENCES = casesOf(60, 1000);
+
+test(`in memory, ${SEQUENCES} sequences`, async () => {
+  for (let seed = FIRST; seed < FIRST + SEQUENCES; seed++) {
     await runSequence(seed, 30, { root: '/c', fs: memoryFs() });
   }
 }, 180_000);
