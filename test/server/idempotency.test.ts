@@ -266,6 +266,99 @@ test.each([
   },
 );
 
+test('what answered more than is kept is refused when it is sent again, and changes nothing', async () => {
+  const fs = await catalog();
+  const create = '/v1/namespace/big/create';
+  const properties = { a: 'x'.repeat(1_100_000) };
+  expect((await send(fs, create, { properties })).status).toBe(200);
+  const after = await seen(fs);
+  const again = await send(fs, create, { properties });
+  expect(again).toMatchObject({
+    status: 422,
+    json: {
+      detail: expect.stringMatching(/was done, and its answer of 11\d{5} bytes is not kept/),
+    },
+  });
+  const other = await send(fs, create, { properties: { a: 'y' } });
+  expect(other.json).toMatchObject({ detail: expect.stringContaining('used for another request') });
+  expect(await seen(fs)).toEqual(after);
+  // As much as is kept is answered again.
+  const less = { properties: { a: 'x'.repeat(1_000_000) } };
+  const first = await send(fs, '/v1/namespace/less/create', less, { key: 'k2' });
+  expect(await send(fs, '/v1/namespace/less/create', less, { key: 'k2' })).toMatchObject({
+    status: 200,
+    json: first.json as object,
+  });
+});
+
+const HOUR = 3_600_000;
+/** In the middle of a period of 12 hours, and at its very beginning. */
+const MIDDLE = 20_000 * 24 * HOUR + 6 * HOUR;
+
+test.each([
+  ['by a second, into the period before', 20_000 * 24 * HOUR, -1000],
+  ['by a day', MIDDLE, -24 * HOUR],
+  ['by years', MIDDLE, -20_000 * HOUR],
+])('an answer is found though the clock goes back %s', async (_, now, by) => {
+  const fs = await catalog();
+  expect((await send(fs, '/v1/table/t/drop', {}, { now })).status).toBe(200);
+  const then = now + by;
+  expect((await send(fs, '/v1/table/t/drop', {}, { now: then })).status).toBe(200);
+  expect((await send(fs, '/v1/table/u/drop', {}, { now: then })).status).toBe(422);
+});
+
+test('an answer wins over a beginning that the clock dates later', async () => {
+  const fs = await catalog();
+  const body = { new_table_name: 'w' };
+  expect((await send(fs, '/v1/table/t/rename', body, { now: MIDDLE })).status).toBe(200);
+  const files = filesOf(fs, ROOT);
+  const file = files.all().find((name) => /keys.*json$/.test(name)) as string;
+  const { stamp, operation } = decodeKey(files.read(file), file);
+  const period = String(Math.floor(MIDDLE / (12 * HOUR)));
+  const later = file.replace(period, String(Number(period) + 1));
+  const folder = later.slice(0, later.lastIndexOf('/'));
+  (fs as { mkdirSync(path: string): void }).mkdirSync(`${ROOT}/${folder}`);
+  files.write(
+    later,
+    encodeKey({ stamp: stamp.slice(0, 12), operation, begun: true, answer: undefined }),
+  );
+  expect((await send(fs, '/v1/table/t/rename', body, { now: MIDDLE })).status).toBe(200);
+});
+
+test('two servers of one root: a key is begun once, and the answer stays that was given first', async () => {
+  const requests = [
+    ['/v1/namespace/new/create', {}],
+    ['/v1/namespace/full/create', { mode: 'exist_ok' }],
+    ['/v1/table/t/drop', {}],
+    ['/v1/table/u/drop', {}],
+  ] as const;
+  for (let round = 0; round < 20; round++) {
+    const fs = await catalog();
+    const before = await seen(fs);
+    const sent = await Promise.all(requests.map(([path, body]) => send(fs, path, body)));
+    const [done, ...more] = sent.filter(({ status }) => status < 400);
+    // Of different requests under one key one is done, the others are told so.
+    expect(more).toEqual([]);
+    expect(sent.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422]);
+    const at = sent.indexOf(done as Answered);
+    const [path, body] = requests[at] as (typeof requests)[number];
+    expect((await send(fs, path, body)).json).toEqual(done?.json);
+    if (path.endsWith('drop')) expect(await seen(fs)).not.toEqual(before);
+  }
+});
+
+test('two servers of one root: of one request twice at once a success is kept', async () => {
+  for (let round = 0; round < 20; round++) {
+    const fs = await catalog();
+    const twice = [1, 2].map(() => send(fs, '/v1/namespace/new/create', {}));
+    const statuses = (await Promise.all(twice)).map(({ status }) => status);
+    expect(Math.min(...statuses)).toBe(200);
+    expect([200, 409]).toContain(Math.max(...statuses));
+    expect((await send(fs, '/v1/namespace/new/create', {})).status).toBe(200);
+    expect((await send(fs, '/v1/namespace/else/create', {})).status).toBe(422);
+  }
+});
+
 test('a refused request leaves its key to another', async () => {
   const fs = await catalog();
   expect((await send(fs, '/v1/table/none/drop', {})).status).toBe(404);
@@ -280,6 +373,26 @@ test('an answer that this release kept is read by later ones', () => {
     operation: 'CreateTable',
     answer: { version: 1, properties: { a: 'b' } },
   });
+});
+
+test('a record of an answer that is not kept is read by later ones, and refused where it is damaged', () => {
+  const record = { stamp: '0123456789ab', operation: 'CreateNamespace', begun: true } as const;
+  const bytes = encodeKey({ ...record, unkept: 1_100_123, answer: undefined });
+  expect(
+    Buffer.from(bytes)
+      .toString()
+      .replace(/crc32:\w+/, ''),
+  ).toBe(
+    '{"checksum":"","format":1,"stamp":"0123456789ab","operation":"CreateNamespace","begun":true,"unkept":1100123}\n',
+  );
+  expect(decodeKey(bytes, 'x.json')).toEqual({ ...record, unkept: 1_100_123, answer: undefined });
+  for (const unkept of [0, -1, Number.NaN, 'x', true]) {
+    const damaged = encodeKey({ ...record, unkept: unkept as never, answer: undefined });
+    expect(() => decodeKey(damaged, 'x.json')).toThrow('unkept is no number of bytes');
+  }
+  const { begun: _, ...without } = record;
+  const alone = encodeKey({ ...without, unkept: 7, answer: undefined });
+  expect(() => decodeKey(alone, 'x.json')).toThrow('stands without begun');
 });
 
 test('credentials of the storage are not kept', async () => {

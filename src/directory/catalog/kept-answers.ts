@@ -5,9 +5,10 @@
  *
  * That a request was begun is written down before it changes anything, so that a crash between the
  * change and its answer leaves no key that another request may use. The same request is done again.
+ * Of an answer that is too long it is written down that there was one, and the same request is refused.
  */
 import { createHash } from 'node:crypto';
-import { isDirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   decodeKey,
   encodeKey,
@@ -21,11 +22,11 @@ import {
 import { type AnyOperation, type CallOptions, EVERY_OPERATION } from '../../protocol/index.ts';
 import { beginWrite, type Catalog } from './catalog.ts';
 
-/** Answers of so many milliseconds lie in one folder; those of three folders are found. */
+/** Answers of so many milliseconds lie in one folder; those of three folders, and of later ones, are found. */
 const PERIOD = 12 * 3_600_000;
 const KEPT_PERIODS = 3;
 
-/** Longer answers are not kept, in bytes. */
+/** Of longer answers nothing is kept but that there was one, in bytes. */
 const LONGEST = 1024 * 1024;
 
 /**
@@ -40,18 +41,21 @@ export async function answeredOnce<Answer>(
 ): Promise<Answer> {
   if (stamp === undefined || catalog.readOnly || !EVERY_OPERATION[operation].changes) return work();
   const name = createHash('sha256').update(stamp.scope).digest('hex').slice(0, 48);
-  const found = await findAnswer(catalog, name);
-  if (found?.begun === true) stamp.checkRequest(found.stamp);
-  else if (found !== undefined) {
+  const found = await foundOrBegun(catalog, name, stamp.request, operation);
+  if (found?.begun === true) {
+    stamp.checkRequest(found.stamp);
+    if (found.unkept !== undefined) throw notKept(found.unkept);
+  } else if (found !== undefined) {
     await stamp.check(found.stamp);
     return found.answer as Answer;
-  } else {
-    await beginWrite(catalog);
-    await write(catalog, name, { stamp: stamp.request, operation, begun: true, answer: undefined });
   }
   try {
     const answer = await work();
-    await keep(catalog, name, { stamp: stamp.made(), operation, answer: withoutSecrets(answer) });
+    await keep(catalog, name, stamp.request, {
+      stamp: stamp.made(),
+      operation,
+      answer: withoutSecrets(answer),
+    });
     return answer;
   } catch (error) {
     // Refused: the key may be used for what is right. Another failure may have changed something.
@@ -59,6 +63,34 @@ export async function answeredOnce<Answer>(
     throw error;
   }
 }
+
+/**
+ * What an earlier request left; undefined where this one is the first, which is written down by then.
+ * Of several processes that ask at once exactly one is the first.
+ */
+async function foundOrBegun(
+  catalog: Catalog,
+  name: string,
+  stamp: string,
+  operation: AnyOperation,
+): Promise<KeyRecord | undefined> {
+  for (;;) {
+    const found = await findAnswer(catalog, name);
+    if (found !== undefined) return found;
+    await beginWrite(catalog);
+    const file = await newKeyFile(catalog, name);
+    const begun = encodeKey({ stamp, operation, begun: true, answer: undefined });
+    // The name is taken where another process began, and free again where it was refused.
+    if (await catalog.store.putIfAbsent(file, begun)) return undefined;
+  }
+}
+
+const notKept = (bytes: number): DirspaceError =>
+  new DirspaceError(
+    'IdempotencyKeyReused',
+    `A request under this idempotency key was done, and its answer of ${bytes} bytes is not kept, as it has more than ${LONGEST}. Look at what the request made or changed; nothing was changed now.`,
+    { details: { bytes, most: LONGEST } },
+  );
 
 const isRefusal = (error: unknown): boolean =>
   isDirspaceError(error) && !isDirspaceError(error, 'CommitStateUnknown', 'ServiceUnavailable');
@@ -72,45 +104,79 @@ function withoutSecrets(answer: unknown): KeyRecord['answer'] {
 
 const periodOf = (catalog: Catalog): number => Math.floor(catalog.env.now() / PERIOD);
 
-async function findAnswer(catalog: Catalog, name: string): Promise<KeyRecord | undefined> {
+/** The records of a key: one, or several where the period or the clock changed while it was used. */
+async function* recordsOf(
+  catalog: Catalog,
+  name: string,
+): AsyncGenerator<{ readonly file: string; readonly record: KeyRecord }> {
   const { store } = catalog;
-  const now = periodOf(catalog);
-  for (let period = now; period > now - KEPT_PERIODS; period--) {
+  const oldest = periodOf(catalog) - KEPT_PERIODS + 1;
+  const periods: number[] = [];
+  for (const entry of (await store.list(KEYS_FOLDER)) ?? []) {
+    if (entry.kind !== 'folder' || !isKeysFolder(entry.name)) continue;
+    // Later ones are of a clock that was ahead, of this process or of another one.
+    if (Number(entry.name) >= oldest) periods.push(Number(entry.name));
+  }
+  for (const period of periods.sort((a, b) => b - a)) {
     const file = keyFile(period, name);
     if ((await store.head(file)) === undefined) continue;
     const bytes = await store.get(file);
-    if (bytes !== undefined) return decodeKey(bytes, file);
+    if (bytes !== undefined) yield { file, record: decodeKey(bytes, file) };
   }
-  return undefined;
+}
+
+async function findAnswer(catalog: Catalog, name: string): Promise<KeyRecord | undefined> {
+  let begun: KeyRecord | undefined;
+  for await (const { record } of recordsOf(catalog, name)) {
+    if (record.begun !== true || record.unkept !== undefined) return record;
+    begun ??= record;
+  }
+  return begun;
 }
 
 /** The change is made by then: what keeps its answer from being kept does not undo it. */
-async function keep(catalog: Catalog, name: string, record: KeyRecord): Promise<void> {
+async function keep(
+  catalog: Catalog,
+  name: string,
+  request: string,
+  record: KeyRecord,
+): Promise<void> {
   try {
-    await write(catalog, name, record);
+    const whole = encodeKey(record);
+    const { operation } = record;
+    const bytes =
+      whole.length <= LONGEST
+        ? whole
+        : encodeKey({
+            stamp: request,
+            operation,
+            begun: true,
+            unkept: whole.length,
+            answer: undefined,
+          });
+    await catalog.store.put(await newKeyFile(catalog, name), bytes);
   } catch {
     // Asked again, the request is done again.
   }
 }
 
-async function write(catalog: Catalog, name: string, record: KeyRecord): Promise<void> {
-  const bytes = encodeKey(record);
-  if (bytes.length > LONGEST) return;
-  const { store } = catalog;
+/** The file of a key in the period of now, whose folder is there by then. */
+async function newKeyFile(catalog: Catalog, name: string): Promise<string> {
   const period = periodOf(catalog);
   const folder = keysFolder(period);
-  if (!(await store.enter(folder))) {
-    await store.createFolder(folder);
+  if (!(await catalog.store.enter(folder))) {
+    await catalog.store.createFolder(folder);
     await removeOld(catalog);
   }
-  await store.put(keyFile(period, name), bytes);
+  return keyFile(period, name);
 }
 
+/** Unless another process that did the same request has kept its answer meanwhile. */
 async function forget(catalog: Catalog, name: string): Promise<void> {
-  const now = periodOf(catalog);
   try {
-    // It may have been begun just before the period ended.
-    for (const period of [now, now - 1]) await catalog.store.delete(keyFile(period, name));
+    for await (const { file, record } of recordsOf(catalog, name)) {
+      if (record.begun === true && record.unkept === undefined) await catalog.store.delete(file);
+    }
   } catch {
     // The key stays taken for a day.
   }

@@ -73,6 +73,11 @@ export interface KeyRecord {
   readonly operation: string;
   /** Set while the outcome is not recorded; the stamp then does not cover the request's data. */
   readonly begun?: true;
+  /**
+   * Bytes of the answer of a request that was done and answers more than is kept. Stands beside `begun`,
+   * so that an older release does the request again, as it always did, and answers nothing wrong.
+   */
+  readonly unkept?: number;
   /** Undefined where the operation answers nothing. */
   readonly answer: JsonObject | undefined;
 }
@@ -195,11 +200,12 @@ export function decodeTrash(bytes: Uint8Array, file: string): TrashRecord {
   return { kind, id, droppedAt: integerMember(trash, 'dropped_at', file) };
 }
 
-export const encodeKey = ({ stamp, operation, begun, answer }: KeyRecord): Uint8Array =>
+export const encodeKey = ({ stamp, operation, begun, unkept, answer }: KeyRecord): Uint8Array =>
   encode({
     stamp,
     operation,
     ...(begun === undefined ? {} : { begun }),
+    ...(unkept === undefined ? {} : { unkept }),
     ...(answer === undefined ? {} : { answer }),
   });
 
@@ -218,5 +224,14 @@ export function decodeKey(bytes: Uint8Array, file: string): KeyRecord {
   const begun = member(document, 'begun');
   if (begun !== undefined && begun !== true)
     throw corrupt(file, 'begun is neither true nor absent');
-  return { stamp, operation, ...(begun === undefined ? {} : { begun }), answer };
+  const unkept = member(document, 'unkept');
+  if (unkept !== undefined && (begun !== true || typeof unkept !== 'number' || !(unkept > 0)))
+    throw corrupt(file, 'unkept is no number of bytes, or stands without begun');
+  return {
+    stamp,
+    operation,
+    ...(begun === undefined ? {} : { begun }),
+    ...(unkept === undefined ? {} : { unkept }),
+    answer,
+  };
 }
