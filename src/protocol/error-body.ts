@@ -24,6 +24,7 @@ export const ERROR_STATUSES = {
   409: { type: '/errors/conflict', title: 'Conflict' },
   413: { type: '/errors/payload-too-large', title: 'Payload too large' },
   415: { type: '/errors/unsupported-media-type', title: 'Unsupported media type' },
+  417: { type: '/errors/expectation-failed', title: 'Expectation failed' },
   421: { type: '/errors/misdirected-request', title: 'Misdirected request' },
   422: {
     type: '/errors/idempotency-key-reused',

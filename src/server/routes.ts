@@ -41,6 +41,7 @@ import {
 import type { Databases, Target } from './databases.ts';
 import {
   type Arrivals,
+  type Arriving,
   arrowAnswer,
   arrowPieces,
   bodyBegun,
@@ -50,6 +51,7 @@ import {
   type HttpRequest,
   jsonAnswer,
   pauseOf,
+  ReaderPace,
   type RequestState,
   readJson,
 } from './http/index.ts';
@@ -113,7 +115,7 @@ export async function answerOperation(
     takesData || row.method === 'GET'
       ? undefined
       : read === undefined
-        ? await readJson(state, limits.maxJsonBytes, arriving, countedBody(services, state))
+        ? await countedJson(services, state, arriving)
         : read.body;
 
   const id = http.parameters[alias?.idParameter ?? 'id'];
@@ -187,22 +189,46 @@ const COUNTED_BYTES = 8_192;
 /** The bytes, their text, and the values in it. */
 const JSON_FACTOR = 4;
 
-/** Counts a JSON body as it grows, until its request has ended. */
-function countedBody(
+/**
+ * A JSON body, counted as it grows until its request has ended. Where memory is short, those whose
+ * senders are slow are broken off, as answers are whose readers are slow.
+ */
+async function countedJson(
   { limits, serverMemory }: Services,
   state: RequestState,
-): (bytes: number) => void {
+  arriving: Arriving,
+): Promise<unknown> {
   let held: HeldMemory | undefined;
-  return (bytes) => {
+  let pace: ReaderPace | undefined;
+  let arrived = (): void => {};
+  let before = 0;
+  const count = (bytes: number): void => {
     if (bytes < COUNTED_BYTES) return;
     if (held === undefined) {
       const counted = new RequestMemory(limits.requestMemory, serverMemory).hold('The JSON body');
       state.onEnd(() => counted.end());
       held = counted;
+      pace = new ReaderPace(() => state.progress.abort(sentSlowly()));
+      arrived = serverMemory.sending(pace);
     }
+    pace?.took(bytes - before);
+    pace?.wait();
+    before = bytes;
     held.set(JSON_FACTOR * bytes);
   };
+  try {
+    return await readJson(state, limits.maxJsonBytes, arriving, count, () => arrived());
+  } finally {
+    arrived();
+  }
 }
+
+const sentSlowly = (): DirspaceError =>
+  new DirspaceError(
+    'ServiceUnavailable',
+    'The body of the request came slower than 64 KiB a second, and others waited for the memory that it holds (serverMemory). Nothing was changed; send it again.',
+    { details: { limit: 'serverMemory' } },
+  );
 
 function requestOf(
   operation: AnyOperation,
@@ -262,11 +288,17 @@ function callerFor(
 function idempotencyKey(
   row: OperationRow,
   operation: AnyOperation,
-  { headers, dialect }: RequestState,
+  { request, headers, dialect }: RequestState,
 ): string | undefined {
   if (row.repeatable && !row.changes) return undefined;
-  const sent = headers[IDEMPOTENCY_HEADER];
-  if (typeof sent === 'string') return checkKey(sent);
+  const [sent, ...more] = request.sent(IDEMPOTENCY_HEADER);
+  if (more.length > 0) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The request has ${more.length + 1} ${IDEMPOTENCY_HEADER} headers; send one.`,
+    );
+  }
+  if (sent !== undefined) return checkKey(sent);
   const own = dialect?.idempotencyKey(operation, headers);
   return own === undefined ? undefined : checkKey(own);
 }

@@ -27,8 +27,10 @@ import {
   RouteNotFound,
   Router,
   requireHost,
+  requireMetExpectation,
   SocketServer,
   stoppingError,
+  UnmetExpectation,
   type WireRequest,
 } from './http/index.ts';
 import { AnswerCache } from './idempotency.ts';
@@ -213,8 +215,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       hidden: services.databases.roots,
     };
     if (!(failure instanceof RouteNotFound)) {
-      const status = cameTooSlowly(failure) ? { status: 408 as const } : {};
-      return decorate(state, failureAnswer(state, failure, { ...settings, ...status }));
+      const status = statusOf(failure);
+      const more = status === undefined ? settings : { ...settings, status };
+      return decorate(state, failureAnswer(state, failure, more));
     }
     const { allowed } = failure;
     const status = allowed.length === 0 ? 404 : 405;
@@ -226,6 +229,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const pressure = new EventLoopPressure(limits.maxEventLoopDelayMs);
   const admit = (state: RequestState, route: Route | undefined): void => {
     requireHost(state);
+    requireMetExpectation(state);
     if (route?.always === true) return;
     live.checkHost(state);
     if (isClosed) throw stoppingError();
@@ -325,6 +329,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Where it is another than that of the failure's kind. */
+function statusOf(failure: unknown): 408 | 417 | undefined {
+  if (failure instanceof UnmetExpectation) return 417;
+  return cameTooSlowly(failure) ? 408 : undefined;
 }
 
 const tooLate = (): DirspaceError =>

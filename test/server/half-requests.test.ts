@@ -367,3 +367,21 @@ test.each([0, 1.5])('callerShare is a share: %d is refused', async (callerShare)
     message: expect.stringContaining('callerShare'),
   });
 });
+
+test('half a body that stands still gives way where its memory is wanted by others', async () => {
+  const pair = await serve({ serverMemory: 8_000_000, requestMemory: 8_000_000, bodyIdleMs: 0 });
+  const slow = { ...keyOf('slow'), 'content-type': JSON_TYPE };
+  const text = `{"predicate":"${'x'.repeat(600_000)}`;
+  // Two of them have five of eight megabytes.
+  const holding = [half(pair, DESCRIBE, slow, text), half(pair, DESCRIBE, slow, text)];
+  const wanted = { predicate: `id = 1 OR 'z' = '${'y'.repeat(900_000)}'` };
+  const describe = () => ask(pair, 'POST', '/v1/table/t/count_rows', wanted, keyOf('other'));
+  await vi.waitFor(async () => expect((await describe()).status).toBe(503), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await describe()).status).toBe(200), { timeout: 30_000 });
+  const ended = holding.filter(({ text: answer }) => answer() !== '');
+  expect(ended.length).toBeGreaterThan(0);
+  for (const { text: answer } of ended) {
+    expect(answer()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer()).toContain('came slower than 64 KiB a second');
+  }
+}, 60_000);

@@ -209,3 +209,66 @@ test('an empty delimiter is a 400 everywhere', async () => {
   const all = await ask(pair, 'GET', '/v1/table/?delimiter=');
   expect(all).toMatchObject({ status: 400, json: { code: 13 } });
 });
+
+describe('a request over a socket', () => {
+  const post = (base: string, path: string, headers: string, body = '{}'): Promise<string> =>
+    rawAnswer(
+      base,
+      `POST ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
+    );
+
+  test('that asks for the options of the server as a whole is told all methods', async () => {
+    const { base } = await serve();
+    const text = await rawAnswer(
+      base,
+      'OPTIONS * HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 204 No Content\r\n/);
+    expect(/\r\nallow: (.*)\r\n/i.exec(text)?.[1]).toBe('GET, HEAD, OPTIONS, POST');
+    // An answer that can have no body names no length.
+    expect(text).not.toMatch(/content-length/i);
+    const get = 'GET * HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+    expect(await rawAnswer(base, get)).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  test.each(['x', '100-maybe', 'y=1'])(
+    'that expects %s is refused before its body is read',
+    async (expected) => {
+      const { base } = await serve();
+      for (const path of ['/v1/table/t/describe', '/health', '/nowhere']) {
+        const text = await post(base, path, `x-api-key: the-key\r\nexpect: ${expected}\r\n`);
+        expect(text, path).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n/);
+        expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({
+          status: 417,
+          type: '/errors/expectation-failed',
+          detail: `The header Expect is "${expected}"; the server meets "100-continue" alone.`,
+        });
+      }
+    },
+  );
+
+  test('with more than one idempotency key is refused, and one key may hold a comma', async () => {
+    let created = 0;
+    const createNamespace = async (): Promise<object> => {
+      created++;
+      return {};
+    };
+    const namespace = stubNamespace({ createNamespace });
+    const { base } = await restPair({ namespace }, { wire: 'socket' });
+    const path = '/v1/namespace/n/create';
+    for (const keys of [
+      ['a', 'b'],
+      ['a', 'a'],
+      ['a', 'b', 'c'],
+    ]) {
+      const headers = keys.map((key, at) => `${at > 0 ? 'I' : 'i'}dempotency-Key: ${key}\r\n`);
+      const text = await post(base, path, headers.join(''));
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toContain(`The request has ${keys.length} idempotency-key headers; send one.`);
+    }
+    expect(created).toBe(0);
+    expect(await post(base, path, 'idempotency-key: a, b\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await post(base, path, 'idempotency-key: a, b\r\n')).toMatch(/idempotent-replay: true/i);
+    expect(created).toBe(1);
+  });
+});

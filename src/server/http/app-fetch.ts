@@ -31,7 +31,8 @@ function wireRequest(request: Request): WireRequest {
     httpVersion: '1.1',
     peer: undefined,
     headers,
-    hosts: 1,
+    sent: (name) => [headers[name] ?? []].flat(),
+    expectsOther: false,
     body: request.body === null ? undefined : Readable.from(request.body),
   };
 }

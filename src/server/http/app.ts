@@ -101,6 +101,11 @@ async function answerTo(
     admit(state, found?.route);
     const asked = found === undefined ? preflight(state) : undefined;
     if (asked !== undefined) return decorate(state, asked);
+    if (method === 'OPTIONS' && path === '*') {
+      // Of the server as a whole, and of none of its routes.
+      const allow = ['OPTIONS', ...router.methodsAt(path)].sort().join(', ');
+      return decorate(state, { status: 204, headers: { allow }, body: '' });
+    }
     if (found === undefined) throw new RouteNotFound(router.methods(path));
     const { route, parameters } = found;
     return decorate(state, await route.answer({ state, parameters, query }));

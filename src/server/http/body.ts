@@ -107,13 +107,15 @@ const AT_ONCE = 1 << 16;
 
 /**
  * The parsed JSON body, or undefined where it is empty. Its bounds are checked as it arrives; `count`
- * is told of the bytes so far, and may refuse more. Throws InvalidInput and its like.
+ * is told of the bytes so far, and may refuse more; `whole` is called before they are parsed. Throws
+ * InvalidInput and its like.
  */
 export async function readJson(
   state: RequestState,
   limit: number,
   arriving: Arriving,
   count: (bytes: number) => void = () => {},
+  whole: () => void = () => {},
 ): Promise<unknown> {
   const { request } = state;
   const { body } = request;
@@ -142,6 +144,7 @@ export async function readJson(
   } finally {
     watched?.end();
   }
+  whole();
   if (bytes.byteLength === 0) return undefined;
   try {
     const text = utf8.decode(bytes);

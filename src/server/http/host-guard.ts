@@ -3,6 +3,7 @@
  * machine, under a name of its own by DNS rebinding; where no credentials are asked for, only the Host
  * and Origin headers tell them from those of the user.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { DirspaceError } from '../../errors.ts';
 import { texts } from '../settings/index.ts';
@@ -43,7 +44,8 @@ export function hostGuard(rules: HostRules): (state: RequestState) => void {
  * may take for something else would hide a second request in it.
  */
 export function requireHost({ request }: RequestState): void {
-  const { hosts, httpVersion, headers } = request;
+  const { httpVersion, headers } = request;
+  const hosts = request.sent('host').length;
   if (hosts > 1) {
     throw new DirspaceError('InvalidInput', `The request has ${hosts} Host headers; send one.`);
   }
@@ -56,6 +58,18 @@ export function requireHost({ request }: RequestState): void {
     'InvalidInput',
     `The transfer-encoding is ${JSON.stringify(coding.slice(0, 80))} in HTTP/${httpVersion}; bodies come with their length, or from HTTP/1.1 on "chunked".`,
   );
+}
+
+/** The server cannot do what the header Expect asks for: the request is answered 417. */
+export class UnmetExpectation extends DirspaceError {
+  constructor({ expect = '' }: IncomingHttpHeaders) {
+    const asked = JSON.stringify(expect.slice(0, 80));
+    super('InvalidInput', `The header Expect is ${asked}; the server meets "100-continue" alone.`);
+  }
+}
+
+export function requireMetExpectation({ request }: RequestState): void {
+  if (request.expectsOther) throw new UnmetExpectation(request.headers);
 }
 
 /** The host of a target that is a whole address, as proxies are sent; it counts beside the header. */

@@ -6,9 +6,22 @@ export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './
 export { createApp, type Route, RouteNotFound } from './app.ts';
 export { appFetch } from './app-fetch.ts';
 export { Arrivals, cameTooSlowly } from './arrivals.ts';
-export { arrowPieces, bodyBegun, checkArrowBody, pauseOf, readJson } from './body.ts';
+export {
+  type Arriving,
+  arrowPieces,
+  bodyBegun,
+  checkArrowBody,
+  pauseOf,
+  readJson,
+} from './body.ts';
 export { Cors, type CorsOptions } from './cors.ts';
-export { hostGuard, isLoopback, requireHost } from './host-guard.ts';
+export {
+  hostGuard,
+  isLoopback,
+  requireHost,
+  requireMetExpectation,
+  UnmetExpectation,
+} from './host-guard.ts';
 export { SocketServer } from './node-http.ts';
 export {
   ClientGone,
@@ -20,4 +33,5 @@ export {
   type WireRequest,
 } from './request-state.ts';
 export { Router } from './router.ts';
+export { ReaderPace } from './slow-reader.ts';
 export { type Certificate, readCertificate, type TlsFiles } from './tls.ts';

@@ -127,10 +127,10 @@ export class SocketServer {
         ? createServer(settings)
         : createTlsServer({ ...settings, ...certificate });
     server.setTimeout(socketTimeoutMs);
-    server.on('request', (raw, reply) => this.#serve(raw, reply, false));
-    server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, true));
+    server.on('request', (raw, reply) => this.#serve(raw, reply));
+    server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, 'continue'));
     // What Node would answer by itself, without a body.
-    server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, false));
+    server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, 'other'));
     server.on('connect', ({ url }, socket: Socket) =>
       this.#refuse(socket, () => garbled(405, url)),
     );
@@ -152,11 +152,12 @@ export class SocketServer {
     else refuseGarbled(socket, answer());
   }
 
-  #serve(raw: IncomingMessage, reply: ServerResponse, awaitsContinue: boolean): void {
+  #serve(raw: IncomingMessage, reply: ServerResponse, expects?: 'continue' | 'other'): void {
     this.#newest.set(raw.socket, reply);
     const pending = this.#pendingOf(raw.socket);
     pending.add(reply);
-    const exchange = this.#handle(new SocketRequest(raw, awaitsContinue ? reply : undefined));
+    const awaiting = expects === 'continue' ? reply : undefined;
+    const exchange = this.#handle(new SocketRequest(raw, awaiting, expects === 'other'));
     const { gone } = exchange;
     raw.once('error', gone);
     reply.on('error', gone);
@@ -199,7 +200,8 @@ export class SocketServer {
       const length = Buffer.byteLength(body);
       // ASCII is copied as it is, together with the header.
       const encoding = length === body.length ? 'latin1' : 'utf8';
-      reply.writeHead(status, { ...headers, 'content-length': length }).end(body, encoding);
+      const sized = status === 204 ? headers : { ...headers, 'content-length': length };
+      reply.writeHead(status, sized).end(body, encoding);
     } else {
       reply.writeHead(status, headers);
       await pump(body, reply, exchange, this.#options.sending);
@@ -225,11 +227,13 @@ class SocketRequest implements WireRequest {
   #awaiting: ServerResponse | undefined;
   readonly url: string;
   readonly peer: string;
+  readonly expectsOther: boolean;
 
   /** `awaiting` is the reply of a caller who sends the body once he is told to. */
-  constructor(raw: IncomingMessage, awaiting: ServerResponse | undefined) {
+  constructor(raw: IncomingMessage, awaiting: ServerResponse | undefined, expectsOther: boolean) {
     this.#raw = raw;
     this.#awaiting = awaiting;
+    this.expectsOther = expectsOther;
     this.url = raw.url ?? '/';
     // A connection that was closed does not tell it any more.
     this.peer = raw.socket.remoteAddress ?? 'unknown';
@@ -251,14 +255,15 @@ class SocketRequest implements WireRequest {
     return hasBody(this.#raw.headers) ? this.#raw : undefined;
   }
 
-  get hosts(): number {
+  sent(asked: string): string[] {
     const { rawHeaders } = this.#raw;
-    let count = 0;
+    const values: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] as string;
-      if (name.length === 4 && name.toLowerCase() === 'host') count++;
+      if (name.length !== asked.length || name.toLowerCase() !== asked) continue;
+      values.push(rawHeaders[at + 1] as string);
     }
-    return count;
+    return values;
   }
 
   acceptBody(): void {

@@ -20,8 +20,10 @@ export interface WireRequest {
   readonly peer: string | undefined;
   /** By their names in lower case. */
   readonly headers: IncomingHttpHeaders;
-  /** How many Host headers there are; `headers` has the first. */
-  readonly hosts: number;
+  /** The values of a header, by its name in lower case, one for each time that it was sent. */
+  sent(name: string): readonly string[];
+  /** It expects something else of the server than to be told to go on. */
+  readonly expectsOther: boolean;
   /** Undefined where the request says that it has none. Pulled piece by piece. */
   readonly body: Readable | undefined;
   /** To be called before the body is read: a caller may wait for it before it sends the body. */

@@ -1,6 +1,7 @@
 /**
  * Watches how fast a reader takes an answer. An answer that waits for its reader holds the memory of a
- * batch of rows; where memory is short, those whose readers take least are broken off.
+ * batch of rows; where memory is short, those whose readers take least are broken off. So are bodies whose
+ * senders are slow.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 
@@ -8,7 +9,7 @@ import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 const LEAST_RATE = 65_536;
 const WINDOW_BYTES = (LEAST_RATE * SLOW_MILLIS) / 1_000;
 
-/** Counts the time that is spent waiting for one reader, for each so many bytes that it takes. */
+/** Counts the time that is spent waiting for one reader, or sender, for each so many bytes. */
 export class ReaderPace implements SlowAnswer {
   readonly #now: () => number;
   readonly #end: () => void;
