@@ -11,6 +11,7 @@ import {
   replaceFolder,
 } from '../../src/directory/catalog/drop-namespace.ts';
 import { type Intent, pendingIntents } from '../../src/directory/catalog/intents.ts';
+import { createNamespace } from '../../src/directory/operations/namespaces.ts';
 import { decodeNamespace, decodeTrash, encodeNamespace } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed } from '../../src/json.ts';
 import { filesOf } from '../helpers/catalog-files.ts';
@@ -131,6 +132,67 @@ describe('an intent to drop an empty namespace', () => {
     leave({ ...dropping, place: 'a/b' });
     await finishIntents(one.catalog);
     expect(tree()).toEqual(['a/.namespace.json', 'a/b/.namespace.json', 'a/b/u.table/.table.json']);
+  });
+
+  test.each(['right before', 'right after'])(
+    'a creator takes the name of a parent %s it is made again: one namespace stays',
+    async (when) => {
+      namespace(TRASH);
+      write(`${TRASH}/u.table/.table.json`);
+      leave({ ...dropping, place: 'a/b' });
+      let creator: unknown;
+      const create = async (): Promise<void> => {
+        one.calls.moveFolder = undefined;
+        const request = { id: ['a'], properties: { owner: 'creator' } };
+        creator = await outcomeOf(createNamespace(one.catalog, request));
+      };
+      one.calls.moveFolder = async (run, from, to) => {
+        if (to !== 'a') return run(from, to);
+        // Whoever finds the folder finds its marker in it.
+        expect(exists(`${from}/.namespace.json`)).toBe(true);
+        if (when === 'right before') await create();
+        const outcome = await run(from, to);
+        if (when === 'right after') await create();
+        return outcome;
+      };
+      await finishIntents(one.catalog);
+      const won = when === 'right before';
+      expect(creator).toMatchObject(
+        won ? { value: { properties: { owner: 'creator' } } } : { code: 'NamespaceAlreadyExists' },
+      );
+      expect(tree()).toEqual([
+        'a/.namespace.json',
+        'a/b/.namespace.json',
+        'a/b/u.table/.table.json',
+      ]);
+      const { properties } = decodeNamespace(Buffer.from(read('a/.namespace.json')), 'a');
+      expect(properties['owner']).toBe(won ? 'creator' : undefined);
+      expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
+    },
+  );
+
+  test('a parent whose own parent is dropped again: told, and finished by the next opener', async () => {
+    namespace('a');
+    namespace(TRASH);
+    write(`${TRASH}/u.table/.table.json`);
+    leave({ ...dropping, place: 'a/b/c' });
+    one.calls.moveFolder = async (run, from, to) => {
+      if (to === 'a/b') one.fs.rmSync(`${ROOT}/a`, { recursive: true });
+      return run(from, to);
+    };
+    expect(await outcomeOf(finishIntents(one.catalog))).toMatchObject({
+      code: 'ConcurrentModification',
+      details: { path: 'a/b' },
+    });
+    one.calls.moveFolder = undefined;
+    expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
+    await finishIntents(one.catalog);
+    expect(tree()).toEqual([
+      'a/.namespace.json',
+      'a/b/.namespace.json',
+      'a/b/c/.namespace.json',
+      'a/b/c/u.table/.table.json',
+    ]);
   });
 
   test('created again meanwhile: its children join, and none replaces another', async () => {
@@ -429,7 +491,7 @@ describe('replacing', () => {
     expect(await outcomeOf(replace(staging))).toMatchObject({
       code: 'ConcurrentModification',
       message:
-        'The table t was changed by somebody else while it was being replaced. Look at it and try again.',
+        'Another writer changed the table t while it was being replaced. Look at it and try again.',
       details: { id: ['t'] },
     });
     expect(read('data/t.table/.table.json')).toBe('theirs');

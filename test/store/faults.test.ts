@@ -1,10 +1,12 @@
 /** Every file system call of every write fails once, in every way: old state or new, no third. */
+import nodeFs from 'node:fs';
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import type { Durability } from '../../src/store/disk/disk.ts';
-import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
+import { strictFileSystem, trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { type FileStore, openFileStore } from '../../src/store/file-store.ts';
 import { type Fault, FaultyFs, Killed } from '../helpers/faulty-fs.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
 
 const small = new Uint8Array(2000).fill(7);
 const large = new Uint8Array(200_000).fill(8);
@@ -294,6 +296,32 @@ describe('what each error is called', () => {
     const [faulty, store] = await prepare('full');
     faulty.arm({ at: 1, kind: 'EINVAL', only: ['fsync'], persistent: true });
     expect(await store.putIfAbsent('t/x', small)).toBe(true);
+  });
+});
+
+describe('a folder that appears at the target between the look of a move and its rename', () => {
+  const move = async (hasFile: boolean): Promise<[outcome: string, files: string[]]> => {
+    const fs = {
+      ...nodeFs,
+      renameSync: (from: string, to: string) => {
+        nodeFs.mkdirSync(to);
+        if (hasFile) nodeFs.writeFileSync(`${to}/theirs`, 'theirs');
+        nodeFs.renameSync(from, to);
+      },
+    };
+    const store = openFileStore({ root: temporaryFolder(), fs: trustFileSystem(fs) });
+    await store.createFolder('from');
+    await store.putIfAbsent('from/ours', small);
+    const outcome = await store.moveFolder('from', 'to');
+    return [outcome, nodeFs.readdirSync(store.root, { recursive: true }).map(String).sort()];
+  };
+
+  test('an empty one is replaced: it held nothing to lose', async () => {
+    expect(await move(false)).toEqual(['moved', ['to', 'to/ours']]);
+  });
+
+  test('one with a file stays, and so does what was to be moved', async () => {
+    expect(await move(true)).toEqual(['taken', ['from', 'from/ours', 'to', 'to/theirs']]);
   });
 });
 

@@ -1,4 +1,7 @@
-/** Dropping and replacing namespaces: one rename each, made safe against a crash by intents. */
+/**
+ * Drops and replaces namespaces and replaces tables, each by renaming folders. Intents (intents.ts)
+ * make the steps safe against a crash: the next opener finishes or undoes them.
+ */
 import { DirspaceError } from '../../errors.ts';
 import {
   decodeNamespace,
@@ -12,6 +15,7 @@ import {
   WITHDRAWN_NAMESPACE_FILE,
 } from '../../format/index.ts';
 import type { DropBehavior, ObjectPath } from '../../protocol/index.ts';
+import { stagingFolder } from '../../table/index.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
 import { emptyTrash, numberedAnew, prepareTrash, recordTrash, settleDrop } from './trash.ts';
@@ -120,7 +124,7 @@ export async function replaceFolder(catalog: Catalog, replacement: Replacement):
   await discardStaging(catalog, staging);
   throw new DirspaceError(
     'ConcurrentModification',
-    `The ${kind} ${showId(id)} was changed by somebody else while it was being replaced. Look at it and try again.`,
+    `Another writer changed the ${kind} ${showId(id)} while it was being replaced. Look at it and try again.`,
     { details: { id } },
   );
 }
@@ -154,7 +158,7 @@ const runIntent = (
 const hasBegun = async (catalog: Catalog, { trash }: Intent): Promise<boolean> =>
   (await catalog.store.list(trash)) !== undefined;
 
-/** Forwards what has begun; takes back what has not, so that nobody does it much later. */
+/** Finishes an intent that has begun; withdraws one that has not, so that it never runs later. */
 async function settle(catalog: Catalog, intent: Intent): Promise<void> {
   if (await hasBegun(catalog, intent)) await finish(catalog, intent);
   else if (intent.kind === 'replace') await discardStaging(catalog, intent.staging);
@@ -209,12 +213,26 @@ async function bringBack(catalog: Catalog, trash: string, place: string): Promis
   }
 }
 
+/**
+ * Makes the missing namespaces above a place again. Each comes with its marker by one rename: a folder
+ * without one would be cleared by the next creator of that name.
+ */
 async function bringBackParents(catalog: Catalog, folder: string): Promise<void> {
   if (await catalog.store.enter(folder)) return;
   await bringBackParents(catalog, parentFolder(folder));
-  await catalog.store.createFolder(folder);
+  const staging = stagingFolder(catalog.env);
+  await catalog.store.createFolder(staging);
   const marker = encodeNamespace({ id: catalog.env.uuid(), properties: {} });
-  await catalog.store.putIfAbsent(joinPath(folder, NAMESPACE_FILE), marker);
+  await catalog.store.putIfAbsent(joinPath(staging, NAMESPACE_FILE), marker);
+  const outcome = await catalog.store.moveFolder(staging, folder);
+  if (outcome === 'moved') return;
+  await discardStaging(catalog, staging);
+  if (outcome === 'taken') return;
+  throw new DirspaceError(
+    'ConcurrentModification',
+    `The folder ${folder} cannot be made again: the namespace that it was in is gone. Nothing was lost; opening the catalog again finishes what was begun.`,
+    { details: { path: folder } },
+  );
 }
 
 async function isFolderEmpty(catalog: Catalog, folder: string): Promise<boolean> {
@@ -224,7 +242,7 @@ async function isFolderEmpty(catalog: Catalog, folder: string): Promise<boolean>
   return true;
 }
 
-/** A namespace that nobody has seen: its creator is told that the one around it is gone. */
+/** Whether a namespace is still pending, and so was never visible; dropping its parent takes it along. */
 export async function isUndecided(catalog: Catalog, folder: string): Promise<boolean> {
   const isThere = async (name: string): Promise<boolean> =>
     (await catalog.store.head(joinPath(folder, name))) !== undefined;

@@ -1,8 +1,11 @@
 /**
- * Folders: make, move, remove, make their names durable.
+ * Makes, moves and removes folders, and makes their names durable.
  *
- * A move is one rename. What keeps it from replacing anything is the look at the target before
- * it and the rule that no folder of a catalog is ever empty; races are settled by the kernel.
+ * A move is one rename and never replaces content: it looks at the target first, and the kernel
+ * refuses a folder with content that appears after the look. An empty folder that appears then is
+ * replaced, so a folder that claims a name must come with its marker by a move, not be made empty
+ * in place. The catalog makes only folders of its own in place, such as `data`, which nothing is
+ * moved onto.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError } from '../../errors.ts';
