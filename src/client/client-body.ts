@@ -1,6 +1,7 @@
 /**
- * Arrow data on its way through HTTP, on the client's side. What the bytes mean is the format's;
- * which request they belong to is not known here.
+ * Sends and receives Arrow data over HTTP on the client's side: `SendableBody` can be sent again
+ * while all that was sent is still buffered (4 MiB); `openAnswer` streams the rows of an answer and
+ * releases it when they end or are left early.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

@@ -1,6 +1,6 @@
 /**
- * Which requests are sent only to a server that says that it honours `branch`: Lance's own server
- * passes over it, and would make a change of a branch to the main branch. Sends nothing.
+ * Refuses requests on a branch where the server does not say that it honours `branch`: Lance's own
+ * server ignores it, and would apply a change of a branch to the main branch.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';
@@ -51,8 +51,8 @@ const isNamed = (branch: string | undefined): boolean =>
   branch !== undefined && branch !== MAIN_BRANCH;
 
 /**
- * What an answer tells of its server. One that failed may come from a gateway on the way: without
- * the sign it tells nothing.
+ * Whether the server behind an answer honours `branch`. Undefined for a failure without the header,
+ * which may come from a gateway.
  */
 export function honoursBranch({ ok, headers }: Response): boolean | undefined {
   if (namesIn(headers.get(SUPPORTS_HEADER)).includes('branch')) return true;

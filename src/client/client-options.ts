@@ -1,4 +1,7 @@
-/** What a client of the protocol is made of: its properties and options, checked. Sends nothing. */
+/**
+ * Defines and validates the options of the REST client: address, headers, delimiter, timeouts,
+ * retries.
+ */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { DEFAULT_DELIMITER } from '../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Headers and address of a request, and the context of an answer. Nothing is sent here.
+ * Builds the headers and the address of a request, and the `context` of an answer.
  *
- * Context entries named `header.X` are the header X. An identity becomes `x-api-key` and
+ * Context entries named `header.X` become the header X. An identity becomes `x-api-key` and
  * `authorization`, and stays in JSON bodies too; other context entries travel in JSON bodies only,
- * and are refused where there is none.
+ * and are refused for a request without one. Credentials are removed from errors.
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * What the client makes sure of in the rows of a query, whoever serves it: no more of them than were
- * asked for, none missing because the wire could not ask for more, and those that were asked for.
+ * Checks the rows of a query's answer against servers that ignore parts of a request: refuses rows
+ * that were not ordered or searched as asked, cuts them to the limit, and fails where the wire's
+ * largest limit may have cut them short.
  */
 import type { RecordBatch, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

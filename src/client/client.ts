@@ -1,6 +1,7 @@
 /**
- * `RestNamespace`: a remote catalog as a Namespace. Requests and answers follow from the table of
- * operations; what a row of the table means is not known here.
+ * `RestNamespace`: a remote catalog as a `Namespace`, over fetch. Its methods are derived from the
+ * operations table. Repeats requests where that is safe (retry.ts), and ends those that make no
+ * progress.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';
@@ -67,7 +68,7 @@ const Operations = class {} as new () => RemoteOperations;
 export class RestNamespace extends Operations implements Namespace {
   readonly #settings: ClientSettings;
   readonly #closing = new AbortController();
-  /** What the last answer that told told; undefined before any. */
+  /** Whether the server honours `branch`, by its last answer that said so; undefined before any. */
   #honoursBranch: boolean | undefined;
 
   static {
@@ -135,7 +136,7 @@ export class RestNamespace extends Operations implements Namespace {
     if (!honours) throw branchesPassedOver(operation, row.changes);
   }
 
-  /** A cheap read on behalf of who asks: every answer tells. */
+  /** Sends a cheap read, because the headers of every answer say whether branches are honoured. */
   async #askBranch(
     table: object,
     { identity, context }: AnyRequest,
@@ -187,7 +188,7 @@ export class RestNamespace extends Operations implements Namespace {
     };
   }
 
-  /** The first answer that is not "come again"; repeats what is safe to repeat. */
+  /** Sends until an answer is final, repeating what is safe to repeat. */
   async #send(sending: Sending, { signal }: CallOptions): Promise<Received> {
     const { env, retries } = this.#settings;
     const timeoutMs = this.#timeout(sending);

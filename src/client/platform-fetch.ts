@@ -1,9 +1,9 @@
 /**
- * The `fetch` of the platform without the clocks of its own: it gives up on an answer that does not
- * begin within five minutes, and how long to wait is the caller's to say.
+ * Calls the platform's `fetch` without undici's own timeouts, which give up on an answer that does
+ * not begin within five minutes. client.ts applies the caller's timeouts instead.
  */
 
-/** What sends requests in Node's `fetch`, an agent or a proxy of the program's; see undici. */
+/** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */
 interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;
 }

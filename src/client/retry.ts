@@ -1,6 +1,6 @@
 /**
- * When a request is sent again, and how long to wait before. Which operations may be repeated is
- * the caller's to know.
+ * Decides how long to wait before a request is sent again, and recognises failures by which the
+ * server never received it. client.ts decides which operations may be repeated.
  */
 import type { Env } from '../env.ts';
 
@@ -33,7 +33,7 @@ function retryAfterMillis(header: string | null | undefined, env: Env): number {
   return Number.isNaN(date) ? 0 : Math.max(0, date - env.now());
 }
 
-/** Codes of connections that never came to be: the server has seen nothing of the request. */
+/** Error codes of connections that were never established: the server did not see the request. */
 const REFUSED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -50,7 +50,7 @@ const REFUSED = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ]);
 
-/** What a socket does before it is one. */
+/** The system calls that precede a connection. */
 const CONNECTING = new Set(['connect', 'getaddrinfo']);
 
 /** Why nothing was sent, where a failure of `fetch` says so: the platform's code or words. */

@@ -1,6 +1,6 @@
 /**
- * What a watcher knows of a catalog, and what became of it: states are read from the store, and
- * events are the difference between two of them.
+ * Reads the state of a catalog (namespaces, tables, versions, branches, tags) from the store, and
+ * compares two states into the events of watch.ts.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

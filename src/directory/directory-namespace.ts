@@ -1,6 +1,6 @@
 /**
- * DirectoryNamespace: the catalog of nested directories behind the Namespace interface. Owns the
- * life of the catalog and nothing else: every operation is a function in a file of its own.
+ * `DirectoryNamespace`: the catalog of nested directories as a `Namespace`. Opens and closes it and
+ * validates requests; handlers.ts maps each operation to its function.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * What the directory catalog does for each operation: one handler a row, which the type checker
- * compares with the methods of `Namespace`. Handlers get requests that were checked.
+ * Maps each operation to the function that carries it out on a directory catalog; the type checker
+ * compares the table with the methods of `Namespace`. Lists the operations that this engine lacks
+ * (`MISSING`).
  */
 import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** A catalog on a directory tree: `DirectoryNamespace` and how it is opened. */
+/** A catalog on a directory tree: `openDirectoryNamespace`. */
 
 export { DEFAULT_BUFFER_BYTES, type KeptMemory, keptMemory } from '../table/index.ts';
 export type { CredentialVendor } from './catalog/index.ts';

@@ -1,4 +1,7 @@
-/** Opening the catalog at a root: reading its format, setting it up, finishing what a crash left. */
+/**
+ * Opens the catalog at a root: reads its format, builds the table engine with caches and limits,
+ * and finishes what a crash left (intents, journals, staging).
+ */
 
 import { Counters } from '../counters.ts';
 import { type Env, systemEnv, wholeMillis } from '../env.ts';

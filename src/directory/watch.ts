@@ -1,6 +1,7 @@
 /**
- * Watching a catalog: hints of the file system say where to look, the store says what is there, and
- * the difference to what was known are the events. A hint that is lost costs time, not an event.
+ * Watches a catalog: hints of the file system say where to look, a look at the store says what is
+ * there, and the difference to the last state is the events. A lost hint delays an event by up to
+ * five seconds; it does not lose it.
  */
 import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';
 import {

@@ -1,7 +1,6 @@
 /**
- * Asks the runtime to collect garbage where buffers that requests have let go of outweigh those in use.
- * The runtime collects by itself, but of large buffers, such as decompressed data that was refused, it
- * lets many times more pile up than all requests may have.
+ * Asks V8 to collect garbage once the buffers that requests released outweigh those in use. Left
+ * alone, V8 lets many times more of large buffers pile up than requests may use at once.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-/** The part of a configuration that says who may do what. */
+/** Parses the `auth` part of a server's configuration: API keys, JWT settings, grants. */
 import { resolve } from 'node:path';
 import {
   type ApiKey,

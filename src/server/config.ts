@@ -1,6 +1,6 @@
 /**
- * The configuration of a server from a file and the environment, checked. Secrets may stand in the
- * environment only, named by the file. Starts nothing.
+ * Loads the configuration of a server from a JSON file and environment variables, and validates it.
+ * Secrets may stay in the environment, named by the file.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Which catalog a request is for: by header, by host name, or because there is only one. Owns the
- * catalogs it opened; how one is opened is injected.
+ * Finds the catalog that a request is for, by header, by host name, or because there is only one;
+ * opens catalogs on first use and closes them with the server.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

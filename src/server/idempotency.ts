@@ -1,6 +1,7 @@
 /**
- * Writes that are sent again under their key: the second one gets the answer of the first. Owns
- * the answers it keeps; what a key stands for after a restart is the catalog's to find out.
+ * Answers a repeated write with the first one's answer, from a cache of this process
+ * (`AnswerCache`), and refuses another request under a used key. After a restart the catalog
+ * answers: directory/catalog/kept-answers.ts.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

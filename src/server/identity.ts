@@ -1,7 +1,6 @@
 /**
- * Who a request is from, decided before it takes a place from others: by its headers, before
- * anything of its body is read; where they have no credentials, by an identity in a small body,
- * which takes no place while it is read. What the principal may do is decided elsewhere.
+ * Authenticates a request before it takes a place in a queue: by its headers, before its body is
+ * read, or, where they hold no credentials, by an identity in a body of at most 16 KiB.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';
@@ -33,7 +32,7 @@ export class Identification {
   readonly #unknown: Arrivals;
   readonly #limits: Required<Limits>;
 
-  /** Everybody is anybody where `authenticate` is absent. */
+  /** Without `authenticate` every caller is the principal ANYBODY. */
   constructor(authenticate: Authenticator | undefined, limits: Required<Limits>) {
     this.#authenticate = authenticate;
     this.#unknown = new Arrivals(limits.maxUnauthenticated, 'maxUnauthenticated');

@@ -1,4 +1,4 @@
-/** The HTTP server of the protocol: configuration, databases, routes. */
+/** The HTTP server of the protocol: `createServer`, `startServer`, configuration. */
 
 export type {
   ApiKey,

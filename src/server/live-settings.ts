@@ -1,6 +1,6 @@
 /**
- * What may change while a server runs: who may do what, which hosts and pages are answered, and its
- * certificate. New ones are checked whole before they take the place of the old ones.
+ * Validates the settings that may change while a server runs (auth, allowed hosts, CORS,
+ * certificate) as a whole, before they replace the current ones.
  */
 import { DirspaceError } from '../errors.ts';
 import { type AuthOptions, authenticator } from './auth/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Databases whose folder went away while their catalog was open. A folder that is made in its place is a
- * new database; the empty place of a disk that is not mounted is none.
+ * Tracks databases whose folder disappeared while open: a folder made in its place is a new
+ * database, but the empty mount point of an unmounted disk is not.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document of the protocol, from the operations table and the models. Says nothing
- * that is not in them, save what goes for every operation.
- */
+/** Builds the OpenAPI 3.1 document of the protocol from the operations table and the models. */
 import {
   ALIAS_ROUTES,
   type AliasRoute,

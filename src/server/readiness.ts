@@ -1,6 +1,6 @@
 /**
- * Whether a server can do its work now, for whoever decides if it gets requests. Says why it cannot in
- * words that hold nothing of what is stored; the log has the rest.
+ * Checks whether a server can do its work now, for `/ready`. The reasons it answers name nothing of
+ * what is stored; details go to the log.
  */
 import type { Databases } from './databases.ts';
 import type { EventLoopPressure } from './observe/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The folders that a server serves, as the disk has them: whether they are there, which one stands in the
- * place of another, and whether they can be written. What is in them is the catalogs'.
+ * Checks the folders that a server serves: that they exist (or creates them), which device they are
+ * on, and that they can be read and written.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Every route of a server: one for each row and alias of the operations table, and its own. */
+/**
+ * Builds the routes of a server: one for each row and alias of the operations table, and its own
+ * (`/health`, `/ready`, `/metrics`, the OpenAPI document).
+ */
 import { DirspaceError } from '../errors.ts';
 import { ALIAS_ROUTES, EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/index.ts';
 import { checkMayReadMetrics } from './auth/index.ts';

@@ -1,6 +1,7 @@
 /**
- * What every route of an operation does, in order: who asks, what is asked, is there room, of which
- * catalog, is it allowed, was it done before. Knows no socket.
+ * Carries out a request of an operation, in order: authenticate, wait for the body, take a place,
+ * find the catalog, check permissions, look up the idempotency key, call, answer. http/ does
+ * sockets and bodies.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

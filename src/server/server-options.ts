@@ -1,7 +1,6 @@
 /**
- * The names and types of a server's options. A misspelt `readOnly` would serve a catalog for writing, and
- * a misspelt `auth` to everybody, so names that there are not are refused. What the values mean is
- * checked where they are used.
+ * Validates the names and types of a server's options. Unknown names are refused, because a
+ * misspelt `readOnly` would serve for writing and a misspelt `auth` to everybody.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,6 +1,7 @@
 /**
- * The server of the protocol: puts its parts together and owns their life. It reaches catalogs as
- * `Namespace` only, and works with a socket or without.
+ * Creates and starts servers (`createServer`, `startServer`): assembles catalogs, auth, limits,
+ * routes and observation, and closes them. Reaches catalogs through `Namespace` only, and works
+ * with or without a socket.
  */
 
 import { Counters } from '../counters.ts';
@@ -52,7 +53,7 @@ import {
   traceOf,
 } from './settings/index.ts';
 
-/** What is served, to whom, and how much at once. */
+/** Options of a server: what it serves, to whom, and its limits. */
 export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly limits?: Limits;
   /** Who may read `/metrics`; who may read everything if absent. */

@@ -1,7 +1,8 @@
 /**
- * The root's own facts, which `.dirspace/format.json` holds: whether names fold case and whether
- * versions are managed. They are found out on the first write, and never guessed for a catalog that
- * has content: where the file is damaged or missing, everything but verify and repair is refused.
+ * Reads, writes and repairs `.dirspace/format.json`, which holds whether names fold case and
+ * whether versions are managed. Both are found out on the first write and never guessed for a
+ * catalog with content: where the file is damaged or missing, everything but verify and repair is
+ * refused.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * One open catalog and the look-ups every operation starts with: from ids to folders, records and
- * branches, with the error a caller should get when something is not there.
+ * Defines `Catalog`, one open catalog, and the look-ups that operations start with: from ids to
+ * folders, records and branches, with the error a caller gets when something is missing.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

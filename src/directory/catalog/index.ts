@@ -1,7 +1,4 @@
-/**
- * The parts of an open catalog: its root, its lists, its trash, its intents and journal, and the state of
- * the tables it has seen.
- */
+/** The parts of an open catalog: root, ids, listing, paging, trash, intents, journals, targets. */
 
 export {
   beginWrite,

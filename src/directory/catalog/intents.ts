@@ -1,7 +1,7 @@
 /**
- * Intents: records of operations that take more than one step, written before the first and removed
- * after the last. Whoever opens the catalog next finishes what a crash left half done; every step
- * can be repeated, also beside a process that is still at it.
+ * Records intents: operations of more than one step are written down before the first step and the
+ * record is removed after the last. Opening a catalog finishes what a crash left half done; every
+ * step can be repeated, also beside a process that is still at work.
  */
 
 import {

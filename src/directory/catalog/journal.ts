@@ -1,7 +1,7 @@
 /**
- * Journals of batches: what a batch of table operations will do besides publishing versions,
- * written before its first step. The batch's decision (table/batch.ts) says whether the rest is to
- * be done or the first part undone; whoever opens the catalog next carries it out.
+ * Journals multi-table commits: records what a commit will do besides publishing versions, before
+ * its first step. Its decision (table/versions/multi-table-commit.ts) says whether the rest is
+ * carried out or the first part undone; opening a catalog does that after a crash.
  */
 
 import {

@@ -1,7 +1,7 @@
 /**
- * What was answered under an idempotency key, kept with the catalog, so that a request that is sent again
- * gets the same answer after a restart too, and another one under its key is refused. Kept for a day at
- * least. What a write committed is found without it, by the transaction of its version: see rows.ts.
+ * Keeps the answers of requests with an idempotency key in the catalog for at least a day, so that
+ * a repeated request gets the same answer after a restart too, and a different request under the
+ * key is refused.
  *
  * That a request was begun is written down before it changes anything, so that a crash between the
  * change and its answer leaves no key that another request may use. The same request is done again.
@@ -58,7 +58,7 @@ export async function answeredOnce<Answer>(
     });
     return answer;
   } catch (error) {
-    // Refused: the key may be used for what is right. Another failure may have changed something.
+    // A refusal changed nothing, so the key is free again. Other failures may have changed something.
     if (found === undefined && isRefusal(error)) await forget(catalog, name);
     throw error;
   }

@@ -1,4 +1,6 @@
-/** What is in a namespace, and in all of them, in name order. */
+/**
+ * Lists the tables and namespaces of a namespace, and the tables of a whole catalog, in name order.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import {
   joinPath,

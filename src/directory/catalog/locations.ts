@@ -1,7 +1,7 @@
 /**
- * Locations that callers give: relative to the root, absolute below it, or the `file:` URI of such
- * a path, as the catalog answers them itself. Turns one into a folder below the root and says of
- * any other why it cannot be used. Links are not looked at here: entering the folder refuses them.
+ * Parses locations that callers give (relative to the root, absolute below it, or a `file:` URI)
+ * into a folder below the root, or refuses them with the reason. Symbolic links are refused later,
+ * when the folder is entered.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

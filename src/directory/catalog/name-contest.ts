@@ -1,11 +1,11 @@
 /**
- * Decides who gets a name when a table and a namespace are created under it in the same moment:
- * exactly one of them, whoever dies at whichever step.
+ * Decides who gets a name when a table and a namespace are created under it at the same time:
+ * exactly one of them, whichever process dies at whichever step.
  *
  * A new namespace takes its place with a pending marker, which makes it invisible, and then looks
  * for a table of its name. One atomic rename of the marker decides: its creator confirms the
- * namespace where it found no table, and a table that takes its place meanwhile withdraws it. A
- * table gives way to a confirmed namespace only, and a namespace to a table only, so one stays.
+ * namespace if it found no table; a table that takes its place meanwhile withdraws it. A table
+ * gives way to a confirmed namespace only, and a namespace to a table only, so one stays.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -21,9 +21,8 @@ import type { Catalog } from './catalog.ts';
 import { settleIntentsAt } from './drop-namespace.ts';
 
 /**
- * Confirms or withdraws the namespace that waits at the place of `id`, whoever placed it there: of a
- * creator of which it is not known whether it lives, the next one finishes the work. Does nothing
- * where none waits.
+ * Confirms or withdraws the pending namespace at the place of `id`, also that of another creator,
+ * which may be dead. Does nothing where none is pending.
  */
 export async function decideNamespace(catalog: Catalog, id: ObjectPath): Promise<void> {
   const { names } = catalog.engine;
@@ -76,7 +75,7 @@ export async function clearNamespacePlace(catalog: Catalog, id: ObjectPath): Pro
   return true;
 }
 
-/** Its namespace was never acknowledged, and whoever comes next has properties of its own. */
+/** Whether the pending namespace was left by a dead process: it was never acknowledged. */
 async function isOfDeadCreator({ store }: Catalog, folder: string): Promise<boolean> {
   const file = joinPath(folder, PENDING_NAMESPACE_FILE);
   try {
@@ -95,7 +94,7 @@ const withdraw = (catalog: Catalog, folder: string): Promise<boolean> =>
     joinPath(folder, WITHDRAWN_NAMESPACE_FILE),
   );
 
-/** Only what is empty goes: whoever took the place meanwhile keeps it. */
+/** Removes the folder if it is empty: another creator that took the place meanwhile keeps it. */
 async function removeWithdrawn(catalog: Catalog, folder: string): Promise<void> {
   if (!(await catalog.store.delete(joinPath(folder, WITHDRAWN_NAMESPACE_FILE)))) return;
   await catalog.store.deleteEmptyFolder(folder);

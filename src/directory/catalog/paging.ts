@@ -1,6 +1,6 @@
 /**
- * Pages of sorted lists. A token is the last key handed out: whatever is there throughout is
- * neither missed nor repeated, whatever comes and goes around it.
+ * Cuts sorted lists into pages. A page token is the last key handed out: an entry that exists
+ * throughout is neither missed nor repeated, whatever comes and goes around it.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Whether the root of an open catalog is still there. A root that was deleted, unmounted or replaced
- * looks like an empty catalog, so answers that say "nothing is there" are checked against it.
+ * Checks that the root of an open catalog still exists. A root that was deleted, unmounted or
+ * replaced looks like an empty catalog, so answers that say "nothing is there" are checked.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * What a crash left in the staging folder: tables, namespaces and branches that were being built and
- * that nothing refers to. Whoever opens the catalog removes what belongs to a dead process, and what
- * nobody has touched for as long as cleanup keeps files without a version.
+ * Sweeps the staging folder when a catalog is opened: removes unfinished tables, namespaces and
+ * branches of dead processes, and any that stayed untouched for as long as cleanup keeps
+ * unreferenced files.
  */
 import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../format/index.ts';
 import { hasDied, parseProcessTag } from '../../store/index.ts';
@@ -26,7 +26,7 @@ export async function sweepStaging(catalog: Catalog): Promise<void> {
     }
     await sweepClocks(catalog);
   } catch {
-    // Nothing that is wrong with leftovers keeps anybody from opening the catalog.
+    // Damaged leftovers must not keep the catalog from opening.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is said where a name is taken by a table or a namespace. */
+/** Builds the errors for names that are taken by a table, a namespace or a foreign folder. */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
@@ -29,7 +29,7 @@ export async function tablePlaceTaken(
   return strangerInTheWay('TableAlreadyExists', id, catalog.engine.names.tableFolder(id));
 }
 
-/** Modes are no help against what is neither a table nor a namespace. */
+/** The error for a place taken by something that is neither a table nor a namespace. */
 export const strangerInTheWay = (code: ErrorCode, id: ObjectPath, folder: string): DirspaceError =>
   new DirspaceError(
     code,

@@ -1,12 +1,11 @@
 /**
- * Which table, branch and version a request means. Whoever is given an id, and of the table a branch, a
- * version or a tag, asks here, so that these rules hold for every operation:
- *
+ * Resolves which table, branch and version a request means, by these rules for every operation:
  * - A tag names one version of one branch by itself: with a version or a branch it is refused.
  * - Without a branch main is meant, without a version the newest one.
- * - A branch, tag or version that is missed may be so because the table left its name meanwhile: the
- *   table is looked for once more, and that it is missing, or another one, is what is told then.
- * - A table that is only declared has no version. Where a version is needed, it is told why there is none.
+ * - Where a branch, tag or version is missing, the table is looked up once more: if it left its
+ *   name meanwhile, that is the error.
+ * - A table that is only declared has no version. Where one is needed, the error says why there is
+ *   none.
  * - Where an old version is named, damage of the newest one does not keep it from being described.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

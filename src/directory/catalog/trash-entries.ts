@@ -1,6 +1,7 @@
 /**
- * What lies in the trash: `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. The
- * numbers grow with every drop, whatever the clocks say, so they tell which of two was dropped last.
+ * Lists and numbers the entries of the trash: `<number>-<uuid>/` with the record
+ * `<number>-<uuid>.json` beside it. Numbers grow with every drop, whatever the clocks say, so they
+ * tell which of two was dropped last.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

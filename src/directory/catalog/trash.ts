@@ -1,6 +1,6 @@
 /**
- * The trash: what was dropped lies in `.dirspace/trash/`, each with a record of what it was. Nothing
- * live ever points there, so it can be brought back, or removed once the catalog's retention is over.
+ * Moves what was dropped into `.dirspace/trash/` with a record of its id, brings tables back
+ * (undrop), and removes entries for good when the catalog's retention is over or purge is called.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -56,8 +56,8 @@ export async function prepareTrash(
 }
 
 /**
- * What was found and what was moved are not the same where others dropped and made it anew after the
- * number was taken: theirs came to the trash since, and has a higher one. It gets the next.
+ * Renumbers a drop that moved another table than the one it found: others dropped the first one and
+ * made it anew meanwhile, and theirs came to the trash with a higher number.
  */
 export async function numberedAnew(
   catalog: Catalog,
@@ -166,7 +166,7 @@ export async function listTrash(
     const { record, name } = entry;
     if (!entry.hasFolder) continue;
     if (record === undefined) {
-      // Nothing tells where it was, so it is shown to those who see everything.
+      // Its id is not known, so it is listed for the root only.
       if (id.length === 0) entries.push({ trash_id: name, kind: 'unknown', id: [] });
       continue;
     }

@@ -1,6 +1,7 @@
 /**
- * A table that readers see no version of: whether it is only declared, and what is said where it
- * cannot be used because its folder holds files all the same. Such files are never touched.
+ * Explains a table that has no visible version: only declared, or with files in its folder that its
+ * catalog cannot read, which are never touched and which `refuseStorage` protects from a first
+ * write.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

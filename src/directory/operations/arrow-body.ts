@@ -1,4 +1,7 @@
-/** The rows of a request's body, with the memory that is held of them counted for the request. */
+/**
+ * Opens the Arrow body of a request as a stream of rows, and counts the memory it holds against the
+ * request.
+ */
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { openArrowBody } from '../../ipc/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Operations on several tables, all or none: versions are prepared invisibly, one decision makes
- * them visible together, and what has to wait for the decision is carried out after it.
+ * Commits operations on several tables, all or none: prepares versions invisibly, makes them
+ * visible by one decision, and then carries out what had to wait for it.
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';
@@ -115,7 +115,7 @@ export async function batchCommitTables(
   } catch (error) {
     throw new DirspaceError(
       'CommitStateUnknown',
-      `The batch ${batch} was committed, but what follows its decision could not be finished. Whoever opens the catalog next finishes it.`,
+      `The batch ${batch} was committed, but the steps after its decision failed. Opening the catalog again finishes them.`,
       { cause: error, details: { transaction: batch } },
     );
   }

@@ -1,4 +1,7 @@
-/** The operations that change rows in place, by predicate or by key. */
+/**
+ * UpdateTable and MergeInsertIntoTable, and `beginChange`, which resolves the branch of a change
+ * and recognises a repeat by its idempotency key.
+ */
 
 import type { ArrowBody } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Creating tables, with data or only declared. A new table is built whole in the staging folder and
- * takes its place in one rename: readers see all of it or nothing.
+ * CreateTable and DeclareTable. A new table is built whole in the staging folder and takes its
+ * place by one rename: readers see all of it or nothing.
  */
 
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';

@@ -1,4 +1,7 @@
-/** Credentials for a table's storage: a local disk needs none, a vendor may be plugged in. */
+/**
+ * Vends credentials for a table's storage, where the catalog has a vendor and the request asks for
+ * them. A local disk needs none.
+ */
 import { DirspaceError } from '../../errors.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { type Catalog, locationOf } from '../catalog/index.ts';

@@ -1,4 +1,4 @@
-/** DescribeTable: every member of the answer, and the rules of when it is there. */
+/** DescribeTable: builds the answer, and decides which members it has. */
 import { pathToFileURL } from 'node:url';
 import type { DescribeTableRequest, DescribeTableResponse } from '../../protocol/index.ts';
 import { prepareReads, type Snapshot } from '../../table/index.ts';

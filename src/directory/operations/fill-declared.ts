@@ -1,6 +1,6 @@
 /**
- * The first rows of a table that is only declared, where an insert or a merge brings them: the protocol
- * has either create the table with its data.
+ * Publishes the first version of a table that is only declared, where an insert or a merge brings
+ * its first rows; the protocol has either create the table.
  */
 import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

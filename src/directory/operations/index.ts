@@ -1,4 +1,7 @@
-/** The operations of the protocol on a directory catalog, one function each. */
+/**
+ * The operations of the protocol on a directory catalog, one function each; handlers.ts maps them
+ * to operation names.
+ */
 
 export { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
 export * as changes from './changes.ts';

@@ -1,6 +1,6 @@
 /**
- * The index operations of an engine that builds no indexes yet: every table has none, so lists are
- * empty and a named index is not found. Creating one is refused in handlers.ts.
+ * The index operations. This engine builds no indexes: lists are empty and a named index is not
+ * found; handlers.ts refuses to create one.
  */
 import { DirspaceError } from '../../errors.ts';
 import type {

@@ -1,4 +1,7 @@
-/** Namespaces: folders with a marker file that holds their properties. */
+/**
+ * Creates, lists, describes and drops namespaces and changes their properties. A namespace is a
+ * folder with a marker file that holds its properties.
+ */
 
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * The moment a table that was built aside takes its name: one rename, unless a table or a namespace
- * has the name.
+ * Renames a table that was built in staging to its place, unless a table or a namespace has the
+ * name.
  */
 import { parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

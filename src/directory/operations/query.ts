@@ -1,4 +1,7 @@
-/** The query operations: rows of one version, and the plans behind them. */
+/**
+ * QueryTable, TakeRows and the query plans: reads rows of one version by scan, order, vector search
+ * or row numbers.
+ */
 import {
   handedOut,
   type RecordBatch,

@@ -1,4 +1,4 @@
-/** The tag and branch operations. */
+/** Creates, lists, moves and deletes tags and branches. */
 import { DirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH, type TagRecord } from '../../format/index.ts';
 import type {

@@ -1,4 +1,8 @@
-/** The operations on rows: insert, query, count, delete by id, and what belongs to versions of them. */
+/**
+ * The operations on rows: insert, count, delete; and those on whole versions of them: restore,
+ * schema metadata, statistics. Also recognises a repeated write by the transaction id that its
+ * idempotency key gives.
+ */
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** The operations that change the columns of a table and what is said of them. */
+/** The operations that add, alter and drop columns and change field metadata. */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {

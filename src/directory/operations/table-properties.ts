@@ -1,6 +1,6 @@
 /**
- * The properties of a table: those of its record, until a version of main brings others with it.
- * So they are replaced together with the rows, in the one step that publishes the version.
+ * Reads the properties of a table: from its record, unless a version of main brought newer ones.
+ * Properties in a version are replaced atomically with its rows.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Snapshot } from '../../table/index.ts';

@@ -1,4 +1,8 @@
-/** Tables as catalog entries: dropped, renamed, moved, taken out and put back, each by one rename. */
+/**
+ * The operations on tables as catalog entries: list, exists, drop, rename, deregister and register.
+ * Each moves the table's folder by one rename; register with properties or over an existing table
+ * takes further steps.
+ */
 import { DirspaceError } from '../../errors.ts';
 import {
   detachedFolder,
@@ -205,7 +209,10 @@ async function moveInto(
   if (outcome === 'taken') throw await tablePlaceTaken(catalog, id, nameTaken(id));
   if (outcome === 'missing') {
     if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
-    throw new DirspaceError('TableNotFound', 'The table was moved or dropped by somebody else.');
+    throw new DirspaceError(
+      'TableNotFound',
+      'Another writer moved or dropped the table. Look for it again.',
+    );
   }
   if (!(await namespaceHasName(catalog, id))) return;
   await catalog.store.moveFolder(place, from);
@@ -223,7 +230,7 @@ async function moveAway(catalog: Catalog, table: Table, place: string): Promise<
   if ((await catalog.store.moveFolder(table.folder, place)) === 'moved') return;
   throw new DirspaceError(
     'TableNotFound',
-    `The table ${showId(table.id)} was moved or dropped by somebody else.`,
+    `Another writer moved or dropped the table ${showId(table.id)}. Look for it again.`,
     { details: { id: table.id } },
   );
 }

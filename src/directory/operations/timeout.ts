@@ -1,4 +1,4 @@
-/** Time limits that a request carries as text: `30s`, `500ms`. Knows no operation. */
+/** Parses time limits of requests (`30s`, `500ms`) and runs work under one (`withTimeout`). */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 

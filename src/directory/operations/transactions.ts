@@ -1,4 +1,7 @@
-/** Transactions: every commit has an id; its version is found again from it. */
+/**
+ * DescribeTransaction and AlterTransaction. A commit's transaction id names the incarnation of its
+ * table, so its version is found by a look through that table's versions.
+ */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';
 import { encodeChecksummed, parseChecksummed, stringMapMember } from '../../json.ts';

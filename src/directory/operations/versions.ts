@@ -1,5 +1,6 @@
 /**
- * The table-version operations: list, describe, publish a staged manifest, delete runs of versions.
+ * The table-version operations: list, describe, publish a staged manifest, delete ranges of
+ * versions.
  */
 import type {
   BatchDeleteTableVersionsRequest,

@@ -1,6 +1,7 @@
 /**
- * Compaction in the background of one open catalog: after a commit that leaves more small fragments
- * than asked for. Never part of the commit: its failure is nobody's but its own.
+ * Compacts tables in the background of an open catalog, after commits that leave `fragments` more
+ * fragments than the last compaction did. A failed compaction never fails the commit that started
+ * it; it is tried again after as many more commits.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,4 +1,4 @@
-/** Keeps a catalog in order: compaction in the background, cleanup, verify, repair. */
+/** Maintains a catalog: background compaction, cleanup, verify, repair. */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 export { repairCatalog } from './repair.ts';

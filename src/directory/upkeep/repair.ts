@@ -1,8 +1,7 @@
 /**
- * Taking out of the way what keeps a catalog from being read: a torn end of a branch, tags nobody
- * can read, empty folders. All of it goes to `.dirspace/quarantine/`, with a record of where it
- * was; nothing is ever deleted for good. Where the newest versions of a branch are torn or lost, the
- * one before them is accepted.
+ * Repairs a catalog that cannot be read: quarantines torn ends of branches, unreadable tags and
+ * empty folders, with a record of where each was, and never deletes for good. Where the newest
+ * versions of a branch are torn or lost, the one before them is accepted.
  */
 
 import {

@@ -1,4 +1,7 @@
-/** Cleanup and compaction as operations on a table. */
+/**
+ * CleanupTable and OptimizeTable: validate the request, then call the table engine's cleanup and
+ * compaction.
+ */
 import { DirspaceError } from '../../errors.ts';
 import type {
   CleanupTableRequest,

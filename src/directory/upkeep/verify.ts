@@ -1,6 +1,6 @@
 /**
- * Checking a catalog: every folder and file below a namespace is either accounted for, a leftover
- * that harms nobody, or a problem. Reports damage and never throws because of it.
+ * Verifies a catalog: every file and folder below a namespace is accounted for, or reported as a
+ * harmless leftover or a problem. Reports damage and never throws because of it.
  */
 
 import {

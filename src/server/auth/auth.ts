@@ -1,6 +1,7 @@
 /**
- * Who asks: credentials of a request to a principal. API keys are compared in constant time;
- * tokens are jwt.ts's. What the principal may do is decided elsewhere.
+ * Authenticates requests: turns credentials (API key, JWT, a function of the program) into a
+ * principal. API keys are compared in constant time; jwt.ts checks tokens; permissions.ts decides
+ * what the principal may do.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * One call of an operation as a value, and the layers it passes on its way to a catalog: scopes,
- * permissions, dialects. No layer knows of HTTP.
+ * Defines `Call`, one call of an operation as a value, and `Caller`, the layers (scope,
+ * permissions, dialect) that it passes on its way to a catalog.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Grants as a program, a configuration or a token spells them, and the one form that rights are checked
- * with. What a grant allows is decided in permissions.ts.
+ * Parses grants from programs, configuration and tokens into one form. permissions.ts decides what
+ * a grant allows.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkPath, type ObjectPath, type Permission, parseId } from '../../protocol/index.ts';

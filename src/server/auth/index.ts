@@ -1,7 +1,4 @@
-/**
- * Who calls and what they may do: API keys, JWTs, grants, and the layers a call passes on its way to a
- * catalog.
- */
+/** Authenticates callers and authorises their calls: API keys, JWTs, grants, scopes. */
 
 export {
   type ApiKey,

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens: JSON Web Tokens checked against a key set from an address or a file. The only
- * importer of jose, which is loaded when the first token comes.
+ * Verifies bearer tokens (JWT) against a key set from a URL or a file, and reads their grants.
+ * Loads jose, which no other file imports, when the first token comes.
  */
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';

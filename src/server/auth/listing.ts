@@ -1,6 +1,6 @@
 /**
- * Pages of a list of which only a part may be seen. The pages show neither what is left out nor
- * that something is. What may be seen is the caller's to decide.
+ * Filters lists down to the names that a caller may see, page by page. Pages show neither what is
+ * left out nor that something is.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from './call.ts';
@@ -63,7 +63,7 @@ const MOST = 10_000;
 
 const more = (asked: number): number => Math.max(asked, Math.min(2 * asked, MOST));
 
-/** Whether a name that is shown follows; all that are passed over on the way to the end are told. */
+/** Whether another visible name follows; reports the hidden ones that are passed on the way. */
 async function anyMore(
   caller: Caller,
   call: Call<ListOperation>,

@@ -1,6 +1,6 @@
 /**
- * What a principal may do: grants on prefixes of paths, checked before a catalog is asked, so that
- * a refusal says nothing about what exists. Who the principal is was decided before.
+ * Authorises calls: a principal has grants on prefixes of paths, which are checked before the
+ * catalog is asked, so that a refusal says nothing about what exists.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -27,7 +27,7 @@ export interface Principal {
   readonly grants: readonly Grant[];
 }
 
-/** Who everybody is where a server asks for no credentials. */
+/** The principal of every caller where a server requires no credentials: may do everything. */
 export const ANYBODY: Principal = {
   name: 'anybody',
   grants: [{ namespace: [], permission: 'admin' }],
@@ -149,7 +149,7 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     return;
   }
   const parts = addressedParts(call);
-  // A batch of nothing is for nobody in particular.
+  // An empty batch addresses no table: it needs the permission for the whole catalog.
   if (parts.length === 0 && !allows(grants, [], permission)) throw forbidden(operation);
   for (const part of parts) {
     const { id = [], new_table_name: name, location } = part;
@@ -163,7 +163,7 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
         throw forbidden(operation, raised);
       }
     }
-    // A place chosen by the caller may be somebody else's.
+    // A location chosen by the caller may hold another owner's table.
     if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
   }
 }

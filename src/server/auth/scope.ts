@@ -1,6 +1,6 @@
 /**
- * A catalog seen from one of its namespaces: ids of requests are put under a prefix, ids of
- * answers lose it. Knows neither HTTP nor permissions.
+ * Presents one namespace of a catalog as a whole catalog: puts ids of requests under a prefix and
+ * removes it from ids in answers.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -21,7 +21,7 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
   if (prefix.length === 0) return caller;
   const scoped = async (call: Call): Promise<unknown> => {
     refuseRoot(call);
-    if (call.operation === 'PurgeTrash') throw wholeCatalog();
+    if (call.operation === 'PurgeTrash') throw wholeCatalog(prefix);
     if (call.operation === 'ListAllTables') {
       const listed = call as Call<'ListAllTables'>;
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
@@ -47,12 +47,11 @@ function refuseRoot({ operation, request }: Call): void {
 }
 
 /** There is one trash for a whole catalog. */
-function wholeCatalog(): DirspaceError {
-  return new DirspaceError(
+const wholeCatalog = (prefix: ObjectPath): DirspaceError =>
+  new DirspaceError(
     'Unsupported',
-    'The trash is emptied for a whole catalog; the database of the request is a part of one.',
+    `PurgeTrash empties the trash of a whole catalog, and this request addresses the namespace ${prefix.join('/')} inside one. Call it on the catalog itself.`,
   );
-}
 
 function prefixed(call: Call, prefix: ObjectPath): Call['request'] {
   const { operation, request } = call;

@@ -1,7 +1,7 @@
 /**
- * Full ids of tables in a list. Catalogs join them with `$`, which no name can hold; a request may
- * ask for another delimiter, and some names hold that one. The protocol has no way to escape it, so
- * such a table is left out, and the `context` of the answer says that and how to see it.
+ * Joins the ids in lists of all tables by the delimiter that a request asks for. The protocol
+ * cannot escape a delimiter, so a table whose name holds it is left out, and the answer's `context`
+ * says that and how to list it.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { DEFAULT_DELIMITER, formatId, parseId } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The tables that a described transaction is about: its properties `table`, of one commit, and
- * `tables`, of a batch, hold their ids. What may be seen of them is decided elsewhere.
+ * Finds the tables of a described transaction in its properties (`table`, `tables`), and replaces
+ * their ids for a scope. permissions.ts and scope.ts decide which may be seen.
  */
 import type { DescribeTransactionResponse } from '../../protocol/index.ts';
 

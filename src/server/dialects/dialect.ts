@@ -1,6 +1,6 @@
 /**
- * What a dialect of the protocol may change around the plain one: spellings of requests, of
- * answers, of errors. The server knows dialects by this interface only.
+ * Defines `Dialect`, what a dialect may change around the plain protocol: spellings of requests,
+ * answers and errors. The server knows dialects by this interface only.
  */
 import type { AnyOperation, ErrorBody, RequestParts } from '../../protocol/index.ts';
 import type { Caller, RequestHeaders } from '../auth/index.ts';

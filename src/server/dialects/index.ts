@@ -1,4 +1,7 @@
-/** What clients of Lance send and expect where it differs from the plain protocol. */
+/**
+ * The dialects of Lance's clients: what they send and expect where it differs from the plain
+ * protocol.
+ */
 
 export type { Dialect } from './dialect.ts';
 export { lanceNamespaceDialect } from './lance-namespace-dialect.ts';

@@ -1,7 +1,7 @@
 /**
- * The other mode of LanceDB's clients, and every client of Lance's own: they ask a catalog where a
- * table is and read and write there by themselves, in their own format. They speak the plain
- * protocol; what is here keeps them out of the tables of this package, whose files are others.
+ * Keeps the clients of Lance that open tables by themselves (Lance's own, and LanceDB's namespace
+ * mode) out of tables in this package's format: answers give a location with a scheme that they do
+ * not open.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from '../auth/index.ts';

@@ -1,7 +1,6 @@
 /**
- * How the remote mode of LanceDB's own clients speaks the protocol: other spellings of addresses,
- * bodies, answers and statuses. Everything such a client needs beyond the plain protocol is here,
- * and in lancedb-queries.ts and lancedb-errors.ts; the server knows none of it.
+ * Translates the remote mode of LanceDB's clients to the plain protocol: addresses, bodies, answers
+ * and statuses. Query bodies are lancedb-queries.ts's, errors lancedb-errors.ts's.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

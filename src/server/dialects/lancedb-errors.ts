@@ -1,6 +1,6 @@
 /**
- * Statuses of errors as LanceDB's clients have to see them. They look at nothing else: 404 is
- * "table not found" to them whatever it was, 409 and 500 are sent again, 400 is final.
+ * Maps errors to the statuses that LanceDB's clients react to: to them 404 is "table not found"
+ * whatever it was, 409 and 500 are sent again, 400 is final.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

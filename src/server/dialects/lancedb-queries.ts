@@ -1,4 +1,4 @@
-/** The bodies of queries as LanceDB's clients send them, in the plain protocol's shape. */
+/** Translates the query bodies of LanceDB's clients to the plain protocol's shape. */
 
 type Members = Readonly<Record<string, unknown>>;
 

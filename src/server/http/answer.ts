@@ -1,6 +1,6 @@
 /**
- * Answers to requests: JSON, Arrow data, and errors. What was asked is not looked at beyond what
- * the form of the answer depends on.
+ * Forms HTTP answers: JSON, Arrow data, and errors, from which secrets and server paths are
+ * removed.
  */
 import {
   nullColumn,

@@ -1,4 +1,6 @@
-/** The handler in the manner of `fetch`: a Request in, a Response out, and no socket between. */
+/**
+ * Wraps the request handler as a `fetch` function: a Request in, a Response out, without a socket.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';

@@ -1,6 +1,6 @@
 /**
- * What is done with every request, however it arrives: its state is made, its route found, its
- * answer formed, and its end told. Sockets are node-http.ts's, `fetch` is app-fetch.ts's.
+ * Handles every request, however it arrives: creates its state, routes it, forms its answer and
+ * reports its end. node-http.ts binds it to sockets, app-fetch.ts to `fetch`.
  */
 import {
   ClientGone,

@@ -1,6 +1,7 @@
 /**
- * Bodies on their way: how many there may be at once, who gives way where there are more, and how slow
- * one may be. A request whose body has not come holds no place of a table, nor one in a line.
+ * Bounds request bodies that are still arriving: how many at once (`Arrivals`; beyond that the
+ * caller with most gives one up) and how slow one may be (`PaceKeeper`). Such a request holds no
+ * place of a table and none in a queue.
  */
 import type { Readable } from 'node:stream';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Bodies of requests as they arrive: JSON read whole under a limit, Arrow data passed on piece by
- * piece. What they say is not looked at here.
+ * Reads request bodies: JSON whole, within limits; Arrow data as a stream of pieces with
+ * backpressure. Validates content type, encoding and length first.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

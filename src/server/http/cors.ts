@@ -1,7 +1,4 @@
-/**
- * Which pages of other origins may use a server from a browser: those that are listed, and none
- * otherwise. Says nothing of what their requests may do.
- */
+/** Answers CORS requests of browsers: only listed origins may use the server. */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';
 import { invalid, object, TRACE_HEADERS, texts } from '../settings/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Which hosts and pages a server answers. Any page that a browser shows may send requests to this
- * machine, under a name of its own by DNS rebinding; where no credentials are asked for, only the Host
- * and Origin headers tell them from those of the user.
+ * Refuses requests for hosts and from web pages that the server does not answer. Any page in a
+ * browser may reach this machine under a name of its own (DNS rebinding); where no credentials are
+ * required, only the Host and Origin headers tell such requests apart.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * HTTP without routes of the catalog: requests and answers, bodies and their bounds, hosts, CORS, TLS.
+ * HTTP without the catalog's routes: requests, answers, bodies and their bounds, hosts, CORS, TLS.
  */
 
 export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './answer.ts';

@@ -1,6 +1,6 @@
 /**
- * Bounds of a JSON text that are checked while it arrives. A parser has no turns: what is nested a
- * million times, or consists of millions of parts, would hold the event loop for seconds.
+ * Bounds the depth and size of a JSON text while it arrives, because parsing a text of millions of
+ * parts would block the event loop for seconds.
  */
 import { DirspaceError } from '../../errors.ts';
 

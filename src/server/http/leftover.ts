@@ -1,6 +1,6 @@
 /**
- * Answers that come before the whole request did. A connection that is closed with unread data in
- * it may lose the answer on its way, so what is left is thrown away first, within bounds.
+ * Sends an answer before the whole request has been read, then discards the rest of the body,
+ * within bounds: closing a connection with unread data may lose the answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './body.ts';

@@ -1,6 +1,6 @@
 /**
- * The handler on sockets: the only importer of Node's HTTP server. Turns its requests into ours and
- * sends our answers, with backpressure both ways. What a request means is the handler's.
+ * Binds the request handler to sockets through Node's HTTP and HTTPS servers (no other file imports
+ * them), with backpressure in both directions, timeouts and graceful close.
  */
 import {
   createServer,

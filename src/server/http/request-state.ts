@@ -1,6 +1,6 @@
 /**
- * What a server keeps of one request while it is under way: its id, its clock, its log, and what
- * its log line will say. Knows no route and no socket.
+ * Holds the state of one request under way: id, clock, log, signals, byte counts, and what its log
+ * line will say.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -120,7 +120,7 @@ export class RequestState {
     }
   }
 
-  /** The answer has been sent, or there is nobody to send it to. */
+  /** Ends the request: the answer was sent, or its caller is gone. */
   drop(): void {
     this.#holds--;
     if (this.#holds > 0) return;

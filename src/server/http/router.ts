@@ -1,6 +1,6 @@
 /**
- * Finds the route of an address: paths of fixed words and of parameters in braces. A word goes
- * before a parameter. What a route does is its owner's.
+ * Finds the route of a path by fixed parts and `{parameters}`; a fixed part goes before a
+ * parameter. Also splits addresses into path and query.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Certificates of a server: files in PEM form, read and checked together. The only importer of Node's TLS. */
+/**
+ * Reads the certificate and key of a server from PEM files and checks that they belong together. No
+ * other file imports Node's TLS.
+ */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { DirspaceError } from '../../errors.ts';

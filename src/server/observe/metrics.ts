@@ -1,6 +1,6 @@
 /**
- * What a server measures of itself, and the answer of `/metrics`. Labels have few values, whatever
- * is sent: names of routes, statuses, names of limits. Nothing here names a table or a caller.
+ * Collects the server's metrics and writes the answer of `/metrics`. Labels take few values,
+ * whatever is sent (route names, statuses, limit names), and never name a table or a caller.
  */
 
 import type { CacheCounts, Counters } from '../../counters.ts';

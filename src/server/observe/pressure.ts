@@ -1,4 +1,7 @@
-/** How late the event loop is, looked at by requests as they come: no timer of ours wakes a server for it. */
+/**
+ * Measures how late the event loop is. Requests read the delay as they come, so no timer wakes an
+ * idle server.
+ */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** Milliseconds between two looks of the monitor, and the fewest between two readings of them. */

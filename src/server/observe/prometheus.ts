@@ -1,4 +1,4 @@
-/** The text format 0.0.4 of Prometheus: writes families of samples. What is measured is metrics.ts's. */
+/** Writes metrics in the Prometheus text format 0.0.4. metrics.ts collects them. */
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

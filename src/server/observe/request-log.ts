@@ -1,4 +1,4 @@
-/** The line a server writes about each request when it has ended. Answers are formed elsewhere. */
+/** Logs one line for each request when it has ended. */
 import type { Env } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
 import { ClientGone, type RequestState } from '../http/index.ts';

@@ -1,4 +1,7 @@
-/** Values of a configuration, read by their kind. Errors name the member, never what it holds. */
+/**
+ * Reads typed values of a configuration. Errors name the member, never its value, which may be a
+ * secret.
+ */
 import { DirspaceError } from '../../errors.ts';
 
 export type Members = Readonly<Record<string, unknown>>;

@@ -1,7 +1,4 @@
-/**
- * Reads and checks settings of the server: values of the configuration file, limits, logging, metrics,
- * trace context.
- */
+/** Settings of the server: typed configuration values, limits, logging, metrics, trace context. */
 
 export {
   count,

@@ -1,6 +1,6 @@
 /**
- * How much a server takes on at once: places for requests under way, and lines before them, for
- * the server and for each table. Knows nothing of what a request does.
+ * Limits of a server: their defaults and validation, and the admission control that enforces places
+ * and queues, for the server and for each table (`Gate`, `Admission`), fairly between callers.
  */
 import { DirspaceError } from '../../errors.ts';
 

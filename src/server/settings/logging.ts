@@ -1,6 +1,6 @@
 /**
- * What a server says of its requests: one structured line each, to a logger that is given to it.
- * Secrets of the request never come through, wherever in a line they stand.
+ * Defines the `Logger` that receives a server's structured lines, and `RequestLog`, which redacts a
+ * request's secrets wherever they stand in a line.
  */
 import { isDirspaceError } from '../../errors.ts';
 

@@ -1,4 +1,4 @@
-/** Who may read the metrics of a server, as a program or a configuration says it. */
+/** Parses who may read `/metrics`. */
 import { flag, object, optional } from './config-values.ts';
 
 /** Who may read `/metrics`. */

@@ -1,7 +1,7 @@
 /**
- * W3C Trace Context (level 2) of a request: reads `traceparent` and `tracestate`, and makes what
- * is sent on. A malformed `traceparent` is as none, and a malformed `tracestate` is left out, as the
- * recommendation asks for.
+ * Reads W3C Trace Context headers (level 2) of a request, and makes those to send on. A malformed
+ * `traceparent` counts as none, and a malformed `tracestate` is dropped, as the recommendation
+ * asks.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The memory that several open catalogs share: budgets of their caches, and the buffers that reads use
- * again. A server makes one for all roots that it opens, so that their number does not multiply it.
+ * Memory that several open catalogs may share: cache budgets and read buffers. A server creates one
+ * for all roots that it opens, so that memory does not grow with their number.
  */
 import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';
