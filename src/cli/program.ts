@@ -109,7 +109,9 @@ function said(
   const help = 'Give --help for help.';
   if (code === 'commander.missingArgument' || code === 'commander.excessArguments') {
     const usage = asked?.arguments.map(([name]) => ` ${name}`).join('') ?? '';
-    return `${text}\nUsage: dirspace ${asked?.name ?? '<command>'}${usage}\n${help}`;
+    const tooMany = code === 'commander.excessArguments' ? asked?.ofTooMany : undefined;
+    const hint = tooMany === undefined ? '' : `\n${tooMany}`;
+    return `${text}${hint}\nUsage: dirspace ${asked?.name ?? '<command>'}${usage}\n${help}`;
   }
   const [, option] = /^unknown option '([^'=]*)/.exec(text) ?? [];
   if (option !== undefined) {

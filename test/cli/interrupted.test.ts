@@ -1,7 +1,7 @@
 /** Ctrl-C in the middle of work, and what is told of work that takes long. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, existsSync, readdirSync } from 'node:fs';
+import { createWriteStream, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -29,11 +29,16 @@ beforeEach(async () => {
 });
 
 /** An import that has read many rows of a pipe, and waits for more. */
-async function importing(...args: string[]) {
-  const fifo = join(temporaryFolder(), 'rows.ndjson');
+const importing = (...args: string[]) => importingFrom('rows.ndjson', args);
+
+/** As `importing`, where `name` matches the pipe and may match a file that is read before it. */
+async function importingFrom(name: string, args: readonly string[]) {
+  const folder = temporaryFolder();
+  const fifo = join(folder, 'rows.ndjson');
   execFileSync('mkfifo', [fifo]);
+  writeFileSync(join(folder, 'first.ndjson'), '{"n": 5, "text": "b"}\n');
   const main = fileURLToPath(compiledModule('cli/main.js'));
-  const words = [main, 'import', fifo, ...args, '--root', root];
+  const words = [main, 'import', join(folder, name), ...args, '--root', root];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = { out: '', error: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -86,9 +91,12 @@ describe('Ctrl-C', () => {
     },
   );
 
-  test('ends an import that appends, and the table is as it was, to the file', async () => {
+  test.each([
+    ['one file', 'rows.ndjson'],
+    ['several files', '*.ndjson'],
+  ])('ends an import that appends %s, and the table is as it was, to the file', async (_, name) => {
     const before = filesOf('data');
-    const { child, closed, rows } = await importing('t', '--mode', 'append');
+    const { child, closed, rows } = await importingFrom(name, ['t', '--mode', 'append']);
     await vi.waitFor(() => expect(filesOf('data').length).toBeGreaterThan(before.length), {
       timeout: 30_000,
     });
@@ -257,6 +265,16 @@ describe('progress', () => {
     expect(await closed).toEqual([0, null]);
     expect(said.error).toContain('Imported into new: version 1, 100,000 rows.\n');
     expect(child.exitCode).toBe(0);
+  });
+
+  test('an import of several files says which of them it reads', async () => {
+    const { said, closed, rows } = await importingFrom('*.ndjson', ['new']);
+    await vi.waitFor(() => expect(said.error).toMatch(/^import: \d+ MB, file 2 of 2, 1 s\n$/), {
+      timeout: 30_000,
+    });
+    rows.end();
+    expect(await closed).toEqual([0, null]);
+    expect(said.error).toContain('Imported 2 files into new: version 1, 100,001 rows.\n');
   });
 
   test('errors that nobody reads do not end work that is under way', async () => {

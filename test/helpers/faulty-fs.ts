@@ -29,10 +29,7 @@ const SYNCHRONOUS = [
   ...['lstatSync', 'statSync', 'readdirSync', 'mkdirSync', 'rmdirSync', 'renameSync'],
   ...['linkSync', 'unlinkSync', 'existsSync', 'realpathSync', 'fsyncSync'],
 ];
-const CALLBACKS = [
-  ...['read', 'writev', 'fsync', 'fdatasync', 'stat', 'lstat', 'utimes'],
-  ...['readdir'],
-];
+const CALLBACKS = ['read', 'writev', 'fsync', 'fdatasync', 'utimes'];
 
 type Call = (...args: unknown[]) => unknown;
 

@@ -55,10 +55,6 @@ export function guardedFs({ root, escaped, before }: GuardOptions): FileSystem {
       checkTarget('readdir', path);
       return nodeFs.readdirSync(path, options);
     },
-    readdir: (path: string, options: { withFileTypes: true }, callback: never) => {
-      checkTarget('readdir', path);
-      nodeFs.readdir(path, options, callback);
-    },
     mkdirSync: (path: string, options: { recursive?: boolean; mode?: number }) => {
       checkName('mkdir', path);
       return nodeFs.mkdirSync(path, options);

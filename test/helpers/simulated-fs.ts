@@ -26,10 +26,6 @@ const IN_PLACE: Readonly<Record<string, (base: FileSystem, args: unknown[]) => u
     ),
   fsync: (base, [fd]) => base.fsyncSync(fd as number),
   fdatasync: (base, [fd]) => base.fsyncSync(fd as number),
-  stat: (base, [path]) => base.statSync(path as string),
-  lstat: (base, [path]) => base.lstatSync(path as string),
-  readdir: (base, [path, options]) =>
-    base.readdirSync(path as string, options as { withFileTypes: true }),
 };
 
 /** Calls that may fail; what closes and looks back at a descriptor does not. */

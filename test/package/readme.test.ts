@@ -1,6 +1,6 @@
 /** What README.md and the pages of docs/ say is so: their examples run, their tables and links are true. */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -195,6 +195,10 @@ describe('the command line', () => {
     const rows = { id: [1, 2], name: ['Ada', 'Grace'], age: [36, 85] };
     writeFileSync(file('users.arrow'), tableToIPC(tableFromArrays(rows), 'file'));
     writeFileSync(file('more.ndjson'), '{"id": 3, "name": "Alan", "age": 41}\n');
+    mkdirSync(file('logs/may'), { recursive: true });
+    for (const log of ['logs/april.ndjson', 'logs/may/1.ndjson']) {
+      writeFileSync(file(log), '{"line": "started"}\n');
+    }
     const { lines, settings } = commandsOf(path);
     await using server = await startServer({
       root: file('served'),

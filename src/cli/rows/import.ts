@@ -1,4 +1,4 @@
-/** `dirspace import`: rows from a file into a table. */
+/** `dirspace import`: rows from a file, or from several that a pattern matches, into a table. */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { DataInput, Table } from '../../sdk/index.ts';
@@ -12,18 +12,25 @@ import {
   UsageError,
   withParents,
 } from '../terminal/index.ts';
-import { isKnownKind, type OpenFile, openFile } from './read-file.ts';
+import { filesNamed } from './file-pattern.ts';
+import { type OpenFiles, openFiles, type RowPlace } from './open-files.ts';
+import { isKnownKind } from './read-file.ts';
 
 const MODES = ['create', 'append', 'overwrite'] as const;
 
 export const importFile: Command = {
   name: 'import',
-  summary: 'Import a file of rows into a table',
+  summary: 'Import rows of a file, or of several, into a table',
   otherNames: ['load', 'insert', 'add', 'copy'],
   arguments: [
-    ['<file>', 'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array) or .ndjson (.jsonl)'],
+    [
+      '<file>',
+      'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array) or .ndjson (.jsonl); or a quoted pattern, whose files are read by name',
+    ],
     ['<id>', 'the table'],
   ],
+  ofTooMany:
+    "Quote a pattern, so that the shell leaves it as it is: dirspace import '*.ndjson' logs.",
   choices: { mode: MODES },
   options: [
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
@@ -40,6 +47,7 @@ export const importFile: Command = {
   examples: [
     'dirspace import users.arrow prod/search/user',
     'dirspace import more.ndjson user --mode append',
+    "dirspace import 'logs/*.ndjson' prod/logs",
     'dirspace import new.ndjson user2 --types "id:int64,tags:list<utf8>"',
   ],
   reads: false,
@@ -49,24 +57,25 @@ export const importFile: Command = {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
     const typed = await typing(call, mode);
-    const file = openFile(
-      argument(call, 0),
-      call.signal,
-      call.options.text('schema') !== undefined,
-    );
+    const given = argument(call, 0);
+    const names = await filesNamed(given, call.signal);
+    const isPattern = names.length > 1 || names[0] !== given;
+    const hasSchema = call.options.text('schema') !== undefined;
+    const files = openFiles(names, call.signal, hasSchema);
     const id = [...namespace, name];
-    call.progress(() => progressOf(file));
+    call.progress(files.progress);
     const write = (): Promise<Table> =>
-      inFile(argument(call, 0), file, async () =>
-        mode === 'append'
-          ? append(call, name, namespace, file.data)
-          : create(call, name, namespace, await typed(file.data), mode),
-      );
+      inFile(files, async () => {
+        const data = await files.data();
+        return mode === 'append'
+          ? append(call, name, namespace, data)
+          : create(call, name, namespace, await typed(data), mode);
+      });
     const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
     const [version, rows] = [await table.version(), await table.countRows()];
     return {
-      json: { id, version, rows },
-      note: `Imported into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}.`,
+      json: { id, version, rows, ...(isPattern && { files: names }) },
+      note: `Imported ${names.length === 1 ? '' : `${counted(names.length, 'file')} `}into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}.`,
     };
   },
 };
@@ -79,11 +88,6 @@ function refuseOtherOrder(call: Call): void {
     `There is no file ${JSON.stringify(file)}. The file comes first: dirspace import ${id} ${file}.`,
   );
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
-
-const progressOf = ({ read, size }: OpenFile): string =>
-  size === undefined ? megabytes(read()) : `${megabytes(read())} of ${megabytes(size)}`;
 
 /** What gives the data the types that are asked for. */
 async function typing(
@@ -111,24 +115,21 @@ async function typing(
 }
 
 /** Says which file it was, and where in it, whose bytes or rows are wrong. */
-async function inFile<Result>(
-  name: string,
-  file: OpenFile,
-  work: () => Promise<Result>,
-): Promise<Result> {
+async function inFile<Result>(files: OpenFiles, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
     const { row } = error.details;
-    const place = typeof row === 'number' ? placeOf(row, file) : undefined;
+    const place = typeof row === 'number' ? files.placeOf(row) : undefined;
     const message =
       place === undefined
         ? error.message
-        : `${error.message.replace(/^Row \d+/, place.text)} Rows and lines are counted from 1.`;
-    throw new DirspaceError(error.code, `${name}: ${inOwnWords(message)} Nothing was imported.`, {
+        : `${error.message.replace(/^Row \d+/, textOf(place))} Rows and lines are counted from 1.`;
+    const file = place?.file ?? files.current();
+    throw new DirspaceError(error.code, `${file}: ${inOwnWords(message)} Nothing was imported.`, {
       cause: error,
-      details: { ...error.details, ...place?.details },
+      details: { ...error.details, ...place },
     });
   }
 }
@@ -142,16 +143,8 @@ const inOwnWords = (message: string): string =>
     .replace('cannot be inferred: the rows hold only', 'is not known: its rows hold only')
     .replace('null, undefined or empty arrays there', 'null or empty lists');
 
-/** Messages of the SDK count rows from 0, as arrays do. */
-function placeOf(
-  row: number,
-  file: OpenFile,
-): { readonly text: string; readonly details: Readonly<Record<string, number>> } {
-  const line = file.lineOf(row);
-  return line === undefined
-    ? { text: `Row ${row + 1}`, details: { row: row + 1 } }
-    : { text: `Row ${row + 1} on line ${line}`, details: { row: row + 1, line } };
-}
+const textOf = ({ row, line }: RowPlace): string =>
+  line === undefined ? `Row ${row}` : `Row ${row} on line ${line}`;
 
 async function append(
   { connection, signal }: Call,

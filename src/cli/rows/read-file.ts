@@ -19,6 +19,9 @@ const PIECE_BYTES = 1 << 20;
 export const isKnownKind = (file: string): boolean =>
   [...ARROW, '.json', ...LINES].includes(extname(file).toLowerCase());
 
+/** Whether it holds Arrow's columns; rows of JSON otherwise. */
+export const isArrowKind = (file: string): boolean => ARROW.includes(extname(file).toLowerCase());
+
 /** A file that is being read. */
 export interface OpenFile {
   readonly data: DataInput;
@@ -32,17 +35,17 @@ export interface OpenFile {
 
 /**
  * Rows are read as they are pulled. Throws UsageError for a file that is missing, unknown, or without
- * anything in it; JSON without rows is taken where a schema says what the columns are.
+ * anything in it; JSON without rows is taken where `mayBeEmpty`: columns are known otherwise.
  */
-export function openFile(file: string, signal: AbortSignal, hasSchema = false): OpenFile {
+export function openFile(file: string, signal: AbortSignal, mayBeEmpty = false): OpenFile {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
   if (found.isDirectory()) throw new UsageError(`${JSON.stringify(file)} is a folder, not a file.`);
   const isPipe = found.isFIFO();
   const kind = extname(file).toLowerCase();
-  const isArrow = ARROW.includes(kind);
+  const isArrow = isArrowKind(file);
   const refuseEmpty = (): void => {
-    if (hasSchema && !isArrow) return;
+    if (mayBeEmpty && !isArrow) return;
     const hint = isArrow ? '' : ' A table without rows can be made with --schema.';
     throw new UsageError(`${JSON.stringify(file)} is empty: it has no rows and no columns.${hint}`);
   };

@@ -20,6 +20,8 @@ export interface Command {
   /** As in `<id>` and `[path]`, with what each means; ids are called `id`, `path` or `new`. */
   readonly arguments: readonly (readonly [name: string, summary: string])[];
   readonly options?: readonly CommandOption[];
+  /** Said where more arguments are given. */
+  readonly ofTooMany?: string;
   /** The words that an argument or an option takes, by its name. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** Shown under the help. */

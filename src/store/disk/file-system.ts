@@ -32,16 +32,8 @@ export interface DirectoryEntry {
 type Done = (error?: SystemError | null) => void;
 type Answer<T> = (error?: SystemError | null, value?: T) => void;
 
-/** What fast-glob calls on the file system it is given. */
-export interface ListFileSystem {
-  lstat(path: string, callback: Answer<unknown>): void;
-  stat(path: string, callback: Answer<unknown>): void;
-  readdir(path: string, options: { withFileTypes: true }, callback: Answer<unknown>): void;
-  statSync(path: string): FileStat;
-}
-
 /** The methods of `node:fs` that are called: memfs has them, and a wrapper may. */
-export interface FileSystem extends ListFileSystem {
+export interface FileSystem {
   readonly constants: { readonly [name: string]: unknown };
 
   openSync(path: string, flags: number | string, mode?: number): number;
@@ -62,6 +54,7 @@ export interface FileSystem extends ListFileSystem {
   ): number;
   ftruncateSync(fd: number, length: number): void;
   fstatSync(fd: number): FileStat;
+  statSync(path: string): FileStat;
   lstatSync(path: string): FileStat;
   lstatSync(path: string, options: { throwIfNoEntry: false }): FileStat | undefined;
   readdirSync(
@@ -121,9 +114,6 @@ const METHODS = [
   'fsync',
   'fsyncSync',
   'fdatasync',
-  'stat',
-  'lstat',
-  'readdir',
   'utimes',
 ] as const satisfies readonly (keyof FileSystem)[];
 

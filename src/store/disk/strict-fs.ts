@@ -153,9 +153,6 @@ function wrap(fs: FileSystem): FileSystem {
     fsync: (fd, callback) => fs.fsync(fd, callback),
     fsyncSync: (fd) => fs.fsyncSync(fd),
     fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
-    stat: (path, callback) => fs.stat(path, callback),
-    lstat: (path, callback) => fs.lstat(path, callback),
     utimes: (path, atime, mtime, callback) => fs.utimes(path, atime, mtime, callback),
-    readdir: (path, options, callback) => fs.readdir(path, options, callback),
   };
 }

@@ -1,0 +1,58 @@
+/**
+ * Finds the files that an argument of a command names: one file by its own name, or those that a
+ * pattern such as `logs/*.ndjson` matches. The only importer of fast-glob, which is loaded when a
+ * pattern is given.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { sep } from 'node:path';
+import { orInterrupted, UsageError } from '../terminal/index.ts';
+
+/** Without one of these a name is no pattern. */
+const SPECIAL = /[*?[\]{}()!]/;
+
+/**
+ * The files, ordered by name in code units. A name that exists is that file, whatever characters it
+ * has. A pattern matches all that is no folder; links to folders are not followed, letters match in
+ * their own case alone, and a name that begins with a dot is matched by a dot alone. Brackets match
+ * themselves too. Answers the argument itself where it is no pattern, so that its reader says what is
+ * wrong with it.
+ * @throws UsageError for a pattern that nothing matches
+ */
+export async function filesNamed(given: string, signal: AbortSignal): Promise<string[]> {
+  if (!SPECIAL.test(given) || existsSync(given)) return [given];
+  const { default: glob } = await import('fast-glob');
+  const search = glob(patternOf(given), {
+    onlyFiles: false,
+    objectMode: true,
+    followSymbolicLinks: false,
+  }).catch((cause: Error) => {
+    throw new UsageError(
+      `The files of ${JSON.stringify(given)} cannot be listed: ${cause.message}`,
+      {
+        cause,
+      },
+    );
+  });
+  const found = await orInterrupted(search, signal);
+  const files = found
+    .filter(
+      ({ path, dirent }) => !(dirent.isSymbolicLink() ? isFolder(path) : dirent.isDirectory()),
+    )
+    .map(({ path }) => path)
+    .sort((a, b) => (a < b ? -1 : 1));
+  if (files.length > 0) return files;
+  const isKept = given.includes('**') ? ', and links to folders are not followed' : '';
+  throw new UsageError(
+    `No file matches ${JSON.stringify(given)}. Capitals and small letters differ, a name that begins with a dot needs a pattern that begins with one${isKept}; a backslash before a character takes it as it is.`,
+  );
+}
+
+/** Broken links are no folders: reading them says so. */
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Slashes separate folders on every system, and no pattern excludes files: "!" is a character. */
+function patternOf(given: string): string {
+  const pattern = sep === '/' ? given : given.replaceAll(sep, '/');
+  return pattern.startsWith('!') && pattern[1] !== '(' ? `\\${pattern}` : pattern;
+}
