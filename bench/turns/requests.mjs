@@ -106,6 +106,27 @@ export const REQUESTS = [
     () => `id NOT IN (${several(90_000, (at) => String(at), ',')}, NULL)`,
   ),
   count(
+    'IN of 90,000 negative numbers',
+    'narrow',
+    () => `id + 1 IN (${several(90_000, (at) => String(-at), ',')})`,
+  ),
+  count(
+    'IN of 200,000 short numbers',
+    'narrow',
+    () => `id IN (${several(200_000, (at) => String(-(at % 10)), ',')})`,
+  ),
+  count('14,000 ORs', 'narrow', () => several(14_000, (at) => `id = ${at} + x`, ' OR '), {
+    timeout: 4,
+  }),
+  query('a list of 29,000 items', 'narrow', {
+    ...aliases(1, () => `array_length([${several(29_000, (at) => String(at), ',')}])`),
+    k: 200,
+  }),
+  query('a list of 15,000 items and a column', 'narrow', {
+    ...aliases(1, () => `array_length([id, ${several(15_000, (at) => String(at), ',')}])`),
+    k: 200,
+  }),
+  count(
     'COALESCE of 500',
     'narrow',
     `coalesce(${several(500, (at) => `nullif(id % 500, ${at})`, ', ')}, 1) = 3`,

@@ -80,6 +80,7 @@ export function decimalText(unscaled: bigint, scale: number): string {
 const MAX_EXPONENT = 400;
 
 export function parseExact(text: string): ExactNumber | null {
+  if (/^\d{1,15}$/.test(text)) return { unscaled: BigInt(text), scale: 0 };
   const radix = /^([+-]?)(0[xob][0-9a-f]+)$/i.exec(text);
   if (radix !== null) {
     const value = BigInt(radix[2] ?? 0);

@@ -9,12 +9,16 @@ import {
   Int64,
   Schema,
   TimestampMillisecond,
+  tableFromArrays,
   Utf8,
 } from '../../src/arrow/apache.ts';
 import { systemEnv } from '../../src/env.ts';
-import { bindPredicate, prepareLists } from '../../src/sql/bind/index.ts';
+import { bindExpression, bindPredicate, prepareLists } from '../../src/sql/bind/index.ts';
+import { evaluateInSteps } from '../../src/sql/evaluate/index.ts';
 import { compilePredicate } from '../../src/sql/expression.ts';
+import { BatchFrame } from '../../src/sql/load/index.ts';
 import { parseExpression } from '../../src/sql/parse/index.ts';
+import { reader } from '../../src/sql/typed/index.ts';
 
 const schema = new Schema([
   new Field('day', new DateDay()),
@@ -90,4 +94,48 @@ test('the event loop goes round while a long list is compiled', async () => {
   over = true;
   expect(compiled.columns).toEqual(['price']);
   expect(rounds).toBeGreaterThan(35);
+});
+
+/** Steps between which a value expression is evaluated, and what it gives. */
+function evaluated(sql: string, rows: number): { steps: number; values: unknown[] } {
+  const frame = new BatchFrame(
+    tableFromArrays({ n: Int32Array.from({ length: rows }, (_, at) => at) }).batches[0] as never,
+    {},
+  );
+  const evaluating = evaluateInSteps(
+    bindExpression(parseExpression(sql), new Schema([new Field('n', new Int32())])),
+    frame,
+  );
+  for (let steps = 0; ; steps++) {
+    const { done, value } = evaluating.next();
+    if (done !== true) continue;
+    const read = reader(value);
+    return { steps, values: Array.from({ length: rows }, (_, row) => read(row)) };
+  }
+}
+
+const numbers = (count: number): string =>
+  Array.from({ length: count }, (_, at) => String(at)).join(',');
+
+test('a list of constants is made once for all rows', () => {
+  const expected = Array.from({ length: 3_000 }, (_, at) => BigInt(at));
+  const { steps, values } = evaluated(`[${numbers(3_000)}]`, 500);
+  expect(values[0]).toEqual(expected);
+  for (const value of values) expect(value).toBe(values[0]);
+  // Fewer than lists for each of the rows would take.
+  expect(steps).toBeLessThan((500 * 3_000) / (1 << 16));
+});
+
+test('long lists with values of the row are made in steps', () => {
+  const { steps, values } = evaluated(`[n, ${numbers(3_000)}]`, 500);
+  const few = evaluated(`[n, ${numbers(3_000)}]`, 20).steps;
+  expect(values[7]).toEqual([7, ...Array.from({ length: 3_000 }, (_, at) => at)]);
+  expect(steps).toBeGreaterThanOrEqual(few + 20);
+});
+
+test('the numbers of a long list are prepared for computed values in steps', () => {
+  const values = `n + 1 IN (${Array.from({ length: 60_000 }, (_, at) => String(-at)).join(',')}, 3)`;
+  const { steps, values: found } = evaluated(values, 4);
+  expect(found).toEqual([false, false, true, false]);
+  expect(steps).toBeGreaterThanOrEqual(7);
 });

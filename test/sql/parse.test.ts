@@ -269,6 +269,10 @@ describe('the size of a text is bounded', () => {
       expect(parseExpression(list(item, 100_000))).toMatchObject({ items: { length: 100_000 } });
     }
     expect(refusal(list('y', 31_000)).message).toMatch(/more than 60000 parts; use IN/);
+    expect(parseExpression(list('1', 200_000))).toMatchObject({ kind: 'in' });
+    expect(refusal(list('1', 200_001)).message).toMatch(/more than 200000 values/);
+    const two = `${list('1', 100_000)} OR ${list("'a'", 100_001)}`;
+    expect(refusal(two).message).toMatch(/more than 200000 values/);
     expect(refusal(`[${Array.from({ length: 31_000 }, () => 1).join()}]`).message).toMatch(/60000/);
   });
 

@@ -50,7 +50,7 @@ export function numberLiteral(text: string, at: number | undefined): Bound {
 
 function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undefined): Bound {
   const { unscaled, scale } = exact;
-  const loose = { ...exact, fractional };
+  const loose = { unscaled, scale, fractional };
   if (scale === 0 && !fractional) {
     const [least, greatest] = integerRange(INT64);
     if (unscaled >= least && unscaled <= greatest)

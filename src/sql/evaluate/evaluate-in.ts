@@ -45,7 +45,7 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
   const numbers = column.form === 'number' ? column.values : safe;
   if (numbers !== null && (column.form === 'number' || column.form === 'wide')) {
-    const wanted = numbersOf(values);
+    const wanted = knownNumbers.get(values) ?? drained(numbersOf(values));
     for (let i = 0; i < length; i++) out[i] = wanted.has(numbers[i] as number) ? TRUE : FALSE;
     return maskNulls(out, column.valid);
   }
@@ -60,13 +60,13 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
 const knownNumbers = new WeakMap<ReadonlySet<Value>, ReadonlySet<number>>();
 
 /** Made once for a list, which is looked up in for each slice of each batch. */
-function numbersOf(values: ReadonlySet<Value>): ReadonlySet<number> {
-  const known = knownNumbers.get(values);
-  if (known !== undefined) return known;
+function* numbersOf(values: ReadonlySet<Value>): Generator<void, ReadonlySet<number>> {
   const wanted = new Set<number>();
+  let count = 0;
   for (const value of values) {
     const number = Number(value);
     if (typeof value === 'number' || Number.isSafeInteger(number)) wanted.add(number);
+    if (++count % STEP_KEYS === 0) yield;
   }
   knownNumbers.set(values, wanted);
   return wanted;
@@ -86,12 +86,14 @@ const knownTables = new WeakMap<ReadonlySet<Value>, ByteTable>();
 /** Keys handled between two steps. */
 const STEP_KEYS = 8_192;
 
-/** Makes the table of a long list of texts in steps; `isAmong` needs it, and would make it at once. */
+/** Makes the table of a long list in steps; `isAmong` needs it, and would make it at once. */
 export function* prepareAmong(column: Column, values: ReadonlySet<Value>): Generator<void> {
   if (values.size < STEP_KEYS) return;
   if (column.form === 'bytes') {
     if (!knownTables.has(values)) yield* makeTable(values);
-  } else if (column.form === 'wide' || column.form === 'number') numbersOf(values);
+  } else if (column.form === 'wide' || column.form === 'number') {
+    if (!knownNumbers.has(values)) yield* numbersOf(values);
+  }
 }
 
 function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {

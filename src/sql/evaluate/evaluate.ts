@@ -118,6 +118,7 @@ function* appliedInSteps(
   if (bound.kind === 'call' && bound.run.inSteps !== undefined) {
     return yield* bound.run.inSteps(children, frame.length, bound.type, frame.memory);
   }
+  if (bound.kind === 'list') return yield* listInSteps(bound, children, frame);
   if (bound.kind === 'like') {
     const [text, pattern] = children as [Column, Column];
     const { escape: escaping, insensitive } = bound;
@@ -182,12 +183,8 @@ function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): C
       return castColumn(first, bound.type, bound.mode, frame.memory);
     case 'call':
       return bound.run.evaluate(children, length, bound.type, frame.memory);
-    case 'list': {
-      frame.memory.take(length * (LIST_OVERHEAD + REFERENCE * bound.items.length));
-      const readers = children.map((child) => reader(child));
-      const rows = Array.from({ length }, (_, row) => readers.map((read) => read(row) ?? null));
-      return columnOf(bound.type, rows);
-    }
+    case 'list':
+      return drained(listInSteps(bound, children, frame));
     case 'member':
       return memberOf(first, bound.index, bound.type);
     default:
@@ -198,6 +195,30 @@ function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): C
 /** Bytes of a list and of each of its items, as JavaScript keeps them. */
 const LIST_OVERHEAD = 32;
 const REFERENCE = 8;
+/** Items of lists that are made between two steps. */
+const STEP_ITEMS = 1 << 16;
+
+/** A list of constants is made once for all rows. */
+function* listInSteps(
+  bound: Extract<Bound, { kind: 'list' }>,
+  children: readonly Column[],
+  { length, memory }: Frame,
+): Generator<void, Column> {
+  const isConstant = length > 0 && children.every(({ form }) => form === 'constant');
+  const count = isConstant ? 1 : length;
+  memory.take(count * (LIST_OVERHEAD + REFERENCE * children.length));
+  const readers = children.map((child) => reader(child));
+  const rows: Value[] = [];
+  let made = 0;
+  for (let row = 0; row < count; row++) {
+    rows.push(readers.map((read) => read(row) ?? null));
+    made += readers.length;
+    if (made < STEP_ITEMS) continue;
+    made = 0;
+    yield;
+  }
+  return isConstant ? constantColumn(bound.type, rows[0], length) : columnOf(bound.type, rows);
+}
 
 /** Kinds whose truth values are a fresh array, which may be written to. */
 const FRESH = new Set([

@@ -17,7 +17,8 @@ export const MAX_SQL_BYTES = 1 << 20;
 /**
  * Parses one expression, in time linear in the text. Throws InvalidInput, with the position in
  * `sql`, for text that is no expression, that is not supported, that is longer than MAX_SQL_BYTES,
- * has more than 60,000 parts (literals of IN not counted), or nests deeper than 500 levels.
+ * has more than 60,000 parts (literals of IN not counted, of which there are 200,000 at most), or nests
+ * deeper than 500 levels.
  */
 export function parseExpression(sql: string): Expression {
   if (sql.length > MAX_SQL_BYTES || Buffer.byteLength(sql) > MAX_SQL_BYTES) {

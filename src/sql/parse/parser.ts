@@ -11,6 +11,9 @@ import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
 import type { BinaryOperator, Expression } from './tree.ts';
 import { castTo, parseTypeName } from './types.ts';
 
+/** Literals of all IN lists of a text, so that reading it takes no longer than a turn. */
+export const MAX_LITERALS = 200_000;
+
 /** How deep parentheses, operators and calls may nest; joined ANDs and ORs are one level. */
 export const MAX_DEPTH = 500;
 
@@ -72,6 +75,7 @@ export class Parser {
   /** Levels of the tree that was read last. */
   height = 0;
   #depth = 0;
+  #literals = 0;
 
   constructor(tokens: Tokens) {
     this.tokens = tokens;
@@ -323,7 +327,16 @@ export class Parser {
       const item = this.expression();
       items.push(item);
       // Literals are looked up, not evaluated one by one.
-      if (item.kind === 'string' || item.kind === 'number') tokens.parts = parts - 1;
+      if (item.kind === 'string' || item.kind === 'number') {
+        tokens.parts = parts - 1;
+        this.#literals++;
+        if (this.#literals > MAX_LITERALS) {
+          refuse(
+            tokens.start,
+            `The lists of IN have more than ${MAX_LITERALS} values; send fewer at once`,
+          );
+        }
+      }
       if (this.height > height) height = this.height;
     } while (this.tookMark(','));
     this.close(')', '(', open);

@@ -121,9 +121,18 @@ export function clockZoneOf(type: DataType): string | null {
 /** Least and greatest value of an integer type. */
 export function integerRange(type: DataType): readonly [bigint, bigint] {
   const { bitWidth, isSigned } = type as Int64;
-  const bits = BigInt(bitWidth);
-  return isSigned ? [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n] : [0n, (1n << bits) - 1n];
+  return (isSigned ? SIGNED_RANGES : UNSIGNED_RANGES)[bitWidth] as IntegerRange;
 }
+
+type IntegerRange = readonly [bigint, bigint];
+
+const WIDTHS = [8, 16, 32, 64];
+const SIGNED_RANGES: Readonly<Record<number, IntegerRange>> = Object.fromEntries(
+  WIDTHS.map((bits) => [bits, [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]]),
+);
+const UNSIGNED_RANGES: Readonly<Record<number, IntegerRange>> = Object.fromEntries(
+  WIDTHS.map((bits) => [bits, [0n, 2n ** BigInt(bits) - 1n]]),
+);
 
 export function decimalScale(type: DataType): number {
   return (type as Decimal).scale;
