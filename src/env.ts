@@ -7,7 +7,10 @@ import { DirspaceError } from './errors.ts';
 
 /** What a run takes from its environment, besides files. */
 export interface Env {
-  /** Milliseconds since the epoch, which may have a fraction. Informative only: versions order things, clocks never do. */
+  /**
+   * Milliseconds since the epoch, which may have a fraction. Informative only: versions order
+   * things, clocks never do.
+   */
   now(): number;
   /** A fresh lower-case UUID. */
   uuid(): string;

@@ -1,3 +1,5 @@
+/** Exports the public names of `dirspace`: the SDK, catalogs, errors and types. */
+
 export type { ArrowBody, RecordBatchStream } from './arrow/index.ts';
 export type { CredentialVendor } from './directory/index.ts';
 export type { Env } from './env.ts';

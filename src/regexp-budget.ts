@@ -1,7 +1,6 @@
 /**
- * The work of regular expressions that one request may do in all. Each text is bounded by its length and
- * its pattern, but a request may have very many texts, and patterns that take thousands of steps for a
- * character of each.
+ * Bounds the work that the regular expressions of one request may do in all. Each single text is
+ * bounded by its length and pattern, but a request may have very many texts.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** The commands there are, in the order of the help. */
+/** Lists all commands, in the order of the help. */
 import {
   branch,
   createNamespace,

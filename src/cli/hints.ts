@@ -1,6 +1,6 @@
 /**
- * Errors in the words of whoever typed the command: ids with the separator that was typed, and the name
- * that was probably meant. Lookups that fail add nothing.
+ * Rewrites errors for the command line: ids with the separator that was typed, and a hint such as
+ * the name that was probably meant. A look-up for a hint that fails adds nothing.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

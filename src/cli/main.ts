@@ -1,12 +1,15 @@
 #!/usr/bin/env node
-/** The process of the CLI. */
+/**
+ * Runs the command line in a process: connects `runCli` (run.ts) to arguments, streams, signals and
+ * exit code.
+ */
 import { createInterface } from 'node:readline/promises';
 import { errorText } from './report-error.ts';
 import { isJsonAsked, runCli } from './run.ts';
 import { EXIT, OutputStream } from './terminal/index.ts';
 
 const output = new OutputStream(process.stdout);
-/** What cannot be told must not end work that is under way. */
+/** A failed write to standard error must not end work that is under way. */
 process.stderr.on('error', () => {});
 
 const argv = process.argv.slice(2);

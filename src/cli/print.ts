@@ -1,6 +1,6 @@
 /**
- * Prints what a command answers. Rows are printed as they are read: memory holds one batch of them,
- * and in columns the first thousand lines, whose cells set the widths.
+ * Prints the answer of a command, as JSON or in columns. Rows are printed as they are read, a batch
+ * in memory at a time; the first thousand lines set the widths of columns.
  */
 import {
   type Answer,

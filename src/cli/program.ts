@@ -1,4 +1,7 @@
-/** The parser of arguments: the only importer of commander. Knows no command. */
+/**
+ * Parses arguments with commander, which no other file imports: builds the parser from the list of
+ * commands, and answers help and usage errors.
+ */
 import { CommanderError, Option, Command as Program } from 'commander';
 import {
   type Command,

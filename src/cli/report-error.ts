@@ -1,4 +1,4 @@
-/** An error as it is written to standard error: a sentence for people, one line of JSON for programs. */
+/** Formats an error for standard error: a sentence for people, or one line of JSON for programs. */
 import { isDirspaceError } from '../errors.ts';
 import {
   Declined,

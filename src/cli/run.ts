@@ -1,6 +1,6 @@
 /**
- * One call of the CLI, from its arguments to its exit code. Sees the process through what it is
- * given only.
+ * Runs one command: parses its arguments, opens the catalog, prints the answer, returns the exit
+ * code. Takes streams, environment and terminals as parameters, so tests need no process.
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';
@@ -27,7 +27,10 @@ import {
   untilInterrupted,
 } from './terminal/index.ts';
 
-/** Data goes to `out`, everything else to `error`. Never throws. */
+/**
+ * Runs one command and returns its exit code. Data goes to `out`, everything else to `error`. Never
+ * throws.
+ */
 export async function runCli(argv: readonly string[], around: Surroundings): Promise<number> {
   try {
     const facts = { version: VERSION, commands: COMMANDS, asJson: isJsonAsked(argv) };

@@ -1,4 +1,4 @@
-/** Every case, in the order in which they are run. */
+/** Lists every case of the suite in the order in which they run, and finds cases by name. */
 
 import {
   COLUMN_CASES,

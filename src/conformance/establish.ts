@@ -1,6 +1,6 @@
 /**
- * Whether an address is that of a server of the protocol at all. A web server that answers every path
- * with 404, or with a page, would pass for one that implements no operation.
+ * Checks before a run that an address is a server of the protocol. A web server that answers every
+ * path with 404 or a page would otherwise pass as one that implements no operation.
  */
 
 import type { Env } from '../env.ts';

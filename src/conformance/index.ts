@@ -1,4 +1,4 @@
-/** The published conformance suite: cases, verdicts, reports. */
+/** The conformance suite: runs cases against a server or a catalog and reports verdicts. */
 
 export {
   type ConformanceTarget,

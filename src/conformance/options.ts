@@ -1,6 +1,6 @@
 /**
- * What a suite is given, checked: a misspelt `only` would run every case, and a misspelt `headers` would
- * send requests without credentials.
+ * Validates the options and the target of a suite. Unknown names are refused, because a misspelt
+ * `only` would run every case and misspelt `headers` would send no credentials.
  */
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

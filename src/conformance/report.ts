@@ -1,4 +1,4 @@
-/** A report as text: for people, for programs, and in the forms that test runners read. */
+/** Formats a report for people (pretty), programs (json) and test runners (junit, tap). */
 
 import { VERDICTS, type Verdict } from './kit/index.ts';
 import type { CaseResult, ConformanceReport } from './suite.ts';

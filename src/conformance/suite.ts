@@ -1,6 +1,7 @@
 /**
- * The conformance suite: the cases of the protocol on one target, one at a time. Everything is made
- * in one namespace with a name of its own, which closing the suite drops.
+ * Runs the cases against one target, one at a time: `conformanceSuite` for test runners,
+ * `runConformance` for all at once. Everything is created in one namespace, which closing the suite
+ * drops.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';
@@ -230,7 +231,7 @@ class Suite implements ConformanceSuite {
   async #makeRun(): Promise<Run | undefined> {
     if (this.#target.send !== undefined) {
       const found = await establish(this.#target, this.#name, this.#ended);
-      // An answer that was not waited for says nothing.
+      // An interrupted request decides nothing about the server.
       if (this.#signal?.aborted !== true) this.#stop = found;
       if (this.stopped !== undefined) return undefined;
     }

@@ -1,4 +1,7 @@
-/** The ways to a Connection. Which implementations there are is not known here. */
+/**
+ * Opens connections: `connect` to the directory catalog at a path or `file:` URL,
+ * `connectNamespace` to a catalog implementation by name.
+ */
 import { DirspaceError } from '../errors.ts';
 import { Connection } from './connection.ts';
 import { type ConnectOptions, openNamespace, type Properties } from './handles/index.ts';

@@ -1,4 +1,7 @@
-/** What the methods of a connection take and answer, and how overloads and options are read. */
+/**
+ * Types of what the methods of a connection take and answer, and the parsing of their overloads and
+ * options into request members.
+ */
 import { DirspaceError } from '../errors.ts';
 import { type CallOptions, CREATE_MODES, parseMode, type TrashItem } from '../protocol/index.ts';
 import type { DataInput, SchemaInput, VectorColumns } from './convert/index.ts';

@@ -1,6 +1,7 @@
 /**
- * A catalog as its users see it. Every method is made of operations of the protocol, so it does the
- * same on every catalog.
+ * `Connection`: an open catalog for programs, with namespaces, tables, the trash, transactions and
+ * watching. Every method is made of operations of the protocol, so it behaves the same on every
+ * catalog.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

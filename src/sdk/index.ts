@@ -1,4 +1,6 @@
-/** `connect` and `Connection`: the face that programs use. */
+/**
+ * The SDK: `connect`, `Connection`, `Table`, queries, and the types of their options and answers.
+ */
 
 export { connect, connectNamespace } from './connect.ts';
 export { Connection } from './connection.ts';

@@ -1,6 +1,6 @@
 /**
- * Opens the engine of a catalog: makes its caches over the memory given, its queue, and the way in which
- * its commits become visible. Nothing outside of `table/` makes or holds one of these parts.
+ * Opens the engine of a catalog (`openEngine`): creates its caches within the given memory, its
+ * queue, and the way its commits become visible. Other rooms get these parts only through it.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

@@ -1,7 +1,7 @@
 /**
- * The one reader of dates, times of day and timestamps written as text: cells of data, SQL literals
- * and CAST all come here, so that a text means the same in each. Exact to the nanosecond, for any year
- * of the proleptic Gregorian calendar; what a column can hold is checked by the caller.
+ * Parses dates, times of day and timestamps written as text, for cells of data, SQL literals and CAST
+ * alike. Exact to the nanosecond, for any year of the proleptic Gregorian calendar; the caller checks
+ * what its column can hold.
  *
  * The grammar is ISO 8601 and the forms that PostgreSQL documents for its literals, without those that
  * depend on a setting or on the present. Letters are taken in either case, spaces around are dropped.
@@ -13,7 +13,8 @@
  *   year       four to seven digits, with a sign in the numeric forms that have hyphens (year 0 is
  *              1 BC, as in ISO 8601). Years of two or three digits are refused.
  *   time       04:05, 4:05, 04:05:06, T04:05; T0405, T040506 and after a date 0405, 040506 (digits
- *              alone look like a count and are refused); T04. A fraction of the second, after a point or a comma,
+ *              alone look like a count and are refused); T04. A fraction of the second, after a
+ *              point or a comma,
  *              has nine digits but for zeros. AM or PM may follow. 24:00 is the end of the day.
  *              Second 60 is refused: no Arrow type has leap seconds.
  *   zone       Z, UTC, GMT, UT, zulu; +02, +2, +0200, +200, +02:00, +2:00, +02:00:00, all below 24

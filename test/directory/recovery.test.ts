@@ -166,7 +166,7 @@ describe('an intent to drop an empty namespace', () => {
         'a/b/u.table/.table.json',
       ]);
       const { properties } = decodeNamespace(Buffer.from(read('a/.namespace.json')), 'a');
-      expect(properties['owner']).toBe(won ? 'creator' : undefined);
+      expect(properties.owner).toBe(won ? 'creator' : undefined);
       expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
     },
   );

@@ -1,4 +1,4 @@
-/** `dirspace branch`: lines of versions beside the main one. */
+/** `dirspace branch`: lists, creates and deletes branches of a table. */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,4 +1,7 @@
-/** `dirspace create-namespace`. */
+/**
+ * `dirspace create-namespace`: creates a namespace with properties; `--parents` creates those above
+ * it.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import type { CreateNamespaceResult } from '../../sdk/index.ts';
 import {

@@ -1,4 +1,7 @@
-/** `dirspace describe`: what the catalog knows of a table or a namespace. */
+/**
+ * `dirspace describe`: shows the schema, version, location and properties of a table, or the
+ * properties of a namespace.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, JsonArrowField } from '../../protocol/index.ts';
 import {

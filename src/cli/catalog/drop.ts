@@ -1,4 +1,7 @@
-/** `dirspace drop`: takes away a table or a namespace. */
+/**
+ * `dirspace drop`: drops a table, or an empty namespace; `--cascade` drops a namespace with its
+ * content, after a question on a terminal.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import {
   type Answer,

@@ -1,4 +1,4 @@
-/** `dirspace log`: the versions of a table, newest first. */
+/** `dirspace log`: lists the versions of a table, newest first. */
 import { defined } from '../../sdk/index.ts';
 import {
   type Answer,

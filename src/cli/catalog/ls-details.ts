@@ -1,4 +1,4 @@
-/** What `ls -l` tells of each table, and the orders that it can be told in. */
+/** Collects and sorts the details of tables (rows, bytes, version, time) for `ls -l`. */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from '../terminal/index.ts';
 import type { Listing } from './ls.ts';

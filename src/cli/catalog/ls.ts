@@ -1,4 +1,7 @@
-/** `dirspace ls`: what a namespace holds. */
+/**
+ * `dirspace ls`: lists the namespaces and tables of a namespace, with `-l` in detail, with `-r`
+ * those below too.
+ */
 import {
   type Answer,
   type Call,

@@ -1,4 +1,4 @@
-/** `dirspace rename`: a new name for a table, in the same namespace or in another. */
+/** `dirspace rename`: renames a table, or moves it to another namespace. */
 import { type Answer, argument, type Call, type Command, parseObject } from '../terminal/index.ts';
 
 export const rename: Command = {

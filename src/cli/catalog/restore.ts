@@ -1,4 +1,4 @@
-/** `dirspace restore`: makes an old version of a table its newest. */
+/** `dirspace restore`: makes an old version of a table its newest one. */
 import { defined } from '../../sdk/index.ts';
 import {
   type Answer,

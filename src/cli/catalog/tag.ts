@@ -1,4 +1,4 @@
-/** `dirspace tag`: names for versions of a table, which cleanup keeps. */
+/** `dirspace tag`: lists, creates, moves and deletes tags of a table. */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,4 +1,7 @@
-/** `dirspace trash`: and `undrop`: list what was dropped, bring a table back, remove all for good. */
+/**
+ * `dirspace trash` and `dirspace undrop`: list what was dropped, bring a table back, remove what
+ * was dropped for good.
+ */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
 import {

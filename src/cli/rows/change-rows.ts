@@ -1,4 +1,4 @@
-/** `dirspace delete`, `update` and `add-columns`: changes of a table by SQL, one version each. */
+/** `dirspace delete`, `update` and `add-columns`: change a table by SQL, one version each. */
 import type { DataType } from '../../arrow/index.ts';
 import { defined, type Table } from '../../sdk/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Types of columns as the command line takes them: `--types` in the words that `describe` shows, and
- * `--schema` as the JSON that `describe --json` prints.
+ * Parses column types on the command line: `--types name:type,...` in the words that `describe`
+ * shows, and `--schema` as the JSON that `describe --json` prints.
  */
 import { readFileSync } from 'node:fs';
 import type { DataType, Schema } from '../../arrow/index.ts';

@@ -1,4 +1,6 @@
-/** JSON whose integers keep every digit: those that a double would round are read as bigints. */
+/**
+ * Parses JSON so that integers keep every digit: those that a double would round become bigints.
+ */
 
 const LONG_DIGITS = /\d{16}/;
 /** Strings are matched so that digits in them are passed over. */

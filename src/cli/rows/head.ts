@@ -1,4 +1,4 @@
-/** `dirspace head`: the first rows of a table. */
+/** `dirspace head`: shows the first rows of a table. */
 import {
   argument,
   type Call,

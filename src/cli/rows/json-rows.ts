@@ -1,6 +1,6 @@
 /**
- * Rows out of JSON text that comes in pieces: an object to a line, or one array of objects. Numbers
- * keep every digit. What is wrong is told with its line, counted from 1 as editors do.
+ * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects
+ * (`jsonArray`). Numbers keep every digit. Errors name the line, counted from 1.
  */
 import { UsageError } from '../terminal/index.ts';
 import { parseExactJson } from './exact-json.ts';

@@ -1,6 +1,6 @@
 /**
- * The columns of `query`: what `-s` and `--sort` mean for a table. Several forms are taken as long as
- * they can mean one thing only; a column whose own name looks like such a form goes first.
+ * Parses the columns of `query`: `-s` and `--sort` in several forms, as long as the table's columns
+ * leave one meaning.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,4 +1,4 @@
-/** `dirspace query`: the rows of a table that fit an SQL predicate. */
+/** `dirspace query`: shows the rows of a table that match an SQL predicate. */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Call,

@@ -1,6 +1,6 @@
 /**
- * Files as data of a table, read as they are needed: memory holds a piece of the file and the rows of
- * one batch. Knows no table.
+ * Opens files of rows by their kind (Arrow, JSON, NDJSON) as data for the SDK, read as needed:
+ * memory holds one piece of the file and one batch.
  */
 import { createReadStream, open, type Stats, statSync } from 'node:fs';
 import { open as openHandle } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The rows that a query finds, in groups that are printed as they come. */
+/** Reads the rows of a query in groups, for printing as they come. */
 import type { QueryBase, Row } from '../../sdk/index.ts';
 import { type Call, counted } from '../terminal/index.ts';
 

@@ -1,4 +1,7 @@
-/** The scripts of `dirspace completion`, by shell. They ask the program itself what fits. */
+/**
+ * The shell scripts of `dirspace completion`, for bash, zsh and fish. They ask `dirspace
+ * completion` for the words that fit.
+ */
 
 const BASH = `# Completion of dirspace for bash.
 _dirspace() {

@@ -1,7 +1,7 @@
 /**
- * `dirspace completion`: scripts that let a shell complete commands, options, ids and files. The scripts
- * ask `dirspace completion words -- <words>` for what may stand at the cursor: a word to a line, or
- * `:files`. Answers nothing where it does not know, and never an error.
+ * `dirspace completion`: prints a script for a shell's completion, and answers the scripts'
+ * question `dirspace completion words -- <words>` with what may stand at the cursor, a word per
+ * line or `:files`. Answers nothing, and never an error, where it does not know.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** `dirspace conformance`: what a server of the protocol does as it should, and what it does not. */
+/** `dirspace conformance`: runs the conformance suite against a server and prints a report. */
 import { readFile } from 'node:fs/promises';
 import {
   type CaseResult,

@@ -1,6 +1,6 @@
 /**
- * The configuration of a server that runs, read again when the process is asked to and when one of its
- * files changes. One that cannot be used is logged, and the server goes on with the one it has.
+ * Reloads the configuration of a running server, on SIGHUP and when one of its files changes. A
+ * configuration that cannot be used is logged, and the server keeps the one it has.
  */
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger, RunningServer, ServerConfig } from '../../server/index.ts';

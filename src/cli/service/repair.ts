@@ -1,4 +1,7 @@
-/** `dirspace repair`: takes out of the way what keeps a catalog from being read. */
+/**
+ * `dirspace repair`: moves what keeps a catalog from being read into quarantine, or says what it
+ * would move.
+ */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';
 import { type Answer, type Call, type Command, columns, parsePath } from '../terminal/index.ts';

@@ -1,4 +1,6 @@
-/** `dirspace serve`: the catalog of a directory over HTTP, until the process is asked to end. */
+/**
+ * `dirspace serve`: serves the catalog of a directory over HTTP until the process is asked to end.
+ */
 
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

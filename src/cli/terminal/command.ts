@@ -1,4 +1,7 @@
-/** What a command of the CLI is. Knows neither the parser of arguments nor any command. */
+/**
+ * Types of a command (`Command`, `Call`, `Answer`) and of the process around it (`Surroundings`),
+ * the errors of wrong usage, and `Options`, which reads option values.
+ */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import type { Connection, Row } from '../../sdk/index.ts';
@@ -26,7 +29,7 @@ export interface Command {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** Shown under the help. */
   readonly examples?: readonly string[];
-  /** Its ids are those of what was dropped: no name that is there now is suggested for them. */
+  /** Its ids name dropped objects, so hints suggest no existing names for them. */
   readonly ofDropped?: true;
   /** It is given SQL, or names of columns, tags or branches: input that is refused is a mistake in these. */
   readonly takesSql?: true;
@@ -75,7 +78,7 @@ export interface Surroundings {
   error(text: string): void;
   /** None is one if absent. */
   readonly terminals?: Terminals;
-  /** From now on readers of `out` and `error` that leave do not end the process. */
+  /** After this call, readers of `out` and `error` that leave do not end the process. */
   outliveReaders?(): void;
   /** Calls `listener` whenever the process is asked to read its configuration again. */
   reloadAsked?(listener: () => void): void;

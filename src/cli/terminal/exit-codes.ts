@@ -1,4 +1,4 @@
-/** Exit codes of the CLI, from error codes and statuses alone. */
+/** Maps errors to the exit codes of the command line (`EXIT`). */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import { OtherProtocol, UsageError } from './command.ts';
 import { Interrupted } from './interruption.ts';

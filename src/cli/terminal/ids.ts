@@ -1,6 +1,6 @@
 /**
- * Ids on the command line: components joined by `/` or by `$`, which shells would read as a
- * variable. Neither can be part of a component.
+ * Parses ids on the command line, joined by `/`, or by `$`, which shells would read as a variable,
+ * and shows paths as they were typed.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { checkPath } from '../../protocol/index.ts';

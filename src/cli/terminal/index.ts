@@ -1,4 +1,4 @@
-/** What commands share: options, ids, the catalog, output, exit codes. */
+/** What commands share: options, ids, opening the catalog, output, exit codes. */
 
 export {
   type Answer,

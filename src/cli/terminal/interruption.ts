@@ -1,6 +1,6 @@
 /**
- * Ctrl-C and the like: the first one ends the work, which takes back what it has begun; the second
- * one ends the process at once.
+ * Turns Ctrl-C and its like into an AbortSignal: the first one aborts the work, which takes back
+ * what it began; the second one ends the process at once.
  */
 import type { Interruption, Surroundings } from './command.ts';
 

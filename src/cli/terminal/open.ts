@@ -1,4 +1,7 @@
-/** Opens the catalog that a command is for: a directory, or a server. */
+/**
+ * Opens the catalog that a command is for, a directory or a server, and refuses a directory without
+ * a catalog unless the command creates one.
+ */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Options of other programs, answered with what dirspace calls the same thing. Each thing has one name
- * here, so none of these is accepted.
+ * Answers option names of other programs (such as `--database`) with dirspace's own name of the
+ * thing. None of them is accepted.
  */
 import type { Command, ServiceCommand } from './command.ts';
 

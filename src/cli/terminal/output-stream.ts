@@ -1,6 +1,6 @@
 /**
- * Standard output of the process. Writing waits for the reader, and fails once there is none or once
- * the output cannot be written; what only shows after the last write is told at the end.
+ * Writes to standard output with backpressure. Fails once the reader is gone or the output cannot
+ * be written; `end` reports what only shows after the last write.
  */
 import type { Writable } from 'node:stream';
 
@@ -24,7 +24,7 @@ export class OutputStream {
     stream.on('error', (error) => this.#noteError(error));
   }
 
-  /** From now on a reader that leaves ends nothing, and what is written is lost. */
+  /** After this call a reader that leaves is no error: what is written then is dropped. */
   outliveReaders(): void {
     this.#outlivesReaders = true;
   }

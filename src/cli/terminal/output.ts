@@ -1,4 +1,7 @@
-/** Values as text: JSON that loses no digit, and columns for people. Prints nothing. */
+/**
+ * Formats values as text: JSON that loses no digit, and aligned columns for people. cli/print.ts
+ * prints them.
+ */
 import { Buffer } from 'node:buffer';
 import { displayWidth } from '../../display-width.ts';
 import { cut, safeJson, visible } from './terminal-text.ts';
@@ -21,7 +24,10 @@ export function toJson(value: unknown, indent = 2): string {
   return safeJson(hasNegativeZero ? withNegativeZeros(value, indent, json) : json);
 }
 
-/** JSON has a zero of either sign, and JSON.stringify writes one: a text that is nowhere else stands for it. */
+/**
+ * JSON has a zero of either sign, and JSON.stringify writes one: a text that is nowhere else stands
+ * for it.
+ */
 function withNegativeZeros(value: unknown, indent: number, json: string): string {
   let mark = '-0';
   while (json.includes(`"${mark}"`)) mark += '0';

@@ -1,4 +1,7 @@
-/** `--parents`: creates the namespaces that something new is in, and takes them back where it fails. */
+/**
+ * Implements `--parents`: creates the missing namespaces above something new, and removes them
+ * again where creating it fails.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from './command.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Tells on standard error how far work has got that takes longer than a second: on a terminal in one
- * line that is replaced, elsewhere in a line of its own every ten seconds. Work that never lets go of
- * the event loop is told late.
+ * Shows on standard error how far work of more than a second has got: on a terminal in one line
+ * that is replaced, elsewhere as a line every ten seconds.
  */
 import type { Env } from '../../env.ts';
 import type { Surroundings } from './command.ts';

@@ -1,4 +1,4 @@
-/** `--at` and `--branch`: which version of a table a command reads. */
+/** Parses `--at` and `--branch`: which version of a table a command reads. */
 import { type Options, UsageError } from './command.ts';
 
 /** Digits are a version, anything else is a tag; a tag names its branch. */

@@ -1,6 +1,6 @@
 /**
- * Text as a terminal may have it: no character that moves the cursor, changes colours or the direction
- * of what follows, and text that is cut to so many columns.
+ * Escapes text for terminals: no character that moves the cursor or changes colours or the
+ * direction of text. Also cuts text to a width.
  */
 import { graphemes, widthOf } from '../../display-width.ts';
 

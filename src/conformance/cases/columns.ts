@@ -1,4 +1,4 @@
-/** Cases about the columns of tables, and the metadata of schemas and fields. */
+/** Cases about adding, altering and dropping columns, and the metadata of schemas and fields. */
 import {
   type ConformanceCase,
   fails,

@@ -1,4 +1,4 @@
-/** Cases that move, forget and drop tables, and commit several of them at once. */
+/** Cases that rename, register, deregister and drop tables, and commit several of them at once. */
 import { type ConformanceCase, fails, holds, SAYS, same } from '../kit/index.ts';
 
 export const ENTRY_CASES: readonly ConformanceCase[] = [

@@ -1,4 +1,4 @@
-/** The cases, by the part of the protocol they check. */
+/** The conformance cases, one list per part of the protocol. */
 
 export { COLUMN_CASES } from './columns.ts';
 export { ENTRY_CASES } from './entries.ts';

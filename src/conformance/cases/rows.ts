@@ -1,4 +1,4 @@
-/** Cases about the rows of tables: adding, counting and changing them. */
+/** Cases about inserting, counting, merging, updating and deleting rows, and restoring versions. */
 import {
   type ConformanceCase,
   fails,

@@ -1,4 +1,4 @@
-/** Cases about tables as entries of a catalog: creating, describing, listing, declaring. */
+/** Cases about creating, describing, listing and declaring tables. */
 import { recordBatchStream } from '../../arrow/index.ts';
 import { ARROW_STREAM_TYPE } from '../../protocol/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** Cases about the versions of tables, the tags and branches that name them, and transactions. */
+/** Cases about table versions, tags, branches and transactions. */
 import {
   type ConformanceCase,
   fails,

@@ -1,4 +1,7 @@
-/** What a case is. Knows no case and no target. */
+/**
+ * Defines `ConformanceCase`: an operation, a claim, the sentence of the protocol it rests on, and
+ * the check.
+ */
 import type { OperationName } from '../../protocol/index.ts';
 import type { Kit } from './kit.ts';
 

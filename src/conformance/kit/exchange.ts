@@ -1,4 +1,7 @@
-/** What was asked and answered, as text for a report. Holds no credentials: headers are not shown. */
+/**
+ * Formats the requests and answers of a case for reports. Headers are left out, so that reports
+ * hold no credentials.
+ */
 
 /** One request of a case with its answer. */
 export interface Exchange {
@@ -7,7 +10,7 @@ export interface Exchange {
   readonly request: string;
   /** The status with the body, or the value or error that a method answered. */
   readonly answer: string;
-  /** What an answer that can be read has beside what the protocol lists for the operation. */
+  /** How a readable answer deviates from the status that the protocol lists for the operation. */
   readonly deviation?: { readonly expected: string; readonly got: string };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs the cases on a server, by requests that are the protocol's own. The client of this package is
- * not used: it makes up for what servers do otherwise, which is what is to be found here.
+ * Runs cases against a server by requests of its own. This package's client is not used, because it
+ * compensates for what servers do otherwise, which is what the suite is to find.
  */
 
 import { addressOf, clientSettings } from '../../client/index.ts';

@@ -1,6 +1,4 @@
-/**
- * What a case works with: requests and answers of a target, verdicts, removal of what it made.
- */
+/** What a case works with: targets, recorded calls, assertions, verdicts, cleanup. */
 
 export { type ConformanceCase, pathOf, SAYS } from './case.ts';
 export type { Exchange } from './exchange.ts';

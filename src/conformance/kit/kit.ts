@@ -1,8 +1,7 @@
 /**
- * What a case works with: calls that are recorded, tables and namespaces of its own, and assertions.
- *
- * A call of another operation than the one under test is made only where that operation was shown to
- * work, and what goes wrong with it makes the case not decidable: it says nothing about its subject.
+ * `Kit`: gives a case recorded calls, fresh tables and namespaces, and assertions. A call of an
+ * operation other than the one under test is made only where that operation was shown to work;
+ * otherwise the case is not decidable.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';
@@ -155,7 +154,7 @@ export class Kit {
     if (!isDirspaceError(error)) throw error;
     const { status = error.status, unanswered = false, late = false } = error.details;
     if (unanswered) {
-      // Cut short by the run, and by no fault of the server.
+      // The run was interrupted: that is not the server's fault.
       this.#run.proceed();
       if (late) this.#run.late.set(operation, (this.#run.late.get(operation) ?? 0) + 1);
       // A request that a server breaks off, and goes on without, is answered wrongly.

@@ -1,4 +1,4 @@
-/** Runs the cases on a catalog in process. Closing it stays with its owner. */
+/** Runs cases against a catalog in process, which its owner closes. */
 
 import { isDirspaceError } from '../../errors.ts';
 import {

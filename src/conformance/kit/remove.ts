@@ -1,4 +1,6 @@
-/** Removes what a run made, by whatever operations the target has. Failures leave the rest where it is. */
+/**
+ * Removes what a run created, by whatever operations the target has. What cannot be removed stays.
+ */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
 import { pagesOf, type Run } from './kit.ts';
 import type { Answered } from './target.ts';

@@ -1,4 +1,4 @@
-/** The rows that the cases send, and what they read out of an answer. */
+/** Builds the rows that cases send, and reads values out of answers. */
 import {
   Field,
   FixedSizeList,

@@ -1,4 +1,7 @@
-/** Bounds of waits, once a run is interrupted. */
+/**
+ * Bounds waits by abort signals: `unlessAborted` ends a wait at once, `later` aborts some time
+ * after another signal.
+ */
 import type { Env } from '../../env.ts';
 
 /** As `work`, or rejects as soon as the signal is aborted. */

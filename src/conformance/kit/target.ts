@@ -1,4 +1,6 @@
-/** What the cases are run against: one call of an operation, and for HTTP one request as it is. */
+/**
+ * Defines `Target`, what cases run against: one call per operation and, over HTTP, raw requests.
+ */
 import type { RecordBatch, RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { Namespace, OperationName, RequestOf, ResponseOf } from '../../protocol/index.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,4 +1,7 @@
-/** What a case can come to, and the exceptions by which it says so. Knows no case and no server. */
+/**
+ * Defines the verdicts of a case, and the exceptions (`Mismatch`, `Undecided`) by which a case
+ * reports them.
+ */
 
 /**
  * `failed`: the server answers otherwise than the protocol says. `not implemented`: it says that it

@@ -1,11 +1,12 @@
 /**
  * Keeps the answers of requests with an idempotency key in the catalog for at least a day, so that
  * a repeated request gets the same answer after a restart too, and a different request under the
- * key is refused.
+ * key is refused. Writes of rows are recognised by the transaction of their version instead: see
+ * operations/rows.ts.
  *
- * That a request was begun is written down before it changes anything, so that a crash between the
- * change and its answer leaves no key that another request may use. The same request is done again.
- * Of an answer that is too long it is written down that there was one, and the same request is refused.
+ * A request is recorded as begun before it changes anything, so that a crash between the change and
+ * its answer does not free the key; the same request is then done again. Of an answer that is too
+ * long only its existence is recorded, and the same request is refused.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -22,7 +23,10 @@ import {
 import { type AnyOperation, type CallOptions, EVERY_OPERATION } from '../../protocol/index.ts';
 import { beginWrite, type Catalog } from './catalog.ts';
 
-/** Answers of so many milliseconds lie in one folder; those of three folders, and of later ones, are found. */
+/**
+ * Answers of so many milliseconds lie in one folder; those of three folders, and of later ones, are
+ * found.
+ */
 const PERIOD = 12 * 3_600_000;
 const KEPT_PERIODS = 3;
 

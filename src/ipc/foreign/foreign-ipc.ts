@@ -76,9 +76,9 @@ const DEFAULTS: Limits = {
 
 /**
  * Opens the body of an operation: batches in memory are returned as they are, with a schema that
- * whoever gave them cannot change; bytes are read up to their schema. Batches come one message at a time as they are pulled, may share the memory of the
- * bytes given, and have dictionaries with ids of this process. Bytes in memory can be read more
- * than once, chunks only once.
+ * whoever gave them cannot change; bytes are read up to their schema. Batches come one message at
+ * a time as they are pulled, may share the memory of the bytes given, and have dictionaries with
+ * ids of this process. Bytes in memory can be read more than once, chunks only once.
  * @throws InvalidInput naming the part that is not valid; PayloadTooLarge; both also while reading
  */
 export async function openArrowBody(

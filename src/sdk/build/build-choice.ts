@@ -1,7 +1,6 @@
 /**
- * Builds dictionary columns, whose values are kept once and shared by the batches of a stream,
- * and union columns, which pick for every value the first member type that takes it. Must not
- * know of rows.
+ * Builds dictionary columns, whose values are kept once and shared by the batches of a stream, and
+ * union columns, which take the first member type that fits each value.
  */
 import {
   type Data,

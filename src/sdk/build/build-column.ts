@@ -1,6 +1,6 @@
 /**
- * The one table from Arrow types to the functions that build their columns, and the making of a
- * record batch from rows. Knows which builder, never how.
+ * Builds columns and record batches from rows: maps each Arrow type to the builder in this folder
+ * (`buildColumn`), and makes batches (`buildBatch`).
  */
 import {
   Data,

@@ -1,7 +1,6 @@
 /**
- * Builds list, struct and map columns by flattening their values and building the children.
- * Reports places down to the item; must not know of scalar types beyond the quick path for lists
- * of numbers.
+ * Builds list, struct and map columns: flattens their values and builds the children. Errors name
+ * the place down to the item, such as `a.b[3]`.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
- * Builds integer, float, bool and decimal columns from JavaScript values, exactly or not at all.
- * Must not know of rows or of nested types.
+ * Builds integer, float, boolean and decimal columns from JavaScript values, and refuses a value
+ * that does not fit its type. Floats round to their type unless the context asks for exact ones.
  */
 import {
   type Data,

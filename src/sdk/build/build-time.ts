@@ -1,8 +1,9 @@
 /**
- * Builds date, time, timestamp, duration and interval columns. The rules of what counts as what:
- * a Date is its instant; text is what values/date-time-text.ts reads, by the clocks of the column's zone
- * unless it has an offset, in UTC where the column has no zone; a bigint is a count of the column's own unit; a number is milliseconds since the epoch for dates and timestamps (as
- * Date.getTime() and apache-arrow have it) and a count of the unit for times and durations.
+ * Builds date, time, timestamp, duration and interval columns. A Date is its instant; text is read
+ * by values/date-time-text.ts, by the clocks of the column's zone unless it has an offset, in UTC
+ * where the column has no zone; a bigint is a count of the column's own unit; a number is
+ * milliseconds since the epoch for dates and timestamps (as in Date.getTime() and apache-arrow) and
+ * a count of the unit for times and durations.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
- * What every column builder needs: where a value stands in the caller's input (for messages),
- * null bitmaps, and the wrapping of buffers as Arrow data. Knows no particular type.
+ * Shared parts of the column builders: the place of a value in the caller's input for error
+ * messages (`Place`, `misfit`), null bitmaps, and wrapping buffers as Arrow data.
  */
 import {
   Data,

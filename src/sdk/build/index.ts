@@ -1,4 +1,4 @@
-/** Builds Arrow columns from JavaScript values. */
+/** Builds Arrow columns and batches from JavaScript values. */
 
 export { buildBatch, buildContext } from './build-column.ts';
 export { fixedPlace, listPlace, structPlace } from './build-nested.ts';

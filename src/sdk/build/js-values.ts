@@ -1,6 +1,6 @@
 /**
- * Tells apart the JavaScript values users hand in, without instanceof where another realm or
- * another copy of a library may have made them. Knows no Arrow types.
+ * Classifies JavaScript values (records, Dates, bytes, lists, promises) without instanceof where
+ * another realm or another copy of a library may have made them.
  */
 
 const NOT_RECORDS = new Set(

@@ -1,6 +1,6 @@
 /**
- * Rows and structs as groups of plain objects: taking one member of all, refusing keys that no
- * field has. Knows nothing of what the members hold.
+ * Reads groups of plain objects by column: takes one member of all of them, and refuses keys that
+ * no field has.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

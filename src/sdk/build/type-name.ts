@@ -1,7 +1,4 @@
-/**
- * Short, readable names of Arrow types and JavaScript values for messages. Knows nothing of what
- * fits where.
- */
+/** Names Arrow types and shows JavaScript values in error messages. */
 import {
   type DataType,
   type Date_,

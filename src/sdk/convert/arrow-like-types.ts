@@ -1,6 +1,6 @@
 /**
- * Rebuilds schemas, fields and types that another copy of apache-arrow (releases 15 to 21) made,
- * by their structure. Unknown types are refused by number. Knows nothing of buffers.
+ * Rebuilds schemas, fields and types that another copy of apache-arrow (releases 15 to 21) made, by
+ * their structure. Unknown types are refused by number.
  */
 import {
   Binary,

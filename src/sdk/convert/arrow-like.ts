@@ -1,6 +1,6 @@
 /**
- * Takes Arrow tables, batches and vectors of any copy of apache-arrow and gives record batches of
- * our own around the same buffers. Checks that buffers are long enough; knows no other input.
+ * Rebuilds Arrow tables, batches and vectors of any copy of apache-arrow as record batches of our
+ * own around the same buffers, after checking that buffers are long enough.
  */
 import {
   type Data,

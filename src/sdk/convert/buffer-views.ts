@@ -1,6 +1,6 @@
 /**
- * Views the buffers of another copy of apache-arrow as the arrays ours wants, checks that they are
- * long enough, and fills up what builders leave off behind the last value. Knows no nesting.
+ * Views the buffers of another copy of apache-arrow as the typed arrays of ours, checks their
+ * lengths, and fills in what its builders leave off after the last value.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

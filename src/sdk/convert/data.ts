@@ -1,7 +1,7 @@
 /**
- * Anything a user has, as a stream of record batches: rows, Arrow objects of any copy of
- * apache-arrow, Arrow IPC bytes, and iterables and streams of these. Decides what the input is
- * and counts its rows; how things are built, cast or decoded is its siblings' matter.
+ * Turns any data that a user may pass (rows, Arrow objects of any copy of apache-arrow, Arrow IPC
+ * bytes, Blobs, and iterables and streams of these) into a stream of record batches:
+ * `toRecordBatchStream`. Detects the kind of input; the files beside it build, cast and decode.
  */
 import {
   type RecordBatch,
@@ -51,7 +51,8 @@ export interface BlobLike {
 
 /**
  * Rows as objects, Arrow tables and batches of any release from 15 on, bytes of Arrow IPC, also
- * in a Blob, of which a message at a time is read, and iterables, async iterables and streams of one kind of these.
+ * in a Blob, of which a message at a time is read, and iterables, async iterables and streams of
+ * one kind of these.
  */
 export type DataInput =
   | Rows

@@ -1,6 +1,6 @@
 /**
- * Which columns of a schema, and which members of its structs, some data has: a merge must tell
- * what did not come from what came as null. Builds nothing.
+ * Computes which columns of a schema, and which members of its structs, the given data has. A merge
+ * must tell a column that did not come from one that came as null.
  */
 import { DataType, Field, Schema, Struct } from '../../arrow/index.ts';
 import { hasMember, type Records, take } from '../build/index.ts';

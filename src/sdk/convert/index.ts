@@ -1,5 +1,6 @@
 /**
- * Rows, columns and tables of callers, of any version of apache-arrow, to Arrow data, and back to rows.
+ * Converts callers' rows, columns and tables, of any version of apache-arrow, to Arrow data, and
+ * Arrow data back to rows.
  */
 
 export { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';

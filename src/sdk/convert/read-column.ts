@@ -1,6 +1,6 @@
 /**
- * Reads a column of Arrow data as JavaScript values, one column at a time. What each type becomes
- * is documented at readColumn. Knows nothing of rows.
+ * Reads a column of Arrow data as JavaScript values (`readColumn` documents which), and joins
+ * columns into plain objects (`readRecords`).
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {

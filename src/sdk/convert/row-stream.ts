@@ -1,7 +1,4 @@
-/**
- * Rows as a stream of record batches: the schema they are given or that their first batch shows,
- * and as many batches as they fill.
- */
+/** Streams rows as record batches, with a given schema or one inferred from the first batch. */
 import {
   type RecordBatch,
   type RecordBatchStream,

@@ -1,6 +1,6 @@
 /**
- * Record batches as plain JavaScript objects, for toArray() and the like. Keys are column names,
- * in the order of the schema; what values become is documented at readColumn.
+ * Converts record batches to plain JavaScript objects, for toArray() and its like. Keys are column
+ * names in the order of the schema; read-column.ts documents the values.
  */
 import type { RecordBatch } from '../../arrow/index.ts';
 import { readRecords } from './read-column.ts';

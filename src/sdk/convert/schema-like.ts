@@ -1,6 +1,6 @@
 /**
- * Takes a schema in any form a user may have: ours, of another copy of apache-arrow, or JSON.
- * Knows nothing of data.
+ * Converts a schema in any form a user may pass (ours, of another copy of apache-arrow, JSON) into
+ * our Schema.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

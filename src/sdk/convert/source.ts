@@ -1,7 +1,6 @@
 /**
- * Pulls items out of iterables, async iterables and streams of any kind, one at a time and never
- * ahead of need, with a look at the first item, prompt abort and orderly early return. Knows
- * nothing of what the items are.
+ * Pulls items out of iterables, async iterables and streams, one at a time and never ahead of need,
+ * with a look at the first item, prompt abort and orderly early return.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';
@@ -91,7 +90,7 @@ export class Source {
     return step as Step;
   }
 
-  /** Tells the source that no more is wanted. */
+  /** Ends the source early, by its iterator's `return`. */
   async close(): Promise<void> {
     if (this.#done) return;
     this.#done = true;

@@ -1,4 +1,7 @@
-/** What every way of connecting takes, and its check. Knows no implementation. */
+/**
+ * Defines `ConnectOptions` and validates their names; unknown ones are refused, because a misspelt
+ * `readOnly` would open for writing.
+ */
 
 import type { Fetch } from '../../client/index.ts';
 import type { CredentialVendor } from '../../directory/index.ts';

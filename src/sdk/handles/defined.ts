@@ -1,6 +1,6 @@
 /**
- * Requests have no undefined members: a member left out and one that is undefined must be the same
- * on every catalog. Knows no request.
+ * Removes undefined members from requests (`defined`), so that a member left out and one set to
+ * undefined mean the same on every catalog.
  */
 
 /** The same members, where those that may be undefined may be left out instead. */

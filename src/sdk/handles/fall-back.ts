@@ -1,4 +1,7 @@
-/** What to do where an operation failed in a way that is an answer: not there, not supported. */
+/**
+ * Treats some failures as answers: `ownOr` falls back where a catalog lacks an operation, `isThere`
+ * turns "not found" into false.
+ */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** The implementation `dir`: its properties become the options of a directory catalog. */
+/** Opens the implementation `dir`: turns its properties into the options of a directory catalog. */
 import { openDirectoryNamespace } from '../../directory/index.ts';
 import { parseRetention } from '../../retention.ts';
 import { directoryOf } from '../../root-path.ts';

@@ -1,4 +1,4 @@
-/** The implementation `rest`: its properties become the options of a remote catalog. */
+/** Opens the implementation `rest`: turns its properties into the options of a remote catalog. */
 import { RestNamespace } from '../../client/index.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { defined } from './defined.ts';

@@ -1,6 +1,6 @@
 /**
- * Catalog implementations by name. The built-in ones are loaded when they are first asked for;
- * others are registered. Knows none of them from the inside.
+ * Opens catalogs by the name of their implementation. The built-in ones (`dir`, `rest`) are loaded
+ * on first use; programs register others with `registerNamespace`.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,5 +1,6 @@
 /**
- * What handles share: how a catalog is opened, which table is meant, option names, properties.
+ * What connections and tables share: opening catalogs, lifetimes, targets, option names,
+ * properties, paging.
  */
 
 export type { ConnectOptions } from './connect-options.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether a handle may still be used. A table's handle ends with its connection. Knows no
- * operation.
+ * Tracks whether a handle was closed; a table's handle ends with its connection. Calls on a closed
+ * handle throw Closed.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

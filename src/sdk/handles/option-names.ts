@@ -1,7 +1,7 @@
 /**
- * Names of options that there are not. A call that changes something refuses every one of them: who
- * asked for a dry run must not lose rows. A call that reads refuses names that are nearly right, so
- * that a misspelt `version` does not open the newest one, and passes over what else a program brings.
+ * Refuses unknown option names. A call that changes something refuses every one, so that a misspelt
+ * `dryRun` does not lose rows; a call that reads refuses those that are nearly right, such as a
+ * misspelt `version`, and ignores the rest.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

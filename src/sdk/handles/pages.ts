@@ -1,4 +1,4 @@
-/** Lists that come in pages, joined. What is listed is not known here. */
+/** Iterates over all pages of a list, and fails where a catalog repeats a page token. */
 import { DirspaceError } from '../../errors.ts';
 
 interface Page {

@@ -1,6 +1,6 @@
 /**
- * Properties of a catalog implementation: strings by name, checked against what the implementation
- * takes before it is opened. Knows no implementation.
+ * Validates the properties of a catalog implementation, strings by name, against the names that it
+ * takes.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest } from '../../known-names.ts';

@@ -1,4 +1,7 @@
-/** What a handle on a table points at, and the request members that say so. Calls nothing. */
+/**
+ * Defines what a table handle points at (id, incarnation, branch, version), and builds the request
+ * members that say so.
+ */
 
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Queries: filters, search, order, and results as rows, batches or Arrow. */
+/**
+ * Builds queries (filters, search, order) and returns their results as rows, batches or Arrow
+ * tables.
+ */
 
 export {
   type ColumnOrdering,

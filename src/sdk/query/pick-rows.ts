@@ -1,4 +1,7 @@
-/** Rows of an answer put into the order somebody asked for, repeats and all. Calls nothing. */
+/**
+ * Orders the rows of an answer as their numbers were asked for, repeats included, for catalogs that
+ * answer in an order of their own.
+ */
 import {
   columnsOf,
   concatBatches,

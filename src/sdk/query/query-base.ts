@@ -1,6 +1,6 @@
 /**
- * What every query has: the request it fills, and the ways to run it. Which rows come out is the
- * catalog's.
+ * `QueryBase`: fills the request of a query, and runs it (`execute`, `toArray`, `toArrow`, plans).
+ * query.ts and take-query.ts add what is asked for.
  */
 import {
   type Table as ArrowTable,
@@ -124,7 +124,7 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
     return (await catalog.analyzeTableQueryPlan({ ...this.request }, options)).analysis;
   }
 
-  /** Answers the filled request; a query that names its rows has another way. */
+  /** Sends the request; TakeQuery overrides it. */
   protected answer(options: CallOptions): Promise<RecordBatchStream> {
     return this.#target.catalog.queryTable({ ...this.request }, options);
   }

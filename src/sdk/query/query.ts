@@ -1,4 +1,7 @@
-/** Queries over the rows of a table: by predicate, text or vector. */
+/**
+ * `Query` and `VectorQuery`: query builders over the rows of a table, by predicate, order, text or
+ * vector.
+ */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, OrderBy } from '../../protocol/index.ts';

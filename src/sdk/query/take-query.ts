@@ -1,4 +1,7 @@
-/** Queries for rows named one by one, by their ids or positions. */
+/**
+ * `TakeQuery`: reads rows by id or position, in the order asked for, repeats kept. Catalogs without
+ * that operation are asked by predicate, and the answer is put in order.
+ */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryColumns } from '../../protocol/index.ts';
@@ -30,7 +33,7 @@ export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
     return super.analyzePlan(options);
   }
 
-  /** The rows as a predicate, for catalogs and operations that know nothing else. */
+  /** Names the rows by a predicate, for catalogs and operations that take no row numbers. */
   #filter(): void {
     const values = this.#values.join(', ');
     this.request.filter = values === '' ? 'FALSE' : `${this.#column} IN (${values})`;

@@ -1,4 +1,7 @@
-/** Which versions have a time that can be believed, where some writers' clocks were wrong. */
+/**
+ * Chooses the versions whose timestamps can be believed although the clocks of some writers were
+ * wrong, for `asOf`.
+ */
 
 export interface TimedVersion {
   readonly version: number;

@@ -1,4 +1,4 @@
-/** The branches of one table: lines of versions of their own. */
+/** `Branches`: lists, creates, opens and deletes the branches of one table. */
 import type { BranchContents, CallOptions } from '../../protocol/index.ts';
 import {
   branchMember,

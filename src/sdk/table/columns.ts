@@ -1,4 +1,6 @@
-/** Changes of columns, from the words of the SDK to those of the protocol. Calls nothing. */
+/**
+ * Translates added and altered columns and field metadata from the SDK's form to the protocol's.
+ */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,4 +1,7 @@
-/** What an index is to be like, in the words of the SDK and those of the protocol. Calls nothing. */
+/**
+ * `Index`: describes an index to create, and translates it to the protocol's request. `usualIndex`
+ * chooses one by a column's type.
+ */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CreateTableIndexRequest } from '../../protocol/index.ts';

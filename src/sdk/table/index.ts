@@ -1,4 +1,4 @@
-/** `Table`: reads, changes, schema changes, indexes, versions, tags, branches. */
+/** `Table`: reads, changes, schema changes, versions, tags, branches, indexes. */
 
 export { Branches } from './branches.ts';
 export type {

@@ -1,4 +1,4 @@
-/** The builder of a merge: what happens to rows by key. Knows no rows. */
+/** `MergeInsertBuilder`: says what a merge does with matched, new and missing rows, and runs it. */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
 import type { DataInput } from '../convert/index.ts';

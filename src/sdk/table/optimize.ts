@@ -1,4 +1,7 @@
-/** Options of `Table.optimize`, and the members of the request they stand for. Calls nothing. */
+/**
+ * Defines the options of `Table.optimize`, validates them and translates them to the protocol's
+ * request.
+ */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import type {

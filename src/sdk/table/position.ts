@@ -1,7 +1,7 @@
 /**
- * Where a handle on a table points: at the newest version of a branch, or at one version that is
- * checked out. Once the catalog has told which table has the name, only that table is meant; another
- * one that takes the name later is not.
+ * Tracks where a table handle points: at the newest version of a branch, or at one version that is
+ * checked out. Once the catalog has told the incarnation of the table, the handle stays on that
+ * table; another one that takes its name later is not meant.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

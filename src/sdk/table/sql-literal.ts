@@ -1,4 +1,4 @@
-/** JavaScript values as SQL literals, for updates by value. Knows no table. */
+/** Writes JavaScript values as SQL literals, for updates by value. */
 import { Buffer } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,4 +1,4 @@
-/** What a table's methods answer, made from the protocol's responses. Calls nothing. */
+/** Converts the protocol's responses to the results of a table's methods. */
 import type {
   DeleteFromTableResponse,
   GetTableStatsResponse,

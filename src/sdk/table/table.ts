@@ -1,6 +1,7 @@
 /**
- * A handle on one table, at the newest version of a branch or pinned to one version (position.ts).
- * Every method is made of operations of the protocol, so it does the same on every catalog.
+ * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
+ * (position.ts). Every method is made of operations of the protocol, so it behaves the same on
+ * every catalog.
  */
 import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** The tags of one table: names for versions, which cleanup keeps. */
+/**
+ * `Tags`: lists, creates, moves and deletes the tags of one table, names of versions that cleanup
+ * keeps.
+ */
 import type { CallOptions, TagContents } from '../../protocol/index.ts';
 import {
   branchMember,

@@ -1,4 +1,7 @@
-/** The three ways to say which columns an update sets, as the protocol's one. Calls nothing. */
+/**
+ * Converts the three forms in which an update names columns (`values`, `valuesSql`, a plain record
+ * of SQL) to the protocol's one.
+ */
 import { DirspaceError } from '../../errors.ts';
 import { checkWhere, onlyOptions } from '../handles/index.ts';
 import { type IntoSql, toSql } from './sql-literal.ts';

@@ -1,4 +1,4 @@
-/** The versions of a table: their list, and which one a tag, a time or a number means. */
+/** Lists the versions of a table, and resolves which version a number, tag or time means. */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
 import {

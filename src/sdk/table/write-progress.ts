@@ -1,4 +1,4 @@
-/** Tells a caller how far the rows of a write have got. Knows no table. */
+/** Reports the progress of a write to a caller's function as the catalog takes the rows. */
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';
 

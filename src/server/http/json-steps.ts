@@ -1,7 +1,7 @@
 /**
- * Parses long JSON texts in steps. JSON.parse has no turns, and numbers of awkward digits take it ten
- * times as long as others; so it is given a few thousand characters at once: elements of one list, or
- * members of one object. What it refuses in a part is refused in the whole, and nothing else.
+ * Parses long JSON texts in steps that yield to the event loop, because JSON.parse cannot be
+ * interrupted: passes it a few thousand characters at a time, elements of one list or members of
+ * one object. Refuses what JSON.parse would refuse of the whole text.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

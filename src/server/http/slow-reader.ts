@@ -1,7 +1,6 @@
 /**
- * Watches how fast a reader takes an answer. An answer that waits for its reader holds the memory of a
- * batch of rows; where memory is short, those whose readers take least are broken off. So are bodies whose
- * senders are slow.
+ * Measures how long an answer waits for a slow reader, or a body for a slow sender. Where memory is
+ * short, `ServerMemory` cuts off those that waited longest.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

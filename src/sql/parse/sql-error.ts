@@ -3,7 +3,10 @@
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 
-/** Throws InvalidInput (or `code`) for offset `at` of the user's SQL, in UTF-16 units; `position` counts them from 1. */
+/**
+ * Throws InvalidInput (or `code`) for offset `at` of the user's SQL, in UTF-16 units; `position`
+ * counts them from 1.
+ */
 export function refuse(
   at: number | undefined,
   message: string,

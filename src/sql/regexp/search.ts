@@ -117,7 +117,10 @@ const FOUND_WORK = 32;
 export interface Search {
   /** Whether positions of groups are asked for. */
   readonly groups: boolean;
-  /** All matches from left to right, or the first one. One without characters right behind another is none. */
+  /**
+   * All matches from left to right, or the first one. One without characters right behind another
+   * is none.
+   */
   readonly all: boolean;
   /** What `each` does, in parts that take as long as a character takes. */
   readonly work?: number;
@@ -148,8 +151,8 @@ export class Searcher {
   }
 
   /**
-   * Searches one text, in steps whose work it yields. The time is bounded by the length of the text, as the search for each
-   * match could read to its end. @throws InvalidInput
+   * Searches one text, in steps whose work it yields. The time is bounded by the length of the
+   * text, as the search for each match could read to its end. @throws InvalidInput
    */
   *inSteps(text: string, { groups, all, work = 0, each }: Search): Generator<number> {
     const { length } = text;

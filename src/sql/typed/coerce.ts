@@ -148,7 +148,10 @@ export function literalValue(bound: BoundLiteral, type: DataType): Value | undef
   return sameForm(bound.type, type) ? value : convertedValue(value, bound.type, type);
 }
 
-/** A value of one type as one of another, of whole numbers, floats and lists of these; undefined where that would lose. */
+/**
+ * A value of one type as one of another, of whole numbers, floats and lists of these; undefined
+ * where that would lose.
+ */
 function convertedValue(value: Value, from: DataType, to: DataType): Value | undefined {
   const [a, b] = [familyOf(from), familyOf(to)];
   if (a === 'list' && b === 'list' && Array.isArray(value)) {

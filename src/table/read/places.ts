@@ -27,7 +27,10 @@ export class Places {
   #position = 0;
   #batches: FragmentBatches | undefined;
 
-  /** Without a predicate whole fragments of rows to be skipped are passed over, and taken off `window.skip`. */
+  /**
+   * Without a predicate whole fragments of rows to be skipped are passed over, and taken off
+   * `window.skip`.
+   */
   constructor(
     plan: ScanPlan,
     entries: readonly FragmentEntry[],

@@ -8,7 +8,10 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 
 const prepared = new WeakSet<Snapshot>();
 
-/** Parses the schema and reads the footer of the first fragment, or all of a small one, once. Nothing is thrown. */
+/**
+ * Parses the schema and reads the footer of the first fragment, or all of a small one, once.
+ * Nothing is thrown.
+ */
 export async function prepareReads(engine: Engine, snapshot: Snapshot): Promise<void> {
   if (prepared.has(snapshot)) return;
   prepared.add(snapshot);

@@ -1,4 +1,7 @@
-/** Versions that callers stage: a manifest is written beside the published ones, checked, and published. */
+/**
+ * Staged versions: a caller writes a manifest beside the published ones; it is checked and then
+ * published.
+ */
 
 export { publishManaged } from './managed-commit.ts';
 export { publishStaged } from './publish-staged.ts';

@@ -1,4 +1,7 @@
-/** Commits of a catalog with managed versioning: staged, then published by the version operations. */
+/**
+ * Publishes the commits of a catalog with managed versioning: stages the manifest, then publishes
+ * it through the table-version operations.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import { stagedManifestFile } from '../../format/index.ts';
 import { isMissingFolder } from '../../store/index.ts';

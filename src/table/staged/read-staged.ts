@@ -1,6 +1,6 @@
 /**
- * Reads and checks staged manifests: versions that a caller of the table-version operations has written
- * beside the published ones. publish-staged.ts publishes what passed.
+ * Reads and validates staged manifests, versions that a caller of the table-version operations
+ * wrote beside the published ones. publish-staged.ts publishes them.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
