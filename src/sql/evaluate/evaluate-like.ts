@@ -50,7 +50,7 @@ const LONG_BYTES = 1 << 20;
 /** Bytes that are compared, at worst, between two steps. */
 const STEP_WORK = 1 << 22;
 
-/** As `evaluateLike`, in steps where a text is long and the pattern is that of all rows. */
+/** As `evaluateLike`, in steps where a text is long, or a part with _ is, and the pattern is that of all rows. */
 export function* likeInSteps(
   column: Column,
   pattern: Column,
@@ -59,15 +59,27 @@ export function* likeInSteps(
   memory: BatchMemory,
 ): Generator<void, Uint8Array> {
   const isConstant = pattern.form === 'constant' && pattern.value !== null;
-  if (column.form !== 'bytes' || !isConstant || !hasLong(column)) {
+  if (column.form !== 'bytes' || !isConstant) {
     return evaluateLike(column, pattern, escaping, insensitive);
   }
   const like = compilePattern(String(pattern.value), escaping, insensitive);
+  const wild = longestWild(like);
+  const isWild = wild > 0 && wild * textBytes(column) > WILD_WORK;
+  if (!isWild && !hasLong(column)) {
+    return evaluateLike(column, pattern, escaping, insensitive);
+  }
   const { data, starts, ends, valid } = column;
   const out = new Uint8Array(column.length);
+  let work = 0;
   for (let row = 0; row < out.length; row++) {
     if (valid !== null && valid[row] === 0) continue;
     const [start, end] = [starts[row] as number, ends[row] as number];
+    // A row that takes long has steps of its own.
+    work += Math.max(1, wild) * (end - start);
+    if (work >= STEP_WORK) {
+      yield;
+      work = 0;
+    }
     const before = memory.used;
     let text = data.subarray(start, end);
     if (insensitive) {
@@ -78,6 +90,22 @@ export function* likeInSteps(
     memory.used = before;
   }
   return maskNulls(out, valid);
+}
+
+/** Bytes of texts times those of a part with _ that are gone through at once, as each place may take as many. */
+const WILD_WORK = 1 << 24;
+
+/** Bytes of the longest part that is compared anew at each place of a text; 0 where none has _. */
+const longestWild = ({ parts }: LikePattern): number =>
+  parts
+    .slice(1, -1)
+    .filter(({ tokens, long }) => long === undefined && tokens.includes(ANY_ONE))
+    .reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+
+function textBytes({ starts, ends, length }: BytesColumn): number {
+  let bytes = 0;
+  for (let row = 0; row < length; row++) bytes += (ends[row] as number) - (starts[row] as number);
+  return bytes;
 }
 
 /** Rows that are looked at together where texts lie one after the other. */

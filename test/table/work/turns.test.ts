@@ -161,6 +161,22 @@ test('two searches for one pattern go on side by side', async () => {
   expect(await Promise.all(counts)).toEqual([1, 1, 1]);
 });
 
+test.each([
+  ['texts just under a megabyte', 6, 1_000_000],
+  ['many texts', 400, 20_000],
+])('LIKE of many characters that may be any goes through %s in turns', async (_, rows, length) => {
+  const { db } = await opened(1);
+  const texts = Array.from({ length: rows }, (__, at) => ({ s: `${at}`.padEnd(length, 'x') }));
+  const table = await db.createTable('long', texts);
+  const like = (wild: number): string => `s LIKE '%x${'_'.repeat(wild)}q%'`;
+  await table.countRows(like(0));
+  const before = await roundsOf(() => table.countRows("s LIKE '%xq%'"));
+  const rounds = await roundsOf(() => table.countRows(like(99)));
+  // 4 Mi comparisons between two steps, at worst.
+  expect(rounds).toBeGreaterThan(before + (rows * length * 100) / (1 << 24));
+  expect(await table.countRows(`s LIKE '%x${'_'.repeat(99)}x%'`)).toBe(rows);
+});
+
 test('rows of long texts are gone through a few at a time', async () => {
   const { db } = await opened(1);
   const rows = (length: number): { s: string }[] =>
