@@ -91,7 +91,7 @@ export class ServerMemory {
     this.#letIn();
   }
 
-  /** Counts what grows and shrinks beside the memory of any request; whoever asks for it ends it. */
+  /** Counts memory that grows and shrinks outside of any request; the caller ends it. */
   hold(what: string): HeldMemory {
     return new HeldMemory(this, what);
   }
@@ -250,7 +250,7 @@ export class RequestMemory {
     this.#server?.giveBack(given);
   }
 
-  /** Counts what grows and shrinks while the request goes on; whoever asks for it ends it. */
+  /** Counts memory that grows and shrinks during the request; the caller ends it. */
   hold(what: string): HeldMemory {
     return new HeldMemory(this, what);
   }

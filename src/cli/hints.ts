@@ -128,7 +128,7 @@ async function referenceHint(
   return undefined;
 }
 
-/** Of a table that is not in the trash: what it is, or what is there of a name like it. */
+/** The hint for a table that is not in the trash: it exists, or another of a similar name was dropped. */
 async function droppedHint(
   path: readonly string[],
   code: DirspaceError['code'],

@@ -33,7 +33,7 @@ const code = await runCli(argv, {
   ask,
   abandon: (exitCode) => process.exit(exitCode),
 });
-// Output that nobody takes must not keep a process that was asked to end.
+// Pending output without a reader must not keep a process alive that was asked to end.
 if (code > 128) process.exit(code);
 const lost = code === EXIT.ok ? await output.end() : undefined;
 if (lost !== undefined) process.stderr.write(errorText(lost, isJsonAsked(argv)));

@@ -64,7 +64,7 @@ export function refusalOf(error: unknown): string | undefined {
     if (typeof code === 'string') {
       return REFUSED.has(code) || CONNECTING.has(String(syscall)) ? code : undefined;
     }
-    // A port that `fetch` lets nobody use has no code.
+    // `fetch` blocks some ports, and fails then without a code.
     if (message === 'bad port') return message;
     at = cause;
   }

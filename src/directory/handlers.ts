@@ -43,7 +43,7 @@ export const MISSING = [
 /** Methods that are an operation each; watching is none, for it has no end. */
 export type CatalogOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
 
-/** A method with the catalog in front of what it is called with. */
+/** A method with the catalog as an additional first parameter. */
 type Handler<Method> = Method extends (...given: infer Given) => infer Answer
   ? (catalog: Catalog, ...given: Given) => Answer
   : never;

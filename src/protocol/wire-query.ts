@@ -12,7 +12,7 @@ import type { QueryTableRequest, RenameTableRequest } from './models/index.ts';
 /** The largest `k` of the wire; a server of this package sets no limit then. */
 export const EVERY_ROW = 2 ** 31 - 1;
 
-/** Members that the query makes use of and that servers of others pass over, or do otherwise. */
+/** Members of the query that servers of other makers ignore or treat differently. */
 export function oftenPassedOver({ order_by, vector, offset }: QueryTableRequest): string[] {
   // Empty ones search for nothing: so the SDK asks for rows as they are.
   const { single_vector: single = [], multi_vector: multi = [] } = vector ?? {};

@@ -362,7 +362,7 @@ export class Connection implements AsyncDisposable {
     checkChangeOptions(options);
     const names = await this.tableNames(path, options);
     for (const name of names) {
-      // Somebody else may drop them too.
+      // Another program may drop them at the same time.
       await isThere(this.dropTable(name, path, options), 'TableNotFound');
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Asks V8 to collect garbage once the buffers that requests released outweigh those in use. Left
- * alone, V8 lets many times more of large buffers pile up than requests may use at once.
+ * Asks V8 to collect garbage once the process holds more than a quarter of `serverMemory` (at least
+ * 64 MiB) in buffers that neither requests nor caches use. Left alone, V8 lets many times more of
+ * large buffers pile up.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

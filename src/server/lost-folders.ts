@@ -1,6 +1,7 @@
 /**
  * Tracks databases whose folder disappeared while open: a folder made in its place is a new
- * database, but the empty mount point of an unmounted disk is not.
+ * database, but the empty mount point of an unmounted disk is not, and is answered with
+ * ServiceUnavailable.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

@@ -52,7 +52,7 @@ export class DiskWatch {
     setMaxListeners(0, this.#closing.signal);
     this.#polling = options.polling;
     this.ready = this.#start();
-    // Reported through onError too; nobody has to await it.
+    // Also reported through onError, so callers need not await it.
     this.#work = this.ready.catch((error: unknown) => this.#report(error));
   }
 

@@ -58,7 +58,7 @@ export interface Matches {
   readonly distances: Float32Array;
 }
 
-/** Its steps take a few milliseconds at most: whoever runs it may do other things between two. */
+/** Generators of steps of a few milliseconds, so that callers can yield to the event loop. */
 export interface VectorSearch {
   /** Bytes that the matches kept so far take. */
   readonly heldBytes: number;

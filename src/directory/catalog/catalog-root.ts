@@ -1,6 +1,6 @@
 /**
- * Reads, writes and repairs `.dirspace/format.json`, which holds whether names fold case and
- * whether versions are managed. Both are found out on the first write and never guessed for a
+ * Reads and writes `.dirspace/format.json`, which holds whether names fold case and whether
+ * versions are managed. It is written on the first write, and its facts are never guessed for a
  * catalog with content: where the file is damaged or missing, everything but verify and repair is
  * refused.
  */

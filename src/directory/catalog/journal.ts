@@ -106,7 +106,7 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   if ((await listedVersions(catalog.engine, branch)).length > 0) return;
   const place = detachedFolder(catalog.env.uuid());
   if ((await catalog.store.moveFolder(folder, place)) !== 'moved') return;
-  // Nobody can write into it there, so only now is it certain what was moved.
+  // No writer reaches it there, so only now is it certain what was moved.
   const moved = await readTableRecord(catalog, place);
   const versions = await listedVersions(catalog.engine, mainBranch(place, incarnation));
   if (moved?.id === incarnation && versions.length === 0) await catalog.store.deleteFolder(place);

@@ -117,7 +117,7 @@ export async function createTable(
       catalog.engine.counters.commits++;
       return createdAnswer(catalog, id, staged);
     }
-    // Somebody else was faster; the data is in staging, so it can still be used.
+    // Another creator was faster; the data is in staging, so it can still be used.
     winner = await findTable(catalog, id);
     const isFree =
       winner === undefined && !(await catalog.store.enter(catalog.engine.names.tableFolder(id)));

@@ -197,7 +197,7 @@ export async function deleteTableBranch(
   );
 }
 
-/** Runs `work` while nobody deletes the version that the tag is to name. */
+/** Runs `work` while a hold keeps the version that the tag is to name. */
 async function withTagged(
   catalog: Catalog,
   { id, incarnation, branch: name, version }: UpdateTableTagRequest,

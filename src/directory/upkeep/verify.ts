@@ -205,7 +205,7 @@ class Walk {
     return isOne;
   }
 
-  /** What was dropped, each with its record. Neither is in anybody's way. */
+  /** Lists dropped tables and namespaces with their records as leftovers: they harm nothing. */
   async #trash(isRead: boolean): Promise<void> {
     const entries = await this.#list(TRASH_FOLDER);
     const folders = new Set(entries.flatMap(({ name, kind }) => (kind === 'folder' ? name : [])));

@@ -67,7 +67,7 @@ function encoded(
   };
   return stepped(step, () => {
     pieces = [];
-    // Rows that nobody asked for may have begun as well.
+    // Also where no batch was pulled: the source may hold resources that its `return` releases.
     batches ??= stream[Symbol.asyncIterator]();
     return isOver ? undefined : batches.return?.();
   });

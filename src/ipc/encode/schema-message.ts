@@ -56,7 +56,7 @@ const IN_EVERYTHING = { metadata: true, itemNames: true };
 /** What a writer needs; the same object for equal schemas while they are in use. */
 export function prepareSchema(schema: Schema): PreparedSchema {
   const known = byIdentity.get(schema);
-  // The metadata of a schema can be changed by whoever has it.
+  // Callers may have changed the schema's metadata since.
   if (known !== undefined && schemasEqual(known.schema, schema, IN_EVERYTHING)) return known;
   const at = prepared.findIndex((known) => schemasEqual(known.schema, schema, IN_EVERYTHING));
   const found = prepared[at] ?? prepare(schema);
@@ -85,7 +85,7 @@ function headOf(message: Uint8Array): Uint8Array {
   return head;
 }
 
-/** With a copy of its metadata: maps can be changed by whoever made them. */
+/** Copies the field with its metadata, whose map a caller may change later. */
 const kept = (field: Field, found: Dictionary[]): Field =>
   changeField(field, { type: numbered(field.type, found), metadata: new Map(field.metadata) });
 

@@ -172,7 +172,7 @@ const OTHERS = [
   ['a Parquet file', 'PAR1', 'Read it with a reader of Parquet, and send the rows.'],
 ] as const;
 
-/** An iterable that gives its items to the first who asks. */
+/** An iterable that can be iterated once. */
 function once(start: () => AsyncGenerator<RecordBatch>): AsyncIterable<RecordBatch> {
   let started = false;
   return {

@@ -52,7 +52,7 @@ export function mayUseDatabase({ grants }: Principal, database: string): boolean
   return grants.some((grant) => grant.database === undefined || grant.database === database);
 }
 
-/** Whoever may read all that a server has may see how much it does. @throws PermissionDenied */
+/** Reading metrics needs the right to read every database. @throws PermissionDenied */
 export function checkMayReadMetrics({ grants }: Principal): void {
   const everywhere = grants.filter(({ database }) => database === undefined);
   if (allows(everywhere, [], 'read')) return;
@@ -102,7 +102,7 @@ export function permittedCaller(caller: Caller, principal: Principal, database: 
 
 /**
  * The answer without credentials of the storage, which are not asked for: they reach the files of a table
- * around all that is checked here, and so are for whoever may do everything with it.
+ * around all that is checked here, so they need `admin` on the table.
  */
 async function withoutCredentials(caller: Caller, call: Call): Promise<unknown> {
   const { vend_credentials: asked } = call.request as { readonly vend_credentials?: boolean };
@@ -115,8 +115,8 @@ async function withoutCredentials(caller: Caller, call: Call): Promise<unknown> 
 }
 
 /**
- * A transaction is for whoever may read all of its tables. One that is not there, or says nothing of
- * its tables, is refused as one of others is.
+ * Describing a transaction needs the right to read all of its tables. A missing transaction, or one
+ * that does not name its tables, is refused alike, so that a refusal does not tell which exist.
  */
 async function describeOwnTransaction(
   caller: Caller,

@@ -35,7 +35,7 @@ export interface AppOptions {
   /** Adds what goes with every answer. */
   readonly decorate: (state: RequestState, answer: HttpAnswer) => HttpAnswer;
   readonly failed: (state: RequestState, failure: unknown) => HttpAnswer;
-  /** Called once for each request, when its answer is sent or nobody waits for it any more. */
+  /** Called once for each request, when its answer is sent or its caller is gone. */
   readonly ended: (state: RequestState, status: number) => void;
 }
 
@@ -52,7 +52,7 @@ export interface Exchange {
   end(status: number): void;
 }
 
-/** Takes a request; whoever calls it sends the answer and tells its end. */
+/** Handles a request. The caller (node-http.ts, app-fetch.ts) sends the answer and calls `end`. */
 export type Handler = (request: WireRequest) => Exchange;
 
 /** The reason why nothing answers at an address, or not by the method of the request. */

@@ -142,7 +142,7 @@ export class RequestTimeout extends Error {
   }
 }
 
-/** The reason of a signal that was aborted because nobody waits for the answer any more. */
+/** The reason of a signal that was aborted because the caller is gone. */
 export class ClientGone extends Error {}
 
 /** The reason of a signal that was aborted because the server does not wait any longer. */

@@ -132,7 +132,7 @@ export class QueueCount {
   waiting = 0;
 }
 
-/** Whoever wants a place; the signal, which ends the waiting, is asked for by those that wait. */
+/** A request that wants a place. Its signal ends the wait, and is read only if it has to wait. */
 export interface Waiter {
   readonly signal: AbortSignal;
 }

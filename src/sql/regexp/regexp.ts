@@ -1,7 +1,7 @@
 /**
- * Compiles regular expressions (`compileRegexp`) and matches, finds and replaces with them in time
- * linear in the text. Syntax is that of DataFusion's functions; patterns beyond the bounds are
- * refused with the reason. The patterns compiled last are cached.
+ * Compiles regular expressions (`compileRegexp`), and matches and finds with them in time linear in
+ * the text. Syntax is that of DataFusion's functions; patterns beyond the bounds are refused with
+ * the reason. The patterns compiled last are cached.
  */
 import { drained } from '../../steps.ts';
 import { type Programs, programsOf } from './program.ts';

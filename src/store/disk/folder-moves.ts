@@ -32,7 +32,7 @@ export function makeFolders(disk: Disk, folder: string, within?: string): string
   return changed;
 }
 
-/** Makes one folder in a parent that is there. False when somebody else was first. */
+/** Makes one folder in an existing parent. False when it exists already. */
 export function makeFolder(disk: Disk, folder: string): boolean {
   try {
     disk.fs.mkdirSync(absolutePath(disk, folder), { mode: 0o700 });

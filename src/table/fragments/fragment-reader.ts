@@ -48,6 +48,6 @@ export interface FragmentReader {
   ): Awaitable<Data[]>;
   /** Keeps the file open until the function returned is called, also past close(). */
   retain(): () => void;
-  /** Closes the file once nobody uses it any more. */
+  /** Closes the file once no `retain` is open. */
   close(): void;
 }

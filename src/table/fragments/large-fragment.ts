@@ -195,7 +195,7 @@ export class LargeFragment implements FragmentReader {
     return () => this.close();
   }
 
-  /** Closes the file once nobody uses it any more. */
+  /** Closes the file once no `retain` is open. */
   close(): void {
     this.#users -= 1;
     if (this.#users > 0) return;

@@ -139,7 +139,7 @@ export class HeadCache {
         this.#keep(`main ${branch.tableFolder}`, { main });
       }
     } catch {
-      // Whoever needs the version is told what is wrong with it.
+      // Reading the version will report what is wrong with it.
     }
   }
 

@@ -1,5 +1,6 @@
 /**
- * Refuses to make a column required while it holds nulls: asks statistics first, then reads rows.
+ * Refuses to make a column required while it holds nulls. Counts them by a scan, which reads only
+ * fragments that may hold nulls by their statistics.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
