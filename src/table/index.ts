@@ -16,6 +16,7 @@ export {
   withHold,
 } from './history/index.ts';
 export {
+  checkConditions,
   type MergeClauses,
   mergeRows,
   type RowsMerged,

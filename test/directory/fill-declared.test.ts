@@ -139,6 +139,31 @@ describe('a merge', () => {
     expect(found.is_only_declared).toBe(true);
   });
 
+  test.each([
+    ['when_matched_update_all_filt', 'target.id >', 'InvalidInput'],
+    ['when_matched_update_all_filt', 'target.none = 1', 'TableColumnNotFound'],
+    ['when_matched_update_all_filt', 'source.id', 'InvalidInput'],
+    ['when_not_matched_by_source_delete_filt', 'id <', 'InvalidInput'],
+    ['when_not_matched_by_source_delete_filt', 'none = 1', 'TableColumnNotFound'],
+    ['when_not_matched_by_source_delete_filt', 'id + 1', 'InvalidInput'],
+  ])('whose %s is %j is refused, and the table stays declared', async (name, text, code) => {
+    const { catalog } = await declared();
+    const clauses = { ...upsert, when_not_matched_by_source_delete: true };
+    const refused = catalog.mergeInsertIntoTable({ ...clauses, [name]: text }, people(1));
+    await expect(refused).rejects.toMatchObject({
+      code,
+      details: { position: expect.any(Number) },
+    });
+    const found = await catalog.describeTable({ id: t, check_declared: true });
+    expect(found.is_only_declared).toBe(true);
+    const right = {
+      when_matched_update_all_filt: 'target.id >= source.id',
+      when_not_matched_by_source_delete_filt: 'id > 7',
+    };
+    const answer = await catalog.mergeInsertIntoTable({ ...clauses, ...right }, people(2));
+    expect(answer).toMatchObject({ version: 1, num_inserted_rows: 2 });
+  });
+
   test('that is repeated by its idempotency key adds nothing and answers as before', async () => {
     const { catalog } = await declared();
     const options = { idempotencyKey: 'once' };

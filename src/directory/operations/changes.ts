@@ -14,6 +14,7 @@ import {
   unsupported,
 } from '../../protocol/index.ts';
 import {
+  checkConditions,
   isEmptyTable,
   type MergeClauses,
   mergeRows,
@@ -116,6 +117,7 @@ export async function mergeInsertIntoTable(
       const told = await withoutVersion(catalog, await requireTable(catalog, { id, incarnation }));
       if (!isEmptyTable(told)) throw told;
       checkKeys(clauses, source);
+      await checkConditions(clauses, source.schema);
       const first = { ...options, ...(signal && { signal }) };
       const filled = await fillDeclaredUnlessFilled(catalog, { id, incarnation }, source, first);
       if (filled === undefined) return await merge();

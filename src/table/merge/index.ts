@@ -1,5 +1,5 @@
 /** Merges rows into a table by key: matches source rows with target rows and commits the result. */
 
-export { mergeRows, type RowsMerged } from './merge.ts';
+export { checkConditions, mergeRows, type RowsMerged } from './merge.ts';
 export type { MergeClauses } from './merge-attempt.ts';
 export { readSource, type SourceRows } from './merge-source.ts';

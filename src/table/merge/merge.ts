@@ -2,9 +2,10 @@
  * Merges rows into a table by key in one version: updates matched rows, inserts new ones, deletes
  * those that did not come, as the request asks. Done again on the newer version after a conflict.
  */
-import { recordBatchStream } from '../../arrow/index.ts';
+import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { RequestMemory } from '../../request-memory.ts';
+import { compilePredicate } from '../../sql/index.ts';
 import type { Committed, Engine, TableBranch } from '../versions/index.ts';
 import {
   commitWithFiles,
@@ -14,6 +15,7 @@ import {
   writeFragments,
 } from '../write/index.ts';
 import { MergeAttempt, type MergeClauses } from './merge-attempt.ts';
+import { compileCondition } from './merge-condition.ts';
 import type { SourceRows } from './merge-source.ts';
 
 export interface RowsMerged extends Committed {
@@ -58,6 +60,21 @@ export async function mergeRows(
     });
   });
   return { ...committed, ...counts };
+}
+
+/**
+ * Checks the conditions of a merge that creates its table, for which there is no row yet: they have to
+ * fit the columns of the data, which become the table's.
+ * @throws InvalidInput, TableColumnNotFound naming the place in the SQL text
+ */
+export async function checkConditions(
+  { updateMatched, deleteMissing }: MergeClauses,
+  schema: Schema,
+): Promise<void> {
+  const { condition } = updateMatched ?? {};
+  if (condition !== undefined) await compileCondition(condition, schema.fields, schema.fields);
+  const { filter } = deleteMissing ?? {};
+  if (filter !== undefined) await compilePredicate(filter, schema);
 }
 
 function checkClauses({ on, updateMatched, insertNew, deleteMissing }: MergeClauses): void {

@@ -114,7 +114,7 @@ export async function failure(call) {
   } catch (error) {
     const text = error.message;
     if (/was not found|not found|does not exist|has no/i.test(text)) return 'not found';
-    if (/already (exists|has)|exists already/i.test(text)) return 'exists';
+    if (/already (exists|has an? )|exists already/i.test(text)) return 'exists';
     return 'fails';
   }
   return 'succeeds';
