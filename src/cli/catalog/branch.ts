@@ -7,9 +7,9 @@ import {
   type Call,
   type Command,
   columns,
+  nameFor,
+  openSelected,
   parseObject,
-  UsageError,
-  versionOf,
 } from '../terminal/index.ts';
 
 const ACTIONS = ['ls', 'create', 'delete'] as const;
@@ -39,22 +39,11 @@ export const branch: Command = {
   reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
     const asked = action(call, 'branch', ACTIONS);
-    const [, id = '', name] = call.arguments;
-    const { options, connection, signal } = call;
-    if (asked !== 'create') options.refuse(['at', 'branch'], 'it is for create.');
-    if (asked === 'ls' && name !== undefined) {
-      throw new UsageError('ls takes no branch; it lists them all.');
-    }
-    if (asked !== 'ls' && name === undefined) {
-      throw new UsageError(`Name the branch to ${asked}, such as draft.`);
-    }
-    const object = parseObject(id);
-    const table = await connection.openTable(object.name, object.namespace, {
-      ...versionOf(options),
-      signal,
-    });
+    if (asked !== 'create') call.options.refuse(['at', 'branch'], 'it is for create.');
+    const name = nameFor(call, asked, 'branch', 'draft');
+    const table = await openSelected(call, parseObject(argument(call, 1)));
     if (asked === 'ls') return list(call, table);
-    return asked === 'create' ? create(call, table, name ?? '') : remove(call, table, name ?? '');
+    return asked === 'create' ? create(call, table, name) : remove(call, table, name);
   },
 };
 

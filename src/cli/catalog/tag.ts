@@ -7,9 +7,9 @@ import {
   type Call,
   type Command,
   columns,
+  nameFor,
+  openSelected,
   parseObject,
-  UsageError,
-  versionOf,
 } from '../terminal/index.ts';
 
 const ACTIONS = ['ls', 'create', 'move', 'delete'] as const;
@@ -42,25 +42,15 @@ export const tag: Command = {
   reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
     const asked = action(call, 'tag', ACTIONS);
-    const name = call.arguments[2];
-    const { options } = call;
     if (asked !== 'create' && asked !== 'move') {
-      options.refuse(['at', 'branch'], 'it is for create and move.');
+      call.options.refuse(['at', 'branch'], 'it is for create and move.');
     }
-    if (asked === 'ls') {
-      if (name !== undefined) throw new UsageError('ls takes no tag; it lists them all.');
-      return list(call, await open(call));
-    }
-    if (name === undefined) throw new UsageError(`Name the tag to ${asked}, such as v1.`);
-    const table = await open(call);
+    const name = nameFor(call, asked, 'tag', 'v1');
+    const table = await openSelected(call, parseObject(argument(call, 1)));
+    if (asked === 'ls') return list(call, table);
     return asked === 'delete' ? remove(call, table, name) : put(call, table, name, asked);
   },
 };
-
-function open({ connection, options, signal, arguments: given }: Call): Promise<Table> {
-  const { namespace, name } = parseObject(given[1] ?? '');
-  return connection.openTable(name, namespace, { ...versionOf(options), signal });
-}
 
 async function list({ signal }: Call, table: Table): Promise<Answer> {
   const tags = await (await table.tags()).list({ signal });

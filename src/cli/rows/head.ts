@@ -3,9 +3,9 @@ import {
   argument,
   type Call,
   type Command,
+  openSelected,
   parseObject,
   type RowsAnswer,
-  versionOf,
 } from '../terminal/index.ts';
 import { readRows } from './read-rows.ts';
 
@@ -24,13 +24,10 @@ export const head: Command = {
   examples: ['dirspace head prod/search/user -n 3', 'dirspace head user --at 1 --json'],
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
-    const { namespace, name } = parseObject(argument(call, 0));
+    const id = parseObject(argument(call, 0));
     const { signal } = call;
     const limit = call.options.count('rows', ROWS);
-    const table = await call.connection.openTable(name, namespace, {
-      ...versionOf(call.options),
-      signal,
-    });
+    const table = await openSelected(call, id);
     const { fields } = await table.schema({ signal });
     const columns = fields.map((field) => field.name);
     return { columns, rows: readRows(table.query().limit(limit), call) };

@@ -4,10 +4,10 @@ import {
   type Call,
   type Command,
   counted,
+  openSelected,
   parseObject,
   type RowsAnswer,
   UsageError,
-  versionOf,
 } from '../terminal/index.ts';
 import { orderings, selectedColumns } from './query-columns.ts';
 import { readRows } from './read-rows.ts';
@@ -49,14 +49,11 @@ export const query: Command = {
   takesSql: true,
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
-    const { namespace, name } = tableOf(call);
+    const id = tableOf(call);
     const { options, signal, terminals } = call;
     const isCut = options.text('rows') === undefined && terminals.output;
     const limit = isCut ? ROWS : options.count('rows', Number.MAX_SAFE_INTEGER);
-    const table = await call.connection.openTable(name, namespace, {
-      ...versionOf(options),
-      signal,
-    });
+    const table = await openSelected(call, id);
     // What is counted below must be the version that is shown.
     if (isCut) await table.checkout(await table.version({ signal }), { signal });
     const names = fieldNames(table, signal);

@@ -213,6 +213,25 @@ export function action<const Word extends string>(
   );
 }
 
+/**
+ * The name that an action on named things of a table is about, its third argument. Only ls, which
+ * lists them all, has none. `example` is one for the message.
+ */
+export function nameFor(
+  { arguments: [, , name] }: Pick<Call, 'arguments'>,
+  asked: string,
+  thing: 'tag' | 'branch',
+  example: string,
+): string {
+  if (asked === 'ls' && name !== undefined) {
+    throw new UsageError(`ls takes no ${thing}; it lists them all.`);
+  }
+  if (asked !== 'ls' && name === undefined) {
+    throw new UsageError(`Name the ${thing} to ${asked}, such as ${example}.`);
+  }
+  return name ?? '';
+}
+
 /** As the user writes it: the parser has made `targetRows` of `--target-rows`. */
 const flagOf = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

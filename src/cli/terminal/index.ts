@@ -8,6 +8,7 @@ export {
   type Command,
   type CommandOption,
   Declined,
+  nameFor,
   Options,
   OtherProtocol,
   type RowsAnswer,
@@ -36,5 +37,5 @@ export {
 export { OutputClosed, OutputStream } from './output-stream.ts';
 export { withParents } from './parents.ts';
 export { showProgress } from './progress.ts';
-export { versionNumber, versionOf } from './selection.ts';
+export { openSelected, versionNumber, versionOf } from './selection.ts';
 export { safeJson, visibleLines } from './terminal-text.ts';

@@ -1,5 +1,15 @@
-/** Parses `--at` and `--branch`: which version of a table a command reads. */
-import { type Options, UsageError } from './command.ts';
+/** Parses `--at` and `--branch`, which say what version of a table a command reads, and opens it. */
+import type { Table } from '../../sdk/index.ts';
+import { type Call, type Options, UsageError } from './command.ts';
+import type { parseObject } from './ids.ts';
+
+/** Opens a table at the version that the options name; at the newest if they name none. */
+export function openSelected(
+  { connection, options, signal }: Pick<Call, 'connection' | 'options' | 'signal'>,
+  { namespace, name }: ReturnType<typeof parseObject>,
+): Promise<Table> {
+  return connection.openTable(name, namespace, { ...versionOf(options), signal });
+}
 
 /** Digits are a version, anything else is a tag; a tag names its branch. */
 export function versionOf(options: Options): { version?: number; tag?: string; branch?: string } {
