@@ -144,6 +144,7 @@ function doubleBounds(values: Float64Array, data: Data): Bounds {
   return floatBounds(min, max, nans);
 }
 
+/** The loop of doubleBounds apart: one that sees both kinds of arrays takes a quarter longer. */
 function singleBounds(values: Float32Array, data: Data): Bounds {
   const { offset, length } = data;
   const validity = validityOf(data);

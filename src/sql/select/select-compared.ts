@@ -54,7 +54,10 @@ function noteAtMost(values: Float64Array, limit: number, rows: Uint32Array): num
   return count;
 }
 
-/** NaN is above every number. */
+/**
+ * NaN is above every number. The loop of noteAtMost turned round: one loop that is told which rows are
+ * wanted takes a quarter longer.
+ */
 function noteAbove(values: Float64Array, limit: number, rows: Uint32Array): number {
   const whole = values.length - (values.length % 4);
   let count = 0;
