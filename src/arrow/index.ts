@@ -114,6 +114,5 @@ export {
   INTERVAL_UNITS,
   MAX_INT32,
   type Refuse,
-  TIME_UNITS,
   typeName,
 } from './type-names.ts';

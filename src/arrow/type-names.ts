@@ -2,6 +2,7 @@
  * Writes the names that Arrow types have in the protocol's JSON, such as `timestamp:us:UTC`, and
  * checks decimals and times. protocol/types/type-parser.ts reads the names.
  */
+import { TIME_UNITS } from '../values/index.ts';
 import { DataType, DateUnit, TimeUnit, Type, UnionMode } from './apache.ts';
 
 /** Called with what is wrong; throws the caller's error. */
@@ -14,7 +15,6 @@ export const DECIMAL_DIGITS: ReadonlyMap<number, number> = new Map([
   [128, 38],
   [256, 76],
 ]);
-export const TIME_UNITS = ['s', 'ms', 'us', 'ns'] as const;
 export const INTERVAL_UNITS = ['year_month', 'day_time', 'month_day_nano'] as const;
 export const MAX_INT32 = 0x7fff_ffff;
 

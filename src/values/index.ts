@@ -46,7 +46,7 @@ export {
   storeHalf,
 } from './half.ts';
 export { type IntervalValue, parseInterval } from './intervals.ts';
-export { convertUnit, inUnit, UNIT_NAMES, unitsPerSecond } from './time-units.ts';
+export { convertUnit, inUnit, TIME_UNITS, unitsPerSecond } from './time-units.ts';
 export {
   fromWallClock,
   instantNanosOf,

@@ -4,8 +4,8 @@
  */
 import type { Instant } from './zones.ts';
 
-/** By the number of the unit. */
-export const UNIT_NAMES = ['s', 'ms', 'us', 'ns'] as const;
+/** Names by the number of the unit. */
+export const TIME_UNITS = ['s', 'ms', 'us', 'ns'] as const;
 const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n] as const;
 
 /** How many of `unit` make a second. */

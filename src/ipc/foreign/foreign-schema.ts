@@ -30,7 +30,6 @@ import {
   Null,
   Schema,
   Struct,
-  TIME_UNITS,
   Time,
   Timestamp,
   TimeUnit,
@@ -41,6 +40,7 @@ import {
   Utf8View,
 } from '../../arrow/index.ts';
 import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_FIELDS } from '../../protocol/index.ts';
+import { TIME_UNITS } from '../../values/index.ts';
 import type { FlatTable, Refuse } from '../codecs/index.ts';
 
 /**

@@ -15,11 +15,11 @@ import {
   type IntervalUnit,
   MAX_INT32,
   type Refuse,
-  TIME_UNITS,
   Time,
   Timestamp,
   type TimeUnit,
 } from '../../arrow/index.ts';
+import { TIME_UNITS } from '../../values/index.ts';
 
 /** The two members that stand beside a name: child fields, and the length of fixed-size types. */
 export interface TypeShape {

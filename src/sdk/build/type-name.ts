@@ -14,16 +14,9 @@ import {
   IntervalUnit,
   type Time,
   type Timestamp,
-  TimeUnit,
   Type,
 } from '../../arrow/index.ts';
-
-const UNITS: Record<number, string> = {
-  [TimeUnit.SECOND]: 's',
-  [TimeUnit.MILLISECOND]: 'ms',
-  [TimeUnit.MICROSECOND]: 'us',
-  [TimeUnit.NANOSECOND]: 'ns',
-};
+import { TIME_UNITS } from '../../values/index.ts';
 
 const PLAIN: Partial<Record<Type, string>> = {
   [Type.Null]: 'null',
@@ -56,13 +49,13 @@ export function typeName(type: DataType): string {
     case Type.Date:
       return (type as Date_).unit === DateUnit.DAY ? 'date32' : 'date64';
     case Type.Time:
-      return `time${(type as Time).bitWidth}(${UNITS[(type as Time).unit]})`;
+      return `time${(type as Time).bitWidth}(${TIME_UNITS[(type as Time).unit]})`;
     case Type.Timestamp: {
       const { unit, timezone } = type as Timestamp;
-      return `timestamp(${UNITS[unit]}${timezone ? `, ${timezone}` : ''})`;
+      return `timestamp(${TIME_UNITS[unit]}${timezone ? `, ${timezone}` : ''})`;
     }
     case Type.Duration:
-      return `duration(${UNITS[(type as unknown as { unit: number }).unit]})`;
+      return `duration(${TIME_UNITS[(type as unknown as { unit: number }).unit]})`;
     case Type.Interval:
       return `interval(${IntervalUnit[(type as Interval).unit]?.toLowerCase()})`;
     case Type.FixedSizeBinary:

@@ -18,7 +18,7 @@ import {
   Utf8,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { isKnownZone, nearestHalf, UNIT_NAMES, ZONE_FORMS } from '../../values/index.ts';
+import { isKnownZone, nearestHalf, TIME_UNITS, ZONE_FORMS } from '../../values/index.ts';
 
 export type Family =
   | 'null'
@@ -167,11 +167,11 @@ export function typeText(type: DataType): string {
       return (type as { unit?: DateUnit }).unit === DateUnit.DAY ? 'date32' : 'date64';
     case 'timestamp': {
       const zone = timeZoneOf(type);
-      return `timestamp(${UNIT_NAMES[timeUnitOf(type)]}${zone === null ? '' : `, ${zone}`})`;
+      return `timestamp(${TIME_UNITS[timeUnitOf(type)]}${zone === null ? '' : `, ${zone}`})`;
     }
     case 'time':
     case 'duration':
-      return `${familyOf(type)}(${UNIT_NAMES[timeUnitOf(type)]})`;
+      return `${familyOf(type)}(${TIME_UNITS[timeUnitOf(type)]})`;
     case 'list':
       return `list<${typeText(elementType(type))}>`;
     default:
