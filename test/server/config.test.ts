@@ -247,6 +247,25 @@ describe('errors', () => {
     expect(await refusal(loadConfig(fileOf(config), {}))).toContain(member);
   });
 
+  test.each([
+    [{ root: '' }, 'root is an empty text; give a text that is not empty.'],
+    [{ root: 7 }, 'root is a number; give a text that is not empty.'],
+    [{ readOnly: 'yes' }, 'readOnly is a text; give true or false.'],
+    [
+      { limits: { maxQueue: true } },
+      'limits.maxQueue is a boolean; give a whole number from 0 on.',
+    ],
+    [{ limits: [] }, 'limits is a list; give an object.'],
+    [{ auth: { apiKeys: {} } }, 'auth.apiKeys is an object; give a list.'],
+    [{ auth: { apiKeys: [null] } }, 'auth.apiKeys[0] is null; give an object.'],
+    [
+      { auth: { apiKeys: [{ key: 'k', grants: [] }] } },
+      'auth.apiKeys[0].name is missing; give a text',
+    ],
+  ])('%j: the kind that was found, and the one to give', async (config, message) => {
+    expect(await refusal(loadConfig(fileOf(config), {}))).toContain(message);
+  });
+
   test('a file that is missing, or is no JSON, is named', async () => {
     expect(await refusal(loadConfig('/nowhere/server.json', {}))).toContain('/nowhere/server.json');
     const file = fileOf('{');

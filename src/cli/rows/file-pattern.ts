@@ -1,6 +1,6 @@
 /**
  * Finds the files that an argument of a command names: one file by its own name, or those that a
- * pattern such as `logs/*.ndjson` matches. The only importer of fast-glob, which is loaded when a
+ * pattern such as `logs/*.ndjson` matches. Loads fast-glob, which no other file imports, when a
  * pattern is given.
  */
 import { existsSync, statSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
  * `dirspace completion`: prints a script for a shell's completion, and answers the scripts'
- * question `dirspace completion words -- <words>` with what may stand at the cursor, a word per
- * line or `:files`. Answers nothing, and never an error, where it does not know.
+ * questions (`completion words -- <words>`, for bash `completion line -- <line>`) with what may
+ * stand at the cursor, a word per line or `:files`. Answers nothing, and never an error, where it
+ * does not know.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Reads typed values of a configuration. Errors name the member, never its value, which may be a
- * secret.
+ * Reads typed values of a configuration. Errors name the member and the kind of what was found, and
+ * not the value, which may be a secret; ports are shown.
  */
 import { DirspaceError } from '../../errors.ts';
 
@@ -8,6 +8,21 @@ export type Members = Readonly<Record<string, unknown>>;
 
 export function invalid(message: string, cause?: unknown): DirspaceError {
   return new DirspaceError('InvalidInput', message, cause === undefined ? {} : { cause });
+}
+
+/** The kind of a value, for messages that must not show the value. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (value === '') return 'an empty text';
+  if (Array.isArray(value)) return 'a list';
+  const kinds: Readonly<Record<string, string>> = {
+    string: 'a text',
+    number: 'a number',
+    boolean: 'a boolean',
+    object: 'an object',
+  };
+  return kinds[typeof value] ?? `of type ${typeof value}`;
 }
 
 /** `{name: read(value)}`, or nothing where the value is absent. */
@@ -24,17 +39,17 @@ export function optional<Name extends string, Value>(
 
 export function text(value: unknown, member: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw invalid(`${member} is no text.`);
+  throw invalid(`${member} is ${kindOf(value)}; give a text that is not empty.`);
 }
 
 export function flag(value: unknown, member: string): boolean {
   if (typeof value === 'boolean') return value;
-  throw invalid(`${member} is neither true nor false.`);
+  throw invalid(`${member} is ${kindOf(value)}; give true or false.`);
 }
 
 export function count(value: unknown, member: string): number {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw invalid(`${member} is no integer >= 0.`);
+  throw invalid(`${member} is ${kindOf(value)}; give a whole number from 0 on.`);
 }
 
 export function portNumber(value: unknown, member: string): number {
@@ -44,7 +59,7 @@ export function portNumber(value: unknown, member: string): number {
 
 export function list(value: unknown, member: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw invalid(`${member} is no list.`);
+  throw invalid(`${member} is ${kindOf(value)}; give a list.`);
 }
 
 export function texts(value: unknown, member: string): readonly string[] {
@@ -68,7 +83,7 @@ export function mapOf<Value>(
 /** A misspelt member would leave a server open, so those that are not `known` are refused. */
 export function object(value: unknown, member: string, known?: readonly string[]): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(`${member} is no object.`);
+    throw invalid(`${member} is ${kindOf(value)}; give an object.`);
   }
   for (const name of known === undefined ? [] : Object.keys(value)) {
     if (known?.includes(name)) continue;
