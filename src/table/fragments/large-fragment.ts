@@ -28,12 +28,16 @@ import {
 } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { closedOnFailure, type Engine, openObject, type Snapshot } from '../versions/index.ts';
-import { andThen, LentColumns } from '../work/index.ts';
+import { andThen, LentColumns, Turn } from '../work/index.ts';
 import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
 import { readRanges, spaceFor } from './read-ranges.ts';
 
 /** Parsed, a footer takes about this many times its bytes. */
 const FOOTER_WEIGHT = 4;
+/** Columns that are verified and decoded without a turn. */
+const COLUMNS_AT_ONCE = 128;
+/** Single values that are read without a turn. */
+const VALUES_AT_ONCE = 2_048;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
 const SPARSE_SHARE = 1 / 256;
 
@@ -115,27 +119,48 @@ export class LargeFragment implements FragmentReader {
     atOnce: boolean,
   ): Awaitable<Data[]> {
     const found = columns.map((column) => this.#kept(batch, column) ?? lent?.columns.get(column));
-    const missing = columns.filter((_, at) => found[at] === undefined);
+    const missing = [...columns.keys()].filter((at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
-    return andThen(this.#load(batch, missing, lent, atOnce), (decode) => {
-      for (const column of missing) found[columns.indexOf(column)] = decode(column);
-      return found as Data[];
-    });
+    const wanted = missing.map((at) => columns[at] as number);
+    return andThen(this.#load(batch, wanted, lent, atOnce), (decode) =>
+      andThen(this.#each(wanted.length, decode), (decoded) => {
+        for (const [at, data] of decoded.entries()) found[missing[at] as number] = data;
+        return found as Data[];
+      }),
+    );
   }
 
-  /** Reads columns; each is verified and decoded when the function returned is called for it. */
+  /** Makes columns by their positions: of many, verifying and decoding takes milliseconds. */
+  #each(count: number, make: (at: number) => Data): Awaitable<Data[]> {
+    if (count > COLUMNS_AT_ONCE) return this.#eachInTurns(count, make);
+    return Array.from({ length: count }, (_, at) => make(at));
+  }
+
+  async #eachInTurns(count: number, make: (at: number) => Data): Promise<Data[]> {
+    const turn = this.#purpose.turn ?? new Turn(this.#engine.env);
+    const made: Data[] = [];
+    while (made.length < count) {
+      const end = Math.min(count, made.length + COLUMNS_AT_ONCE);
+      while (made.length < end) made.push(make(made.length));
+      if (turn.isOver()) await turn.pass();
+    }
+    return made;
+  }
+
+  /** Reads columns; each is verified and decoded when the function returned is called for its place. */
   #load(
     batch: number,
     columns: readonly number[],
     lent: LentColumns | undefined,
     atOnce: boolean,
-  ): Awaitable<(column: number) => Data> {
+  ): Awaitable<(at: number) => Data> {
     return andThen(this.#dictionariesOf(columns), (dictionaries) => {
       const ranges = columnRanges(this.footer, batch, columns);
       const keep = this.#purpose.keep === true && (atOnce || this.#readBefore(batch, columns));
       const memory = keep ? undefined : lent?.take(spaceFor(ranges));
-      return andThen(this.#read(ranges, memory), (chunks) => (column: number): Data => {
-        const bytes = chunks[columns.indexOf(column)];
+      return andThen(this.#read(ranges, memory), (chunks) => (at: number): Data => {
+        const column = columns[at] as number;
+        const bytes = chunks[at];
         const data = decodeBatchColumn(this.footer, batch, column, bytes, dictionaries);
         if (keep) this.#remember(batch, column, data);
         else lent?.columns.set(column, data);
@@ -177,12 +202,16 @@ export class LargeFragment implements FragmentReader {
       );
     }
     const lent = new LentColumns(this.#engine.scratch);
-    return andThen(this.#load(batch, columns, lent, false), (decode) => {
+    return andThen(this.#load(batch, columns, lent, false), (decode) =>
       // Column by column: rows are picked while what was just verified is near the processor.
-      const picked = columns.map((column) => gatherData(decode(column), rows));
-      lent.giveBack();
-      return picked;
-    });
+      andThen(
+        this.#each(columns.length, (at) => gatherData(decode(at), rows)),
+        (picked) => {
+          lent.giveBack();
+          return picked;
+        },
+      ),
+    );
   }
 
   #typeOf(column: number): DataType {
@@ -206,6 +235,29 @@ export class LargeFragment implements FragmentReader {
   }
 
   #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
+    const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / Math.max(1, rows.length)));
+    return columns.length > atOnce
+      ? this.#sparseInTurns(batch, columns, rows, atOnce)
+      : this.#values(batch, columns, rows);
+  }
+
+  async #sparseInTurns(
+    batch: number,
+    columns: readonly number[],
+    rows: Uint32Array,
+    atOnce: number,
+  ): Promise<Data[]> {
+    const turn = this.#purpose.turn ?? new Turn(this.#engine.env);
+    const read: Data[] = [];
+    while (read.length < columns.length) {
+      const some = columns.slice(read.length, read.length + atOnce);
+      read.push(...(await this.#values(batch, some, rows)));
+      if (turn.isOver()) await turn.pass();
+    }
+    return read;
+  }
+
+  #values(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
     const lent = new LentColumns(this.#engine.scratch);
     return andThen(this.#dictionariesOf(columns), (dictionaries) => {
       const reader = readRows(this.footer, batch, columns, rows, dictionaries);

@@ -177,6 +177,30 @@ test.each([
   expect(await table.countRows(`s LIKE '%x${'_'.repeat(99)}x%'`)).toBe(rows);
 });
 
+test.each([
+  ['all rows', (table: Table) => table.query().toArray()],
+  ['some rows', (table: Table) => table.query().where('c0 >= 10').toArray()],
+  ['few rows', (table: Table) => table.query().where('c0 >= 60').toArray()],
+])('many columns of a batch are decoded in turns: %s', async (_, read) => {
+  const { db } = await opened(1);
+  const tableOf = (columns: number): Promise<Table> => {
+    const names = Array.from({ length: columns }, (__, at) => `c${at}`);
+    const row = (id: number) => Object.fromEntries(names.map((name) => [name, id]));
+    return db.createTable(
+      `of${columns}`,
+      Array.from({ length: 80 }, (__, id) => row(id)),
+    );
+  };
+  const [few, many] = [await tableOf(120), await tableOf(1_200)];
+  let found: unknown[] = [];
+  const before = await roundsOf(() => read(few));
+  const rounds = await roundsOf(async () => {
+    found = await read(many);
+  });
+  expect(rounds).toBeGreaterThanOrEqual(before + 8);
+  expect(found.at(-1)).toMatchObject({ c0: 79, c127: 79, c128: 79, c1199: 79 });
+});
+
 test('rows of long texts are gone through a few at a time', async () => {
   const { db } = await opened(1);
   const rows = (length: number): { s: string }[] =>
