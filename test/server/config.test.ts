@@ -251,10 +251,7 @@ describe('errors', () => {
     [{ root: '' }, 'root is an empty text; give a text that is not empty.'],
     [{ root: 7 }, 'root is a number; give a text that is not empty.'],
     [{ readOnly: 'yes' }, 'readOnly is a text; give true or false.'],
-    [
-      { limits: { maxQueue: true } },
-      'limits.maxQueue is a boolean; give a whole number from 0 on.',
-    ],
+    [{ cacheBytes: true }, 'cacheBytes is a boolean; give a whole number from 0 on.'],
     [{ limits: [] }, 'limits is a list; give an object.'],
     [{ auth: { apiKeys: {} } }, 'auth.apiKeys is an object; give a list.'],
     [{ auth: { apiKeys: [null] } }, 'auth.apiKeys[0] is null; give an object.'],
