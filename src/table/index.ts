@@ -3,8 +3,7 @@
  * import this file and no other of the room.
  */
 
-export { assignFieldIds, findField, leafOf } from './fields/index.ts';
-export { ScanCounters } from './fragments/index.ts';
+export { findField, leafOf } from './fields/index.ts';
 export {
   cleanup,
   DEFAULT_ORPHAN_GRACE,
@@ -25,28 +24,13 @@ export {
 } from './merge/index.ts';
 export { openEngine } from './open-engine.ts';
 export {
-  analyzePlan,
-  explainPlan,
+  analyzeQuery,
+  explainQuery,
   type OrderKey,
-  orderedScan,
-  planKeys,
-  searchVectors,
-  vectorColumn,
-  withoutDistance,
+  type QueryRequest,
+  query,
 } from './query/index.ts';
-export {
-  countMatches,
-  planScan,
-  prepareReads,
-  requestMemory,
-  rowIdsAt,
-  rowIdsOf,
-  type ScanRequest,
-  scan,
-  type TakenPart,
-  takenInParts,
-  takeRows,
-} from './read/index.ts';
+export { countWhere, prepareReads, requestMemory, take } from './read/index.ts';
 export { publishStaged, readOfferedVersion, type StagedVersion } from './staged/index.ts';
 export {
   type Acceptance,
@@ -84,8 +68,6 @@ export {
   listTags,
   madeVisible,
   mainBranch,
-  newTransaction,
-  nextManifest,
   replaceTag,
   resolveHead,
   Snapshot,
@@ -94,7 +76,6 @@ export {
   tableGone,
   tableLeft,
   tableMadeAnew,
-  unannounced,
   visibleSnapshot,
   visibleVersions,
 } from './versions/index.ts';
@@ -125,10 +106,11 @@ export {
   overwrite,
   type RowsCommitted,
   type RowsDeleted,
-  replaced,
   replaceSchemaMetadata,
   restore,
+  type StagedTable,
+  stageDeclared,
+  stageTable,
   updateFieldMetadata,
   updateRows,
-  writeFragments,
 } from './write/index.ts';

@@ -5,15 +5,7 @@
 
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import {
-  encodeManifest,
-  encodeTable,
-  joinPath,
-  type Properties,
-  TABLE_FILE,
-  type TableRecord,
-  versionFile,
-} from '../../format/index.ts';
+import { joinPath, type Properties, TABLE_FILE, type TableRecord } from '../../format/index.ts';
 import {
   type CallOptions,
   CREATE_MODES,
@@ -26,22 +18,17 @@ import {
   parseMode,
 } from '../../protocol/index.ts';
 import {
-  assignFieldIds,
   type Committed,
   isTableAt,
   mainBranch,
-  newTransaction,
-  nextManifest,
   overwrite,
-  replaced,
+  query,
   resolveHead,
   type Snapshot,
-  scan,
-  stagingFolder,
+  type StagedTable,
+  stageDeclared,
+  stageTable,
   tableLeft,
-  unannounced,
-  writeFragments,
-  writeObject,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -108,7 +95,7 @@ export async function createTable(
   requireRoom(catalog, id, catalog.engine.names.tableFolder(id));
 
   const staged = await withRows(catalog, data, (stream) =>
-    stageTable(catalog, request.properties ?? {}, stream, options),
+    stageNew(catalog, request.properties, stream, options),
   );
   let winner: Table | undefined;
   for (let attempt = 1; ; attempt++) {
@@ -136,6 +123,18 @@ export async function createTable(
   }
 }
 
+/** Builds a new table with its first version in the staging folder. */
+function stageNew(
+  catalog: Catalog,
+  properties: Properties = {},
+  stream: RecordBatchStream,
+  options: CallOptions,
+): Promise<StagedTable> {
+  const record = newRecord(catalog, properties);
+  const write = writeOptions({ incarnation: record.id }, options);
+  return stageTable(catalog.engine, record, stream, write);
+}
+
 /** As `findTable`, for a table that is most likely not there: a look costs less than a miss. */
 async function findIfThere(catalog: Catalog, id: ObjectPath): Promise<Table | undefined> {
   const record = joinPath(catalog.engine.names.tableFolder(id), TABLE_FILE);
@@ -156,11 +155,8 @@ export async function declareTable(
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
   requireRoom(catalog, id, folder);
-  const staging = stagingFolder(catalog.env);
   const record = newRecord(catalog, request.properties ?? {}, incarnation);
-  await writeObject(catalog.store, joinPath(staging, TABLE_FILE), encodeTable(record));
-  await catalog.store.createFolder(mainBranch(staging, record.id).folder);
-  await catalog.store.syncFolders([staging]);
+  const staging = await stageDeclared(catalog.engine, record);
   if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
     await catalog.store.deleteFolder(staging);
     throw await tablePlaceTaken(catalog, id, tableExists(id));
@@ -190,60 +186,6 @@ function refuseOtherPlace(
     `A table lies where its name says: ${showId(id)} at ${folder}, not at ${given}${whose}. Leave location out, or register a folder that is there already.`,
     { details: { member: 'location', folder } },
   );
-}
-
-interface StagedTable {
-  readonly folder: string;
-  readonly record: TableRecord;
-  readonly transaction: string;
-}
-
-async function stageTable(
-  catalog: Catalog,
-  properties: Readonly<Record<string, string>>,
-  stream: RecordBatchStream,
-  options: CallOptions,
-): Promise<StagedTable> {
-  const { store } = catalog;
-  const engine = unannounced(catalog.engine);
-  const folder = stagingFolder(catalog.env);
-  const record = newRecord(catalog, properties);
-  const branch = mainBranch(folder, record.id);
-  const keyed = writeOptions(branch, options).transaction ?? newTransaction(engine, branch);
-  const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
-  // Makes the staging folder, which the other files go into.
-  const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
-  const unmade = recorded.then(
-    () => undefined,
-    (reason: unknown) => ({ reason }),
-  );
-  try {
-    const written = await writeFragments(engine, folder, stream, tree, options.signal);
-    const draft = await replaced(engine, branch, undefined, {
-      kind: 'create',
-      schema: stream.schema,
-      fields: tree,
-      nextFieldId,
-      fragments: written.fragments,
-      rows: written.rows,
-    });
-    const transaction = typeof keyed === 'string' ? keyed : keyed();
-    const manifest = nextManifest(engine, branch, draft, undefined, transaction);
-    const published = writeObject(
-      store,
-      versionFile(branch.folder, 1),
-      encodeManifest(manifest).bytes,
-    );
-    // Names and contents reach the disk side by side; the rename comes after all of them.
-    const named = store.syncFolders([folder, branch.folder]);
-    await Promise.all([written.durable, recorded, published, named]);
-    return { folder, record, transaction };
-  } catch (error) {
-    const first = await unmade;
-    await store.deleteFolder(folder);
-    // Where there is no folder, nothing else can be written: that is no news.
-    throw first === undefined ? error : first.reason;
-  }
 }
 
 /**
@@ -323,7 +265,7 @@ const newRecord = (
 async function stagedRows(catalog: Catalog, staged: StagedTable): Promise<RecordBatchStream> {
   const head = await resolveHead(catalog.engine, mainBranch(staged.folder, staged.record.id));
   if (head === undefined) throw new DirspaceError('Internal', 'The staged table has no version.');
-  return scan(catalog.engine, head.snapshot, {});
+  return query(catalog.engine, head.snapshot, {});
 }
 
 const createdAnswer = (

@@ -2,12 +2,7 @@
  * QueryTable, TakeRows and the query plans: reads rows of one version by scan, order, vector search
  * or row numbers.
  */
-import {
-  handedOut,
-  type RecordBatch,
-  type RecordBatchStream,
-  recordBatchStream,
-} from '../../arrow/index.ts';
+import { handedOut, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
   type AnalyzeTableQueryPlanRequest,
@@ -21,26 +16,13 @@ import {
   type TakeRowsRequest,
   unsupported,
 } from '../../protocol/index.ts';
-import { stepped } from '../../stepped.ts';
 import {
-  analyzePlan,
-  explainPlan,
+  analyzeQuery,
+  explainQuery,
   type OrderKey,
-  orderedScan,
-  planKeys,
-  planScan,
-  rowIdsAt,
-  rowIdsOf,
-  ScanCounters,
-  type ScanRequest,
-  type Snapshot,
-  scan,
-  searchVectors,
-  type TakenPart,
-  takenInParts,
-  takeRows,
-  vectorColumn,
-  withoutDistance,
+  type QueryRequest,
+  query,
+  take,
 } from '../../table/index.ts';
 import { type Catalog, snapshotToRead } from '../catalog/index.ts';
 
@@ -52,34 +34,7 @@ export async function queryTable(
 ): Promise<RecordBatchStream> {
   refuseUnanswered(request);
   const snapshot = await snapshotToRead(catalog, request);
-  return handedOut(await answerOf(catalog, snapshot, request, scanRequest(request, options)));
-}
-
-async function answerOf(
-  { engine }: Catalog,
-  snapshot: Snapshot,
-  request: QueryTableRequest,
-  wanted: ScanRequest,
-): Promise<RecordBatchStream> {
-  const keys = orderKeys(request);
-  const vectors = queryVectors(request);
-  const metric = metricOf(request);
-  if (vectors.length > 0) {
-    refuseBoth(keys);
-    return searchVectors(engine, snapshot, {
-      ...wanted,
-      vectors,
-      vectorColumn: request.vector_column,
-      metric,
-      prefilter: request.prefilter ?? true,
-      lowerBound: request.lower_bound,
-      upperBound: request.upper_bound,
-    });
-  }
-  checkVectorColumn(snapshot, request);
-  return keys.length > 0
-    ? orderedScan(engine, snapshot, wanted, keys)
-    : scan(engine, snapshot, wanted);
+  return handedOut(await query(catalog.engine, snapshot, queryRequest(request, options)));
 }
 
 /** Rows named one by one, in the order asked for. */
@@ -88,48 +43,29 @@ export async function takeTableRows(
   request: TakeRowsRequest,
   options: CallOptions = {},
 ): Promise<RecordBatchStream> {
-  const { engine } = catalog;
   const snapshot = await snapshotToRead(catalog, request);
-  const plan = await planScan(engine, snapshot, {
+  const rows = await take(catalog.engine, snapshot, {
     columns: selectedColumns(request.columns),
     withRowId: request.with_row_id,
+    rowIds: request.row_ids,
+    offsets: request.offsets,
     signal: options.signal,
   });
-  const rowIds =
-    request.row_ids === undefined
-      ? await rowIdsAt(engine, snapshot, request.offsets ?? [], options.signal)
-      : await rowIdsOf(engine, request.row_ids, options.signal);
-  if (rowIds.length <= FEW_ROWS) {
-    const { batch } = await takeRows(plan, rowIds);
-    return handedOut(recordBatchStream(plan.schema, [batch]));
-  }
-  const parts = takenInParts(plan, 0, rowIds.length, (from, to) => rowIds.subarray(from, to));
-  return handedOut(recordBatchStream(plan.schema, batchesOf(parts)));
+  return handedOut(rows);
 }
-
-/** Rows that are taken at once, in one batch. */
-const FEW_ROWS = 1024;
-
-const batchesOf = (parts: AsyncGenerator<TakenPart>): AsyncGenerator<RecordBatch> =>
-  stepped(
-    async () => {
-      const { done, value } = await parts.next();
-      return done === true ? undefined : value.batch;
-    },
-    () => parts.return(undefined),
-  );
 
 export async function explainTableQueryPlan(
   catalog: Catalog,
   request: ExplainTableQueryPlanRequest,
 ): Promise<ExplainTableQueryPlanResponse> {
-  const query: QueryTableRequest = { ...request.query };
-  if (request.id !== undefined) query.id = request.id;
-  if (request.branch !== undefined) query.branch = request.branch;
-  if (request.incarnation !== undefined) query.incarnation = request.incarnation;
-  refuseUnanswered(query);
-  const snapshot = await snapshotToRead(catalog, query);
-  return { plan: await explained(catalog, snapshot, query, request.verbose ?? false) };
+  const asked: QueryTableRequest = { ...request.query };
+  if (request.id !== undefined) asked.id = request.id;
+  if (request.branch !== undefined) asked.branch = request.branch;
+  if (request.incarnation !== undefined) asked.incarnation = request.incarnation;
+  refuseUnanswered(asked);
+  const snapshot = await snapshotToRead(catalog, asked);
+  const wanted = queryRequest(asked, {});
+  return { plan: await explainQuery(catalog.engine, snapshot, wanted, request.verbose ?? false) };
 }
 
 export async function analyzeTableQueryPlan(
@@ -139,42 +75,11 @@ export async function analyzeTableQueryPlan(
 ): Promise<AnalyzeTableQueryPlanResponse> {
   refuseUnanswered(request);
   const snapshot = await snapshotToRead(catalog, request);
-  const plan = await explained(catalog, snapshot, request, true);
-  const counters = new ScanCounters();
-  const now = (): number => catalog.env.now();
-  const wanted = { ...scanRequest(request, options), counters };
-  const run = (): Promise<RecordBatchStream> => answerOf(catalog, snapshot, request, wanted);
-  return { analysis: await analyzePlan(plan, run, counters, now) };
+  const wanted = queryRequest(request, options);
+  return { analysis: await analyzeQuery(catalog.engine, snapshot, wanted) };
 }
 
-async function explained(
-  { engine }: Catalog,
-  snapshot: Snapshot,
-  query: QueryTableRequest,
-  verbose: boolean,
-): Promise<string> {
-  const orderBy = orderKeys(query);
-  const vectors = queryVectors(query);
-  const metric = metricOf(query);
-  const wanted = scanRequest(query, {});
-  if (vectors.length === 0) {
-    checkVectorColumn(snapshot, query);
-    if (orderBy.length > 0) await planKeys(engine, snapshot, wanted, orderBy);
-    return explainPlan(await planScan(engine, snapshot, wanted), { orderBy }, verbose);
-  }
-  refuseBoth(orderBy);
-  const nearest = {
-    column: vectorColumn(snapshot, query.vector_column, vectors).field.name,
-    metric,
-    vectors: vectors.length,
-    prefilter: query.prefilter ?? true,
-  };
-  const columns = withoutDistance(wanted.columns);
-  const plan = await planScan(engine, snapshot, { ...wanted, columns });
-  return explainPlan(plan, { orderBy, nearest }, verbose);
-}
-
-function scanRequest(request: QueryTableRequest, options: CallOptions): ScanRequest {
+function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRequest {
   return {
     columns: selectedColumns(request.columns),
     filter: request.filter,
@@ -182,10 +87,19 @@ function scanRequest(request: QueryTableRequest, options: CallOptions): ScanRequ
     offset: request.offset,
     withRowId: request.with_row_id,
     signal: options.signal,
+    orderBy: orderKeys(request),
+    search: {
+      vectors: queryVectors(request),
+      vectorColumn: request.vector_column,
+      metric: metricOf(request),
+      prefilter: request.prefilter ?? true,
+      lowerBound: request.lower_bound,
+      upperBound: request.upper_bound,
+    },
   };
 }
 
-function selectedColumns(columns: QueryColumns | undefined): ScanRequest['columns'] {
+function selectedColumns(columns: QueryColumns | undefined): QueryRequest['columns'] {
   const { column_names: names, column_aliases: aliases } = columns ?? {};
   if (names === undefined || aliases === undefined) return names ?? aliases;
   throw new DirspaceError(
@@ -217,19 +131,6 @@ function queryVectors(request: QueryTableRequest): readonly (readonly number[])[
   }
   if (multi.length > 0) return multi;
   return single.length > 0 ? [single] : [];
-}
-
-/** A column that is named and not searched, as no vector is given, is still one to be searched. */
-function checkVectorColumn(snapshot: Snapshot, { vector_column: name }: QueryTableRequest): void {
-  if (name !== undefined) vectorColumn(snapshot, name, []);
-}
-
-function refuseBoth(keys: readonly OrderKey[]): void {
-  if (keys.length === 0) return;
-  throw new DirspaceError(
-    'InvalidInput',
-    'A vector search orders its rows by distance; leave order_by out.',
-  );
 }
 
 function refuseUnanswered(request: QueryTableRequest): void {

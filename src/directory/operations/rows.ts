@@ -27,12 +27,11 @@ import {
 } from '../../protocol/index.ts';
 import {
   append,
-  countMatches,
+  countWhere,
   deleteRowsById,
   deleteWhere,
   isEmptyTable,
   overwrite,
-  planScan,
   type RowsDeleted,
   replaceSchemaMetadata,
   restore,
@@ -113,9 +112,7 @@ export async function countTableRows(
 ): Promise<CountTableRowsResponse> {
   const snapshot = await snapshotToRead(catalog, request);
   if (request.predicate === undefined) return { count: snapshot.rowCount };
-  const { predicate: filter } = request;
-  const plan = await planScan(catalog.engine, snapshot, { columns: [], filter, signal });
-  return { count: await countMatches(plan) };
+  return { count: await countWhere(catalog.engine, snapshot, request.predicate, signal) };
 }
 
 export async function deleteRows(
@@ -228,7 +225,7 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
 }
 
 export const writeOptions = (
-  branch: TableBranch,
+  branch: Pick<TableBranch, 'incarnation'>,
   options: CallOptions,
 ): { transaction?: string | (() => string); signal?: AbortSignal } => ({
   ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -1,5 +1,4 @@
-/** Reads that look at all matching rows before they answer: ordering, vector search, plans. */
+/** Queries of a snapshot: scans, orderings and vector searches behind one request, and their plans. */
 
-export { analyzePlan, explainPlan } from './explain.ts';
-export { type OrderKey, orderedScan, planKeys } from './order.ts';
-export { searchVectors, vectorColumn, withoutDistance } from './search.ts';
+export type { OrderKey } from './order.ts';
+export { analyzeQuery, explainQuery, type QueryRequest, query } from './snapshot-query.ts';

@@ -1,6 +1,7 @@
 /** Counts the rows that a predicate selects, without listing them where no row is deleted. */
 import { type CountKernels, countKernels } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
 import { andThen, LentColumns, type MemorySource, type Scratch } from '../work/index.ts';
 import {
   type BatchPlace,
@@ -11,8 +12,18 @@ import {
   verdictOf,
 } from './batch-rows.ts';
 import { pipelined } from './scan.ts';
-import type { ScanPlan } from './scan-plan.ts';
+import { planScan, type ScanPlan } from './scan-plan.ts';
 import { countRows } from './slices.ts';
+
+/** How many rows of a snapshot a predicate selects. @throws InvalidInput, TableColumnNotFound */
+export async function countWhere(
+  engine: Engine,
+  snapshot: Snapshot,
+  filter: string,
+  signal?: AbortSignal,
+): Promise<number> {
+  return countMatches(await planScan(engine, snapshot, { columns: [], filter, signal }));
+}
 
 export async function countMatches(plan: ScanPlan): Promise<number> {
   let count = 0;

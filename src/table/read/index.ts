@@ -8,7 +8,7 @@ export {
   selectedCount,
 } from './batch-rows.ts';
 export { type ColumnRequest, type ReadColumn, ROW_ID, ROW_OFFSET } from './columns.ts';
-export { countMatches } from './count.ts';
+export { countMatches, countWhere } from './count.ts';
 export { namesRowsOf } from './named-rows.ts';
 export { fragmentPlaces } from './places.ts';
 export { prepareReads } from './prepare.ts';
@@ -16,4 +16,4 @@ export { pruneFragment } from './pruning.ts';
 export { pipelined, scan } from './scan.ts';
 export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 export { breathe, evaluateRows, sliceRows } from './slices.ts';
-export { rowIdsAt, rowIdsOf, type TakenPart, takenInParts, takeRows } from './take.ts';
+export { type TakenPart, type TakeRequest, take, takenInParts } from './take.ts';

@@ -11,7 +11,9 @@ import {
   newArray,
   nullColumn,
   type RecordBatch,
+  type RecordBatchStream,
   recordBatch,
+  recordBatchStream,
 } from '../../arrow/index.ts';
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { stepped } from '../../stepped.ts';
@@ -20,7 +22,45 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { readSelected } from './batch-rows.ts';
 import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
-import type { ScanPlan } from './scan-plan.ts';
+import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
+
+/** Rows named by id, or by their offsets in row order. */
+export interface TakeRequest extends Pick<ScanRequest, 'columns' | 'withRowId' | 'signal'> {
+  readonly rowIds?: readonly bigint[] | undefined;
+  readonly offsets?: readonly bigint[] | undefined;
+}
+
+/** Rows that are taken at once, in one batch. */
+const FEW_ROWS = 1024;
+
+/** The rows that are there, in the order asked for. @throws TableColumnNotFound, InvalidInput */
+export async function take(
+  engine: Engine,
+  snapshot: Snapshot,
+  { rowIds, offsets = [], ...wanted }: TakeRequest,
+): Promise<RecordBatchStream> {
+  const plan = await planScan(engine, snapshot, wanted);
+  const { signal } = wanted;
+  const ids =
+    rowIds === undefined
+      ? await rowIdsAt(engine, snapshot, offsets, signal)
+      : await rowIdsOf(engine, rowIds, signal);
+  if (ids.length <= FEW_ROWS) {
+    const { batch } = await takeRows(plan, ids);
+    return recordBatchStream(plan.schema, [batch]);
+  }
+  const parts = takenInParts(plan, 0, ids.length, (from, to) => ids.subarray(from, to));
+  return recordBatchStream(plan.schema, batchesOf(parts));
+}
+
+const batchesOf = (parts: AsyncGenerator<TakenPart>): AsyncGenerator<RecordBatch> =>
+  stepped(
+    async () => {
+      const { done, value } = await parts.next();
+      return done === true ? undefined : value.batch;
+    },
+    () => parts.return(undefined),
+  );
 
 export interface Taken {
   /** The plan's columns of the rows found. */
@@ -198,7 +238,7 @@ const front = (numbers: Uint32Array, count: number): Uint32Array =>
 const IDS_AT_ONCE = 1 << 12;
 
 /** Row ids as an array of 64 bits each, which is made in turns. */
-export async function rowIdsOf(
+async function rowIdsOf(
   engine: Engine,
   values: readonly bigint[],
   signal?: AbortSignal,
@@ -217,7 +257,7 @@ export async function rowIdsOf(
 }
 
 /** Ids of the live rows at these offsets; offsets past the last row give none. */
-export async function rowIdsAt(
+async function rowIdsAt(
   engine: Engine,
   snapshot: Snapshot,
   offsets: readonly bigint[],

@@ -8,7 +8,6 @@ export {
   type OverwriteOptions,
   overwrite,
   type RowsCommitted,
-  replaced,
   type WriteOptions,
 } from './append.ts';
 export { commitWithFiles } from './attempt.ts';
@@ -18,5 +17,6 @@ export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts'
 export { alterColumns, dropColumns, updateFieldMetadata } from './evolve.ts';
 export { matchFields } from './match-fields.ts';
 export { replaceSchemaMetadata, restore, restored } from './revise.ts';
+export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';
 export { RowOffsets, replacingDraft, updateRows } from './update.ts';
 export { writeFragments } from './write.ts';

@@ -1,0 +1,89 @@
+/**
+ * Builds a new table whole in the staging folder: its record, and its first version where there are rows.
+ * Who calls renames the folder into place, or removes it; readers see all of the table or nothing.
+ */
+import type { RecordBatchStream } from '../../arrow/index.ts';
+import {
+  encodeManifest,
+  encodeTable,
+  joinPath,
+  TABLE_FILE,
+  type TableRecord,
+  versionFile,
+} from '../../format/index.ts';
+import { assignFieldIds } from '../fields/index.ts';
+import {
+  type Engine,
+  mainBranch,
+  newTransaction,
+  nextManifest,
+  unannounced,
+} from '../versions/index.ts';
+import { stagingFolder, writeObject } from '../work/index.ts';
+import { replaced, type WriteOptions } from './append.ts';
+import { writeFragments } from './write.ts';
+
+export interface StagedTable {
+  readonly folder: string;
+  readonly record: TableRecord;
+  /** Of its first version. */
+  readonly transaction: string;
+}
+
+/** A table without a version. Its staging folder. */
+export async function stageDeclared(engine: Engine, record: TableRecord): Promise<string> {
+  const { store } = engine;
+  const folder = stagingFolder(engine.env);
+  await writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
+  await store.createFolder(mainBranch(folder, record.id).folder);
+  await store.syncFolders([folder]);
+  return folder;
+}
+
+/** A table whose version 1 has the rows; on any error nothing of it is left. @throws TableSchemaValidation */
+export async function stageTable(
+  shared: Engine,
+  record: TableRecord,
+  stream: RecordBatchStream,
+  options: WriteOptions,
+): Promise<StagedTable> {
+  const { store } = shared;
+  const engine = unannounced(shared);
+  const folder = stagingFolder(engine.env);
+  const branch = mainBranch(folder, record.id);
+  const keyed = options.transaction ?? newTransaction(engine, branch);
+  const { tree, nextFieldId } = assignFieldIds(stream.schema.fields, 0);
+  // Makes the staging folder, which the other files go into.
+  const recorded = writeObject(store, joinPath(folder, TABLE_FILE), encodeTable(record));
+  const unmade = recorded.then(
+    () => undefined,
+    (reason: unknown) => ({ reason }),
+  );
+  try {
+    const written = await writeFragments(engine, folder, stream, tree, options.signal);
+    const draft = await replaced(engine, branch, undefined, {
+      kind: 'create',
+      schema: stream.schema,
+      fields: tree,
+      nextFieldId,
+      fragments: written.fragments,
+      rows: written.rows,
+    });
+    const transaction = typeof keyed === 'string' ? keyed : keyed();
+    const manifest = nextManifest(engine, branch, draft, undefined, transaction);
+    const published = writeObject(
+      store,
+      versionFile(branch.folder, 1),
+      encodeManifest(manifest).bytes,
+    );
+    // Names and contents reach the disk side by side; the rename comes after all of them.
+    const named = store.syncFolders([folder, branch.folder]);
+    await Promise.all([written.durable, recorded, published, named]);
+    return { folder, record, transaction };
+  } catch (error) {
+    const first = await unmade;
+    await store.deleteFolder(folder);
+    // Where there is no folder, nothing else can be written: that is no news.
+    throw first === undefined ? error : first.reason;
+  }
+}
