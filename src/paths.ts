@@ -131,6 +131,21 @@ export class NameCodec {
     const name = this.encode(id.at(-1) as string, 'table', namespace.length === 0);
     return `${this.tablesFolder(namespace)}/${name}`;
   }
+
+  /** The id of the table that has its place at `folder`; undefined where that is no place of one. */
+  tableIdAt(folder: string): readonly string[] | undefined {
+    if (folder.startsWith(`${PRIVATE_FOLDER}/`)) return undefined;
+    const parts = folder.split('/');
+    const atRoot = parts.length === 2 && parts[0] === ROOT_TABLES_FOLDER;
+    const decoded = this.decode(parts.at(-1) ?? '', atRoot);
+    if (decoded?.kind !== 'table') return undefined;
+    const namespace = atRoot ? [] : parts.slice(0, -1);
+    const path = namespace.map((part, depth) => this.decode(part, depth === 0)?.name);
+    if (path.includes(undefined)) return undefined;
+    const id = [...(path as string[]), decoded.name];
+    // A table right under the root would be one of the root, and those are in `data`.
+    return this.possibleTableFolder(id) === folder ? id : undefined;
+  }
 }
 
 /** `a/b` -> `b` */

@@ -4,18 +4,13 @@
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';
-import {
-  listBranches,
-  listTags,
-  mainBranch,
-  resolveHead,
-  type TableBranch,
-} from '../table/index.ts';
+import type { Branch } from '../table/index.ts';
 import {
   type Catalog,
   findNamespace,
   findTable,
   namespacesIn,
+  storedTable,
   tableFoldersIn,
 } from './catalog/index.ts';
 
@@ -83,20 +78,18 @@ async function readNamespaceState(
 }
 
 export async function readTable(catalog: Catalog, id: ObjectPath): Promise<TableState | undefined> {
-  const { engine } = catalog;
   const table = await findTable(catalog, id);
   if (table === undefined) return undefined;
-  const incarnation = table.record.id;
+  const stored = storedTable(catalog, table);
   const branches = new Map<string, BranchState>();
-  const read = async (branch: TableBranch, first: number): Promise<void> => {
-    const latest = (await resolveHead(engine, branch))?.snapshot.version ?? 0;
+  const read = async (branch: Branch): Promise<void> => {
+    const first = (branch.record?.parentVersion ?? 0) + 1;
+    const latest = (await branch.newest())?.version ?? 0;
     branches.set(branch.branch, { folder: branch.folder, first, latest });
   };
-  await read(mainBranch(table.folder, incarnation), 1);
-  for (const branch of await listBranches(engine, table.folder, incarnation)) {
-    await read(branch, branch.record.parentVersion + 1);
-  }
-  return { id, incarnation, branches, tags: await listTags(engine, table.folder, incarnation) };
+  await read(stored.main);
+  for (const branch of await stored.branches()) await read(branch);
+  return { id, incarnation: table.record.id, branches, tags: await stored.tags() };
 }
 
 /**

@@ -1,23 +1,15 @@
 /**
- * Tables on a store: versions, snapshots, reads, writes, history and verification. Other rooms
- * import this file and no other of the room.
+ * One table on a store. `openEngine` makes what the tables of a catalog share; `openTable` and `openBranch`
+ * give objects for a table and a branch, whose methods are all that can be done to them; `query`, `take` and
+ * `countWhere` read a snapshot. Other rooms import this file and no other of the room.
  */
 
-export { findField, leafOf } from './fields/index.ts';
-export {
-  cleanup,
-  DEFAULT_ORPHAN_GRACE,
-  deleteVersions,
-  type FoundStorage,
-  fileSystemTime,
-  findStorage,
-  planDeletion,
-  withHold,
-} from './history/index.ts';
+export { type Branch, openBranch } from './branch.ts';
+export { fieldMetadata } from './fields/index.ts';
+export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
 export {
   checkConditions,
   type MergeClauses,
-  mergeRows,
   type RowsMerged,
   readSource,
   type SourceRows,
@@ -31,7 +23,8 @@ export {
   query,
 } from './query/index.ts';
 export { countWhere, prepareReads, requestMemory, take } from './read/index.ts';
-export { publishStaged, readOfferedVersion, type StagedVersion } from './staged/index.ts';
+export type { StagedVersion } from './staged/index.ts';
+export { openTable, type SideBranch, type StoredTable } from './stored-table.ts';
 export {
   type Acceptance,
   acceptVersion,
@@ -40,44 +33,21 @@ export {
   planAcceptance,
   problemIn,
   type VerifiedBranch,
-  verifyTable,
   WITHOUT_MANIFEST,
 } from './verify/index.ts';
 export {
   batchDecision,
   batchTables,
   type Committed,
-  createBranch,
-  createTag,
   decideBatch,
-  deleteBranch,
-  deleteTag,
   type Engine,
-  type FoundBranch,
-  findBranch,
-  findTag,
-  highestListed,
-  hintNamed,
   incarnationOfTransaction,
   isBatchId,
-  isTableAt,
   type Limits,
-  leftAtThatMoment,
-  listBranches,
-  listedVersions,
-  listTags,
-  madeVisible,
-  mainBranch,
-  replaceTag,
-  resolveHead,
-  Snapshot,
-  snapshotAt,
+  type Snapshot,
   type TableBranch,
   tableGone,
-  tableLeft,
   tableMadeAnew,
-  visibleSnapshot,
-  visibleVersions,
 } from './versions/index.ts';
 export {
   DEFAULT_BUFFER_BYTES,
@@ -89,28 +59,16 @@ export {
   writeObject,
 } from './work/index.ts';
 export {
-  addColumns,
-  alterColumns,
-  append,
   type CompactionGoals,
   type CompactionReport,
-  compact,
   DEFAULT_MAX_DELETED_SHARE,
-  deleteRowsById,
-  deleteWhere,
-  dropColumns,
   emptyTable,
   isEmptyTable,
   type NewColumn,
   type OverwriteOptions,
-  overwrite,
   type RowsCommitted,
   type RowsDeleted,
-  replaceSchemaMetadata,
-  restore,
   type StagedTable,
   stageDeclared,
   stageTable,
-  updateFieldMetadata,
-  updateRows,
 } from './write/index.ts';

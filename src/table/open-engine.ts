@@ -37,6 +37,7 @@ export interface EngineOptions {
   readonly committed: (engine: Engine, snapshot: Snapshot) => void;
 }
 
+/** One engine for each open catalog. Nothing is read or written by opening it. */
 export function openEngine(options: EngineOptions): Engine {
   const { store, env, names, kept, counters, processes, serverMemory } = options;
   const publishPlain = publishDirectly(store);

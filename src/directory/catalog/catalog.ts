@@ -17,10 +17,10 @@ import {
 import { checkPath, formatId, type ObjectPath } from '../../protocol/index.ts';
 import type { Store } from '../../store/index.ts';
 import {
+  type Branch,
   type Engine,
-  findBranch,
-  mainBranch,
-  type TableBranch,
+  openTable,
+  type StoredTable,
   tableMadeAnew,
 } from '../../table/index.ts';
 
@@ -191,17 +191,20 @@ export function requireIncarnation({ id, record }: Table, wanted: string | undef
   if (wanted !== undefined && wanted !== record.id) throw tableMadeAnew(wanted, record.id, id);
 }
 
+/** The versions, tags and branches of a table that was found. */
+export const storedTable = ({ engine }: Catalog, { folder, record }: Table): StoredTable =>
+  openTable(engine, folder, record.id);
+
 /** The branch a request names, main if absent. @throws TableBranchNotFound */
 export async function requireBranch(
   catalog: Catalog,
   table: Table,
-  branch: string | undefined,
-): Promise<TableBranch> {
-  const name = branch ?? MAIN_BRANCH;
-  if (name === MAIN_BRANCH) return mainBranch(table.folder, table.record.id);
-  const found = await findBranch(catalog.engine, table.folder, table.record.id, name);
-  if (found !== undefined) return found;
-  throw missingBranch(table, name);
+  name: string = MAIN_BRANCH,
+): Promise<Branch> {
+  const stored = storedTable(catalog, table);
+  const branch = name === MAIN_BRANCH ? stored.main : await stored.branch(name);
+  if (branch === undefined) throw missingBranch(table, name);
+  return branch;
 }
 
 export const missingBranch = (table: Table, name: string): DirspaceError =>

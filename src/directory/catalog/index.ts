@@ -18,6 +18,7 @@ export {
   requireStill,
   requireTable,
   showId,
+  storedTable,
   type Table,
   tableId,
 } from './catalog.ts';

@@ -23,9 +23,8 @@ import {
 import {
   batchDecision,
   decideBatch,
-  deleteVersions,
-  listedVersions,
-  mainBranch,
+  openBranch,
+  openTable,
   type TableBranch,
   writeObject,
 } from '../../table/index.ts';
@@ -57,7 +56,7 @@ export async function writeJournal(catalog: Catalog, journal: Journal): Promise<
     journal: {
       batch,
       declares: declares.map(({ folder, incarnation }) => ({ folder, incarnation })),
-      deletions: deletions.map(({ branch, versions }) => ({ branch, versions })),
+      deletions: deletions.map(({ branch, versions }) => ({ branch: namesOf(branch), versions })),
       deregisters: deregisters.map(({ folder, incarnation, place }) => ({
         folder,
         incarnation,
@@ -69,6 +68,13 @@ export async function writeJournal(catalog: Catalog, journal: Journal): Promise<
   await catalog.store.syncFolders([TRANSACTIONS_FOLDER]);
 }
 
+const namesOf = ({ tableFolder, incarnation, branch, folder }: TableBranch): TableBranch => ({
+  tableFolder,
+  incarnation,
+  branch,
+  folder,
+});
+
 /** Whether a batch of that id was begun and is not finished. */
 export async function hasJournal(catalog: Catalog, batch: string): Promise<boolean> {
   return (await catalog.store.head(journalFile(batch))) !== undefined;
@@ -79,13 +85,10 @@ export async function finishJournal(catalog: Catalog, journal: Journal): Promise
   const decision = await batchDecision(catalog.engine, journal.batch);
   if (decision === undefined) return;
   if (decision === 'committed') {
-    for (const { branch, versions } of journal.deletions) {
-      const there = new Set(await listedVersions(catalog.engine, branch));
-      await deleteVersions(
-        catalog.engine,
-        branch,
-        versions.filter((version) => there.has(version)),
-      );
+    for (const { branch: names, versions } of journal.deletions) {
+      const branch = openBranch(catalog.engine, names);
+      const there = new Set(await branch.listedVersions());
+      await branch.deleteVersions(versions.filter((version) => there.has(version)));
     }
     for (const { folder, incarnation, place } of journal.deregisters) {
       const record = await readTableRecord(catalog, folder);
@@ -102,13 +105,13 @@ export async function finishJournal(catalog: Catalog, journal: Journal): Promise
 async function undeclare(catalog: Catalog, folder: string, incarnation: string): Promise<void> {
   const record = await readTableRecord(catalog, folder);
   if (record?.id !== incarnation) return;
-  const branch = mainBranch(folder, incarnation);
-  if ((await listedVersions(catalog.engine, branch)).length > 0) return;
+  const { main } = openTable(catalog.engine, folder, incarnation);
+  if ((await main.listedVersions()).length > 0) return;
   const place = detachedFolder(catalog.env.uuid());
   if ((await catalog.store.moveFolder(folder, place)) !== 'moved') return;
   // No writer reaches it there, so only now is it certain what was moved.
   const moved = await readTableRecord(catalog, place);
-  const versions = await listedVersions(catalog.engine, mainBranch(place, incarnation));
+  const versions = await openTable(catalog.engine, place, incarnation).main.listedVersions();
   if (moved?.id === incarnation && versions.length === 0) await catalog.store.deleteFolder(place);
   // If its name is taken again by then, it stays where it can be registered from.
   else await catalog.store.moveFolder(place, folder);

@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';
-import { DETACHED_FOLDER, PRIVATE_FOLDER, ROOT_TABLES_FOLDER } from '../../format/index.ts';
+import { DETACHED_FOLDER, PRIVATE_FOLDER } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
@@ -26,20 +26,8 @@ export function folderAt(catalog: Catalog, location: string): string {
 }
 
 /** The table that has its place in the tree at `folder`, whether it is there or not. */
-export function tableIdAt({ engine }: Catalog, folder: string): ObjectPath | undefined {
-  if (folder.startsWith(`${PRIVATE_FOLDER}/`)) return undefined;
-  const { names } = engine;
-  const parts = folder.split('/');
-  const atRoot = parts.length === 2 && parts[0] === ROOT_TABLES_FOLDER;
-  const decoded = names.decode(parts.at(-1) ?? '', atRoot);
-  if (decoded?.kind !== 'table') return undefined;
-  const namespace = atRoot ? [] : parts.slice(0, -1);
-  const path = namespace.map((part, depth) => names.decode(part, depth === 0)?.name);
-  if (path.includes(undefined)) return undefined;
-  const id = [...(path as string[]), decoded.name];
-  // A table right under the root would be one of the root, and those are in `data`.
-  return names.possibleTableFolder(id) === folder ? id : undefined;
-}
+export const tableIdAt = ({ engine }: Catalog, folder: string): ObjectPath | undefined =>
+  engine.names.tableIdAt(folder);
 
 /** `location` cannot be used, and why. */
 export const unusable = (location: string, why: string): DirspaceError =>

@@ -10,16 +10,7 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { Awaitable } from '../../store/index.ts';
-import {
-  findTag,
-  isEmptyTable,
-  mainBranch,
-  resolveHead,
-  type Snapshot,
-  snapshotAt,
-  type TableBranch,
-  tableGone,
-} from '../../table/index.ts';
+import { type Branch, isEmptyTable, type Snapshot, tableGone } from '../../table/index.ts';
 import {
   type Catalog,
   type NamedTable,
@@ -27,6 +18,7 @@ import {
   requireIncarnation,
   requireTable,
   showId,
+  storedTable,
   type Table,
   tableId,
 } from './catalog.ts';
@@ -47,7 +39,7 @@ export type Depth = 'branch' | 'named' | 'version';
 
 export interface Target {
   readonly table: Table;
-  readonly branch: TableBranch;
+  readonly branch: Branch;
   /** Undefined where it was not looked up, and where the branch has none. */
   readonly snapshot: Snapshot | undefined;
 }
@@ -135,7 +127,7 @@ export function newestOfMain(catalog: Catalog, table: Table): Awaitable<Snapshot
   // The table may have been made anew after its record was read, and read again by another request.
   return unchanged?.branch.incarnation === table.record.id
     ? unchanged
-    : newestOf(catalog, mainBranch(table.folder, table.record.id));
+    : newestOf(catalog, storedTable(catalog, table).main);
 }
 
 /**
@@ -196,22 +188,19 @@ async function meantIn(
   named: NamedVersion,
   depth: Depth,
 ): Promise<Target> {
-  const { engine } = catalog;
-  const { folder, record } = table;
-  const tagged =
-    named.tag === undefined ? named : await findTag(engine, folder, record.id, named.tag);
+  const tagged = named.tag === undefined ? named : await storedTable(catalog, table).tag(named.tag);
   if (tagged === undefined) throw missingTag(table, named.tag as string);
   const branch = await requireBranch(catalog, table, tagged.branch);
   if (depth === 'branch') return { table, branch, snapshot: undefined };
   if (tagged.version !== undefined)
-    return { table, branch, snapshot: await snapshotAt(engine, branch, tagged.version) };
+    return { table, branch, snapshot: await branch.snapshot(tagged.version) };
   if (depth === 'named') return { table, branch, snapshot: undefined };
   return { table, branch, snapshot: await newestOf(catalog, branch) };
 }
 
 /** Of a branch of a table whose record was read. */
-async function newestOf({ engine }: Catalog, branch: TableBranch): Promise<Snapshot | undefined> {
-  const head = await resolveHead(engine, branch);
+async function newestOf({ engine }: Catalog, branch: Branch): Promise<Snapshot | undefined> {
+  const head = await branch.head();
   if (head !== undefined) await engine.heads.noteMain(head);
   return head?.snapshot;
 }

@@ -6,20 +6,17 @@
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';
 import type { CreateMode } from '../../protocol/index.ts';
-import { emptyTable, type FoundStorage, findStorage, mainBranch } from '../../table/index.ts';
-import { type Catalog, showId, type Table } from './catalog.ts';
+import { emptyTable, type FoundStorage } from '../../table/index.ts';
+import { type Catalog, showId, storedTable, type Table } from './catalog.ts';
 
 /** Of a table that was found to have no version. */
-export async function isOnlyDeclared(
-  { engine }: Catalog,
-  { folder, record }: Table,
-): Promise<boolean> {
-  return (await findStorage(engine, mainBranch(folder, record.id))) === undefined;
+export async function isOnlyDeclared(catalog: Catalog, table: Table): Promise<boolean> {
+  return (await storedTable(catalog, table).main.storage()) === undefined;
 }
 
 /** The error for operations that need a version of the table. */
 export async function withoutVersion(catalog: Catalog, table: Table): Promise<DirspaceError> {
-  const found = await findStorage(catalog.engine, mainBranch(table.folder, table.record.id));
+  const found = await storedTable(catalog, table).main.storage();
   return found === undefined
     ? emptyTable()
     : storageError('InvalidTableState', table, found, 'has no version that this catalog can read');
@@ -34,7 +31,7 @@ export async function refuseStorage(
   table: Table,
   mode: CreateMode | undefined,
 ): Promise<void> {
-  const found = await findStorage(catalog.engine, mainBranch(table.folder, table.record.id));
+  const found = await storedTable(catalog, table).main.storage();
   if (found === undefined) return;
   throw mode === 'Create'
     ? storageError('TableAlreadyExists', table, found, 'already exists')

@@ -17,13 +17,11 @@ import {
 } from '../../protocol/index.ts';
 import { isFailedFlush } from '../../store/index.ts';
 import {
+  type Branch,
   decideBatch,
-  madeVisible,
-  planDeletion,
-  publishStaged,
+  openBranch,
   type Snapshot,
   type StagedVersion,
-  type TableBranch,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -81,7 +79,7 @@ export async function batchCommitTables(
         const answer = await declareTable(catalog, step.request, step.incarnation);
         results.push({ declare_table: answer });
       } else if (step.kind === 'version') {
-        const snapshot = await publishStaged(catalog.engine, step.branch, step.staged, batch);
+        const snapshot = await step.branch.publish(step.staged, batch);
         published.push(snapshot);
         const version = versionRecord(catalog, snapshot);
         const transaction_id = snapshot.manifest.transaction;
@@ -109,7 +107,8 @@ export async function batchCommitTables(
     throw error;
   }
   catalog.engine.counters.commits += published.length;
-  for (const snapshot of published) await madeVisible(catalog.engine, snapshot);
+  for (const snapshot of published)
+    await openBranch(catalog.engine, snapshot.branch).madeVisible(snapshot);
   try {
     await finishJournal(catalog, journal);
   } catch (error) {
@@ -153,13 +152,13 @@ type Step =
     }
   | {
       readonly kind: 'version';
-      readonly branch: TableBranch;
+      readonly branch: Branch;
       readonly staged: StagedVersion;
       readonly target: string;
     }
   | {
       readonly kind: 'delete';
-      readonly branch: TableBranch;
+      readonly branch: Branch;
       readonly versions: readonly number[];
       readonly target: string;
     }
@@ -197,7 +196,7 @@ async function planStep(
   if (create_table_version !== undefined) return planVersion(catalog, create_table_version);
   if (delete_table_versions !== undefined) {
     const { branch } = await resolveTarget(catalog, delete_table_versions, 'branch');
-    const versions = await planDeletion(catalog.engine, branch, delete_table_versions.ranges);
+    const versions = await branch.planDeletion(delete_table_versions.ranges);
     return { kind: 'delete', branch, versions, target: `${branch.folder} deletions` };
   }
   const table = await requireTable(catalog, deregister_table ?? {});

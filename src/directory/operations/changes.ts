@@ -14,16 +14,14 @@ import {
   unsupported,
 } from '../../protocol/index.ts';
 import {
+  type Branch,
   checkConditions,
   isEmptyTable,
   type MergeClauses,
-  mergeRows,
   type RowsMerged,
   readSource,
   type Snapshot,
   type SourceRows,
-  type TableBranch,
-  updateRows,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -52,9 +50,7 @@ export async function updateTable(
     if (path !== undefined && sql !== undefined) return [path, sql] as const;
     throw new DirspaceError('InvalidInput', 'An update is a column and an expression.');
   });
-  const { snapshot, transaction, updatedRows } = await updateRows(
-    catalog.engine,
-    branch,
+  const { snapshot, transaction, updatedRows } = await branch.update(
     { updates, filter: request.predicate },
     writeOptions(branch, options),
   );
@@ -105,8 +101,7 @@ export async function mergeInsertIntoTable(
     const merged = await withRows(catalog, data, async (stream, memory) => {
       const held = memory.hold('The rows of a merge');
       const source = await readSource(stream, engine.limits, held, signal);
-      const merge = (): Promise<RowsMerged> =>
-        mergeRows(engine, branch, clauses, source, memory, wanted);
+      const merge = (): Promise<RowsMerged> => branch.merge(clauses, source, memory, wanted);
       try {
         return await merge();
       } catch (error) {
@@ -164,7 +159,7 @@ const mergeAnswer = (
 });
 
 export interface Change {
-  readonly branch: TableBranch;
+  readonly branch: Branch;
   /** What the same call committed before. */
   readonly repeated: Snapshot | undefined;
 }

@@ -19,16 +19,12 @@ import {
 } from '../../protocol/index.ts';
 import {
   type Committed,
-  isTableAt,
-  mainBranch,
-  overwrite,
+  openTable,
   query,
-  resolveHead,
   type Snapshot,
   type StagedTable,
   stageDeclared,
   stageTable,
-  tableLeft,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -43,6 +39,7 @@ import {
   requireNamespace,
   requireRoom,
   showId,
+  storedTable,
   type Table,
   tableExists,
   tableId,
@@ -200,7 +197,7 @@ async function fillTable(
   given: GivenRows,
   options: CallOptions,
 ): Promise<CreateTableResponse> {
-  const branch = mainBranch(table.folder, table.record.id);
+  const stored = storedTable(catalog, table);
   const newest = await newestOfMain(catalog, table);
   if (newest !== undefined && mode === 'ExistOk') return existingAnswer(catalog, table);
   if (newest !== undefined && mode === 'Create') throw tableExists(table.id);
@@ -209,13 +206,13 @@ async function fillTable(
       return existingAnswer(catalog, table);
     await refuseStorage(catalog, table, mode);
   }
-  if (newest === undefined) await requireVersionsFolder(catalog, table);
+  if (newest === undefined) await stored.requireVersionsFolder();
   let committed: Committed;
   try {
     given.areTaken = true;
     committed = await withRows(catalog, given.data, (stream) =>
-      overwrite(catalog.engine, branch, newest, stream, {
-        ...writeOptions(branch, options),
+      stored.main.overwrite(newest, stream, {
+        ...writeOptions(stored, options),
         // Once more, right before the version is published: another program may write there as well.
         beforeFirst: () => refuseStorage(catalog, table, mode),
         ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
@@ -247,15 +244,6 @@ const committedAnswer = (
   ...(transaction === undefined ? {} : { transaction_id: transaction }),
 });
 
-/** A copy of the catalog that kept files only has lost the empty folder of a declared table. */
-export async function requireVersionsFolder(catalog: Catalog, table: Table): Promise<void> {
-  const { folder } = mainBranch(table.folder, table.record.id);
-  if (await catalog.store.enter(folder)) return;
-  // A writer that outlived its table must not make this folder inside the next one.
-  if (!(await isTableAt(catalog.engine, table.folder, table.record.id))) throw tableLeft();
-  await catalog.store.createFolder(folder, table.folder);
-}
-
 const newRecord = (
   catalog: Catalog,
   properties: Readonly<Record<string, string>>,
@@ -263,9 +251,10 @@ const newRecord = (
 ): TableRecord => ({ id, createdAt: catalog.env.now(), properties });
 
 async function stagedRows(catalog: Catalog, staged: StagedTable): Promise<RecordBatchStream> {
-  const head = await resolveHead(catalog.engine, mainBranch(staged.folder, staged.record.id));
-  if (head === undefined) throw new DirspaceError('Internal', 'The staged table has no version.');
-  return query(catalog.engine, head.snapshot, {});
+  const { main } = openTable(catalog.engine, staged.folder, staged.record.id);
+  const newest = await main.newest();
+  if (newest === undefined) throw new DirspaceError('Internal', 'The staged table has no version.');
+  return query(catalog.engine, newest, {});
 }
 
 const createdAnswer = (

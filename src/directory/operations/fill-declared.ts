@@ -5,21 +5,15 @@
 import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions, InsertMode } from '../../protocol/index.ts';
-import {
-  mainBranch,
-  type OverwriteOptions,
-  overwrite,
-  type RowsCommitted,
-  type SourceRows,
-} from '../../table/index.ts';
+import type { OverwriteOptions, RowsCommitted, SourceRows } from '../../table/index.ts';
 import {
   type Catalog,
   type NamedTable,
   refuseStorage,
   requireTable,
   showId,
+  storedTable,
 } from '../catalog/index.ts';
-import { requireVersionsFolder } from './create-table.ts';
 import { writeOptions } from './rows.ts';
 
 /**
@@ -70,10 +64,10 @@ async function publishFirst(
   more: (id: readonly string[]) => OverwriteOptions,
 ): Promise<RowsCommitted> {
   const table = await requireTable(catalog, request);
-  const branch = mainBranch(table.folder, table.record.id);
-  await requireVersionsFolder(catalog, table);
-  return overwrite(catalog.engine, branch, undefined, stream, {
-    ...writeOptions(branch, options),
+  const stored = storedTable(catalog, table);
+  await stored.requireVersionsFolder();
+  return stored.main.overwrite(undefined, stream, {
+    ...writeOptions(stored, options),
     beforeFirst: () => refuseStorage(catalog, table, undefined),
     properties: () => table.record.properties,
     ...more(table.id),

@@ -4,7 +4,7 @@
  */
 import { parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
-import { highestListed, mainBranch } from '../../table/index.ts';
+import { openTable } from '../../table/index.ts';
 import {
   type Catalog,
   missingNamespace,
@@ -48,7 +48,7 @@ export async function placeTable(
 async function versionsIn(catalog: Catalog, folder: string): Promise<number> {
   const record = await readTableRecord(catalog, folder);
   if (record === undefined) return 0;
-  return (await highestListed(catalog.engine, mainBranch(folder, record.id))) ?? 0;
+  return (await openTable(catalog.engine, folder, record.id).main.highestListed()) ?? 0;
 }
 
 async function moveToTrash(catalog: Catalog, id: ObjectPath, folder: string): Promise<void> {

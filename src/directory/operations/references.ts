@@ -16,27 +16,7 @@ import type {
   TagContents,
   UpdateTableTagRequest,
 } from '../../protocol/index.ts';
-import { isMissingFolder } from '../../store/index.ts';
-import {
-  createBranch,
-  createTag,
-  deleteBranch,
-  deleteTag,
-  type FoundBranch,
-  findBranch,
-  findTag,
-  hintNamed,
-  leftAtThatMoment,
-  listBranches,
-  listTags,
-  mainBranch,
-  replaceTag,
-  resolveHead,
-  type TableBranch,
-  tableLeft,
-  visibleSnapshot,
-  withHold,
-} from '../../table/index.ts';
+import type { Branch, SideBranch } from '../../table/index.ts';
 import {
   beginWrite,
   byCodeUnits,
@@ -47,7 +27,9 @@ import {
   requireStill,
   requireTable,
   resolveTarget,
+  storedTable,
   type Table,
+  type Target,
   withoutVersion,
 } from '../catalog/index.ts';
 
@@ -56,7 +38,7 @@ export async function listTableTags(
   request: ListTableTagsRequest,
 ): Promise<ListTableTagsResponse> {
   const table = await requireTable(catalog, request);
-  const tags = [...(await listTags(catalog.engine, table.folder, table.record.id))];
+  const tags = [...(await storedTable(catalog, table).tags())];
   const { items, page_token } = pageOf(sorted(tags), request, ([name]) => name);
   const contents: [string, TagContents][] = [];
   for (const [name, record] of items) {
@@ -75,7 +57,7 @@ export async function getTableTagVersion(
   request: GetTableTagVersionRequest,
 ): Promise<GetTableTagVersionResponse> {
   const table = await requireTable(catalog, request);
-  const record = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
+  const record = await storedTable(catalog, table).tag(request.tag);
   if (record === undefined) throw missingTag(table, request.tag);
   return { version: record.version, ...branchMember(record.branch) };
 }
@@ -86,12 +68,9 @@ export async function createTableTag(
   request: CreateTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  return withTagged(catalog, request, async (table, record, branch) => {
-    await createTag(catalog.engine, table.folder, request.tag, record);
-    if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
-    if (await takeBack(catalog, table, request.tag, record)) throw tableLeft();
-    throw leftAtThatMoment(`The tag ${request.tag}`);
-  });
+  const { table, branch } = await toBeTagged(catalog, request);
+  await storedTable(catalog, table).createTag(request.tag, branch, request.version);
+  return {};
 }
 
 /** @throws TableTagNotFound, TableVersionNotFound */
@@ -100,14 +79,10 @@ export async function updateTableTag(
   request: UpdateTableTagRequest,
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
-  return withTagged(catalog, request, async (table, record, branch) => {
-    const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
-    if (known === undefined) throw missingTag(table, request.tag);
-    await replaceTag(catalog.engine, table.folder, request.tag, record);
-    if ((await catalog.engine.store.list(branch.folder)) !== undefined) return;
-    if (await takeBack(catalog, table, request.tag, record, known)) throw tableLeft();
-    throw leftAtThatMoment(`The tag ${request.tag}`);
-  });
+  const { table, branch } = await toBeTagged(catalog, request);
+  const { tag, version } = request;
+  if (await storedTable(catalog, table).updateTag(tag, branch, version)) return {};
+  throw missingTag(table, tag);
 }
 
 /** @throws TableTagNotFound */
@@ -117,10 +92,7 @@ export async function deleteTableTag(
 ): Promise<Record<string, never>> {
   await beginWrite(catalog);
   const table = await requireTable(catalog, request);
-  const known = await findTag(catalog.engine, table.folder, table.record.id, request.tag);
-  const { engine } = catalog;
-  if (known !== undefined && (await deleteTag(engine, table.folder, table.record.id, request.tag)))
-    return {};
+  if (await storedTable(catalog, table).deleteTag(request.tag)) return {};
   throw missingTag(table, request.tag);
 }
 
@@ -129,11 +101,11 @@ export async function listTableBranches(
   request: ListTableBranchesRequest,
 ): Promise<ListTableBranchesResponse> {
   const table = await requireTable(catalog, request);
-  const all = await listBranches(catalog.engine, table.folder, table.record.id);
+  const all = await storedTable(catalog, table).branches();
   const branches = all.sort((left, right) => byCodeUnits(left.branch, right.branch));
   const { items, page_token } = pageOf(branches, request, ({ branch }) => branch);
   const contents: [string, BranchContents][] = [];
-  for (const branch of items) contents.push([branch.branch, await branchContents(catalog, branch)]);
+  for (const branch of items) contents.push([branch.branch, await branchContents(branch)]);
   await requireStill(catalog, table);
   return {
     branches: Object.fromEntries(contents),
@@ -151,10 +123,7 @@ export async function createTableBranch(
   const named = { id, incarnation, branch, version };
   const { table, branch: parent, snapshot: from } = await resolveTarget(catalog, named, 'version');
   if (from === undefined) throw await withoutVersion(catalog, table);
-  await hintNamed(catalog.engine, parent, from.version);
-  await withHold(catalog.engine, parent, from.version, () =>
-    createBranch(catalog.engine, request.name, from),
-  );
+  await parent.branchOff(request.name, from);
   return {};
 }
 
@@ -171,24 +140,11 @@ export async function deleteTableBranch(
       'The branch main cannot be deleted; drop the table instead.',
     );
   }
-  const { engine } = catalog;
-  const { folder, record } = table;
-  const branch = await findBranch(engine, folder, record.id, request.name);
+  const stored = storedTable(catalog, table);
+  const branch = await stored.branch(request.name);
   if (branch === undefined) throw missingBranch(table, request.name);
-  const refuseTagged = async (): Promise<void> => {
-    for (const [tag, { branch: named }] of await listTags(engine, folder, record.id)) {
-      if (named !== request.name) continue;
-      throw new DirspaceError(
-        'InvalidTableState',
-        `The branch ${request.name} is named by the tag ${tag}. Delete or update that tag first.`,
-        { details: { branch: request.name, tag } },
-      );
-    }
-  };
-  await refuseTagged();
-  // Once more when it is out of sight: whoever makes a tag looks for the branch afterwards.
-  if (await deleteBranch(engine, folder, request.name, branch.record.id, refuseTagged)) return {};
-  const left = await findBranch(engine, folder, record.id, request.name);
+  if (await stored.deleteBranch(branch)) return {};
+  const left = await stored.branch(request.name);
   if (left?.record.id !== branch.record.id) throw missingBranch(table, request.name);
   throw new DirspaceError(
     'ServiceUnavailable',
@@ -197,52 +153,18 @@ export async function deleteTableBranch(
   );
 }
 
-/** Runs `work` while a hold keeps the version that the tag is to name. */
-async function withTagged(
+/** The branch of the version that a tag is to name. */
+function toBeTagged(
   catalog: Catalog,
-  { id, incarnation, branch: name, version }: UpdateTableTagRequest,
-  work: (table: Table, record: TagRecord, branch: TableBranch) => Promise<void>,
-): Promise<Record<string, never>> {
-  const named = { id, incarnation, branch: name, version };
-  const { table, branch } = await resolveTarget(catalog, named, 'named');
-  const record = { table: table.record.id, branch: branch.branch, version };
-  await hintNamed(catalog.engine, branch, version);
-  await withHold(catalog.engine, branch, version, () => work(table, record, branch));
-  return {};
+  { id, incarnation, branch, version }: UpdateTableTagRequest,
+): Promise<Target> {
+  return resolveTarget(catalog, { id, incarnation, branch, version }, 'named');
 }
 
-/**
- * Undoes a tag whose branch or table left before it was there. False where it cannot be found, as it
- * has gone with its table, or has changed since.
- */
-async function takeBack(
-  catalog: Catalog,
-  { folder }: Table,
-  tag: string,
-  { table, branch, version }: TagRecord,
-  known?: TagRecord,
-): Promise<boolean> {
-  const { engine } = catalog;
-  const found = await findTag(engine, folder, table, tag);
-  if (found?.branch !== branch || found.version !== version) return false;
-  try {
-    if (known === undefined) return await deleteTag(engine, folder, table, tag);
-    await replaceTag(engine, folder, tag, known);
-    return true;
-  } catch (error) {
-    if (isMissingFolder(error)) return false;
-    throw error;
-  }
-}
-
-async function branchOf(
-  catalog: Catalog,
-  table: Table,
-  name: string,
-): Promise<TableBranch | undefined> {
-  return name === MAIN_BRANCH
-    ? mainBranch(table.folder, table.record.id)
-    : findBranch(catalog.engine, table.folder, table.record.id, name);
+/** Undefined where the branch is not there any more. */
+async function branchOf(catalog: Catalog, table: Table, name: string): Promise<Branch | undefined> {
+  const stored = storedTable(catalog, table);
+  return name === MAIN_BRANCH ? stored.main : stored.branch(name);
 }
 
 async function tagContents(
@@ -251,7 +173,7 @@ async function tagContents(
   record: TagRecord,
 ): Promise<TagContents> {
   const branch = await branchOf(catalog, table, record.branch);
-  const snapshot = branch && (await visibleSnapshot(catalog.engine, branch, record.version));
+  const snapshot = await branch?.snapshotIfThere(record.version);
   return {
     version: record.version,
     manifestSize: snapshot?.manifestBytes ?? 0,
@@ -259,13 +181,13 @@ async function tagContents(
   };
 }
 
-async function branchContents(catalog: Catalog, branch: FoundBranch): Promise<BranchContents> {
-  const head = await resolveHead(catalog.engine, branch);
+async function branchContents(branch: SideBranch): Promise<BranchContents> {
+  const newest = await branch.newest();
   return {
     parentBranch: branch.record.parentBranch,
     parentVersion: branch.record.parentVersion,
     createAt: Math.floor(branch.record.createdAt / 1000),
-    manifestSize: head?.snapshot.manifestBytes ?? 0,
+    manifestSize: newest?.manifestBytes ?? 0,
   };
 }
 

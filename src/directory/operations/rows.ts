@@ -26,18 +26,11 @@ import {
   type UpdateTableSchemaMetadataResponse,
 } from '../../protocol/index.ts';
 import {
-  append,
   countWhere,
-  deleteRowsById,
-  deleteWhere,
   isEmptyTable,
-  overwrite,
+  openBranch,
   type RowsDeleted,
-  replaceSchemaMetadata,
-  restore,
   type Snapshot,
-  type TableBranch,
-  withHold,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -66,7 +59,6 @@ export async function insertIntoTable(
     if (repeated !== undefined)
       return insertAnswer(repeated, repeated.manifest.operation.summary.added_rows);
   }
-  const { engine } = catalog;
   const { id, incarnation, branch: name } = request;
   const named = { id, incarnation, branch: name };
   const base = await snapshotUnlessDeclared(catalog, named);
@@ -76,12 +68,10 @@ export async function insertIntoTable(
     );
     return insertAnswer(snapshot, rows);
   }
-  const { branch } = base;
+  const branch = openBranch(catalog.engine, base.branch);
   const write = writeOptions(branch, options);
   const { snapshot, rows } = await withRows(catalog, data, (stream) =>
-    mode === 'Append'
-      ? append(engine, base, stream, write)
-      : overwrite(engine, branch, base, stream, write),
+    mode === 'Append' ? branch.append(base, stream, write) : branch.overwrite(base, stream, write),
   );
   return insertAnswer(snapshot, rows);
 }
@@ -123,7 +113,7 @@ export async function deleteRows(
   await beginWrite(catalog);
   const { branch } = await resolveTarget(catalog, request, 'branch');
   const wanted = writeOptions(branch, options);
-  return deletedAnswer(await deleteRowsById(catalog.engine, branch, request.row_ids, wanted));
+  return deletedAnswer(await branch.deleteRows(request.row_ids, wanted));
 }
 
 /** @throws InvalidInput naming the place in the predicate, TableColumnNotFound */
@@ -143,7 +133,7 @@ export async function deleteFromTable(
     };
   }
   const wanted = writeOptions(branch, options);
-  return deletedAnswer(await deleteWhere(catalog.engine, branch, request.predicate, wanted));
+  return deletedAnswer(await branch.deleteWhere(request.predicate, wanted));
 }
 
 const deletedAnswer = ({
@@ -164,10 +154,8 @@ export async function restoreTable(
 ): Promise<RestoreTableResponse> {
   await beginWrite(catalog);
   const source = await snapshotToRead(catalog, request);
-  const { branch, version } = source;
-  const { transaction } = await withHold(catalog.engine, branch, version, () =>
-    restore(catalog.engine, branch, source, writeOptions(branch, options)),
-  );
+  const branch = openBranch(catalog.engine, source.branch);
+  const { transaction } = await branch.restore(source, writeOptions(branch, options));
   return transaction === undefined ? {} : { transaction_id: transaction };
 }
 
@@ -179,9 +167,7 @@ export async function updateTableSchemaMetadata(
   await beginWrite(catalog);
   const { branch } = await resolveTarget(catalog, request, 'branch');
   const metadata = { ...request.metadata };
-  const { transaction } = await replaceSchemaMetadata(
-    catalog.engine,
-    branch,
+  const { transaction } = await branch.replaceSchemaMetadata(
     metadata,
     writeOptions(branch, options),
   );
@@ -225,13 +211,13 @@ function summaryOf(sorted: readonly number[]): FragmentSummary {
 }
 
 export const writeOptions = (
-  branch: Pick<TableBranch, 'incarnation'>,
+  { incarnation }: { readonly incarnation: string },
   options: CallOptions,
 ): { transaction?: string | (() => string); signal?: AbortSignal } => ({
   ...(options.signal === undefined ? {} : { signal: options.signal }),
   ...(options.idempotencyKey === undefined
     ? {}
-    : { transaction: stampedTransaction(branch.incarnation, options.idempotencyKey, options) }),
+    : { transaction: stampedTransaction(incarnation, options.idempotencyKey, options) }),
 });
 
 /** The transaction id of a write follows from its key, so that a repeat finds the first. */

@@ -14,16 +14,7 @@ import {
   type UpdateFieldMetadataResponse,
   unsupported,
 } from '../../protocol/index.ts';
-import {
-  addColumns,
-  alterColumns,
-  dropColumns,
-  findField,
-  leafOf,
-  type NewColumn,
-  type Snapshot,
-  updateFieldMetadata as updateMetadata,
-} from '../../table/index.ts';
+import { fieldMetadata, type NewColumn, type Snapshot } from '../../table/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import { beginChange } from './changes.ts';
 import { writeOptions } from './rows.ts';
@@ -47,7 +38,7 @@ export async function alterTableAddColumns(
   const { branch, repeated } = await beginChange(catalog, request, options);
   if (repeated !== undefined) return changed(repeated, repeated.manifest.transaction);
   const write = writeOptions(branch, options);
-  const { snapshot, transaction } = await addColumns(catalog.engine, branch, columns, write);
+  const { snapshot, transaction } = await branch.addColumns(columns, write);
   return changed(snapshot, transaction);
 }
 
@@ -78,7 +69,7 @@ export async function alterTableAlterColumns(
   const { branch, repeated } = await beginChange(catalog, request, options);
   if (repeated !== undefined) return changed(repeated, repeated.manifest.transaction);
   const write = writeOptions(branch, options);
-  const { snapshot, transaction } = await alterColumns(catalog.engine, branch, changes, write);
+  const { snapshot, transaction } = await branch.alterColumns(changes, write);
   return changed(snapshot, transaction);
 }
 
@@ -94,7 +85,7 @@ export async function alterTableDropColumns(
   const { branch, repeated } = await beginChange(catalog, request, options);
   const { snapshot, transaction } =
     repeated === undefined
-      ? await dropColumns(catalog.engine, branch, request.columns, writeOptions(branch, options))
+      ? await branch.dropColumns(request.columns, writeOptions(branch, options))
       : { snapshot: repeated, transaction: repeated.manifest.transaction };
   return changed(snapshot, transaction);
 }
@@ -111,18 +102,13 @@ export async function updateFieldMetadata(
   const { branch, repeated } = await beginChange(catalog, request, options);
   if (repeated !== undefined) {
     const fields = request.updates.map(({ path }) => {
-      const { metadata } = leafOf(findField(repeated.fields, path)).field;
-      return [path, Object.fromEntries(metadata)] as const;
+      return [path, fieldMetadata(repeated, path)] as const;
     });
     const answer = changed(repeated, repeated.manifest.transaction);
     return { ...answer, fields: Object.fromEntries(fields) };
   }
-  const updated = await updateMetadata(
-    catalog.engine,
-    branch,
-    request.updates,
-    writeOptions(branch, options),
-  );
+  const write = writeOptions(branch, options);
+  const updated = await branch.updateFieldMetadata(request.updates, write);
   return { ...changed(updated.snapshot, updated.transaction), fields: { ...updated.fields } };
 }
 

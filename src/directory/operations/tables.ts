@@ -29,7 +29,7 @@ import {
   renameTarget,
   type TableExistsRequest,
 } from '../../protocol/index.ts';
-import { listedVersions, mainBranch, resolveHead } from '../../table/index.ts';
+import { openTable } from '../../table/index.ts';
 import {
   allTables,
   beginWrite,
@@ -55,6 +55,7 @@ import {
   requireTable,
   settleDrop,
   showId,
+  storedTable,
   type Table,
   tableExists,
   tableId,
@@ -163,7 +164,7 @@ export async function registerTable(
     );
   }
   refuseRegistered(catalog, location);
-  const newest = await resolveHead(catalog.engine, mainBranch(location, record.id));
+  const newest = await openTable(catalog.engine, location, record.id).main.head();
   const properties = { ...propertiesAt({ record }, newest?.snapshot), ...request.properties };
   const existing = await findTable(catalog, id);
   if (existing !== undefined && mode === 'Create') throw tableExists(id);
@@ -259,8 +260,8 @@ const entryAnswer = (
 export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boolean> {
   const table = await findTable(catalog, id);
   if (table === undefined) return false;
-  const branch = mainBranch(table.folder, table.record.id);
-  if ((await listedVersions(catalog.engine, branch)).length > 0) return true;
+  const { main } = storedTable(catalog, table);
+  if ((await main.listedVersions()).length > 0) return true;
   return !(await isOnlyDeclared(catalog, table));
 }
 

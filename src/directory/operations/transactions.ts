@@ -25,12 +25,7 @@ import {
   decideBatch,
   incarnationOfTransaction,
   isBatchId,
-  listBranches,
-  mainBranch,
   type Snapshot,
-  type TableBranch,
-  visibleSnapshot,
-  visibleVersions,
 } from '../../table/index.ts';
 import {
   allTables,
@@ -38,6 +33,7 @@ import {
   type Catalog,
   findTable,
   hasJournal,
+  storedTable,
   type Table,
 } from '../catalog/index.ts';
 
@@ -158,13 +154,10 @@ export async function findCommit(
   table: Table,
   isWanted: (transaction: string) => boolean,
 ): Promise<Snapshot | undefined> {
-  const branches: TableBranch[] = [
-    mainBranch(table.folder, table.record.id),
-    ...(await listBranches(catalog.engine, table.folder, table.record.id)),
-  ];
-  for (const branch of branches) {
-    for (const version of (await visibleVersions(catalog.engine, branch)).reverse()) {
-      const snapshot = await visibleSnapshot(catalog.engine, branch, version);
+  const stored = storedTable(catalog, table);
+  for (const branch of [stored.main, ...(await stored.branches())]) {
+    for (const version of (await branch.versions()).reverse()) {
+      const snapshot = await branch.snapshotIfThere(version);
       if (snapshot !== undefined && isWanted(snapshot.manifest.transaction)) return snapshot;
     }
   }

@@ -13,18 +13,7 @@ import type {
   ListTableVersionsResponse,
   TableVersion,
 } from '../../protocol/index.ts';
-import {
-  deleteVersions,
-  planDeletion,
-  publishStaged,
-  readOfferedVersion,
-  type Snapshot,
-  type StagedVersion,
-  snapshotAt,
-  type TableBranch,
-  visibleSnapshot,
-  visibleVersions,
-} from '../../table/index.ts';
+import type { Branch, Snapshot, StagedVersion } from '../../table/index.ts';
 import { beginWrite, type Catalog, locationOf, pageOf, resolveTarget } from '../catalog/index.ts';
 
 export async function listTableVersions(
@@ -32,7 +21,7 @@ export async function listTableVersions(
   request: ListTableVersionsRequest,
 ): Promise<ListTableVersionsResponse> {
   const { table, branch } = await resolveTarget(catalog, request, 'branch');
-  const numbers = await visibleVersions(catalog.engine, branch);
+  const numbers = await branch.versions();
   const descending = request.descending === true;
   if (descending) numbers.reverse();
   const after = (key: string, start: string): boolean =>
@@ -41,7 +30,7 @@ export async function listTableVersions(
   const versions: TableVersion[] = [];
   for (const number of items) {
     // Cleanup may go by while the page is read.
-    const snapshot = await visibleSnapshot(catalog.engine, branch, number);
+    const snapshot = await branch.snapshotIfThere(number);
     if (snapshot !== undefined) versions.push(versionRecord(catalog, snapshot));
   }
   // Of this table and this branch still: neither left while the pages were read.
@@ -56,7 +45,7 @@ export async function describeTableVersion(
 ): Promise<DescribeTableVersionResponse> {
   const { branch, snapshot: found } = await resolveTarget(catalog, request, 'version');
   // There is no version 0, which is what is told of a branch without any.
-  const snapshot = found ?? (await snapshotAt(catalog.engine, branch, 0));
+  const snapshot = found ?? (await branch.snapshot(0));
   return { version: versionRecord(catalog, snapshot) };
 }
 
@@ -68,7 +57,7 @@ export async function createTableVersion(
   await beginWrite(catalog);
   const { branch } = await resolveTarget(catalog, request, 'branch');
   const staged = await offeredVersion(catalog, branch, request);
-  const snapshot = await publishStaged(catalog.engine, branch, staged, undefined);
+  const snapshot = await branch.publish(staged);
   catalog.engine.counters.commits++;
   return { transaction_id: staged.manifest.transaction, version: versionRecord(catalog, snapshot) };
 }
@@ -76,13 +65,13 @@ export async function createTableVersion(
 /** The manifest that a request offers; its path may be relative to the root, or absolute inside it. */
 export function offeredVersion(
   catalog: Catalog,
-  branch: TableBranch,
+  branch: Branch,
   request: CreateTableVersionRequest,
 ): Promise<StagedVersion> {
   const root = locationOf(catalog, '');
   const given = request.manifest_path;
   const path = given.startsWith(root) ? given.slice(root.length) : given;
-  return readOfferedVersion(catalog.engine, branch, { ...request, manifest_path: path });
+  return branch.readOffered({ ...request, manifest_path: path });
 }
 
 /** All ranges or none. @throws InvalidInput, InvalidTableState for versions that must stay */
@@ -92,8 +81,8 @@ export async function batchDeleteTableVersions(
 ): Promise<BatchDeleteTableVersionsResponse> {
   await beginWrite(catalog);
   const { branch } = await resolveTarget(catalog, request, 'branch');
-  const plan = await planDeletion(catalog.engine, branch, request.ranges);
-  return { deleted_count: await deleteVersions(catalog.engine, branch, plan) };
+  const versions = await branch.planDeletion(request.ranges);
+  return { deleted_count: await branch.deleteVersions(versions) };
 }
 
 export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {

@@ -5,10 +5,9 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import {
-  compact,
   DEFAULT_MAX_DELETED_SHARE,
   type Engine,
-  resolveHead,
+  openBranch,
   type Snapshot,
 } from '../../table/index.ts';
 
@@ -55,18 +54,17 @@ export class AutoCompaction {
     await Promise.all(this.#running.values());
   }
 
-  async #compact(engine: Engine, branch: Snapshot['branch']): Promise<void> {
+  async #compact(engine: Engine, names: Snapshot['branch']): Promise<void> {
     const { fragmentRows, fragmentBytes } = engine.limits;
-    await engine.withLock(`${branch.folder} compact`, () =>
-      compact(engine, branch, {
-        targetRows: fragmentRows,
-        targetBytes: fragmentBytes,
-        maxDeletedShare: DEFAULT_MAX_DELETED_SHARE,
-        tiered: true,
-        dryRun: false,
-      }),
-    );
-    const head = await resolveHead(engine, branch);
-    this.#left.set(branch.folder, head?.snapshot.manifest.totals.fragments ?? 0);
+    const branch = openBranch(engine, names);
+    await branch.compact({
+      targetRows: fragmentRows,
+      targetBytes: fragmentBytes,
+      maxDeletedShare: DEFAULT_MAX_DELETED_SHARE,
+      tiered: true,
+      dryRun: false,
+    });
+    const newest = await branch.newest();
+    this.#left.set(branch.folder, newest?.manifest.totals.fragments ?? 0);
   }
 }

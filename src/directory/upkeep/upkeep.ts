@@ -14,8 +14,6 @@ import type {
 import {
   type CompactionGoals,
   type CompactionReport,
-  cleanup,
-  compact,
   DEFAULT_MAX_DELETED_SHARE,
   DEFAULT_ORPHAN_GRACE,
   type Limits,
@@ -25,6 +23,7 @@ import {
   type Catalog,
   requireTable,
   resolveTarget,
+  storedTable,
   sweepTrash,
 } from '../catalog/index.ts';
 
@@ -42,7 +41,7 @@ export async function cleanupTable(
   const dryRun = request.dry_run ?? false;
   const table = await requireTable(catalog, request);
   return catalog.engine.withLock(`${table.folder} cleanup`, async () => {
-    const report = await cleanup(catalog.engine, table.folder, table.record.id, {
+    const report = await storedTable(catalog, table).cleanup({
       olderThan,
       orphanGrace,
       dryRun,
@@ -104,16 +103,13 @@ async function compactTable(
   if (request.compact === false) return undefined;
   const goals = goalsOf(catalog.engine.limits, request.compact ?? {});
   const { branch } = await resolveTarget(catalog, request, 'branch');
-  // Two that compact the same table at once would do the work twice.
-  return catalog.engine.withLock(`${branch.folder} compact`, () =>
-    compact(catalog.engine, branch, {
-      ...goals,
-      dryRun: request.dry_run ?? false,
-      signal,
-      onProgress: ({ rowsDone, rowsTotal }) =>
-        onProgress?.({ rows_done: rowsDone, rows_total: rowsTotal }),
-    }),
-  );
+  return branch.compact({
+    ...goals,
+    dryRun: request.dry_run ?? false,
+    signal,
+    onProgress: ({ rowsDone, rowsTotal }) =>
+      onProgress?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+  });
 }
 
 function goalsOf(limits: Limits, given: CompactionParameters): CompactionGoals {

@@ -43,9 +43,9 @@ import type {
 import {
   countBytes,
   type Findings,
+  openTable,
   problemIn,
   type VerifiedBranch,
-  verifyTable,
 } from '../../table/index.ts';
 import { type Catalog, isUndecided, namespaceId, requireNamespace } from '../catalog/index.ts';
 
@@ -190,7 +190,8 @@ class Walk {
     if (incarnation === undefined) return;
     this.findings.counts.tables += 1;
     const { engine } = this.#catalog;
-    const found = await verifyTable(engine, folder, incarnation, this.findings, this.#signal);
+    const table = openTable(engine, folder, incarnation);
+    const found = await table.verify(this.findings, this.#signal);
     this.branches.push(...found);
   }
 

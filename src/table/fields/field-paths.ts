@@ -18,6 +18,12 @@ export interface FieldPlace {
 /** The field itself. */
 export const leafOf = (place: FieldPlace): IdentifiedField => place.chain.at(-1) as IdentifiedField;
 
+/** The metadata of the field at a path. @throws TableColumnNotFound */
+export const fieldMetadata = (
+  { fields }: { readonly fields: readonly IdentifiedField[] },
+  path: string,
+): Record<string, string> => Object.fromEntries(leafOf(findField(fields, path)).field.metadata);
+
 /**
  * Names match exactly, else without case where that is unique. A name that holds dots itself is
  * found too. @throws TableColumnNotFound

@@ -9,6 +9,7 @@ export { assignFieldIds, fieldTree, type IdentifiedField, listFieldIds } from '.
 export {
   changeNode,
   type FieldPlace,
+  fieldMetadata,
   findField,
   leafOf,
   nodeWithChildren,

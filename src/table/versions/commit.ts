@@ -86,6 +86,7 @@ export async function commit(
 export const newTransaction = (engine: Engine, branch: TableBranch): string =>
   `${branch.incarnation}.${engine.env.uuid()}`;
 
+/** The incarnation of the table that a transaction id names. */
 export const incarnationOfTransaction = (transaction: string): string =>
   (transaction.split('.', 1) as [string])[0];
 

@@ -7,6 +7,7 @@ import { decodeTable, TABLE_FILE } from '../../format/index.ts';
 import { formatId, type ObjectPath } from '../../protocol/index.ts';
 import { isMissingFolder } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
 
 /** The incarnation of the table in that folder; undefined where no table is. */
 export async function incarnationAt(engine: Engine, folder: string): Promise<string | undefined> {
@@ -21,6 +22,32 @@ export async function isTableAt(
   incarnation: string,
 ): Promise<boolean> {
   return (await incarnationAt(engine, folder)) === incarnation;
+}
+
+/** How errors name the table of a folder: by its id, or by the folder where it lies aside. */
+export function tableNamed(engine: Engine, folder: string): NamedInErrors {
+  const id = engine.names.tableIdAt(folder);
+  return id === undefined
+    ? { name: `at ${folder}`, details: {} }
+    : { name: formatId(id), details: { id } };
+}
+
+interface NamedInErrors {
+  /** What follows "the table". */
+  readonly name: string;
+  readonly details: { readonly id?: ObjectPath };
+}
+
+/**
+ * Makes the folder of a branch where it is lost: a copy of the catalog that kept files only has none for
+ * a table without versions. @throws TableNotFound
+ */
+export async function requireVersionsFolder(engine: Engine, branch: TableBranch): Promise<void> {
+  const { tableFolder, incarnation, folder } = branch;
+  if (await engine.store.enter(folder)) return;
+  // A writer that outlived its table must not make this folder inside the next one.
+  if (!(await isTableAt(engine, tableFolder, incarnation))) throw tableLeft();
+  await engine.store.createFolder(folder, tableFolder);
 }
 
 /**

@@ -41,9 +41,11 @@ export {
   incarnationAt,
   isTableAt,
   leftAtThatMoment,
+  requireVersionsFolder,
   tableGone,
   tableLeft,
   tableMadeAnew,
+  tableNamed,
 } from './incarnation.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
 export { batchDecision, batchTables, decideBatch, isBatchId } from './multi-table-commit.ts';

@@ -12,10 +12,12 @@ export interface KeptMemory {
   readonly scratch: Scratch;
 }
 
-export const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
+const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
+/** Bytes of table data that are kept where nothing else is said. */
 export const DEFAULT_BUFFER_BYTES: number = 128 * 1024 * 1024;
 
 /**
+ * Budgets for the caches of one engine, or of several that share them.
  * @param cacheBytes of metadata
  * @param bufferBytes of table data
  */

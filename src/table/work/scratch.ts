@@ -9,6 +9,7 @@ import type { Data } from '../../arrow/index.ts';
 const KEPT = 8;
 /** The largest buffer that is kept, and the bytes of all of them. */
 const LARGEST = 16 * 1024 * 1024;
+/** Most bytes of all buffers that are kept for the next reads. */
 export const SCRATCH_BYTES: number = 64 * 1024 * 1024;
 
 export class Scratch {

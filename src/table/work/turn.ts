@@ -24,6 +24,7 @@ export const nextTurn = (): Promise<void> =>
     if (waiting.length === 1) setImmediate(goOn);
   });
 
+/** How long one piece of work has had the event loop, and the way to give it up. */
 export class Turn {
   /** Whether a look at the folder of the fragments found no link in this turn. */
   entered = false;

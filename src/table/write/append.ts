@@ -219,6 +219,7 @@ async function appended(
   };
 }
 
+/** The error for what needs a schema, of a table that is only declared. */
 export const emptyTable = (): DirspaceError =>
   new DirspaceError(
     'InvalidTableState',
@@ -226,5 +227,6 @@ export const emptyTable = (): DirspaceError =>
     { details: { declared: true } },
   );
 
+/** Whether something failed because its table is only declared. */
 export const isEmptyTable = (error: unknown): boolean =>
   isDirspaceError(error, 'InvalidTableState') && error.details.declared === true;

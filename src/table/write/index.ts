@@ -11,12 +11,30 @@ export {
   type WriteOptions,
 } from './append.ts';
 export { commitWithFiles } from './attempt.ts';
-export { type CompactionReport, compact, DEFAULT_MAX_DELETED_SHARE } from './compact.ts';
+export {
+  type CompactionReport,
+  type CompactOptions,
+  compact,
+  DEFAULT_MAX_DELETED_SHARE,
+} from './compact.ts';
 export type { CompactionGoals } from './compaction-plan.ts';
 export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
-export { alterColumns, dropColumns, updateFieldMetadata } from './evolve.ts';
+export {
+  alterColumns,
+  type ColumnChange,
+  dropColumns,
+  type MetadataChange,
+  type MetadataChanged,
+  updateFieldMetadata,
+} from './evolve.ts';
 export { matchFields } from './match-fields.ts';
 export { replaceSchemaMetadata, restore, restored } from './revise.ts';
 export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';
-export { RowOffsets, replacingDraft, updateRows } from './update.ts';
+export {
+  RowOffsets,
+  type RowsUpdated,
+  replacingDraft,
+  type UpdateRequest,
+  updateRows,
+} from './update.ts';
 export { writeFragments } from './write.ts';

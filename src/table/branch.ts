@@ -1,0 +1,245 @@
+/**
+ * One branch of a stored table, with everything that can be asked of it and done to it. The object holds
+ * no state of the table: every call looks at the disk or at what the engine remembers of it, so it may be
+ * made anew for each request, and stays right however the table changes.
+ *
+ * Rows are read from a snapshot (query, take, countWhere); a change makes the next version of the branch.
+ */
+import type { RecordBatchStream } from '../arrow/index.ts';
+import type { BranchRecord } from '../format/index.ts';
+import type { RequestMemory } from '../request-memory.ts';
+import {
+  deleteVersions,
+  type FoundStorage,
+  findStorage,
+  planDeletion,
+  withHold,
+} from './history/index.ts';
+import { type MergeClauses, mergeRows, type RowsMerged, type SourceRows } from './merge/index.ts';
+import {
+  publishStaged,
+  readOfferedVersion,
+  type StagedRequest,
+  type StagedVersion,
+} from './staged/index.ts';
+import {
+  type Committed,
+  createBranch,
+  type Engine,
+  type Head,
+  highestListed,
+  hintNamed,
+  listedVersions,
+  madeVisible,
+  resolveHead,
+  type Snapshot,
+  snapshotAt,
+  type TableBranch,
+  visibleSnapshot,
+  visibleVersions,
+} from './versions/index.ts';
+import {
+  addColumns,
+  alterColumns,
+  append,
+  type ColumnChange,
+  type CompactionReport,
+  type CompactOptions,
+  compact,
+  deleteRowsById,
+  deleteWhere,
+  dropColumns,
+  type MetadataChange,
+  type MetadataChanged,
+  type NewColumn,
+  type OverwriteOptions,
+  overwrite,
+  type RowsCommitted,
+  type RowsDeleted,
+  type RowsUpdated,
+  replaceSchemaMetadata,
+  restore,
+  type UpdateRequest,
+  updateFieldMetadata,
+  updateRows,
+  type WriteOptions,
+} from './write/index.ts';
+
+/** The names of a branch; one that was looked up has its record too. */
+export interface NamedBranch extends TableBranch {
+  readonly record?: BranchRecord | undefined;
+}
+
+/** The branch of those names, whether it is there or not. */
+export const openBranch = (engine: Engine, names: NamedBranch): Branch => new Branch(engine, names);
+
+export class Branch implements TableBranch {
+  readonly tableFolder: string;
+  readonly incarnation: string;
+  readonly branch: string;
+  readonly folder: string;
+  /** What it was made from; undefined for main. */
+  readonly record: BranchRecord | undefined;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine, names: NamedBranch) {
+    this.#engine = engine;
+    this.tableFolder = names.tableFolder;
+    this.incarnation = names.incarnation;
+    this.branch = names.branch;
+    this.folder = names.folder;
+    this.record = names.record;
+  }
+
+  /** The newest version and the highest number in use; undefined where readers see no version. */
+  head(): Promise<Head | undefined> {
+    return resolveHead(this.#engine, this);
+  }
+
+  /** The newest version. @throws TableNotFound, Corrupt */
+  async newest(): Promise<Snapshot | undefined> {
+    return (await this.head())?.snapshot;
+  }
+
+  /** @throws TableVersionNotFound */
+  snapshot(version: number): Promise<Snapshot> {
+    return snapshotAt(this.#engine, this, version);
+  }
+
+  /** The version of that number; undefined where it was deleted, or is not to be seen. */
+  snapshotIfThere(version: number): Promise<Snapshot | undefined> {
+    return visibleSnapshot(this.#engine, this, version);
+  }
+
+  /** The numbers of all versions that were not deleted, ascending. */
+  versions(): Promise<number[]> {
+    return visibleVersions(this.#engine, this);
+  }
+
+  /** The numbers that have a file, ascending; those of tombstones too. */
+  listedVersions(): Promise<number[]> {
+    return listedVersions(this.#engine, this);
+  }
+
+  /** The highest number that has a file. */
+  highestListed(): Promise<number | undefined> {
+    return highestListed(this.#engine, this);
+  }
+
+  /** What is in the table's folder though readers see no version; undefined where it is only declared. */
+  storage(): Promise<FoundStorage | undefined> {
+    return findStorage(this.#engine, this);
+  }
+
+  /** Adds the rows; columns are matched by name. `base` is the version that the caller has seen. */
+  append(base: Snapshot, rows: RecordBatchStream, options?: WriteOptions): Promise<RowsCommitted> {
+    return append(this.#engine, base, rows, options);
+  }
+
+  /** Replaces schema and rows; also gives a table without versions its first one. */
+  overwrite(
+    base: Snapshot | undefined,
+    rows: RecordBatchStream,
+    options?: OverwriteOptions,
+  ): Promise<RowsCommitted> {
+    return overwrite(this.#engine, this, base, rows, options);
+  }
+
+  deleteRows(rowIds: readonly bigint[], options?: WriteOptions): Promise<RowsDeleted> {
+    return deleteRowsById(this.#engine, this, rowIds, options);
+  }
+
+  deleteWhere(predicate: string, options?: WriteOptions): Promise<RowsDeleted> {
+    return deleteWhere(this.#engine, this, predicate, options);
+  }
+
+  update(request: UpdateRequest, options?: WriteOptions): Promise<RowsUpdated> {
+    return updateRows(this.#engine, this, request, options);
+  }
+
+  merge(
+    clauses: MergeClauses,
+    source: SourceRows,
+    memory: RequestMemory,
+    options?: WriteOptions,
+  ): Promise<RowsMerged> {
+    return mergeRows(this.#engine, this, clauses, source, memory, options);
+  }
+
+  addColumns(columns: readonly NewColumn[], options?: WriteOptions): Promise<Committed> {
+    return addColumns(this.#engine, this, columns, options);
+  }
+
+  alterColumns(changes: readonly ColumnChange[], options?: WriteOptions): Promise<Committed> {
+    return alterColumns(this.#engine, this, changes, options);
+  }
+
+  dropColumns(paths: readonly string[], options?: WriteOptions): Promise<Committed> {
+    return dropColumns(this.#engine, this, paths, options);
+  }
+
+  updateFieldMetadata(
+    changes: readonly MetadataChange[],
+    options?: WriteOptions,
+  ): Promise<MetadataChanged> {
+    return updateFieldMetadata(this.#engine, this, changes, options);
+  }
+
+  replaceSchemaMetadata(
+    metadata: Readonly<Record<string, string>>,
+    options?: WriteOptions,
+  ): Promise<Committed> {
+    return replaceSchemaMetadata(this.#engine, this, metadata, options);
+  }
+
+  /** Makes the content of an older version the newest; that version is held meanwhile. */
+  restore(source: Snapshot, options?: WriteOptions): Promise<Committed> {
+    return withHold(this.#engine, this, source.version, () =>
+      restore(this.#engine, this, source, options),
+    );
+  }
+
+  /** Joins small fragments, alone among those that compact this branch. */
+  compact(options: CompactOptions): Promise<CompactionReport> {
+    // Two that compact the same branch at once would do the work twice.
+    return this.#engine.withLock(`${this.folder} compact`, () =>
+      compact(this.#engine, this, options),
+    );
+  }
+
+  /** Makes a branch from a version of this one, which is held meanwhile. */
+  async branchOff(name: string, from: Snapshot): Promise<void> {
+    await hintNamed(this.#engine, this, from.version);
+    await withHold(this.#engine, this, from.version, () => createBranch(this.#engine, name, from));
+  }
+
+  /** The versions that ranges name. @throws InvalidInput, InvalidTableState for those that must stay */
+  planDeletion(
+    ranges: readonly { readonly start_version: number; readonly end_version: number }[],
+  ): Promise<number[]> {
+    return planDeletion(this.#engine, this, ranges);
+  }
+
+  /** Deletes versions for good; how many of them. */
+  deleteVersions(versions: readonly number[]): Promise<number> {
+    return deleteVersions(this.#engine, this, versions);
+  }
+
+  /** Reads and checks a manifest that a caller has staged. @throws InvalidInput, ConcurrentModification */
+  readOffered(request: StagedRequest): Promise<StagedVersion> {
+    return readOfferedVersion(this.#engine, this, request);
+  }
+
+  /**
+   * Publishes what readOffered has checked: at once, or invisible until the multi-table commit that it
+   * belongs to is decided. @throws ConcurrentModification
+   */
+  publish(staged: StagedVersion, batch?: string): Promise<Snapshot> {
+    return publishStaged(this.#engine, this, staged, batch);
+  }
+
+  /** Remembers a version that a decision has made visible as the newest. */
+  madeVisible(snapshot: Snapshot): Promise<void> {
+    return madeVisible(this.#engine, snapshot);
+  }
+}

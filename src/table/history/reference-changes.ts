@@ -1,0 +1,120 @@
+/**
+ * Changes of tags and branches that depend on what they name: a version is held while it is tagged, and a
+ * branch that a tag names stays. What was made while its table or branch left is taken back.
+ */
+import { DirspaceError } from '../../errors.ts';
+import type { TagRecord } from '../../format/index.ts';
+import { isMissingFolder } from '../../store/index.ts';
+import {
+  createTag,
+  deleteBranch,
+  deleteTag,
+  type Engine,
+  type FoundBranch,
+  findTag,
+  hintNamed,
+  leftAtThatMoment,
+  listTags,
+  replaceTag,
+  type TableBranch,
+  tableLeft,
+  tableNamed,
+} from '../versions/index.ts';
+import { withHold } from './holds.ts';
+
+/** @throws TableTagAlreadyExists, TableVersionNotFound, TableNotFound */
+export function createVersionTag(
+  engine: Engine,
+  tag: string,
+  branch: TableBranch,
+  version: number,
+): Promise<void> {
+  return holding(engine, branch, version, async (record) => {
+    await createTag(engine, branch.tableFolder, tag, record);
+    await requireStanding(engine, branch, tag, record);
+  });
+}
+
+/** False where there is no such tag. @throws TableVersionNotFound, TableNotFound */
+export function updateVersionTag(
+  engine: Engine,
+  tag: string,
+  branch: TableBranch,
+  version: number,
+): Promise<boolean> {
+  const { tableFolder, incarnation } = branch;
+  return holding(engine, branch, version, async (record) => {
+    const known = await findTag(engine, tableFolder, incarnation, tag);
+    if (known === undefined) return false;
+    await replaceTag(engine, tableFolder, tag, record);
+    await requireStanding(engine, branch, tag, record, known);
+    return true;
+  });
+}
+
+/** False where the branch is not there. @throws InvalidTableState where a tag names it */
+export async function deleteUntaggedBranch(engine: Engine, branch: FoundBranch): Promise<boolean> {
+  const { tableFolder, incarnation, branch: name, record } = branch;
+  const refuseTagged = async (): Promise<void> => {
+    for (const [tag, { branch: named }] of await listTags(engine, tableFolder, incarnation)) {
+      if (named !== name) continue;
+      const table = tableNamed(engine, tableFolder);
+      throw new DirspaceError(
+        'InvalidTableState',
+        `The branch ${name} of the table ${table.name} is named by the tag ${tag}. Delete or update that tag first.`,
+        { details: { ...table.details, branch: name, tag } },
+      );
+    }
+  };
+  await refuseTagged();
+  // Once more when it is out of sight: whoever makes a tag looks for the branch afterwards.
+  return deleteBranch(engine, tableFolder, name, record.id, refuseTagged);
+}
+
+/** Runs `work` while no other writer can delete the version that a tag is to name. */
+async function holding<Result>(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+  work: (record: TagRecord) => Promise<Result>,
+): Promise<Result> {
+  const record = { table: branch.incarnation, branch: branch.branch, version };
+  await hintNamed(engine, branch, version);
+  return withHold(engine, branch, version, () => work(record));
+}
+
+/** @throws TableNotFound, CommitStateUnknown where the branch left before its tag was there */
+async function requireStanding(
+  engine: Engine,
+  branch: TableBranch,
+  tag: string,
+  record: TagRecord,
+  known?: TagRecord,
+): Promise<void> {
+  if ((await engine.store.list(branch.folder)) !== undefined) return;
+  if (await takeBack(engine, branch.tableFolder, tag, record, known)) throw tableLeft();
+  throw leftAtThatMoment(`The tag ${tag}`);
+}
+
+/**
+ * Undoes a tag whose branch or table left before it was there. False where it cannot be found, as it
+ * has gone with its table, or has changed since.
+ */
+async function takeBack(
+  engine: Engine,
+  tableFolder: string,
+  tag: string,
+  { table, branch, version }: TagRecord,
+  known?: TagRecord,
+): Promise<boolean> {
+  const found = await findTag(engine, tableFolder, table, tag);
+  if (found?.branch !== branch || found.version !== version) return false;
+  try {
+    if (known === undefined) return await deleteTag(engine, tableFolder, table, tag);
+    await replaceTag(engine, tableFolder, tag, known);
+    return true;
+  } catch (error) {
+    if (isMissingFolder(error)) return false;
+    throw error;
+  }
+}
