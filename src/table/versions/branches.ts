@@ -24,7 +24,7 @@ import {
 import { stagingFolder, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
-import { leftAtThatMoment, tableLeft } from './incarnation.ts';
+import { leftAtThatMoment, tableLeft, tableNamed } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export const mainBranch = (tableFolder: string, incarnation: string): TableBranch => ({
@@ -80,7 +80,7 @@ export async function listBranches(
 /** @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile */
 export async function createBranch(engine: Engine, name: string, from: Snapshot): Promise<void> {
   const { tableFolder, incarnation } = from.branch;
-  if (name === MAIN_BRANCH) throw branchExists(name);
+  if (name === MAIN_BRANCH) throw branchExists(engine, tableFolder, name);
   const target = branchFolder(tableFolder, name);
   const id = engine.env.uuid();
   const staging = stagingFolder(engine.env);
@@ -117,7 +117,7 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
     throw leftAtThatMoment(`The branch ${name}`);
   }
   await engine.store.deleteFolder(staging);
-  if (outcome === 'taken') throw branchExists(name);
+  if (outcome === 'taken') throw branchExists(engine, tableFolder, name);
   throw tableLeft();
 }
 
@@ -165,9 +165,11 @@ export async function deleteBranch(
   return found;
 }
 
-const branchExists = (name: string): DirspaceError =>
-  new DirspaceError(
+function branchExists(engine: Engine, tableFolder: string, branch: string): DirspaceError {
+  const { name, details } = tableNamed(engine, tableFolder);
+  return new DirspaceError(
     'TableBranchAlreadyExists',
-    `The table already has a branch ${name}. Use it, delete it first, or choose another name.`,
-    { details: { branch: name } },
+    `The table ${name} already has a branch ${branch}. Use it, delete it first, or choose another name.`,
+    { details: { ...details, branch } },
   );
+}

@@ -12,7 +12,7 @@ import { versionFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import type { Engine } from './engine.ts';
 import { HINT_EVERY, readHint } from './hint.ts';
-import { incarnationAt, tableLeft } from './incarnation.ts';
+import { incarnationAt, tableLeft, tableNamed } from './incarnation.ts';
 import { refuseLostTail } from './lost-versions.ts';
 import { Snapshot } from './snapshot.ts';
 import { highestListed, isVisible, readVersion, visibleSnapshot } from './version-files.ts';
@@ -146,10 +146,11 @@ export async function snapshotAt(
     head === undefined
       ? 'it has no version yet'
       : `its newest is ${head.snapshot.manifest.version}`;
+  const { name, details } = tableNamed(engine, branch.tableFolder);
   throw new DirspaceError(
     'TableVersionNotFound',
-    `The table has no version ${version} on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
-    { details: { version, branch: branch.branch } },
+    `The table ${name} has no version ${version} on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
+    { details: { ...details, version, branch: branch.branch } },
   );
 }
 

@@ -14,7 +14,7 @@ import {
   versionsFolder,
 } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
-import { isTableAt } from './incarnation.ts';
+import { isTableAt, tableNamed } from './incarnation.ts';
 
 /** Undefined when there is no such tag. */
 export async function findTag(
@@ -65,10 +65,11 @@ export async function createTag(
     await replaceTag(engine, tableFolder, tag, record);
     return;
   }
+  const { name, details } = tableNamed(engine, tableFolder);
   throw new DirspaceError(
     'TableTagAlreadyExists',
-    `The table already has a tag ${tag}. Update it to let it name another version, or choose another name.`,
-    { details: { tag } },
+    `The table ${name} already has a tag ${tag}. Update it to let it name another version, or choose another name.`,
+    { details: { ...details, tag } },
   );
 }
 
