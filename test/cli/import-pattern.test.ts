@@ -44,6 +44,13 @@ test('the files of a pattern are read by name into one version', async () => {
   });
 });
 
+test('files of several folders are read by their whole names', async () => {
+  const { at, file, run, names } = fresh();
+  for (const name of ['z', 'b/1', 'a/2', 'a/c/1']) file(`logs/${name}.ndjson`, row(name));
+  await run('import', at('logs/**/*.ndjson'), 't');
+  expect(await names('t')).toEqual(['a/2', 'a/c/1', 'b/1', 'z']);
+});
+
 test('one file is told as before', async () => {
   const { at, file, run } = fresh();
   file('logs/a.ndjson', row('a'));
