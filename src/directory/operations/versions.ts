@@ -2,6 +2,7 @@
  * The table-version operations: list, describe, publish a staged manifest, delete ranges of
  * versions.
  */
+import { DirspaceError } from '../../errors.ts';
 import type {
   BatchDeleteTableVersionsRequest,
   BatchDeleteTableVersionsResponse,
@@ -24,9 +25,15 @@ export async function listTableVersions(
   const numbers = await branch.versions();
   const descending = request.descending === true;
   if (descending) numbers.reverse();
-  const after = (key: string, start: string): boolean =>
-    descending ? Number(key) < Number(start) : Number(key) > Number(start);
-  const { items, page_token } = pageOf(numbers, request, String, after);
+  const keyOf = (version: number): string => `${version}@${branch.incarnation}`;
+  const after = (key: string, start: string): boolean => {
+    const [last, incarnation = branch.incarnation] = start.split('@');
+    if (incarnation !== branch.incarnation) throw otherTable();
+    return descending
+      ? Number.parseInt(key, 10) < Number(last)
+      : Number.parseInt(key, 10) > Number(last);
+  };
+  const { items, page_token } = pageOf(numbers, request, keyOf, after);
   const versions: TableVersion[] = [];
   for (const number of items) {
     // Cleanup may go by while the page is read.
@@ -37,6 +44,13 @@ export async function listTableVersions(
   await resolveTarget(catalog, { ...request, incarnation: table.record.id }, 'branch');
   return { versions, ...(page_token === undefined ? {} : { page_token }) };
 }
+
+/** Pages that were read before are of a table that is gone, whose versions have the same numbers. */
+const otherTable = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    'The page token is of another table, or of one that was dropped and made anew since. List the versions from the start.',
+  );
 
 /** The newest version if none is named. @throws TableVersionNotFound */
 export async function describeTableVersion(
