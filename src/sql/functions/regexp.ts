@@ -23,15 +23,21 @@ export { compileRegexp } from '../regexp/index.ts';
 
 let last: { pattern: string; flags: string; compiled: LinearRegexp } | undefined;
 
-/** Row by row it is mostly the one of the row before. Compiling another is a step of its own. */
-function* compiledFor(
+/** Row by row the pattern is mostly the one of the row before. */
+function compiledLast(args: readonly Value[], flagsAt: number): LinearRegexp | undefined {
+  return last?.pattern === args[1] && last?.flags === (args[flagsAt] ?? '')
+    ? last?.compiled
+    : undefined;
+}
+
+/** Compiling another is a step of its own. */
+function* compiledAnew(
   args: readonly Value[],
   flagsAt: number,
   budget: RegexpBudget,
 ): Generator<void, LinearRegexp> {
   const pattern = args[1] as string;
   const flags = (args[flagsAt] ?? '') as string;
-  if (last?.pattern === pattern && last.flags === flags) return last.compiled;
   let steps = 0;
   const compiled = compileRegexp(pattern, flags, (taken) => {
     steps = taken;
@@ -57,7 +63,7 @@ function constantPattern([, pattern, flags]: readonly Column[]): LinearRegexp | 
 
 const likeByRow = strictInSteps('regexp_like', function* (args, _type, { regexp }) {
   const bytes = Buffer.from(args[0] as string);
-  const compiled = yield* compiledFor(args, 2, regexp);
+  const compiled = compiledLast(args, 2) ?? (yield* compiledAnew(args, 2, regexp));
   const matcher = compiled.takeMatcher();
   const found = yield* counted(matcher.inSteps(bytes, 0, bytes.length), regexp);
   regexp.take(matcher.rest());
@@ -151,7 +157,7 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   regexp_like: regexpLike,
   /** The groups of the first match, or the whole match where there are none; else null. */
   regexp_match: strictInSteps('regexp_match', function* (args, _type, memory) {
-    const compiled = yield* compiledFor(args, 2, memory.regexp);
+    const compiled = compiledLast(args, 2) ?? (yield* compiledAnew(args, 2, memory.regexp));
     const text = args[0] as string;
     const { length } = compiled.groups;
     let parts: Value = null;
@@ -162,12 +168,13 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
           ? [partOf(text, found, 0)]
           : Array.from({ length }, (_, at) => partOf(text, found, at + 1));
     };
-    yield* searched(compiled, text, { groups: true, all: false, each }, memory.regexp);
+    const rest = searched(compiled, text, { groups: true, all: false, each }, memory.regexp);
+    if (rest !== null) yield* rest;
     return parts;
   }),
   regexp_replace: strictInSteps('regexp_replace', function* (args, _type, memory) {
     const all = ((args[3] ?? '') as string).includes('g');
-    const compiled = yield* compiledFor(args, 3, memory.regexp);
+    const compiled = compiledLast(args, 3) ?? (yield* compiledAnew(args, 3, memory.regexp));
     const text = args[0] as string;
     const pieces = piecesFor(compiled, args[2] as string);
     const groups = pieces.some((piece) => typeof piece === 'number' && piece > 0);
@@ -183,7 +190,8 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       last = found[1] as number;
     };
     const search = { groups, all, work: PIECE_WORK * pieces.length, each };
-    yield* searched(compiled, text, search, memory.regexp);
+    const rest = searched(compiled, text, search, memory.regexp);
+    if (rest !== null) yield* rest;
     memory.text(text.length - last);
     return made + text.slice(last);
   }),
@@ -192,14 +200,36 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
 /** Putting in a piece of a template, in characters that are searched meanwhile. */
 const PIECE_WORK = 8;
 
-function* searched(
+/** Searches a text; the steps that are left where it takes more than one. Short texts take one. */
+function searched(
   compiled: LinearRegexp,
   text: string,
   search: Search,
   budget: RegexpBudget,
-): Generator<void> {
+): Generator<void> | null {
   const searcher = compiled.takeSearcher();
-  yield* counted(searcher.inSteps(text, search), budget);
+  const steps = searcher.inSteps(text, search);
+  const { done, value } = steps.next();
+  if (done !== true) return searchedOn(compiled, searcher, steps, value, budget);
+  budget.take(searcher.rest());
+  compiled.giveBack(searcher);
+  return budget.isTired() ? oneStep() : null;
+}
+
+function* oneStep(): Generator<void> {
+  yield;
+}
+
+function* searchedOn(
+  compiled: LinearRegexp,
+  searcher: ReturnType<LinearRegexp['takeSearcher']>,
+  steps: Generator<number>,
+  first: number,
+  budget: RegexpBudget,
+): Generator<void> {
+  budget.take(first);
+  yield;
+  yield* counted(steps, budget);
   budget.take(searcher.rest());
   compiled.giveBack(searcher);
   if (budget.isTired()) yield;
