@@ -1,6 +1,7 @@
 /** Exports the public names of `dirspace`: the SDK, catalogs, errors and types. */
 
 export type { ArrowBody, RecordBatchStream } from './arrow/index.ts';
+export type { Fetch } from './client/index.ts';
 export type { CredentialVendor } from './directory/index.ts';
 export type { Env } from './env.ts';
 export {
@@ -301,4 +302,4 @@ export {
   type WriteProgress,
   type WriteResult,
 } from './sdk/index.ts';
-export type { FileSystem } from './store/index.ts';
+export type { DirectoryEntry, FileStat, FileSystem } from './store/index.ts';

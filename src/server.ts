@@ -1,4 +1,6 @@
 /** Exports the public names of `dirspace/server`. The code is in server/. */
+
+export type { Permission } from './protocol/index.ts';
 export {
   type ApiKey,
   type Authenticate,

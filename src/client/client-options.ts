@@ -7,6 +7,7 @@ import { DirspaceError } from '../errors.ts';
 import { DEFAULT_DELIMITER } from '../protocol/index.ts';
 import { platformFetch } from './platform-fetch.ts';
 
+/** Sends a request of the client in place of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface RestOptions {

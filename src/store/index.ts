@@ -4,7 +4,14 @@
  * file system.
  */
 
-export { type Durability, type FileSystem, isFailedFlush, isMissingFolder } from './disk/index.ts';
+export {
+  type DirectoryEntry,
+  type Durability,
+  type FileStat,
+  type FileSystem,
+  isFailedFlush,
+  isMissingFolder,
+} from './disk/index.ts';
 export { FileStore, openFileStore } from './file-store.ts';
 export { withLock } from './lock.ts';
 export { hasDied, parseProcessTag, processTag } from './process-identity.ts';

@@ -170,6 +170,81 @@ describe('the build', () => {
     expect([...needed].filter((name) => !name.startsWith('node:'))).toEqual(['apache-arrow']);
   });
 
+  test('hides no type that public signatures name, but for these', () => {
+    const declared = (entry: string): string => readFileSync(built(`${entry}.d.ts`), 'utf8');
+    /** The names of `{ a as b, type c }` as they are called in the file, and outside of it. */
+    const names = (list: string): string[] => list.match(/[\w$]+/g) ?? [];
+    const entries = ['index', 'server', 'conformance'].map((entry) => {
+      const text = declared(entry).replaceAll(/\/\*[\s\S]*?\*\//g, '');
+      const at = text.lastIndexOf('export {');
+      return { entry, body: text.slice(0, at), exported: names(text.slice(at)) };
+    });
+    const exported = new Set(entries.flatMap((entry) => entry.exported));
+    const hidden = entries.map(({ entry, body, exported: own }) => {
+      const parts = body.split(
+        /^(?=(?:declare )?(?:abstract )?(?:class|interface|type|function) )/m,
+      );
+      const named = (part: string): string =>
+        / ([\w$]+)/.exec(part.replace(/^(declare|abstract) /g, ''))?.[1] ?? '';
+      const others = parts.map(named).filter((name) => name !== '' && !exported.has(name));
+      const used = parts
+        .filter((part) => own.includes(named(part)))
+        .join('')
+        .replaceAll(/^\s*private .*$/gm, '');
+      return [
+        entry,
+        others
+          .filter((name) => new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}\\b`).test(used))
+          .sort(),
+      ];
+    });
+    // Shapes that values of others fit, and inner parts: one more is a decision.
+    expect(hidden).toMatchInlineSnapshot(`
+      [
+        [
+          "index",
+          [
+            "Answer",
+            "ArrowLike",
+            "ByColumn",
+            "Bytes",
+            "ColumnTypes",
+            "Done",
+            "Execute",
+            "FilteredQuery",
+            "Home",
+            "IndexParameters",
+            "Item",
+            "OnTable",
+            "OnWriteProgress",
+            "OpenBranch",
+            "QueryBase",
+            "ReadableStreamLike",
+            "Rows",
+            "SchemaLike",
+            "Strings",
+            "TableTarget",
+            "TypeLike",
+            "Unchecked",
+            "VectorColumns",
+            "VectorIndexOptions",
+          ],
+        ],
+        [
+          "server",
+          [
+            "Dialect",
+            "Write",
+          ],
+        ],
+        [
+          "conformance",
+          [],
+        ],
+      ]
+    `);
+  });
+
   test('works, and both entries share their classes', () => {
     const answer = runs(`
       const { connect, DirspaceError } = await import(${JSON.stringify(built('dist/index.js'))});

@@ -5,6 +5,7 @@
 
 import { DirspaceError } from '../../errors.ts';
 
+/** What `stat` tells of a file: memfs and `node:fs` tell more. */
 export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
@@ -22,6 +23,7 @@ export interface SystemError extends Error {
   readonly code?: string | undefined;
 }
 
+/** An entry of a listed folder, its kind known. */
 export interface DirectoryEntry {
   readonly name: string | Uint8Array;
   isFile(): boolean;

@@ -6,7 +6,15 @@
 export * as atomic from './atomic-put.ts';
 export { type Disk, type Durability, SMALL } from './disk.ts';
 export { closeQuietly, flushFile, unlinkQuietly, writeAll, writeSmall } from './durable-write.ts';
-export { completed, errnoOf, type FileSystem, openFlags, readFolder } from './file-system.ts';
+export {
+  completed,
+  type DirectoryEntry,
+  errnoOf,
+  type FileStat,
+  type FileSystem,
+  openFlags,
+  readFolder,
+} from './file-system.ts';
 export * as folders from './folder-moves.ts';
 export { Pace, PIECE_BYTES } from './pace.ts';
 export { type Capabilities, probeCapabilities } from './probe.ts';
