@@ -65,6 +65,8 @@ test('a table that lies aside is named by its folder', () => {
     name: 'user',
     details: { id: ['user'] },
   });
+  // Tables of the root are in `data`.
+  expect(tableNamed(engine, 'user.table')).toEqual({ name: 'at user.table', details: {} });
   expect(tableNamed(engine, '.dirspace/detached/1')).toEqual({
     name: 'at .dirspace/detached/1',
     details: {},
