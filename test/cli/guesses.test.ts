@@ -1,5 +1,5 @@
 /** Calls of the command line that are nearly right: what is accepted, and what is answered with a hint. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -284,3 +284,25 @@ test.skipIf(!hasTerminal)('trash empty asks on a terminal, unless --yes is given
   expect(await left()).toBe(0);
   await db.close();
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a root that may not be read is told as such',
+  async () => {
+    const secret = join(temporaryFolder(), 'secret');
+    mkdirSync(secret);
+    chmodSync(join(secret, '..'), 0o755);
+    chmodSync(secret, 0);
+    const isSuperuser = process.getuid?.() === 0;
+    let told: CliResult;
+    try {
+      // The superuser may read everything.
+      if (isSuperuser) process.seteuid?.(65_534);
+      told = await callCli(['ls', '--root', secret]);
+    } finally {
+      if (isSuperuser) process.seteuid?.(0);
+      chmodSync(secret, 0o755);
+    }
+    const error = `dirspace: The folder ${JSON.stringify(secret)} cannot be read: permission is denied. (PermissionDenied)\n`;
+    expect(told).toEqual({ code: EXIT.auth, out: '', error });
+  },
+);

@@ -62,7 +62,7 @@ export async function openConnection(
 /** A path that was misspelt would show an empty catalog, or make one. */
 function requireCatalog(place: string, makesCatalog: boolean): void {
   if (/^[a-z][a-z0-9+.-]+:/i.test(place)) return;
-  const found = statSync(place, { throwIfNoEntry: false });
+  const found = mayRead(() => statSync(place, { throwIfNoEntry: false }), place);
   if (found?.isDirectory() === false) {
     throw new UsageError(
       `${JSON.stringify(place)} is no folder; --root is the folder of a catalog.`,
@@ -70,7 +70,20 @@ function requireCatalog(place: string, makesCatalog: boolean): void {
   }
   if (makesCatalog) return;
   if (found === undefined) throw noCatalog(place, 'the folder does not exist');
-  if (!isCatalog(place)) throw noCatalog(place, 'the folder has no namespaces and no tables');
+  if (!mayRead(() => isCatalog(place), place))
+    throw noCatalog(place, 'the folder has no namespaces and no tables');
+}
+
+/** Throws PermissionDenied where the system does not let `look` look. */
+function mayRead<Found>(look: () => Found, place: string): Found {
+  try {
+    return look();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') throw cause;
+    const message = `The folder ${JSON.stringify(place)} cannot be read: permission is denied.`;
+    throw new DirspaceError('PermissionDenied', message, { cause });
+  }
 }
 
 const noCatalog = (place: string, why: string): DirspaceError =>
