@@ -114,7 +114,7 @@ function like(node: PgNode, op: string, lowering: Lowering): Expression {
   let character: string | undefined;
   if (escaping !== undefined) {
     const found = lowering.expression(escaping);
-    if (found.kind !== 'string' || [...found.value].length !== 1) {
+    if (found.kind !== 'string' || [...found.value].length > 1) {
       lowering.refuse(node, 'ESCAPE takes a string of one character');
     }
     character = found.value;

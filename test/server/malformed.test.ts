@@ -328,7 +328,7 @@ test.each([
   });
 });
 
-test('an expectation that is not known is no reason to refuse', async () => {
+test('an expectation that is not known is refused with its status', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   let text = '';
   socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -337,5 +337,5 @@ test('an expectation that is not known is no reason to refuse', async () => {
   const head = 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\nconnection: close';
   socket.write(`${head}\r\n\r\n`);
   await new Promise((resolve) => socket.once('close', resolve));
-  expect(text).toMatch(/^HTTP\/1\.1 200 /);
+  expect(text).toMatch(/^HTTP\/1\.1 417 /);
 });
