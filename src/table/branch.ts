@@ -234,8 +234,8 @@ export class Branch implements TableBranch {
    * Publishes what readOffered has checked: at once, or invisible until the multi-table commit that it
    * belongs to is decided. @throws ConcurrentModification
    */
-  publish(staged: StagedVersion, batch?: string): Promise<Snapshot> {
-    return publishStaged(this.#engine, this, staged, batch);
+  publish(staged: StagedVersion, commitId?: string): Promise<Snapshot> {
+    return publishStaged(this.#engine, this, staged, commitId);
   }
 
   /** Remembers a version that a decision has made visible as the newest. */

@@ -36,14 +36,14 @@ export {
   WITHOUT_MANIFEST,
 } from './verify/index.ts';
 export {
-  batchDecision,
-  batchTables,
   type Committed,
-  decideBatch,
+  decideMultiTable,
+  decisionTables,
   type Engine,
   incarnationOfTransaction,
-  isBatchId,
+  isMultiTableId,
   type Limits,
+  multiTableDecision,
   type Snapshot,
   type TableBranch,
   tableGone,

@@ -10,7 +10,10 @@ import {
 } from '../../src/directory/catalog/journal.ts';
 import { encodeChecksummed } from '../../src/json.ts';
 import type { TableBranch } from '../../src/table/versions/head.ts';
-import { batchDecision, decideBatch } from '../../src/table/versions/multi-table-commit.ts';
+import {
+  decideMultiTable,
+  multiTableDecision,
+} from '../../src/table/versions/multi-table-commit.ts';
 import { listedVersions } from '../../src/table/versions/version-files.ts';
 import { declared, land, ROOT, type TestEngine, testEngine } from '../helpers/engines.ts';
 
@@ -102,19 +105,19 @@ describe('one journal', () => {
   });
 
   test.each([1, 2])('committed: done, %i times', async (times) => {
-    await decideBatch(one.engine, BATCH, 'committed');
+    await decideMultiTable(one.engine, BATCH, 'committed');
     for (let time = 0; time < times; time++) await finishJournal(one.catalog, journal);
     expect(await state()).toEqual(COMMITTED);
   });
 
   test.each([1, 2])('aborted: undone, %i times', async (times) => {
-    await decideBatch(one.engine, BATCH, 'aborted');
+    await decideMultiTable(one.engine, BATCH, 'aborted');
     for (let time = 0; time < times; time++) await finishJournal(one.catalog, journal);
     expect(await state()).toEqual(ABORTED);
   });
 
   test('committed: what is gone by then is not deleted again', async () => {
-    await decideBatch(one.engine, BATCH, 'committed');
+    await decideMultiTable(one.engine, BATCH, 'committed');
     await one.engine.store.delete(`${kept.folder}/${'1'.padStart(20, '0')}.json`);
     await finishJournal(one.catalog, journal);
     expect((await state()).kept).toEqual([2, 3, 4]);
@@ -126,7 +129,7 @@ describe('one journal', () => {
   test.each(['committed', 'aborted'] as const)(
     '%s: another table by then in the place of one stays',
     async (decision) => {
-      await decideBatch(one.engine, BATCH, decision);
+      await decideMultiTable(one.engine, BATCH, decision);
       for (const { tableFolder } of [made, left]) {
         one.fs.rmSync(`${ROOT}/${tableFolder}`, { recursive: true });
         await declared(one, tableFolder, '22222222-0000');
@@ -137,7 +140,7 @@ describe('one journal', () => {
   );
 
   test.each(['committed', 'aborted'] as const)('%s: tables that are gone are none', async (how) => {
-    await decideBatch(one.engine, BATCH, how);
+    await decideMultiTable(one.engine, BATCH, how);
     one.fs.rmSync(`${ROOT}/${made.tableFolder}`, { recursive: true });
     one.fs.rmSync(`${ROOT}/${left.tableFolder}`, { recursive: true });
     await finishJournal(one.catalog, journal);
@@ -145,7 +148,7 @@ describe('one journal', () => {
   });
 
   test('aborted: a declared table that was given data stays', async () => {
-    await decideBatch(one.engine, BATCH, 'aborted');
+    await decideMultiTable(one.engine, BATCH, 'aborted');
     await land(one, made, 'create');
     await finishJournal(one.catalog, journal);
     expect(await state()).toEqual({ ...BEFORE, journal: false });
@@ -155,7 +158,7 @@ describe('one journal', () => {
 describe('a declared table that is taken back, beside somebody else', () => {
   beforeEach(async () => {
     await writeJournal(one.catalog, journal);
-    await decideBatch(one.engine, BATCH, 'aborted');
+    await decideMultiTable(one.engine, BATCH, 'aborted');
   });
   const detached = (): string[] => one.fs.readdirSync(`${ROOT}/.dirspace/detached`) as string[];
   /** Runs right before the table is moved away. */
@@ -210,7 +213,7 @@ describe('journals that an opener finds', () => {
     aged(HOUR - 1);
     await finishJournals(one.catalog);
     expect(await state()).toEqual(BEFORE);
-    expect(await batchDecision(one.engine, BATCH)).toBeUndefined();
+    expect(await multiTableDecision(one.engine, BATCH)).toBeUndefined();
   });
 
   test('undecided for an hour: aborted and undone', async () => {
@@ -218,14 +221,14 @@ describe('journals that an opener finds', () => {
     aged(HOUR);
     await finishJournals(one.catalog);
     expect(await state()).toEqual(ABORTED);
-    expect(await batchDecision(one.engine, BATCH)).toBe('aborted');
+    expect(await multiTableDecision(one.engine, BATCH)).toBe('aborted');
   });
 
   test('undecided and gone at the look: as if it were old', async () => {
     await writeJournal(one.catalog, journal);
     one.calls.head = (run, file) => (file === FILE ? undefined : run(file));
     await finishJournals(one.catalog);
-    expect(await batchDecision(one.engine, BATCH)).toBe('aborted');
+    expect(await multiTableDecision(one.engine, BATCH)).toBe('aborted');
   });
 
   test.each([
@@ -233,11 +236,11 @@ describe('journals that an opener finds', () => {
     ['aborted', ABORTED],
   ] as const)('%s: finished at any age', async (decision, after) => {
     await writeJournal(one.catalog, journal);
-    await decideBatch(one.engine, BATCH, decision);
+    await decideMultiTable(one.engine, BATCH, decision);
     aged(0);
     await finishJournals(one.catalog);
     expect(await state()).toEqual(after);
-    expect(await batchDecision(one.engine, BATCH)).toBe(decision);
+    expect(await multiTableDecision(one.engine, BATCH)).toBe(decision);
   });
 
   test('all of them, past what is none or was cut short', async () => {
@@ -245,8 +248,8 @@ describe('journals that an opener finds', () => {
     const other = { ...journal, batch: '0000abcd-0001', declares: [], deletions: [] };
     await writeJournal(one.catalog, { ...journal, deregisters: [] });
     await writeJournal(one.catalog, other);
-    await decideBatch(one.engine, BATCH, 'committed');
-    await decideBatch(one.engine, other.batch, 'committed');
+    await decideMultiTable(one.engine, BATCH, 'committed');
+    await decideMultiTable(one.engine, other.batch, 'committed');
     const bytes = one.fs.readFileSync(`${ROOT}/${FILE}`) as Uint8Array;
     one.fs.writeFileSync(`${folder}/00.journal.json`, bytes.subarray(0, -1));
     one.fs.writeFileSync(`${folder}/01.journal.json`, '');

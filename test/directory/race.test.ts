@@ -252,7 +252,7 @@ test('stale hints and gaps: a handle that slept through deletions reads and comm
   ]);
 });
 
-test('a batch that is undecided is not built over', async () => {
+test('a multi-table commit that is undecided is not built over', async () => {
   for (let seed = 0; seed < 80; seed++) {
     const random = seeded(seed);
     const { all, fs } = await handles(2);

@@ -27,7 +27,10 @@ import {
   encodeTrash,
 } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed } from '../../src/json.ts';
-import { decodeBatchTables, decodeDecision } from '../../src/table/versions/multi-table-commit.ts';
+import {
+  decodeDecision,
+  decodeDecisionTables,
+} from '../../src/table/versions/multi-table-commit.ts';
 
 export const fragmentEntry = (id: number): FragmentEntry => ({
   id,
@@ -221,6 +224,6 @@ export const METADATA_SAMPLES: readonly MetadataSample[] = [
     'decision with tables',
     ['prod$a', 'b'],
     (tables) => encodeDocument({ format: 1, outcome: 'committed', tables }),
-    decodeBatchTables,
+    decodeDecisionTables,
   ),
 ];

@@ -8,7 +8,7 @@ export const PARTS = {
     sources: [
       'src/table/versions/commit.ts',
       'src/table/versions/publish.ts',
-      'src/table/versions/settle-batches.ts',
+      'src/table/versions/settle-undecided.ts',
       'src/table/versions/multi-table-commit.ts',
     ],
     tests: [

@@ -21,8 +21,8 @@ import {
   stringMember,
 } from '../../json.ts';
 import {
-  batchDecision,
-  decideBatch,
+  decideMultiTable,
+  multiTableDecision,
   openBranch,
   openTable,
   type TableBranch,
@@ -31,6 +31,7 @@ import {
 import { type Catalog, readTableRecord } from './catalog.ts';
 
 export interface Journal {
+  /** Id of the multi-table commit. */
   readonly batch: string;
   /** Tables that were placed before the decision: taken away again if it is to abort. */
   readonly declares: readonly { readonly folder: string; readonly incarnation: string }[];
@@ -46,7 +47,7 @@ export interface Journal {
   }[];
 }
 
-/** An undecided batch older than this has lost its process, in milliseconds. */
+/** An undecided commit older than this is taken for one whose process died, in milliseconds. */
 const ABANDONED_AFTER = 3_600_000;
 
 export async function writeJournal(catalog: Catalog, journal: Journal): Promise<void> {
@@ -75,14 +76,14 @@ const namesOf = ({ tableFolder, incarnation, branch, folder }: TableBranch): Tab
   folder,
 });
 
-/** Whether a batch of that id was begun and is not finished. */
-export async function hasJournal(catalog: Catalog, batch: string): Promise<boolean> {
-  return (await catalog.store.head(journalFile(batch))) !== undefined;
+/** Whether a multi-table commit of that id was begun and is not finished. */
+export async function hasJournal(catalog: Catalog, commitId: string): Promise<boolean> {
+  return (await catalog.store.head(journalFile(commitId))) !== undefined;
 }
 
 /** Carries out what the decision asks for; every step can be repeated. */
 export async function finishJournal(catalog: Catalog, journal: Journal): Promise<void> {
-  const decision = await batchDecision(catalog.engine, journal.batch);
+  const decision = await multiTableDecision(catalog.engine, journal.batch);
   if (decision === undefined) return;
   if (decision === 'committed') {
     for (const { branch: names, versions } of journal.deletions) {
@@ -127,9 +128,9 @@ export async function finishJournals(catalog: Catalog): Promise<void> {
     if (bytes === undefined || bytes.at(-1) !== '\n'.charCodeAt(0)) continue;
     const journal = decodeJournal(bytes, file);
     const age = catalog.env.now() - ((await catalog.store.head(file))?.modified ?? 0);
-    if ((await batchDecision(catalog.engine, journal.batch)) === undefined) {
+    if ((await multiTableDecision(catalog.engine, journal.batch)) === undefined) {
       if (age < ABANDONED_AFTER) continue;
-      await decideBatch(catalog.engine, journal.batch, 'aborted');
+      await decideMultiTable(catalog.engine, journal.batch, 'aborted');
     }
     await finishJournal(catalog, journal);
   }

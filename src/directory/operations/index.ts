@@ -3,8 +3,8 @@
  * to operation names.
  */
 
-export { batchCommitTables, batchCreateTableVersions } from './batch-commit.ts';
 export * as changes from './changes.ts';
+export { batchCommitTables, batchCreateTableVersions } from './commit-tables.ts';
 export { createTable, declareTable } from './create-table.ts';
 export { describeTable } from './describe.ts';
 export * as indexes from './indexes.ts';

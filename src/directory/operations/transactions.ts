@@ -20,11 +20,11 @@ import {
   UNSET_PROPERTY_MODES,
 } from '../../protocol/index.ts';
 import {
-  batchDecision,
-  batchTables,
-  decideBatch,
+  decideMultiTable,
+  decisionTables,
   incarnationOfTransaction,
-  isBatchId,
+  isMultiTableId,
+  multiTableDecision,
   type Snapshot,
 } from '../../table/index.ts';
 import {
@@ -105,10 +105,10 @@ function transactionId(id: readonly string[] | undefined): string {
 }
 
 async function findTransaction(catalog: Catalog, transaction: string): Promise<Transaction> {
-  if (isBatchId(transaction)) {
-    const decision = await batchDecision(catalog.engine, transaction);
+  if (isMultiTableId(transaction)) {
+    const decision = await multiTableDecision(catalog.engine, transaction);
     if (decision !== undefined) {
-      const tables = await batchTables(catalog.engine, transaction);
+      const tables = await decisionTables(catalog.engine, transaction);
       return {
         status: decision === 'committed' ? 'Succeeded' : 'Canceled',
         properties: { kind: 'batch', ...(tables.length === 0 ? {} : { tables: tables.join(',') }) },
@@ -173,7 +173,7 @@ async function changeStatus(
   const target = parseMode(wanted, TRANSACTION_STATUSES, 'status');
   if (target === status) return status;
   if (status === 'Running' && target === 'Canceled') {
-    const decision = await decideBatch(catalog.engine, transaction, 'aborted');
+    const decision = await decideMultiTable(catalog.engine, transaction, 'aborted');
     if (decision === 'aborted') return 'Canceled';
   }
   throw new DirspaceError(

@@ -189,7 +189,7 @@ async function expiredVersions(
   }
   const timeOf = async (at: number): Promise<number | undefined> => {
     const manifest = await readManifest(engine, branch, visible[at] as number);
-    // A version of a batch that was not committed has superseded nothing.
+    // A version of a multi-table commit that was not committed has superseded nothing.
     return manifest !== undefined && (await isVisible(engine, manifest))
       ? manifest.timestamp
       : undefined;

@@ -84,13 +84,13 @@ function adviceFor(reason: string, version: number): string {
     : 'Delete the tag first, or leave the version out.';
 }
 
-/** The newest version, with those of open batches that build on it. */
+/** The newest version, with those of undecided multi-table commits that build on it. */
 interface Newest {
   readonly first: number;
   readonly last: number;
 }
 
-/** Where no version is visible yet, those of open batches alone. */
+/** Where no version is visible yet, those of undecided multi-table commits alone. */
 async function newestVersions(engine: Engine, branch: TableBranch): Promise<Newest> {
   const head = await resolveHead(engine, branch);
   if (head !== undefined) return { first: head.snapshot.version, last: head.slot };

@@ -93,8 +93,8 @@ export async function hasAnnouncement(engine: Engine, branch: TableBranch): Prom
 
 /**
  * Tells the names of fragments, listed before, that are not lost though readers see no version: of
- * writers that announced themselves and did not take it back, and of versions that a batch left
- * undecided or aborted.
+ * writers that announced themselves and did not take it back, and of versions whose multi-table
+ * commit is undecided or was aborted.
  */
 export async function pendingFragments(
   engine: Engine,

@@ -14,19 +14,19 @@ import {
 } from '../versions/index.ts';
 import type { StagedVersion } from './read-staged.ts';
 
-/** Makes the version visible, or prepares it as part of a batch. @throws ConcurrentModification */
+/** Makes the version visible, or prepares it as part of a multi-table commit. @throws ConcurrentModification */
 export async function publishStaged(
   engine: Engine,
   branch: TableBranch,
   staged: StagedVersion,
-  batch: string | undefined,
+  commitId: string | undefined,
 ): Promise<Snapshot> {
-  const manifest = { ...staged.manifest, batch };
+  const manifest = { ...staged.manifest, batch: commitId };
   const { bytes, checksum } = encodeManifest(manifest);
   const file = versionFile(branch.folder, manifest.version);
   if (!(await engine.store.putIfAbsent(file, bytes))) {
     const winner = await readManifest(engine, branch, manifest.version);
-    if (winner?.transaction !== manifest.transaction || winner.batch !== batch) {
+    if (winner?.transaction !== manifest.transaction || winner.batch !== commitId) {
       throw versionTaken(manifest.version);
     }
   }
@@ -35,7 +35,7 @@ export async function publishStaged(
   }
   await deleteQuietly(engine, staged.path);
   const snapshot = new Snapshot(engine, branch, manifest, checksum, bytes.length);
-  if (batch === undefined) {
+  if (commitId === undefined) {
     await madeVisible(engine, snapshot);
   }
   return snapshot;
@@ -50,7 +50,7 @@ export async function deleteQuietly(engine: Engine, path: string): Promise<void>
   }
 }
 
-/** `next` is not always the one after the newest: an aborted batch uses up its number. */
+/** `next` is not always the one after the newest: an aborted multi-table commit uses up its number. */
 export const versionTaken = (version: number, next?: number): DirspaceError =>
   new DirspaceError(
     'ConcurrentModification',

@@ -25,7 +25,7 @@ import {
   readChunk,
   resolveHead,
   Snapshot,
-  settleBatches,
+  settleUndecided,
   type TableBranch,
 } from '../versions/index.ts';
 import { versionTaken } from './publish-staged.ts';
@@ -183,7 +183,7 @@ async function checkSuccession(
 ): Promise<Head | undefined> {
   let head = await resolveHead(engine, branch);
   let slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
-  while (await settleBatches(engine, branch, head?.snapshot.version ?? 0, slot)) {
+  while (await settleUndecided(engine, branch, head?.snapshot.version ?? 0, slot)) {
     head = await resolveHead(engine, branch);
     slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
   }

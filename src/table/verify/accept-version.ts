@@ -23,7 +23,7 @@ import {
   listedVersionsOf,
   newTransaction,
   nextManifest,
-  settleBatches,
+  settleUndecided,
   type TableBranch,
   visibleSnapshot,
 } from '../versions/index.ts';
@@ -76,7 +76,7 @@ async function newestVisible(
 /** What is removed must be safe elsewhere by now. @throws ConcurrentModification */
 export async function acceptVersion(engine: Engine, plan: Acceptance): Promise<void> {
   const { branch, accepted, first, last, manifests } = plan;
-  const decided = await settleBatches(engine, branch, accepted, first - 1);
+  const decided = await settleUndecided(engine, branch, accepted, first - 1);
   const snapshot = await visibleSnapshot(engine, branch, accepted);
   if (decided || snapshot === undefined) throw disturbed(branch);
   await engine.store.putIfAbsent(deletedRunFile(branch.folder, first, last), Buffer.from('{}\n'));

@@ -5,9 +5,9 @@
 import { liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';
 import {
-  batchDecision,
   type Engine,
   type LostTail,
+  multiTableDecision,
   nextTimestamp,
   type Snapshot,
   type TableBranch,
@@ -59,7 +59,7 @@ export async function checkManifest(
     properties === undefined || properties.since <= version,
     `Its properties are of version ${properties?.since}, which comes after it.`,
   );
-  if (manifest.batch !== undefined) await batchDecision(engine, manifest.batch);
+  if (manifest.batch !== undefined) await multiTableDecision(engine, manifest.batch);
   const { entries, problems } = await files.entries(manifest);
   const totals = { rows: 0, deletedRows: 0, bytes: 0, fragments: entries.length };
   const seen = new Set<number>();

@@ -11,7 +11,7 @@ import type { FragmentList } from './fragment-list.ts';
 import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
 import { publish } from './publish.ts';
-import { settleBatches } from './settle-batches.ts';
+import { settleUndecided } from './settle-undecided.ts';
 import { Snapshot } from './snapshot.ts';
 import { highestListed, visibleSnapshot } from './version-files.ts';
 import { nextTimestamp } from './version-times.ts';
@@ -101,7 +101,7 @@ async function attempt(
   const head = await resolveHead(engine, branch);
   const base = head?.snapshot;
   const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
-  if (await settleBatches(engine, branch, base?.version ?? 0, slot)) return undefined;
+  if (await settleUndecided(engine, branch, base?.version ?? 0, slot)) return undefined;
   await attempts.refuseClash(head);
   let draft: Draft | undefined;
   try {
@@ -152,7 +152,7 @@ export function nextManifest(
   draft: Draft,
   head: Position | undefined,
   transaction: string,
-  batch?: string,
+  commitId?: string,
 ): Manifest {
   const base = head?.snapshot;
   const version = (head?.slot ?? 0) + 1;
@@ -166,7 +166,7 @@ export function nextManifest(
         : { version: base.version, branch: base.branch.branch, checksum: base.checksum },
     timestamp: nextTimestamp(engine.env.now(), base?.manifest.timestamp),
     transaction,
-    batch,
+    batch: commitId,
     operation: { kind: draft.kind, summary: draft.summary },
     schema: draft.schema,
     fieldIds: draft.fieldIds,

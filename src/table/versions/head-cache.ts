@@ -127,7 +127,7 @@ export class HeadCache {
    */
   async noteMain({ slot, snapshot }: Head): Promise<void> {
     const { branch, file } = snapshot;
-    // A version that a batch has left undecided may become the newest without a file that is new.
+    // A version whose multi-table commit is undecided may become the newest without a file that is new.
     if (branch.branch !== MAIN_BRANCH || snapshot.version !== slot) return;
     try {
       const found = this.#store.head(file);

@@ -29,13 +29,13 @@ export interface TableBranch {
 export interface Head {
   /** The highest version number in use; the next commit takes the one after it. */
   readonly slot: number;
-  /** The newest version readers may see: at `slot` but for a batch that was never committed. */
+  /** The newest version readers may see: at `slot` but for a multi-table commit that was never committed. */
   readonly snapshot: Snapshot;
 }
 
 /**
  * The newest version, or undefined when readers see none: of a declared table, also while its first
- * version waits for the decision of a batch. @throws TableNotFound when the table left its place,
+ * version waits for the decision of a multi-table commit. @throws TableNotFound when the table left its place,
  * Corrupt when newer versions were lost
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {

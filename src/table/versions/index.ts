@@ -48,9 +48,14 @@ export {
   tableNamed,
 } from './incarnation.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
-export { batchDecision, batchTables, decideBatch, isBatchId } from './multi-table-commit.ts';
+export {
+  decideMultiTable,
+  decisionTables,
+  isMultiTableId,
+  multiTableDecision,
+} from './multi-table-commit.ts';
 export { stands } from './publish.ts';
-export { settleBatches } from './settle-batches.ts';
+export { settleUndecided } from './settle-undecided.ts';
 export { readChunk, Snapshot } from './snapshot.ts';
 export { createTag, deleteTag, findTag, listTags, replaceTag } from './tags.ts';
 export {

@@ -16,24 +16,27 @@ import type { Engine } from './engine.ts';
 
 export type Decision = 'committed' | 'aborted';
 
-const BATCH_ID = /^[0-9a-f-]{8,64}$/;
+const MULTI_TABLE_ID = /^[0-9a-f-]{8,64}$/;
 
-/** Whether a text can name a batch: what callers ask for may be anything. */
-export const isBatchId = (text: string): boolean => BATCH_ID.test(text);
+/** Whether a text can be the id of a multi-table commit: what callers ask for may be anything. */
+export const isMultiTableId = (text: string): boolean => MULTI_TABLE_ID.test(text);
 
-const fileOf = (batch: string): string => {
-  if (!isBatchId(batch)) {
+const fileOf = (commitId: string): string => {
+  if (!isMultiTableId(commitId)) {
     throw new DirspaceError(
       'Corrupt',
-      `A version names the batch ${JSON.stringify(batch.slice(0, 80))}, which is no batch id.`,
+      `A version names ${JSON.stringify(commitId.slice(0, 80))} as its multi-table commit; such ids have 8 to 64 characters of 0-9, a-f and "-".`,
     );
   }
-  return decisionFile(batch);
+  return decisionFile(commitId);
 };
 
 /** The decision, or undefined while there is none. */
-export async function batchDecision(engine: Engine, batch: string): Promise<Decision | undefined> {
-  const file = fileOf(batch);
+export async function multiTableDecision(
+  engine: Engine,
+  commitId: string,
+): Promise<Decision | undefined> {
+  const file = fileOf(commitId);
   const known = engine.cache.get<Decision>(file);
   if (known !== undefined) return known;
   const bytes = await engine.store.get(file);
@@ -54,22 +57,22 @@ export function decodeDecision(bytes: Uint8Array, file: string): Decision {
   return outcome;
 }
 
-export async function isBatchCommitted(engine: Engine, batch: string): Promise<boolean> {
-  return (await batchDecision(engine, batch)) === 'committed';
+export async function isMultiTableCommitted(engine: Engine, commitId: string): Promise<boolean> {
+  return (await multiTableDecision(engine, commitId)) === 'committed';
 }
 
 /**
  * The ids of the tables of a multi-table commit, as recorded with the decision; none where another
  * writer decided it, or an older release.
  */
-export async function batchTables(engine: Engine, batch: string): Promise<readonly string[]> {
-  const file = fileOf(batch);
+export async function decisionTables(engine: Engine, commitId: string): Promise<readonly string[]> {
+  const file = fileOf(commitId);
   const bytes = await engine.store.get(file);
-  return bytes === undefined ? [] : decodeBatchTables(bytes, file);
+  return bytes === undefined ? [] : decodeDecisionTables(bytes, file);
 }
 
 /** @throws Corrupt, UnsupportedFormat */
-export function decodeBatchTables(bytes: Uint8Array, file: string): readonly string[] {
+export function decodeDecisionTables(bytes: Uint8Array, file: string): readonly string[] {
   const { document } = parseChecksummed(bytes, file);
   refuseNewer(document, file);
   if (document.tables === undefined) return [];
@@ -77,20 +80,20 @@ export function decodeBatchTables(bytes: Uint8Array, file: string): readonly str
 }
 
 /** Decides unless it is decided; returns the decision that holds. `tables` are its tables' ids. */
-export async function decideBatch(
+export async function decideMultiTable(
   engine: Engine,
-  batch: string,
+  commitId: string,
   decision: Decision,
   tables: readonly string[] = [],
 ): Promise<Decision> {
   const noted = tables.length === 0 ? {} : { tables };
   const { bytes } = encodeChecksummed({ format: 1, outcome: decision, ...noted });
-  if (await engine.store.putIfAbsent(fileOf(batch), bytes)) return decision;
-  const holds = await batchDecision(engine, batch);
+  if (await engine.store.putIfAbsent(fileOf(commitId), bytes)) return decision;
+  const holds = await multiTableDecision(engine, commitId);
   if (holds === undefined) {
     throw new DirspaceError(
       'CommitStateUnknown',
-      `The decision about batch ${batch} could not be read back. Read the tables to see whether it was committed.`,
+      `The decision of the multi-table commit ${commitId} could not be read back. Read the tables to see whether it was committed.`,
     );
   }
   return holds;

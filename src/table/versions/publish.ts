@@ -7,7 +7,7 @@ import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../.
 import { isFailedFlush } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
 import { isStillThere, type TableBranch } from './head.ts';
-import { clearAbandonedBatch } from './settle-batches.ts';
+import { abortAbandoned } from './settle-undecided.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readManifest, visibleSnapshot } from './version-files.ts';
 
@@ -31,7 +31,7 @@ export async function publish(
     const winner = await readManifest(engine, branch, manifest.version);
     // A store may report our own success as a conflict, after a lost reply for instance.
     if (winner?.transaction !== manifest.transaction) {
-      if (winner?.batch !== undefined) await clearAbandonedBatch(engine, winner.batch);
+      if (winner?.batch !== undefined) await abortAbandoned(engine, winner.batch);
       return false;
     }
   }

@@ -16,11 +16,11 @@ import {
 import { corrupt } from '../../json.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
-import { isBatchCommitted } from './multi-table-commit.ts';
+import { isMultiTableCommitted } from './multi-table-commit.ts';
 import { Snapshot } from './snapshot.ts';
 import { listTags } from './tags.ts';
 
-/** Undefined when the version is missing, deleted, or part of a batch that was not committed. */
+/** Undefined when the version is missing, deleted, or part of an undecided or aborted multi-table commit. */
 export async function visibleSnapshot(
   engine: Engine,
   branch: TableBranch,
@@ -80,9 +80,9 @@ async function bytesOf(engine: Engine, file: string): Promise<Uint8Array | undef
   }
 }
 
-/** Whether readers may see it: not while its batch is undecided, nor after it was aborted. */
+/** Whether readers may see it: not while its multi-table commit is undecided, nor after that was aborted. */
 export async function isVisible(engine: Engine, manifest: Manifest): Promise<boolean> {
-  return manifest.batch === undefined || (await isBatchCommitted(engine, manifest.batch));
+  return manifest.batch === undefined || (await isMultiTableCommitted(engine, manifest.batch));
 }
 
 /** All version numbers with a file, ascending; includes tombstones. */
@@ -110,7 +110,7 @@ export async function highestListed(
 }
 
 /**
- * Version numbers that were not deleted, ascending. Versions of open batches are among them, and
+ * Version numbers that were not deleted, ascending. Versions of undecided multi-table commits are among them, and
  * those that a tag names: whoever marks one sees the tag before it deletes anything, and may have
  * died in between.
  */

@@ -55,7 +55,7 @@ function onDisk(): string {
   return found.join(' ');
 }
 
-/** A version of a batch that was not decided: above the newest that readers see. */
+/** A version of a multi-table commit that was not decided: above the newest that readers see. */
 async function prepare(): Promise<void> {
   const head = await resolveHead(one.engine, branch);
   const manifest = nextManifest(one.engine, branch, draftOf('update'), head, 't', '0000abcd-0000');
@@ -141,7 +141,7 @@ describe('what may be named', () => {
     expect(await planDeletion(one.engine, branch, [range(1, 4)])).toEqual([1, 2, 3]);
   });
 
-  test('versions of an open batch stay, and so does what they build on', async () => {
+  test('versions of an undecided multi-table commit stay, and so does what they build on', async () => {
     expect([...(await keptVersions(one.engine, branch))]).toEqual([]);
     await fill(2);
     await prepare();
@@ -154,7 +154,7 @@ describe('what may be named', () => {
     expect(await planDeletion(one.engine, branch, [range(0, -1)])).toEqual([1]);
   });
 
-  test('versions of an open batch stay also where no version is visible yet', async () => {
+  test('versions of an undecided multi-table commit stay also where no version is visible yet', async () => {
     await prepare();
     expect([...(await keptVersions(one.engine, branch)).keys()]).toEqual([1]);
     expect(await planDeletion(one.engine, branch, [range(0, -1)])).toEqual([]);

@@ -19,9 +19,12 @@ import {
   nextManifest,
 } from '../../../src/table/versions/commit.ts';
 import { resolveHead, type TableBranch } from '../../../src/table/versions/head.ts';
-import { batchDecision, decideBatch } from '../../../src/table/versions/multi-table-commit.ts';
+import {
+  decideMultiTable,
+  multiTableDecision,
+} from '../../../src/table/versions/multi-table-commit.ts';
 import { stands } from '../../../src/table/versions/publish.ts';
-import { settleBatches } from '../../../src/table/versions/settle-batches.ts';
+import { settleUndecided } from '../../../src/table/versions/settle-undecided.ts';
 import type { Snapshot } from '../../../src/table/versions/snapshot.ts';
 import {
   highestListed,
@@ -79,7 +82,7 @@ const kindsOf = async ({ one, branch }: Both): Promise<string[]> => {
   return kinds;
 };
 
-/** A version of a batch that nobody decided about yet. */
+/** A version of a multi-table commit that is not decided yet. */
 async function prepare({ engine }: TestEngine, branch: TableBranch, batch = BATCH): Promise<void> {
   const head = await resolveHead(engine, branch);
   const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
@@ -739,14 +742,14 @@ test('an undecided batch is waited for, then aborted, and its number is not used
   const first = (await land(one, branch, 'create')).snapshot;
   await prepare(two, branch);
   const { snapshot } = await land(one, branch);
-  expect(await batchDecision(one.engine, BATCH)).toBe('aborted');
+  expect(await multiTableDecision(one.engine, BATCH)).toBe('aborted');
   // Two seconds in pauses of 5 ms and half of 20 ms, then the wait before the next attempt.
   expect(one.clock.sleeps).toEqual([...Array.from({ length: 134 }, () => 15), 1]);
   expect(snapshot.manifest).toMatchObject({ version: 3, parent: { version: 1 } });
   expect(snapshot.manifest.parent?.checksum).toBe(first.checksum);
 });
 
-test('the grace of a batch ends at two seconds exactly', async () => {
+test('the grace of a multi-table commit ends at two seconds exactly', async () => {
   const { one, two, branch } = await both();
   await land(one, branch, 'create');
   await prepare(two, branch);
@@ -756,12 +759,12 @@ test('the grace of a batch ends at two seconds exactly', async () => {
   expect(one.clock.sleeps.slice(0, -1)).toEqual(Array.from({ length: 100 }, () => 20));
 });
 
-test('a batch that is committed while it is waited for is built upon', async () => {
+test('a multi-table commit that is committed while it is waited for is built upon', async () => {
   const { one, two, branch } = await both();
   await land(one, branch, 'create');
   await prepare(two, branch);
   one.clock.onSleep = async () => {
-    if (one.clock.sleeps.length === 3) await decideBatch(two.engine, BATCH, 'committed');
+    if (one.clock.sleeps.length === 3) await decideMultiTable(two.engine, BATCH, 'committed');
   };
   const { bases, build } = meddledBuild(async () => {});
   const { snapshot } = await commit(one.engine, branch, { build });
@@ -774,19 +777,19 @@ test('versions of aborted batches are passed without a wait', async () => {
   const { one, two, branch } = await both();
   // Also below the first version that counts.
   await prepare(two, branch);
-  await decideBatch(two.engine, BATCH, 'aborted');
+  await decideMultiTable(two.engine, BATCH, 'aborted');
   const first = (await land(one, branch, 'create')).snapshot;
   expect(first.manifest).toMatchObject({ version: 2, parent: undefined });
   for (const batch of ['0000abcd-0001', '0000abcd-0002']) {
     await prepare(two, branch, batch);
-    await decideBatch(two.engine, batch, 'aborted');
+    await decideMultiTable(two.engine, batch, 'aborted');
   }
   const { snapshot } = await land(one, branch);
   expect(snapshot.manifest).toMatchObject({ version: 5, parent: { version: 2 } });
   expect(one.clock.sleeps).toEqual([]);
-  expect(await settleBatches(one.engine, branch, 2, 4)).toBe(false);
+  expect(await settleUndecided(one.engine, branch, 2, 4)).toBe(false);
   // The one above them came since 2 was the newest.
-  expect(await settleBatches(one.engine, branch, 2, 5)).toBe(true);
+  expect(await settleUndecided(one.engine, branch, 2, 5)).toBe(true);
 });
 
 test('a first version that lands while its place is looked for is built upon', async () => {
@@ -815,16 +818,17 @@ test('every undecided batch in the way is settled, and nothing else is', async (
   await prepare(two, branch, '0000abcd-0001');
   await prepare(two, branch, '0000abcd-0002');
   await prepare(two, branch, '0000abcd-0003');
-  expect(await settleBatches(one.engine, branch, 2, 3)).toBe(true);
+  expect(await settleUndecided(one.engine, branch, 2, 3)).toBe(true);
   const decisions = [];
-  for (const at of [1, 2, 3]) decisions.push(await batchDecision(one.engine, `0000abcd-000${at}`));
+  for (const at of [1, 2, 3])
+    decisions.push(await multiTableDecision(one.engine, `0000abcd-000${at}`));
   expect(decisions).toEqual([undefined, 'aborted', undefined]);
-  expect(await settleBatches(one.engine, branch, 4, 4)).toBe(false);
+  expect(await settleUndecided(one.engine, branch, 4, 4)).toBe(false);
   // Versions that vanished meanwhile are in nobody's way.
-  expect(await settleBatches(one.engine, branch, 4, 9)).toBe(false);
+  expect(await settleUndecided(one.engine, branch, 4, 9)).toBe(false);
 });
 
-test('a batch that takes the number while we build is settled too', async () => {
+test('a multi-table commit that takes the number while we build is settled too', async () => {
   const { one, two, branch } = await both();
   await land(one, branch, 'create');
   const { bases, build } = meddledBuild(async (attempt) => {

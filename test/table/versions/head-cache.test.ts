@@ -24,7 +24,7 @@ test('an older head does not take the place of a newer one, unless it is kept on
   expect(heads.head(branch)).toBeUndefined();
 });
 
-test('a version below one that a batch left undecided is not noted', async () => {
+test('a version below one of an undecided multi-table commit is not noted', async () => {
   const { branch, second, heads } = await twoVersions();
   const head = { slot: 3, snapshot: second };
   heads.keepHead(branch, head);

@@ -18,7 +18,7 @@ import {
 import { isFailedFlush } from '../../store/index.ts';
 import {
   type Branch,
-  decideBatch,
+  decideMultiTable,
   openBranch,
   type Snapshot,
   type StagedVersion,
@@ -57,14 +57,14 @@ export async function batchCommitTables(
   request: BatchCommitTablesRequest,
 ): Promise<BatchCommitTablesResponse> {
   await beginWrite(catalog);
-  const batch = catalog.env.uuid();
+  const commitId = catalog.env.uuid();
   const steps: Step[] = [];
   for (const [index, operation] of request.operations.entries()) {
     steps.push(await planStep(catalog, operation, index));
   }
   refuseRepeats(steps);
   const journal: Journal = {
-    batch,
+    batch: commitId,
     declares: steps.flatMap((step) => (step.kind === 'declare' ? [step] : [])),
     deletions: steps.flatMap((step) => (step.kind === 'delete' ? [step] : [])),
     deregisters: steps.flatMap((step) => (step.kind === 'deregister' ? [step] : [])),
@@ -79,7 +79,7 @@ export async function batchCommitTables(
         const answer = await declareTable(catalog, step.request, step.incarnation);
         results.push({ declare_table: answer });
       } else if (step.kind === 'version') {
-        const snapshot = await step.branch.publish(step.staged, batch);
+        const snapshot = await step.branch.publish(step.staged, commitId);
         published.push(snapshot);
         const version = versionRecord(catalog, snapshot);
         const transaction_id = snapshot.manifest.transaction;
@@ -94,10 +94,13 @@ export async function batchCommitTables(
     }
     await catalog.store.syncFolders([...new Set(published.map(({ branch }) => branch.folder))]);
     deciding = true;
-    if ((await decideBatch(catalog.engine, batch, 'committed', tablesOf(request))) === 'aborted') {
+    if (
+      (await decideMultiTable(catalog.engine, commitId, 'committed', tablesOf(request))) ===
+      'aborted'
+    ) {
       throw new DirspaceError(
         'ConcurrentModification',
-        'Another writer aborted this batch because it took too long to be decided. Nothing was changed; try again.',
+        'Another writer aborted this multi-table commit because it took too long to be decided. Nothing was changed; try again.',
       );
     }
   } catch (error) {
@@ -114,14 +117,14 @@ export async function batchCommitTables(
   } catch (error) {
     throw new DirspaceError(
       'CommitStateUnknown',
-      `The batch ${batch} was committed, but the steps after its decision failed. Opening the catalog again finishes them.`,
-      { cause: error, details: { transaction: batch } },
+      `The multi-table commit ${commitId} was committed, but the steps after its decision failed. Opening the catalog again finishes them.`,
+      { cause: error, details: { transaction: commitId } },
     );
   }
-  return { transaction_id: batch, results };
+  return { transaction_id: commitId, results };
 }
 
-/** Noted in the decision, which says by whom the batch may be looked at. */
+/** Ids recorded with the decision: who may read all of these tables may describe the commit. */
 const tablesOf = ({ operations }: BatchCommitTablesRequest): string[] => [
   ...new Set(
     operations.flatMap((operation) =>
@@ -135,7 +138,7 @@ const tablesOf = ({ operations }: BatchCommitTablesRequest): string[] => [
 /** Leaves all or nothing, whichever was decided; if that fails too, the next opener does it. */
 async function abandon(catalog: Catalog, journal: Journal): Promise<void> {
   try {
-    await decideBatch(catalog.engine, journal.batch, 'aborted');
+    await decideMultiTable(catalog.engine, journal.batch, 'aborted');
     await finishJournal(catalog, journal);
   } catch {
     // The error that led here says more.
@@ -226,7 +229,7 @@ function refuseRepeats(steps: readonly Step[]): void {
     if (seen.has(target)) {
       throw new DirspaceError(
         'InvalidInput',
-        `The batch has two operations of kind ${kind} on ${target}.`,
+        `The request has two operations of kind ${kind} on ${target}.`,
       );
     }
     seen.add(target);

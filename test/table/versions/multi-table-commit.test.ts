@@ -1,11 +1,11 @@
-/** The decision about a batch: made once, by whoever is first, and read back as it was made. */
+/** The decision of a multi-table commit: made once, by whoever is first, and read back as it was made. */
 import { expect, test } from 'vitest';
 import { encodeChecksummed } from '../../../src/json.ts';
 import {
-  batchDecision,
-  batchTables,
-  decideBatch,
-  isBatchCommitted,
+  decideMultiTable,
+  decisionTables,
+  isMultiTableCommitted,
+  multiTableDecision,
 } from '../../../src/table/versions/multi-table-commit.ts';
 import { ROOT, testEngine } from '../../helpers/engines.ts';
 
@@ -24,13 +24,13 @@ test('the first decision holds, whatever is decided later', async () => {
     ['aborted', 'committed'],
   ] as const) {
     const { one, two } = await engines();
-    expect(await batchDecision(one.engine, batch)).toBeUndefined();
-    expect(await isBatchCommitted(one.engine, batch)).toBe(false);
-    expect(await decideBatch(one.engine, batch, first)).toBe(first);
-    expect(await decideBatch(two.engine, batch, second)).toBe(first);
+    expect(await multiTableDecision(one.engine, batch)).toBeUndefined();
+    expect(await isMultiTableCommitted(one.engine, batch)).toBe(false);
+    expect(await decideMultiTable(one.engine, batch, first)).toBe(first);
+    expect(await decideMultiTable(two.engine, batch, second)).toBe(first);
     for (const { engine } of [one, two]) {
-      expect(await batchDecision(engine, batch)).toBe(first);
-      expect(await isBatchCommitted(engine, batch)).toBe(first === 'committed');
+      expect(await multiTableDecision(engine, batch)).toBe(first);
+      expect(await isMultiTableCommitted(engine, batch)).toBe(first === 'committed');
     }
     const { bytes } = encodeChecksummed({ format: 1, outcome: first });
     expect(Buffer.from(one.fs.readFileSync(`${ROOT}/${file}`))).toEqual(Buffer.from(bytes));
@@ -39,27 +39,27 @@ test('the first decision holds, whatever is decided later', async () => {
 
 test('a decision is read once: it never changes', async () => {
   const { one, two } = await engines();
-  await decideBatch(two.engine, batch, 'committed');
+  await decideMultiTable(two.engine, batch, 'committed');
   let reads = 0;
   one.calls.get = (run, path) => {
     reads += 1;
     return run(path);
   };
   for (let time = 0; time < 3; time++) {
-    expect(await batchDecision(one.engine, batch)).toBe('committed');
+    expect(await multiTableDecision(one.engine, batch)).toBe('committed');
   }
   expect(reads).toBe(1);
-  expect(await batchDecision(one.engine, '0000abcd-0001')).toBeUndefined();
-  expect(await batchDecision(one.engine, '0000abcd-0001')).toBeUndefined();
+  expect(await multiTableDecision(one.engine, '0000abcd-0001')).toBeUndefined();
+  expect(await multiTableDecision(one.engine, '0000abcd-0001')).toBeUndefined();
   expect(reads).toBe(3);
 });
 
 test('a decision that vanished at once is not guessed', async () => {
   const { one } = await engines();
   one.calls.putIfAbsent = async () => false;
-  await expect(decideBatch(one.engine, batch, 'committed')).rejects.toMatchObject({
+  await expect(decideMultiTable(one.engine, batch, 'committed')).rejects.toMatchObject({
     code: 'CommitStateUnknown',
-    message: `The decision about batch ${batch} could not be read back. Read the tables to see whether it was committed.`,
+    message: `The decision of the multi-table commit ${batch} could not be read back. Read the tables to see whether it was committed.`,
   });
 });
 
@@ -71,15 +71,15 @@ test.each([
   '0000ABCD-0000',
   'x-0000abcd',
   '0000abcd-x',
-])('a version cannot name the batch %j', async (forged) => {
+])('a version cannot name the multi-table commit %j', async (forged) => {
   const { one } = await engines();
   for (const look of [
-    batchDecision(one.engine, forged),
-    decideBatch(one.engine, forged, 'aborted'),
+    multiTableDecision(one.engine, forged),
+    decideMultiTable(one.engine, forged, 'aborted'),
   ]) {
     await expect(look).rejects.toMatchObject({
       code: 'Corrupt',
-      message: `A version names the batch ${JSON.stringify(forged)}, which is no batch id.`,
+      message: `A version names ${JSON.stringify(forged)} as its multi-table commit; such ids have 8 to 64 characters of 0-9, a-f and "-".`,
     });
   }
 });
@@ -87,11 +87,11 @@ test.each([
 test('a long forged id is cut in the message; the longest and the shortest legal ones pass', async () => {
   const { one } = await engines();
   const forged = 'X'.repeat(500);
-  await expect(batchDecision(one.engine, forged)).rejects.toThrow(
-    `the batch ${JSON.stringify('X'.repeat(80))}, which`,
+  await expect(multiTableDecision(one.engine, forged)).rejects.toThrow(
+    `names ${JSON.stringify('X'.repeat(80))} as its multi-table commit`,
   );
   for (const id of ['a'.repeat(64), '12345678']) {
-    expect(await decideBatch(one.engine, id, 'committed')).toBe('committed');
+    expect(await decideMultiTable(one.engine, id, 'committed')).toBe('committed');
   }
 });
 
@@ -107,16 +107,16 @@ test.each([
   const { one } = await engines();
   await one.engine.store.put(file, encodeChecksummed(document).bytes);
   const failure = expect.objectContaining({ code, message: expect.stringMatching(message) });
-  await expect(batchDecision(one.engine, batch)).rejects.toEqual(failure);
-  await expect(batchDecision(one.engine, batch)).rejects.toEqual(failure);
-  await expect(decideBatch(one.engine, batch, 'aborted')).rejects.toThrow(file);
+  await expect(multiTableDecision(one.engine, batch)).rejects.toEqual(failure);
+  await expect(multiTableDecision(one.engine, batch)).rejects.toEqual(failure);
+  await expect(decideMultiTable(one.engine, batch, 'aborted')).rejects.toThrow(file);
 });
 
-test('the tables of a batch are those that its decision names', async () => {
+test('the tables of a multi-table commit are those that its decision names', async () => {
   const { one } = await engines();
-  expect(await batchTables(one.engine, batch)).toEqual([]);
-  await decideBatch(one.engine, batch, 'committed', ['a', 'n$b']);
-  expect(await batchTables(one.engine, batch)).toEqual(['a', 'n$b']);
+  expect(await decisionTables(one.engine, batch)).toEqual([]);
+  await decideMultiTable(one.engine, batch, 'committed', ['a', 'n$b']);
+  expect(await decisionTables(one.engine, batch)).toEqual(['a', 'n$b']);
   const put = (document: object) =>
     one.engine.store.put(
       file,
@@ -124,9 +124,9 @@ test('the tables of a batch are those that its decision names', async () => {
     );
   // By a release before they were noted.
   await put({});
-  expect(await batchTables(one.engine, batch)).toEqual([]);
+  expect(await decisionTables(one.engine, batch)).toEqual([]);
   for (const tables of ['a', [1]]) {
     await put({ tables });
-    await expect(batchTables(one.engine, batch)).rejects.toMatchObject({ code: 'Corrupt' });
+    await expect(decisionTables(one.engine, batch)).rejects.toMatchObject({ code: 'Corrupt' });
   }
 });

@@ -5,18 +5,18 @@
 
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
-import { batchDecision, decideBatch } from './multi-table-commit.ts';
+import { decideMultiTable, multiTableDecision } from './multi-table-commit.ts';
 import { readManifest } from './version-files.ts';
 
-/** How long a batch in the way may stay undecided before a writer aborts it, in milliseconds. */
-const BATCH_GRACE = 2_000;
+/** How long a multi-table commit in the way may stay undecided before a writer aborts it, in milliseconds. */
+const DECISION_GRACE = 2_000;
 
 /**
  * Settles versions of undecided multi-table commits above the newest visible one: a version built
  * past them would lose them if they are committed later. True when one was in the way, or became
  * visible meanwhile, and the caller has to resolve the head again.
  */
-export async function settleBatches(
+export async function settleUndecided(
   engine: Engine,
   branch: TableBranch,
   newest: number,
@@ -27,8 +27,8 @@ export async function settleBatches(
     const found = await readManifest(engine, branch, version);
     if (found === undefined) continue;
     if (found.batch !== undefined) {
-      if ((await batchDecision(engine, found.batch)) === 'aborted') continue;
-      await clearAbandonedBatch(engine, found.batch);
+      if ((await multiTableDecision(engine, found.batch)) === 'aborted') continue;
+      await abortAbandoned(engine, found.batch);
     }
     waited = true;
   }
@@ -36,11 +36,11 @@ export async function settleBatches(
 }
 
 /** Aborts a multi-table commit that stayed undecided, so that its versions do not block the branch. */
-export async function clearAbandonedBatch(engine: Engine, batch: string): Promise<void> {
-  const deadline = engine.env.now() + BATCH_GRACE;
-  while ((await batchDecision(engine, batch)) === undefined) {
+export async function abortAbandoned(engine: Engine, commitId: string): Promise<void> {
+  const deadline = engine.env.now() + DECISION_GRACE;
+  while ((await multiTableDecision(engine, commitId)) === undefined) {
     if (engine.env.now() >= deadline) {
-      await decideBatch(engine, batch, 'aborted');
+      await decideMultiTable(engine, commitId, 'aborted');
       return;
     }
     await engine.env.sleep(5 + engine.env.random() * 20);
