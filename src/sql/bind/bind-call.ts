@@ -157,7 +157,8 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   if (gives === 'same' && familyOf(type) === 'int') {
     return call(run, [coerce(typed[0] as Bound, widest(type)), ...typed.slice(1)], widest(type));
   }
-  if (DataType.isDecimal(type)) return call(run, typed, wider(type));
+  // A result may need more than 38 digits.
+  if (DataType.isDecimal(type)) return call({ ...run, fallible: true }, typed, wider(type));
   const [, pattern, flags] = typed;
   if (real.startsWith('regexp_') && pattern?.kind === 'literal') {
     const plain = real === 'regexp_replace' ? typed[3] : flags;

@@ -1,17 +1,18 @@
 /**
- * Computes the functions of numbers, such as abs and round. Integers stay integers and exact,
- * decimals keep their digits.
+ * Computes the functions of numbers. abs, negate, sign, floor, ceil, trunc, round, greatest and least
+ * keep the type of their arguments, which bind/ decided, and are exact for integers and decimals; a
+ * result that does not fit the type is refused. The others, such as sqrt and ln, take and give
+ * doubles.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { exactToDouble, floorDivide } from '../../values/index.ts';
+import { exactToDouble, floorDivide, powerOfTen } from '../../values/index.ts';
 import { rounded } from '../evaluate/index.ts';
 import {
   type Column,
   columnOf,
   compareValues,
   decimalScale,
-  familyOf,
   integerRange,
   type RowFunction,
   reader,
@@ -20,19 +21,18 @@ import {
 } from '../typed/index.ts';
 import { strict } from './rows.ts';
 
-/** A whole number in its type, or an overflow. */
+/** A value in its type, a decimal unscaled. @throws InvalidInput where it does not fit */
 function inType(value: bigint, type: DataType, what: string): Value {
-  if (familyOf(type) === 'int') {
-    const [least, greatest] = integerRange(type);
-    if (value < least || value > greatest) {
-      throw new DirspaceError(
-        'InvalidInput',
-        `${what} does not fit ${typeText(type)}; CAST to a wider type`,
-      );
-    }
-    return value;
-  }
-  return value;
+  const isDecimal = DataType.isDecimal(type);
+  const [least, greatest] = isDecimal ? decimalRange(type) : integerRange(type);
+  if (value >= least && value <= greatest) return value;
+  const way = isDecimal ? 'a decimal of fewer digits after the point' : 'a wider type';
+  throw new DirspaceError('InvalidInput', `${what} does not fit ${typeText(type)}; CAST to ${way}`);
+}
+
+function decimalRange({ precision }: Decimal): readonly [bigint, bigint] {
+  const limit = powerOfTen(precision) - 1n;
+  return [-limit, limit];
 }
 
 /** Half away from zero, at `digits` after the point. */
@@ -70,8 +70,8 @@ function whole(
   return strict(name, ([value], type) => {
     if (typeof value === 'number') return ofDouble(value);
     if (!DataType.isDecimal(type)) return value;
-    const power = 10n ** BigInt((type as Decimal).scale);
-    return ofDecimal(value as bigint, power) * power;
+    const power = powerOfTen(decimalScale(type));
+    return inType(ofDecimal(value as bigint, power) * power, type, `The result of ${name}`);
   });
 }
 
@@ -83,7 +83,11 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     'abs',
     ([value], type) => {
       if (typeof value === 'number') return Math.abs(value);
-      return inType((value as bigint) < 0n ? -(value as bigint) : (value as bigint), type, 'abs');
+      return inType(
+        (value as bigint) < 0n ? -(value as bigint) : (value as bigint),
+        type,
+        'The result of abs',
+      );
     },
     { fallible: true },
   ),
@@ -95,9 +99,11 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     },
     { fallible: true },
   ),
-  sign: strict('sign', ([value]) => {
+  sign: strict('sign', ([value], type) => {
     if (typeof value === 'number') return Math.sign(value);
-    return (value as bigint) > 0n ? 1n : (value as bigint) < 0n ? -1n : 0n;
+    const one = DataType.isDecimal(type) ? powerOfTen(decimalScale(type)) : 1n;
+    const sign = (value as bigint) > 0n ? one : (value as bigint) < 0n ? -one : 0n;
+    return inType(sign, type, 'The result of sign');
   }),
   floor: whole('floor', Math.floor, (value, power) => floorDivide(value, power)),
   ceil: whole('ceil', Math.ceil, (value, power) => -floorDivide(-value, power)),
