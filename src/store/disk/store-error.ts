@@ -42,11 +42,12 @@ export function isSystemFailure(error: unknown): boolean {
   return (error as DirspaceError).details.errno !== undefined;
 }
 
-/** The folder a write needs is not there: a table was dropped or moved under the writer. */
+/** The folder a write needs is not there: a table was dropped or moved under the writer, or the root. */
 export function missingFolder(folder: string, cause?: unknown): DirspaceError {
+  const what = folder === '' ? 'the root of the catalog' : `the folder \`${folder}\``;
   return new DirspaceError(
     'InvalidTableState',
-    `the folder \`${folder}\` is not there (any more); open the table or namespace anew`,
+    `${what} is missing: it was moved or deleted, perhaps by another process; check what is in its place, then try again`,
     { cause, details: { path: folder, missingFolder: true } },
   );
 }
