@@ -10,6 +10,7 @@ import {
 import {
   count,
   invalid,
+  kindOf,
   list,
   type Members,
   object,
@@ -62,7 +63,9 @@ function apiKeyOf(entry: unknown, member: string, env: Environment): ApiKey {
 function digest(value: unknown, member: string): string {
   const hex = text(value, member).toLowerCase();
   if (/^[0-9a-f]{64}$/.test(hex)) return hex;
-  throw invalid(`${member} is no SHA-256 of 64 hexadecimal digits.`);
+  throw invalid(
+    `${member} is a text of ${hex.length} characters; give the SHA-256 of the key as 64 hexadecimal digits.`,
+  );
 }
 
 const JWT_READERS = {
@@ -91,7 +94,7 @@ function grantsOf(value: unknown, member: string): Grant[] {
     const grant = parseGrant(item);
     if (grant !== undefined) return grant;
     throw invalid(
-      `${member}[${at}] is no grant; expected as in {"namespace": "prod$search", "permission": "read"}, or "read:prod$search".`,
+      `${member}[${at}] is ${kindOf(item)}, from which no grant can be read; expected as in {"namespace": "prod$search", "permission": "read"}, or "read:prod$search".`,
     );
   });
 }

@@ -269,6 +269,34 @@ describe('errors', () => {
     expect(await refusal(loadConfig(file, {}))).toContain(file);
   });
 
+  test.each([
+    [
+      'no grant',
+      { auth: { apiKeys: [{ key: 'k', name: 'n', grants: [7] }] } },
+      'grants[0] is a number',
+    ],
+    [
+      'a digest that is too short',
+      { auth: { apiKeys: [{ sha256: 'abc', name: 'n', grants: [] }] } },
+      'sha256 is a text of 3 characters; give the SHA-256',
+    ],
+    [
+      'an origin with a path',
+      { cors: { origins: ['https://a.example/x'] } },
+      'is "https://a.example/x"',
+    ],
+    [
+      'an address of keys that is none',
+      { auth: { jwt: { jwksUrl: 'keys here', issuer: 'i', audience: 'a' } } },
+      'jwksUrl is a text of 9 characters',
+    ],
+  ])('%s: the message says what was found', async (_, config, found) => {
+    const serving = loadConfig(fileOf({ root: temporaryFolder(), ...config }), {}).then(
+      ({ logLevel: __, ...options }) => createServer(options),
+    );
+    expect(await refusal(serving)).toContain(found);
+  });
+
   test('no secret is shown', () => {
     for (const auth of [
       { apiKeys: [{ key: 'hush', name: 1, grants: [] }] },

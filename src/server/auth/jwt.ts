@@ -76,7 +76,11 @@ function checkOptions(options: JwtOptions): readonly Grant[] {
   if ((jwksUrl === undefined) === (jwksFile === undefined)) {
     fail('jwt needs exactly one of jwksUrl and jwksFile.');
   }
-  if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) fail('jwksUrl is no address.');
+  if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) {
+    fail(
+      `jwksUrl is a text of ${String(jwksUrl).length} characters that cannot be read as a URL; expected as in "https://auth.example/.well-known/jwks.json".`,
+    );
+  }
   if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
   return checkGrants(defaultGrants, 'jwt.defaultGrants');
 }
@@ -90,7 +94,10 @@ function readKeySet(file: string): JSONWebKeySet {
     throw new DirspaceError('InvalidInput', `jwksFile: ${file} ${what}.`, { cause });
   }
   if (Array.isArray(set?.keys)) return set as JSONWebKeySet;
-  throw new DirspaceError('InvalidInput', `jwksFile: ${file} is no JSON Web Key Set.`);
+  throw new DirspaceError(
+    'InvalidInput',
+    `jwksFile: ${file} is JSON without a list "keys"; give a JSON Web Key Set, {"keys": [...]}.`,
+  );
 }
 
 async function loadVerifier(

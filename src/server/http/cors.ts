@@ -61,6 +61,6 @@ export class Cors {
 function originOf(origin: string, at: number): string {
   if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
   throw invalid(
-    `cors.origins[${at}] is ${JSON.stringify(origin.slice(0, 200))}, which is no origin as of "https://app.example"; every origin is named, "*" is none.`,
+    `cors.origins[${at}] is ${JSON.stringify(origin.slice(0, 200))}, which is not an origin such as "https://app.example" (scheme and host, no path); name every origin, "*" is not taken.`,
   );
 }

@@ -11,7 +11,7 @@ export function invalid(message: string, cause?: unknown): DirspaceError {
 }
 
 /** The kind of a value, for messages that must not show the value. */
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   if (value === '') return 'an empty text';

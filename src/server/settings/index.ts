@@ -4,6 +4,7 @@ export {
   count,
   flag,
   invalid,
+  kindOf,
   list,
   type Members,
   mapOf,
