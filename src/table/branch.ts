@@ -1,9 +1,10 @@
 /**
- * One branch of a stored table, with everything that can be asked of it and done to it. The object holds
- * no state of the table: every call looks at the disk or at what the engine remembers of it, so it may be
- * made anew for each request, and stays right however the table changes.
+ * Offers the versions of one branch of a table, and the changes that commit its next version:
+ * append, update, merge, schema changes, compaction, restore (`Branch`). Holds no state of the
+ * table: every call looks at the disk or at checked caches, so an object may be created for each
+ * request.
  *
- * Rows are read from a snapshot (query, take, countWhere); a change makes the next version of the branch.
+ * Rows are read from a snapshot (read/, query/).
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { BranchRecord } from '../format/index.ts';

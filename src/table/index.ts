@@ -1,7 +1,7 @@
 /**
- * One table on a store. `openEngine` makes what the tables of a catalog share; `openTable` and `openBranch`
- * give objects for a table and a branch, whose methods are all that can be done to them; `query`, `take` and
- * `countWhere` read a snapshot. Other rooms import this file and no other of the room.
+ * Reads and changes single tables on a store. `openEngine` creates the services that the tables of
+ * a catalog share; `openTable` and `openBranch` give handles on a table and a branch; `query`,
+ * `take` and `countWhere` read a snapshot. Outside of table/ only this file is imported.
  */
 
 export { type Branch, openBranch } from './branch.ts';

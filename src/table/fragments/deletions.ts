@@ -1,6 +1,6 @@
 /**
- * Reads the deletion file of a fragment through the cache, and answers which rows are live
- * (`DeletedRows`).
+ * Reads the deletion file of a fragment through the cache, checks it against the manifest, and
+ * answers which rows are live (`DeletedRows`). write/delete-rows.ts writes these files.
  */
 import { crc32 } from 'node:zlib';
 import {

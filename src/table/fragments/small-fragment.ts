@@ -1,6 +1,7 @@
 /**
- * Reads a fragment of up to 16 KiB with one read of its whole file, and caches it as one entry.
- * After that its columns are available synchronously.
+ * Reads a fragment of up to 16 KiB with one read of its whole file, after which its columns are
+ * available synchronously. Caches it as one entry where the read asks for that. large-fragment.ts
+ * reads larger ones.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

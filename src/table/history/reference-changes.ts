@@ -1,6 +1,7 @@
 /**
- * Changes of tags and branches that depend on what they name: a version is held while it is tagged, and a
- * branch that a tag names stays. What was made while its table or branch left is taken back.
+ * Creates and moves tags, and deletes branches, safely beside concurrent deletions: the version is
+ * held while it is tagged, a branch that a tag names is refused, and a tag is taken back if its
+ * table or branch left meanwhile. versions/tags.ts and versions/branches.ts do the files.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

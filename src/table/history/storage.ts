@@ -1,7 +1,10 @@
 /**
- * Finds out what lies in the folder of a table that has no visible version: nothing (declared
- * only), files of a first write in progress or crashed, or data of another program such as LanceDB,
- * or of a table that lost its manifests.
+ * Inspects the folder of a table that has no visible version (`findStorage`): says whether it holds
+ * data of Lance (`lance`), fragments that no manifest refers to (`fragments`), versions of another
+ * incarnation or of branches (`versions`) or foreign files (`files`). Undefined where it is empty,
+ * or holds only files that an announced writer or an undecided or aborted multi-table commit may
+ * account for; `pendingFragments` tells which fragments those are, `hasAnnouncement` whether any
+ * writer left an announcement.
  */
 import {
   branchesFolder,

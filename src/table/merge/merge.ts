@@ -1,6 +1,7 @@
 /**
  * Merges rows into a table by key in one version: updates matched rows, inserts new ones, deletes
- * those that did not come, as the request asks. Done again on the newer version after a conflict.
+ * those that did not come, as the request asks. Starts over on the newer version after a conflict.
+ * `checkConditions` checks the conditions of a merge that creates its table.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Collects rows by their sort keys and sorts them, in memory bounded by the first `limit` rows.
+ * Collects rows by their sort keys and sorts them, in memory of about twice the first `limit` rows.
  * Works in steps (sort-steps.ts). Rows arrive in row order; rows of equal keys keep it.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Exact vector search over a version: measures the vector of every live row, keeps the nearest, and
- * reads their other columns. An index, once there is one, would supply candidates here.
+ * Searches vectors exactly: measures the vectors of all live rows, or with `prefilter` of those
+ * that match the predicate, keeps the nearest, and reads their other columns. An index, once there
+ * is one, would supply candidates here.
  */
 import {
   columnsOf,

@@ -1,7 +1,7 @@
 /**
- * The one way to rows of a snapshot: scanned in row order, put in another order, or near to vectors, as
- * the request says. `explainQuery` and `analyzeQuery` take the same request, so that a plan tells what the
- * query does.
+ * Runs a query of a snapshot as a scan, an ordered read or a vector search (`query`), explains what
+ * it would do (`explainQuery`), or runs it and reports what it read (`analyzeQuery`). All three
+ * take the same request. read/take.ts reads rows by id.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Counts the rows that a predicate selects, without listing them where no row is deleted. */
+/**
+ * Counts the rows that a predicate selects. Where a batch has no deleted rows, its matches are
+ * counted without listing them.
+ */
 import { type CountKernels, countKernels } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Finds the rows that a predicate names by id or offset (`_rowid = 7`), so that a scan seeks to
- * them instead of reading every row.
+ * Tells which fragments hold rows that a predicate names by id or offset (`_rowid = 7`), and which
+ * rows of a batch those are, so that a scan reads these alone.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';

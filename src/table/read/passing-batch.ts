@@ -1,6 +1,7 @@
 /**
- * Accounts for the memory of batches that stream through a scan, against the server's bound. Does
- * nothing where no server opened the catalog.
+ * Takes memory from the server's bound for each batch that a read passes through, at once
+ * (`batchNow`) or after waiting in line (`batchInLine`), and gives it back when the batch has
+ * passed. Batches below 64 KiB, and all where no server opened the catalog, are not counted.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

@@ -1,6 +1,8 @@
 /**
- * Iterates over the batches that a scan may match, in row order, skipping pruned ones. `next`
- * answers without a promise where no read has to be awaited.
+ * Iterates over the batches of a scan in row order (`Places`), skipping fragments that cannot match
+ * the predicate; batch-rows.ts prunes single batches. `next` answers without a promise where no
+ * read is awaited and the event loop is not due. `fragmentPlaces` iterates over one fragment,
+ * within the server's memory.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

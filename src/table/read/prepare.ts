@@ -1,6 +1,6 @@
 /**
- * Warms up a table when it is opened: parses the schema and reads the first fragment's footer, so
- * that the first read finds them cached. Errors are left to that read.
+ * Warms up a table when it is opened: parses the schema and reads the footer of the first fragment,
+ * or all of a small one, so that the first read finds them cached. Errors are left to that read.
  */
 
 import { openFragment } from '../fragments/index.ts';

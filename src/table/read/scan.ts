@@ -1,6 +1,7 @@
 /**
- * Scans a snapshot: yields record batches in row order, reading a few batches ahead of the reader,
- * with memory bounded by these.
+ * Scans a snapshot: yields record batches in row order. Without a limit or offset up to three
+ * batches are read ahead of the reader, as far as the server's memory allows; with one of them
+ * nothing is read ahead. `pipelined` runs other work on the same batches (counts, deletions).
  */
 import {
   batchBytes,

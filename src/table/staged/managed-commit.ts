@@ -1,6 +1,6 @@
 /**
- * Publishes the commits of a catalog with managed versioning: stages the manifest, then publishes
- * it through the table-version operations.
+ * Publishes the commits of a catalog with managed versioning: stages the manifest, then checks and
+ * publishes it by the code of the table-version operations (read-staged.ts, publish-staged.ts).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { stagedManifestFile } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads and validates staged manifests, versions that a caller of the table-version operations
- * wrote beside the published ones. publish-staged.ts publishes them.
+ * Reads and validates staged manifests, which lie beside the published versions until
+ * publish-staged.ts publishes them. `readOfferedVersion` is for a caller's: it checks the files
+ * referred to and replaces a timestamp far from now. `readStagedVersion` is for the engine's own.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
  * Verifies one table: every version of every branch, the chain they form, all files they refer to,
- * and stray files in the table's folder. Reports damage and never throws because of it.
+ * its tags, and stray files in the table's folder (foreign files in the folder of a table that is
+ * only declared are not reported). Reports damage and does not throw because of it.
  */
 import {
   branchesFolder,

@@ -1,9 +1,10 @@
 /**
- * Detects that the newest versions of a branch were lost, which leaves a branch that looks whole
- * but would use numbers again.
+ * Detects that the newest versions of a branch were lost (`lostTail`), and refuses such a branch
+ * (`refuseLostTail`): it looks whole but would use numbers again.
  *
- * A version is published before its hint is written, and the newest version is never deleted, so a
- * number that was in use and has no file at or above it is a loss.
+ * A version is published before its hint is written, and the newest version is never deleted. So a
+ * number that the hint, a deleted run or this process's cache shows to have been in use, and that
+ * has no file at or above it, is a loss.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

@@ -1,6 +1,8 @@
 /**
- * Publishes one version: creates its file under its number, exclusively. After an error, or where
- * the number was freed meanwhile, reads back what is on disk to tell whether the version counts.
+ * Publishes one version under its number, which fails where another version has that number. After
+ * an error reads back whether the version is on disk, and takes it back where its number was freed
+ * by a deletion meanwhile (`stands`). Aborts an abandoned multi-table commit that has the number.
+ * open-engine.ts chooses how the file is created.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
- * One immutable version of one branch: manifest, schema, fields with ids, and fragments read from
- * chunk files on demand.
+ * Holds one immutable version of one branch (`Snapshot`): manifest, parsed schema, fields with ids,
+ * and the list of fragments, whose chunk files are read on demand (`readChunk`).
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

@@ -1,5 +1,6 @@
 /**
- * Announces writers in progress, so that cleanup keeps their files. A writer creates a marker in
+ * Announces writers in progress (`announced`), so that cleanup keeps their files, and tells which
+ * announced writers still work and which ended (`announcedWriters`). A writer creates a marker in
  * the table's folder before its first file and removes it once its commit is decided; the names of
  * its files begin with its id.
  *

@@ -1,6 +1,7 @@
 /**
- * Caches immutable values by key in least-recently-used order, bounded by bytes: `ByteCache`, and
- * `CacheBudget`, a bound that several caches share.
+ * Caches immutable values by key, bounded by bytes, and evicts the least recently used
+ * (`ByteCache`). `CacheBudget` bounds several caches together; `noted` admits a value on its second
+ * read.
  */
 import { CacheCounts } from '../../counters.ts';
 

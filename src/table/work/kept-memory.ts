@@ -1,6 +1,6 @@
 /**
- * Memory that several open catalogs may share: cache budgets and read buffers. A server creates one
- * for all roots that it opens, so that memory does not grow with their number.
+ * Creates the memory that open catalogs keep, cache budgets and read buffers (`keptMemory`). A
+ * server shares one among all roots that it opens, so that memory does not grow with their number.
  */
 import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';

@@ -1,4 +1,4 @@
-/** Runs work under one key one at a time, in order, within this process. */
+/** Runs work under one key one at a time, first come, first served, within this process. */
 export class Queue {
   readonly #tails = new Map<string, Promise<unknown>>();
 

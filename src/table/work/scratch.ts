@@ -1,6 +1,7 @@
 /**
- * A pool of read buffers, for bytes that are copied out at once. Reusing them matters: allocating
- * fresh megabytes for every batch costs more than the reads.
+ * Pools read buffers for bytes that are copied out at once (`Scratch`; at most 8 buffers and 64 MiB
+ * are kept), because allocating fresh megabytes for every batch costs more than the reads.
+ * `LentColumns` holds the buffers of one batch and returns them together.
  */
 
 import type { Data } from '../../arrow/index.ts';

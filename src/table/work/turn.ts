@@ -1,7 +1,8 @@
 /**
- * Yields to the event loop every few milliseconds of work that never waits (`Turn`, `inTurns`). In
- * each round of the loop one waiting task goes on, first come, first served, so that a short
- * request waits for one turn at most.
+ * Yields to the event loop during work that never waits: a `Turn` is over after 8 ms or 256 steps
+ * (after 2 ms in its first turn, where others wait already), and `inTurns` runs a generator of
+ * steps so. Waiting tasks go on first come, first served, one in each round of the event loop, so
+ * that a short request is not kept waiting by several long ones in a row.
  */
 import type { Env } from '../../env.ts';
 

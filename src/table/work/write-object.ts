@@ -1,4 +1,7 @@
-/** Writes one new, whole object under a name that nothing refers to yet. */
+/**
+ * Writes one new file whole and durably, as the store's durability is set. The caller syncs the
+ * folder, and refers to the file only after that.
+ */
 import type { WritableStore } from '../../store/index.ts';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Adds columns. A column of nulls changes the schema alone; one with values rewrites every
- * fragment.
+ * Adds nullable columns in one version. Columns of nulls change the schema alone; one computed by
+ * SQL rewrites every fragment (rewrite-fragments.ts).
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Compiles assignments of SQL expressions to fields, as updates and new columns have them, and
- * evaluates them batch by batch into columns of the fields' types.
+ * Compiles the assignments of an update (field = SQL expression), names the columns that they read,
+ * and evaluates assignments batch by batch into columns of the fields' types. Those of new columns
+ * are compiled in add-columns.ts and only evaluated here. Refuses nulls in required fields.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
  * Compacts a table: rewrites runs of small fragments, and fragments with many deleted rows, as
- * larger ones, in one version. Rows, their order and their values stay; row ids change.
+ * larger ones. Commits one version, and further ones where a concurrent change made it plan again.
+ * Rows, their order and their values stay; row ids change. compaction-plan.ts chooses the runs.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Deletes rows by id or predicate: writes deletion files beside untouched fragments, and drops
- * fragments that become empty.
+ * Deletes rows by id or predicate in one version: writes deletion files beside fragments that stay
+ * unchanged, and drops fragments that become empty. update.ts and merges delete the rows they
+ * replace with `deleteOffsets`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

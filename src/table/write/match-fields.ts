@@ -1,6 +1,8 @@
 /**
- * Matches the columns of incoming data with the fields of a table by name: missing ones become
- * null, narrower types are accepted where no value is lost, anything else is refused.
+ * Matches the columns of incoming data with the fields of a table by name (`matchFields`): missing
+ * ones become null, narrower types are accepted where no value is lost, anything else is refused.
+ * `fitFragments` checks fragments that were already written against the newest schema, and refuses
+ * them where their columns were dropped or renamed meanwhile.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

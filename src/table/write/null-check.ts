@@ -1,6 +1,6 @@
 /**
- * Refuses to make a column required while it holds nulls. Counts them by a scan, which reads only
- * fragments that may hold nulls by their statistics.
+ * Refuses to make a column required while it holds nulls, or one that lies in a list. Counts nulls
+ * by a scan, which reads only fragments that may hold some by their statistics.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Makes versions that change no row: restores an older version, replaces schema metadata. */
+/**
+ * Commits versions that write no fragment: restores the content of an older version as the newest,
+ * and replaces schema metadata.
+ */
 
 import type { Manifest } from '../../format/index.ts';
 import {

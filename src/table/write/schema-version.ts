@@ -1,4 +1,8 @@
-/** Commits versions that differ from their base in the schema alone. */
+/**
+ * Builds versions with another schema (`schemaDraft`), on the fragments of their base or on those
+ * that the caller rewrote (add-columns.ts), and commits those that rewrite nothing
+ * (`changeSchema`).
+ */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';
 import { schemaToJson } from '../../protocol/index.ts';

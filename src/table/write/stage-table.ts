@@ -1,6 +1,7 @@
 /**
- * Builds a new table whole in the staging folder: its record, and its first version where there are rows.
- * Who calls renames the folder into place, or removes it; readers see all of the table or nothing.
+ * Builds a new table in the staging folder: its record and version 1 (`stageTable`), or the record
+ * alone (`stageDeclared`). The caller renames the folder into place
+ * (directory/operations/place-table.ts), so that readers see the whole table or none.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import {
