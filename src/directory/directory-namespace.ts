@@ -1,6 +1,7 @@
 /**
- * `DirectoryNamespace`: the catalog of nested directories as a `Namespace`. Opens and closes it and
- * validates requests; handlers.ts maps each operation to its function.
+ * `DirectoryNamespace`: the catalog of nested directories as a `Namespace`. Opens and closes it,
+ * validates requests, answers repeated idempotency keys and yields to the event loop now and then.
+ * handlers.ts maps each operation to its function; open-catalog.ts builds the catalog.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * Opens the catalog at a root: reads its format, builds the table engine with caches and limits,
- * and finishes what a crash left (intents, journals, staging).
+ * Opens the catalog at a root: reads its format and builds the table engine with caches and limits.
+ * Where the catalog is opened for writing and was written before, finishes what a crash left
+ * (intents, journals) and sweeps the staging folder.
  */
 
 import { Counters } from '../counters.ts';

@@ -1,8 +1,8 @@
 /**
  * Reads and writes `.dirspace/format.json`, which holds whether names fold case and whether
- * versions are managed. It is written on the first write, and its facts are never guessed for a
- * catalog with content: where the file is damaged or missing, everything but verify and repair is
- * refused.
+ * versions are managed. It is written on the first write. Where the file is damaged, or missing
+ * although the catalog has content, everything but verify and repair is refused; repair writes it
+ * anew from what the names on disk and the legible part of the file say.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

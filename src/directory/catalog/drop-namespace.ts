@@ -1,6 +1,8 @@
 /**
- * Drops and replaces namespaces and replaces tables, each by renaming folders. Intents (intents.ts)
- * make the steps safe against a crash: the next opener finishes or undoes them.
+ * Drops namespaces, and replaces namespaces and tables, by renaming folders into the trash. A drop
+ * with content is one rename; drops of empty namespaces and replacements take several steps,
+ * written down as intents (intents.ts), which `finishIntents` finishes or undoes when a catalog is
+ * opened for writing.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * Records intents: operations of more than one step are written down before the first step and the
- * record is removed after the last. Opening a catalog finishes what a crash left half done; every
- * step can be repeated, also beside a process that is still at work.
+ * Records intents: an operation of more than one step is written down before the first step
+ * (`withIntent`) and the record is removed after the last. drop-namespace.ts finishes the
+ * `pendingIntents` that a crash left; every step can be repeated, also beside a process that is
+ * still at work.
  */
 
 import {

@@ -1,7 +1,10 @@
 /**
- * Journals multi-table commits: records what a commit will do besides publishing versions, before
- * its first step. Its decision (table/versions/multi-table-commit.ts) says whether the rest is
- * carried out or the first part undone; opening a catalog does that after a crash.
+ * Journals multi-table commits: writes down, before the first step, the declarations, deletions and
+ * deregistrations that a commit brings besides its versions. Once the commit is decided
+ * (table/versions/multi-table-commit.ts), `finishJournal` carries out the deletions and
+ * deregistrations of a committed one, or takes back the declarations of an aborted one. Opening a
+ * catalog for writing finishes journals that a crash left, and first aborts commits that stayed
+ * undecided for an hour. operations/commit-tables.ts runs the commit.
  */
 
 import {

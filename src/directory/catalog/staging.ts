@@ -1,7 +1,8 @@
 /**
- * Sweeps the staging folder when a catalog is opened: removes unfinished tables, namespaces and
- * branches of dead processes, and any that stayed untouched for as long as cleanup keeps
- * unreferenced files.
+ * Sweeps the staging folder when a catalog is opened for writing: removes unfinished tables,
+ * namespaces and branches of dead processes, any that stayed untouched for as long as cleanup keeps
+ * unreferenced files, and clock files that dead processes left. Its failure does not keep the
+ * catalog from opening.
  */
 import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../format/index.ts';
 import { hasDied, parseProcessTag } from '../../store/index.ts';

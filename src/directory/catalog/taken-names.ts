@@ -1,4 +1,8 @@
-/** Builds the errors for names that are taken by a table, a namespace or a foreign folder. */
+/**
+ * Builds the errors for names that are taken by a table, a namespace or a foreign folder, and
+ * refuses a table where a namespace has its name (`refuseNamespaceOfThatName`). name-contest.ts
+ * decides between two that are created at once.
+ */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

@@ -1,6 +1,8 @@
 /**
- * Moves what was dropped into `.dirspace/trash/` with a record of its id, brings tables back
- * (undrop), and removes entries for good when the catalog's retention is over or purge is called.
+ * Keeps what was dropped in `.dirspace/trash/` with a record of its id: prepares the folder for a
+ * drop, lists entries, brings tables back (undrop), and removes entries for good, on purge or in
+ * sweeps once the catalog's retention is over. The operations that drop rename the folders;
+ * trash-entries.ts numbers and reads entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

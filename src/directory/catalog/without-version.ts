@@ -1,7 +1,7 @@
 /**
- * Explains a table that has no visible version: only declared, or with files in its folder that its
- * catalog cannot read, which are never touched and which `refuseStorage` protects from a first
- * write.
+ * Explains a table that has no visible version: only declared, or with files in its folder that
+ * this catalog cannot read (table/history/storage.ts). `refuseStorage` refuses a first write beside
+ * such files.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

@@ -1,5 +1,5 @@
 /**
- * UpdateTable and MergeInsertIntoTable, and `beginChange`, which resolves the branch of a change
+ * Carries out UpdateTable and MergeInsertIntoTable. `beginChange` resolves the branch of a change
  * and recognises a repeat by its idempotency key.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Commits operations on several tables, all or none: prepares versions invisibly, makes them
- * visible by one decision, and then carries out what had to wait for it.
+ * Carries out BatchCommitTables and BatchCreateTableVersions, several tables all or none: prepares
+ * versions invisibly, makes them visible by one decision (table/versions/multi-table-commit.ts),
+ * and then carries out what had to wait for it (catalog/journal.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';

@@ -1,4 +1,6 @@
-/** DescribeTable: builds the answer, and decides which members it has. */
+/**
+ * Answers DescribeTable: decides which members the answer has. catalog/target.ts finds the version.
+ */
 import { pathToFileURL } from 'node:url';
 import type { DescribeTableRequest, DescribeTableResponse } from '../../protocol/index.ts';
 import { prepareReads, type Snapshot } from '../../table/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Renames a table that was built in staging to its place, unless a table or a namespace has the
- * name.
+ * Renames a table that was built in staging to its place. Refuses where a table is there; where a
+ * namespace has the name, takes the table out again, into the trash if rows were written to it in
+ * that moment (catalog/name-contest.ts decides).
  */
 import { parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * QueryTable, TakeRows and the query plans: reads rows of one version by scan, order, vector search
- * or row numbers.
+ * Carries out QueryTable, TakeRows and the query plans: reads rows of one version by scan, order,
+ * vector search, ids or offsets.
  */
 import { handedOut, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

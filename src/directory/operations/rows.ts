@@ -1,7 +1,7 @@
 /**
- * The operations on rows: insert, count, delete; and those on whole versions of them: restore,
- * schema metadata, statistics. Also recognises a repeated write by the transaction id that its
- * idempotency key gives.
+ * Carries out the operations on rows (insert, count, delete) and on whole versions (restore, schema
+ * metadata, statistics). Recognises a repeated write by the transaction id that its idempotency key
+ * gives. changes.ts updates and merges.
  */
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';

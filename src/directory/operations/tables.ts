@@ -1,7 +1,7 @@
 /**
- * The operations on tables as catalog entries: list, exists, drop, rename, deregister and register.
- * Each moves the table's folder by one rename; register with properties or over an existing table
- * takes further steps.
+ * Carries out the operations on tables as catalog entries: list, exists, drop, rename, deregister
+ * and register. Drop, rename, deregister and plain register move the table's folder by one rename;
+ * register with properties or over an existing table takes further steps.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * DescribeTransaction and AlterTransaction. A commit's transaction id names the incarnation of its
- * table, so its version is found by a look through that table's versions.
+ * Carries out DescribeTransaction and AlterTransaction. The transaction id of a commit names the
+ * incarnation of its table, so its version is found by a look through that table's versions; that
+ * of a multi-table commit names its decision file or its journal.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

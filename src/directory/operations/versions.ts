@@ -1,6 +1,6 @@
 /**
- * The table-version operations: list, describe, publish a staged manifest, delete ranges of
- * versions.
+ * Carries out the table-version operations: list, describe, publish a staged manifest, delete
+ * ranges of versions. commit-tables.ts publishes versions of several tables at once.
  */
 import { DirspaceError } from '../../errors.ts';
 import type {

@@ -1,7 +1,7 @@
 /**
- * Compacts tables in the background of an open catalog, after commits that leave `fragments` more
- * fragments than the last compaction did. A failed compaction never fails the commit that started
- * it; it is tried again after as many more commits.
+ * Compacts branches in the background of an open catalog, after commits that leave more than
+ * `fragments` fragments beyond what the last compaction left. A failed compaction does not fail the
+ * commit that started it; it is tried again after as many more fragments.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * CleanupTable and OptimizeTable: validate the request, then call the table engine's cleanup and
- * compaction.
+ * Carries out CleanupTable and OptimizeTable: validates the request, calls the table engine's
+ * compaction and cleanup, and sweeps the trash afterwards. auto-compact.ts compacts in the
+ * background.
  */
 import { DirspaceError } from '../../errors.ts';
 import type {

@@ -1,6 +1,7 @@
 /**
- * Verifies a catalog: every file and folder below a namespace is accounted for, or reported as a
- * harmless leftover or a problem. Reports damage and never throws because of it.
+ * Verifies a catalog or one of its namespaces: every file and folder is accounted for, or reported
+ * as a harmless leftover or a problem. Reports damage and does not throw because of it.
+ * table/verify/ verifies each table, repair.ts mends.
  */
 
 import {
