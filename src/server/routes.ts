@@ -1,6 +1,7 @@
 /**
- * Carries out a request of an operation, in order: authenticate, wait for the body, take a place,
- * find the catalog, check permissions, look up the idempotency key, call, answer. http/ does
+ * Carries out a request of an operation, in order: authenticates, finds the database and checks
+ * that the caller may use it, waits for the body, takes a place, opens the catalog, looks up the
+ * idempotency key, calls through scope and permissions (auth/), and forms the answer. http/ does
  * sockets and bodies.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Filters lists down to the names that a caller may see, page by page. Pages show neither what is
- * left out nor that something is.
+ * Filters pages of lists down to the names that a caller may see, and fills them up to the limit.
+ * Page tokens do not tell of names left out; the caller of `filteredPage` is told them, for
+ * table-ids.ts to report.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from './call.ts';

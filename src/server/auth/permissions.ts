@@ -1,6 +1,8 @@
 /**
- * Authorises calls: a principal has grants on prefixes of paths, which are checked before the
- * catalog is asked, so that a refusal says nothing about what exists.
+ * Authorises calls: a principal has grants on prefixes of paths. Most calls are checked before the
+ * catalog is asked; lists are filtered (listing.ts), and of a transaction the tables are looked at
+ * first. A refusal does not tell what exists. Storage credentials are left out of answers without
+ * `admin`.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
  * Presents one namespace of a catalog as a whole catalog: puts ids of requests under a prefix and
- * removes it from ids in answers.
+ * removes it from ids in answers, leaves out tables elsewhere, and refuses what concerns the whole
+ * catalog (PurgeTrash).
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * Translates the remote mode of LanceDB's clients to the plain protocol: addresses, bodies, answers
- * and statuses. Query bodies are lancedb-queries.ts's, errors lancedb-errors.ts's.
+ * and statuses. lancedb-queries.ts translates query bodies, lancedb-errors.ts errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

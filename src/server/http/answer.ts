@@ -1,6 +1,6 @@
 /**
- * Forms HTTP answers: JSON, Arrow data, and errors, from which secrets and server paths are
- * removed.
+ * Forms HTTP answers: JSON, Arrow data, and errors, in whose messages hidden texts such as the
+ * paths of roots are replaced. settings/logging.ts removes credentials from log lines.
  */
 import {
   nullColumn,

@@ -1,6 +1,6 @@
 /**
- * Sends an answer before the whole request has been read, then discards the rest of the body,
- * within bounds: closing a connection with unread data may lose the answer.
+ * Sends an answer of text before the whole request has been read, then discards the rest of the
+ * body, within bounds, and closes the connection: closing it with unread data may lose the answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './body.ts';

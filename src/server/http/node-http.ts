@@ -1,6 +1,6 @@
 /**
- * Binds the request handler to sockets through Node's HTTP and HTTPS servers (no other file imports
- * them), with backpressure in both directions, timeouts and graceful close.
+ * Binds the request handler to sockets through Node's HTTP and HTTPS servers, which no other file
+ * creates, with backpressure in both directions, timeouts and graceful close.
  */
 import {
   createServer,

@@ -1,6 +1,6 @@
 /**
  * Reads typed values of a configuration. Errors name the member and the kind of what was found, and
- * not the value, which may be a secret; ports are shown.
+ * not the value, which may be a secret (port numbers and unknown names are shown).
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Limits of a server: their defaults and validation, and the admission control that enforces places
- * and queues, for the server and for each table (`Gate`, `Admission`), fairly between callers.
+ * Defines the limits of a server, their defaults and validation, and the admission control that
+ * enforces places and queues, for the server and for each table (`Gate`, `Admission`), fairly
+ * between callers.
  */
 import { DirspaceError } from '../../errors.ts';
 
