@@ -1,7 +1,7 @@
 /**
- * Sends and receives Arrow data over HTTP on the client's side: `SendableBody` can be sent again
- * while all that was sent is still buffered (4 MiB); `openAnswer` streams the rows of an answer and
- * releases it when they end or are left early.
+ * Sends and receives bodies over HTTP on the client's side: `SendableBody` can be sent again while
+ * all that was sent is still buffered (4 MiB); `openAnswer` streams the rows of an answer and
+ * releases it when they end or are left early; `readText` reads JSON.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

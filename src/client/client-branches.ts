@@ -1,6 +1,7 @@
 /**
- * Refuses requests on a branch where the server does not say that it honours `branch`: Lance's own
- * server ignores it, and would apply a change of a branch to the main branch.
+ * Refuses changes of a branch, and reads of its rows, where the server does not say that it honours
+ * `branch`: Lance's own server ignores it, and would apply a change of a branch to the main branch.
+ * client.ts asks the server.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `RestNamespace`: a remote catalog as a `Namespace`, over fetch. Its methods are derived from the
- * operations table. Repeats requests where that is safe (retry.ts), and ends those that make no
- * progress.
+ * operations table. Decides which requests may be repeated (retry.ts decides when), and ends those
+ * that make no progress.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';
