@@ -1,6 +1,7 @@
 /**
- * Checks before a run that an address is a server of the protocol. A web server that answers every
- * path with 404 or a page would otherwise pass as one that implements no operation.
+ * Checks before a run that an address is a server of the protocol (`establish`): a web server that
+ * answers every path with 404 or a page would otherwise pass as one that implements no operation.
+ * `isGone` tells during a run whether the server went away.
  */
 
 import type { Env } from '../env.ts';

@@ -1,7 +1,7 @@
 /**
  * Runs the cases against one target, one at a time: `conformanceSuite` for test runners,
- * `runConformance` for all at once. Everything is created in one namespace, which closing the suite
- * drops.
+ * `runConformance` for all at once. What they create lies in one namespace, or in the root under
+ * names of the run where none can be created; closing the suite removes it (kit/remove.ts).
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Formats the requests and answers of a case for reports. Headers are left out, so that reports
- * hold no credentials.
+ * Formats the requests and answers of a case for reports. Headers are left out, so that reports do
+ * not show the credentials in them.
  */
 
 /** One request of a case with its answer. */

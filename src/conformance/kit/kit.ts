@@ -1,7 +1,7 @@
 /**
  * `Kit`: gives a case recorded calls, fresh tables and namespaces, and assertions. A call of an
  * operation other than the one under test is made only where that operation was shown to work;
- * otherwise the case is not decidable.
+ * otherwise the case ends as not decidable or not run.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';
