@@ -1,6 +1,6 @@
 /**
- * Types of what the methods of a connection take and answer, and the parsing of their overloads and
- * options into request members.
+ * Defines the types of what the methods of a connection take and answer, and translates their
+ * overloads and options into request members.
  */
 import { DirspaceError } from '../errors.ts';
 import { type CallOptions, CREATE_MODES, parseMode, type TrashItem } from '../protocol/index.ts';

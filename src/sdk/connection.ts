@@ -1,6 +1,6 @@
 /**
  * `Connection`: an open catalog for programs, with namespaces, tables, the trash, transactions and
- * watching. Every method is made of operations of the protocol, so it behaves the same on every
+ * watching. All but watching is made of operations of the protocol, so it behaves the same on every
  * catalog.
  */
 import { type Env, systemEnv } from '../env.ts';

@@ -1,6 +1,7 @@
 /**
- * Shared parts of the column builders: the place of a value in the caller's input for error
- * messages (`Place`, `misfit`), null bitmaps, and wrapping buffers as Arrow data.
+ * Supplies what the column builders share: the errors for a value that does not fit (`misfit`) with
+ * its place in the caller's input (`Place`), null bitmaps (`findNulls`), and wrapping buffers as
+ * Arrow data (`arrowData`). build-column.ts chooses the builder.
  */
 import {
   Data,

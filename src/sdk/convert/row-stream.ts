@@ -1,4 +1,8 @@
-/** Streams rows as record batches, with a given schema or one inferred from the first batch. */
+/**
+ * Streams rows as record batches, with a given schema or an inferred one: from all rows of an array
+ * (`arrayStream`), from the first batch of an iterable (`rowStream`). infer.ts infers, build/
+ * builds the columns.
+ */
 import {
   type RecordBatch,
   type RecordBatchStream,
