@@ -1,6 +1,7 @@
 /**
- * Prints the answer of a command, as JSON or in columns. Rows are printed as they are read, a batch
- * in memory at a time; the first thousand lines set the widths of columns.
+ * Prints the answer of a command, as JSON or in columns, then its note, and throws its failure.
+ * Rows are printed as they are read, in groups; in columns the first thousand lines are held back
+ * to set the widths.
  */
 import {
   type Answer,

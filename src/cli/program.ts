@@ -1,6 +1,7 @@
 /**
  * Parses arguments with commander, which no other file imports: builds the parser from the list of
- * commands, and answers help and usage errors.
+ * commands, prints help and the version, and throws usage errors as `UsageError`, with a hint such
+ * as the option that was meant.
  */
 import { CommanderError, Option, Command as Program } from 'commander';
 import {

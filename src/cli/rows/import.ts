@@ -1,4 +1,6 @@
-/** `dirspace import`: rows from a file, or from several that a pattern matches, into a table. */
+/**
+ * `dirspace import`: writes rows from a file, or from several that a pattern matches, into a table.
+ */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { DataInput, Table } from '../../sdk/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Parses the columns of `query`: `-s` and `--sort` in several forms, as long as the table's columns
- * leave one meaning.
+ * Parses the columns of `query`: `-s` and `--sort`, once or several times, as lists with commas or
+ * single names. The table's columns decide where a text has several meanings, such as a name with a
+ * comma.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

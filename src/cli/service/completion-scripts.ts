@@ -1,5 +1,5 @@
 /**
- * The shell scripts of `dirspace completion`, for bash, zsh and fish. They ask `dirspace
+ * Holds the shell scripts of `dirspace completion`, for bash, zsh and fish. They ask `dirspace
  * completion` for the words that fit.
  */
 

@@ -1,4 +1,7 @@
-/** `dirspace optimize`: joins small fragments of a table and removes its old versions. */
+/**
+ * `dirspace optimize`: joins small fragments of a table and, without `--keep-versions`, removes its
+ * old versions.
+ */
 import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

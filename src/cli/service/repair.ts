@@ -1,6 +1,6 @@
 /**
- * `dirspace repair`: moves what keeps a catalog from being read into quarantine, or says what it
- * would move.
+ * `dirspace repair`: says what keeps a catalog from being read and can be put in quarantine; with
+ * `--apply` does it.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Types of a command (`Command`, `Call`, `Answer`) and of the process around it (`Surroundings`),
- * the errors of wrong usage, and `Options`, which reads option values.
+ * Defines a command (`Command`, `Call`, `Answer`) and the process around it (`Surroundings`), the
+ * errors of wrong usage, and `Options`, which reads option values.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

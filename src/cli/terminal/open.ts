@@ -1,6 +1,6 @@
 /**
- * Opens the catalog that a command is for, a directory or a server, and refuses a directory without
- * a catalog unless the command creates one.
+ * Opens the catalog that a command is for, a directory, or a server with the credentials of the
+ * environment. Refuses a directory without a catalog unless the command creates one.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
