@@ -1,7 +1,8 @@
 /**
- * Repairs a catalog that cannot be read: quarantines torn ends of branches, unreadable tags and
- * empty folders, with a record of where each was, and never deletes for good. Where the newest
- * versions of a branch are torn or lost, the one before them is accepted.
+ * Repairs a catalog that cannot be read, or says what it would do: moves torn ends of branches,
+ * unreadable tags, fragments without a manifest and empty folders into quarantine with a record of
+ * where each was, accepts the last whole version of a branch whose newest versions are torn or
+ * lost, and writes a lost format file anew. verify.ts finds the problems.
  */
 
 import {
