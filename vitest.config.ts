@@ -7,6 +7,8 @@ export default defineConfig({
     exclude: ['test/interop/**', '**/node_modules/**'],
     globalSetup: 'test/helpers/global-setup.ts',
     sequence: { sequencer: LongestFirst },
+    // Commands that tests start leave the compile cache of the user who runs the tests alone.
+    env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // One more than the two processors of CI: a third of a worker's time is waiting for processes,

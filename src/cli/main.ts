@@ -1,56 +1,10 @@
 #!/usr/bin/env node
 /**
- * Runs the command line in a process: connects `runCli` (run.ts) to arguments, streams, signals and
- * exit code.
+ * Starts the command line. The program is imported after the compile cache is switched on: Node
+ * keeps what it compiles from then on, so this file loads little itself.
  */
-import { createInterface } from 'node:readline/promises';
-import { errorText } from './report-error.ts';
-import { isJsonAsked, runCli } from './run.ts';
-import { EXIT, OutputStream } from './terminal/index.ts';
+import { useCompileCache } from './compile-cache.ts';
 
-const output = new OutputStream(process.stdout);
-/** A failed write to standard error must not end work that is under way. */
-process.stderr.on('error', () => {});
-
-const argv = process.argv.slice(2);
-const code = await runCli(argv, {
-  env: process.env,
-  out: (text) => output.write(text),
-  error: (text) => void process.stderr.write(text),
-  terminals: {
-    input: process.stdin.isTTY === true,
-    output: process.stdout.isTTY === true,
-    error: process.stderr.isTTY === true,
-  },
-  reloadAsked: (listener) => void process.on('SIGHUP', listener),
-  outliveReaders: () => output.outliveReaders(),
-  interrupted: () =>
-    new Promise((resolve) => {
-      // Listeners that stay: a second signal while the server closes does not kill it.
-      for (const signal of ['SIGINT', 'SIGTERM'] as const)
-        process.on(signal, () => resolve(signal));
-    }),
-  ask,
-  abandon: (exitCode) => process.exit(exitCode),
-});
-// Pending output without a reader must not keep a process alive that was asked to end.
-if (code > 128) process.exit(code);
-const lost = code === EXIT.ok ? await output.end() : undefined;
-if (lost !== undefined) process.stderr.write(errorText(lost, isJsonAsked(argv)));
-process.exitCode = lost === undefined ? code : EXIT.failure;
-
-/** The terminal stays as it is, so that Ctrl-C ends the command and not the question alone. */
-async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const ended = new Promise<undefined>(
-    (resolve) => void lines.once('close', () => resolve(undefined)),
-  );
-  try {
-    return await Promise.race([lines.question(question, { signal }), ended]);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    lines.close();
-  }
-}
+useCompileCache();
+const { runProcess } = await import('./process.ts');
+await runProcess();
