@@ -32,12 +32,15 @@ export {
   type AnyRow,
   type BlobLike,
   batchRows,
+  type ColumnTypes,
   type DataInput,
   type DataOptions,
   type Row,
   type SchemaInput,
+  type TypeLike,
   toRecordBatchStream,
   toSchema,
+  type VectorColumns,
 } from './convert/index.ts';
 export {
   type Catalog,
@@ -90,6 +93,7 @@ export {
   type MergeResult,
   type NewColumns,
   type NewField,
+  type OnWriteProgress,
   type OptimizeOptions,
   type OptimizeStats,
   Table,

@@ -2,7 +2,17 @@
 import * as arrow21 from 'apache-arrow';
 import * as arrow15 from 'apache-arrow-15';
 import * as arrow18 from 'apache-arrow-18';
-import { type Connection, connect, type Row, type Table } from 'dirspace';
+import {
+  type ColumnTypes,
+  type Connection,
+  connect,
+  type OnWriteProgress,
+  type Row,
+  type Table,
+  type TypeLike,
+  toRecordBatchStream,
+  type VectorColumns,
+} from 'dirspace';
 import { runConformance } from 'dirspace/conformance';
 import { createServer } from 'dirspace/server';
 
@@ -63,8 +73,20 @@ export async function oldArrow(db: Connection, table: Table): Promise<void> {
   await db.createEmptyTable('d', 5);
 }
 
+/** Options that a program makes apart from the call. */
+export async function options(db: Connection, table: Table): Promise<void> {
+  const vectorColumns: VectorColumns = { near: { type: new arrow21.Float32() } };
+  const columnTypes: ColumnTypes = new Map([['id', new arrow21.Int32()]]);
+  const progress: OnWriteProgress = ({ outputRows }) => console.log(outputRows);
+  const changed = (dataType: TypeLike) => table.alterColumns([{ path: 'id', dataType }]);
+  await db.createTable('vectors', [{ near: [1, 2] }], { vectorColumns });
+  await table.add(await toRecordBatchStream([{ id: 1 }], { columnTypes }), { progress });
+  await changed(new arrow15.Int32());
+}
+
 export async function main(): Promise<void> {
   const db = await connect({ uri: '/tmp/catalog' });
   await rows(db);
+  await options(db, await db.openTable('users'));
   console.log(createServer, runConformance);
 }

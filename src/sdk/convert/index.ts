@@ -12,6 +12,6 @@ export {
   isRepeatable,
   toRecordBatchStream,
 } from './data.ts';
-export type { VectorColumns } from './infer.ts';
+export type { ColumnTypes, VectorColumns } from './infer.ts';
 export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
 export { type SchemaInput, toSchema } from './schema-like.ts';

@@ -38,4 +38,4 @@ export type {
 export { type TagOptions, Tags } from './tags.ts';
 export type { UpdateInput, UpdateOptions } from './updates.ts';
 export type { ListVersionsOptions, Version, VersionSelection } from './versions.ts';
-export type { WriteProgress } from './write-progress.ts';
+export type { OnWriteProgress, WriteProgress } from './write-progress.ts';

@@ -18,6 +18,7 @@ export interface WriteProgress {
   readonly done: boolean;
 }
 
+/** The `progress` option of `add`: called after each batch, and once when the version is committed. */
 export type OnWriteProgress = (progress: WriteProgress) => void;
 
 /** Writes `rows` and reports after each batch and at the end; what `report` throws is ignored. */
