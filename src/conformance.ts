@@ -1,4 +1,7 @@
-/** Exports the public names of `dirspace/conformance`. The code is in conformance/. */
+/**
+ * Exports the public names of the entry `dirspace/conformance`: the suite that checks a server or
+ * catalog against the protocol, its options and its reports. The code is in conformance/.
+ */
 
 export {
   type CaseResult,

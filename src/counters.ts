@@ -1,6 +1,7 @@
 /**
- * Counts the work of the table engine: commits, conflicts, and the hits and misses of its caches.
- * The numbers only grow while the process lives; server/observe/metrics.ts publishes them.
+ * Defines the counters of the table engine's work: commits, commit conflicts, and hits and misses
+ * of its caches. directory/ and table/ count up while the process lives; server/observe/metrics.ts
+ * publishes the numbers.
  */
 
 /** Look-ups of one cache. */

@@ -1,4 +1,7 @@
-/** Measures how many columns of a terminal a text takes. */
+/**
+ * Measures how many columns of a terminal a text without control characters takes
+ * (`displayWidth`), and splits text into the characters that a reader sees (`graphemes`).
+ */
 
 /** ASCII without controls. */
 const PLAIN = /^[\x20-\x7e]*$/;

@@ -1,6 +1,8 @@
 /**
- * Defines `Env`, the clock, ids, randomness and sleep of a run, and `systemEnv`, the real ones. The
- * engine takes them as a parameter everywhere, so that a test can replay a run.
+ * Defines `Env`, the clock, ids, randomness and sleep that a catalog uses, and `systemEnv`, the
+ * real ones. Tests pass an Env of their own to replay a run. `wholeMillis` rounds the clock of an
+ * Env down to whole milliseconds. What must run in real time, such as the refresh of locks, uses
+ * systemEnv itself.
  */
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';

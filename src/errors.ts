@@ -1,9 +1,10 @@
 /**
- * Defines `DirspaceError`, the class of every error that this package throws on purpose, and
- * `ERROR_KINDS`, the table of its codes.
+ * Defines `DirspaceError`, the class of the errors that this package reports, `isDirspaceError`,
+ * which tells them apart by code, and `ERROR_KINDS`, the table of codes with the protocol's error
+ * number and the HTTP status of each.
  *
- * Numbers are the protocol's error codes. Codes are stable across releases, messages are not.
- * protocol/error-body.ts turns an error into the body of a REST answer.
+ * Codes are stable across releases, messages are not. protocol/error-body.ts turns an error into
+ * the body of a REST answer.
  */
 
 /** What is fixed for one kind of error. */

@@ -1,4 +1,8 @@
-/** Exports the public names of `dirspace`: the SDK, catalogs, errors and types. */
+/**
+ * Exports the public names of the entry `dirspace`: the SDK (sdk/), the protocol's request and
+ * response types and id functions (protocol/), errors, and types that callers hand in, such as a
+ * file system.
+ */
 
 export type { ArrowBody, RecordBatchStream } from './arrow/index.ts';
 export type { Fetch } from './client/index.ts';

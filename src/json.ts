@@ -1,9 +1,10 @@
 /**
- * Parses and writes JSON documents of the catalog that may be damaged or forged. Size is bounded,
- * UTF-8 is strict, and every error is Corrupt and names the file and the member.
+ * Parses JSON documents of the catalog that may be damaged or forged, and writes them with a
+ * checksum. Documents are UTF-8 of at most 64 MiB; what is not one is Corrupt, by an error that
+ * names the file.
  *
- * Checksummed documents carry their crc32 as their first member, so that `parseChecksummed`
- * verifies the bytes before it parses them. `integerMember` and its siblings check single members.
+ * `encodeChecksummed` puts a crc32 first, so that `parseChecksummed` verifies the bytes before it
+ * parses them. `integerMember` and its siblings check the type of a single member and name it.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Finds the known name that comes nearest to a misspelt one, for "Did you mean ...?" in error
- * messages. Callers pass the list of names that exist: options, properties, members, columns.
+ * Finds the known name that comes nearest to a misspelt one (`nearest`) and writes ` Did you mean
+ * ...?` for error messages (`suggestion`). Callers pass the names that exist, such as options or
+ * columns. SQL has rules of its own in sql/typed/names.ts and shares `editDistance`.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

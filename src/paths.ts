@@ -1,10 +1,12 @@
 /**
- * Builds and parses the file and folder names of a catalog on disk. The engine's other files take
- * names from here and write none as a literal.
+ * Builds the names of the files and folders of a catalog on disk, and parses them back:
+ * `NameCodec` maps ids of namespaces and tables to folders, functions name what lies in a table's
+ * folder and in the private folder. No I/O.
  *
- * Building and parsing are inverses: a folder name that does not re-encode to itself was not made
- * by the engine. Pure functions, no I/O. The file lies in the ground because the store needs the
- * private folder and temporary names; rooms above the store take it from the face of `format`.
+ * A folder name that would not be built the same again was not made by the engine and does not
+ * decode. All is pure but for `NameCodec.foldsCase`, which is set once the disk is known. format/
+ * re-exports the names for the code above it; they are defined here because store/ needs some of
+ * them and may not import format/.
  */
 import { DirspaceError } from './errors.ts';
 
@@ -33,7 +35,7 @@ export const KEYS_FOLDER = `${PRIVATE_FOLDER}/keys`;
 /** Files in the private folder that are there while the file system is asked for its time. */
 export const CLOCK_PREFIX = 'clock-';
 export const NAMESPACE_FILE = '.namespace.json';
-/** The marker of a namespace whose name is not decided yet: see directory/name-contest.ts. */
+/** The marker of a namespace whose name is not decided yet: see directory/catalog/name-contest.ts. */
 export const PENDING_NAMESPACE_FILE = '.namespace.pending';
 /** The marker of a namespace that lost its name to a table before it was ever visible. */
 export const WITHDRAWN_NAMESPACE_FILE = '.namespace.withdrawn';
@@ -273,7 +275,7 @@ export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY_
 export const isOwnTemporary = (name: string): boolean => OWN_TEMPORARY.test(name);
 const OWN_TEMPORARY = /^\.tmp-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Keeps a version from being deleted while a tag, branch or version is made from it; see holds.ts. */
+/** Keeps a version from being deleted while a tag, branch or version is made from it; see table/history/holds.ts. */
 export const holdFile = (folder: string, version: number, id: string): string =>
   `${folder}/.tmp-hold-${version}-${id}`;
 const HOLD_NAME = /^\.tmp-hold-(\d{1,16})-/;

@@ -1,6 +1,7 @@
 /**
- * Bounds the work that the regular expressions of one request may do in all. Each single text is
- * bounded by its length and pattern, but a request may have very many texts.
+ * Counts the work of the regular expressions of one request and refuses more than a limit, where
+ * one is set. sql/regexp/ bounds the work of each single text, but a request may have very
+ * many texts. Also tells when other work should go on (`isTired`).
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,10 +1,10 @@
 /**
  * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`)
- * and of the values of one batch (`BatchMemory`). Callers announce bytes before they allocate, and
- * a request beyond its bound is refused before it takes anything.
+ * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
+ * allocate, and are refused beyond a bound; the memory of the process is not measured.
  *
- * It counts what callers announce; it does not measure the process. Batches that stream through
- * wait in line for memory, and the slowest readers are cut off where it stays short.
+ * Batches of rows that stream through a server wait in line instead, and one may always pass.
+ * Where memory stays short, the answer whose reader has been slow for longest is broken off.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

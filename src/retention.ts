@@ -1,6 +1,6 @@
 /**
- * Parses how long the trash keeps what was dropped: milliseconds, or text such as `7d` and `12h`.
- * Holds the default of 7 days.
+ * Parses how long the trash keeps what was dropped (`parseRetention`): a number of milliseconds,
+ * or text such as `7d` and `12h`. Holds the default of 7 days.
  */
 import { DirspaceError } from './errors.ts';
 

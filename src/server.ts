@@ -1,4 +1,7 @@
-/** Exports the public names of `dirspace/server`. The code is in server/. */
+/**
+ * Exports the public names of the entry `dirspace/server`: `createServer` and `startServer`, with
+ * the types of their options. The code is in server/; the type `Permission` is of protocol/.
+ */
 
 export type { Permission } from './protocol/index.ts';
 export {

@@ -1,7 +1,7 @@
 /**
- * Builds an async iterator from a function that answers the next value. Unlike an async generator
- * it keeps no reference to the value that it gave out last: with record batches, each stage of a
- * pipeline of generators would hold one more batch in memory.
+ * Builds an async generator from a function that resolves with the next value (`stepped`). Unlike
+ * an async generator function it keeps no reference to the value that it gave out last: with
+ * record batches, each stage of a pipeline would hold one more batch in memory.
  */
 export function stepped<Value>(
   step: () => Promise<Value | undefined>,

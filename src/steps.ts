@@ -1,7 +1,7 @@
 /**
- * Runs long synchronous work in steps: a generator that yields every few milliseconds. `runSteps`
- * lets the event loop go on between steps or ends the work there, `drained` runs it without a
- * break.
+ * Runs long work that is written as a generator of short steps. `drained` runs all steps at once.
+ * `runSteps` awaits what steps wait for, and between steps asks a `Pause` whether to let other
+ * work go on. `plainPause` lets the event loop go round every 8 ms.
  */
 import { systemEnv } from './env.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar in UTC, for
- * any year: month arithmetic, ISO weeks, dates and times of day as text. Pure arithmetic; time
- * zones are in zones.ts.
+ * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar, years
+ * before 0 included; adds months, numbers ISO weeks, formats dates and times of day. Pure
+ * arithmetic: zones.ts has time zones, date-time-text.ts parses text.
  */
 
 export interface CivilDate {

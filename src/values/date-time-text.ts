@@ -1,7 +1,7 @@
 /**
- * Parses dates, times of day and timestamps written as text, for cells of data, SQL literals and CAST
- * alike. Exact to the nanosecond, for any year of the proleptic Gregorian calendar; the caller checks
- * what its column can hold.
+ * Parses dates, times of day and timestamps written as text (`parseDateTime`, `parseTimeOfDay`), for
+ * cells of data, SQL literals and CAST alike. Exact to the nanosecond, for any year of the proleptic
+ * Gregorian calendar; the caller checks what its column can hold.
  *
  * The grammar is ISO 8601 and the forms that PostgreSQL documents for its literals, without those that
  * depend on a setting or on the present. Letters are taken in either case, spaces around are dropped.
@@ -10,13 +10,14 @@
  *   date       2020-01-31, 2020-1-31, 20200131; 2020-031, 2020.031, 2020031 (day of the year);
  *              2020-W05-5, 2020W055 (ISO week); 2020-Jan-31, 31-Jan-2020, Jan-31-2020,
  *              31 January 2020, January 31, 2020; J2458880 (Julian day)
- *   year       four to seven digits, with a sign in the numeric forms that have hyphens (year 0 is
- *              1 BC, as in ISO 8601). Years of two or three digits are refused.
+ *   year       four to seven digits, with a sign in the numeric forms with a hyphen or a point after
+ *              the year (year 0 is 1 BC, as in ISO 8601); exactly four in forms without separators and
+ *              with a week. Years of two or three digits are refused.
  *   time       04:05, 4:05, 04:05:06, T04:05; T0405, T040506 and after a date 0405, 040506 (digits
- *              alone look like a count and are refused); T04. A fraction of the second, after a
- *              point or a comma,
- *              has nine digits but for zeros. AM or PM may follow. 24:00 is the end of the day.
- *              Second 60 is refused: no Arrow type has leap seconds.
+ *              alone look like a count and are refused); T04. A fraction of the second follows a
+ *              point or a comma; more than nine digits must be zeros. AM or PM may follow. 24:00 is
+ *              the end of the day, in a timestamp only. Second 60 is refused: no Arrow type has leap
+ *              seconds.
  *   zone       Z, UTC, GMT, UT, zulu; +02, +2, +0200, +200, +02:00, +2:00, +02:00:00, all below 24
  *              hours. Names of zones are refused: what they stand for changes with the zone database.
  *   era        AD or BC, of a date of unsigned year, month and day

@@ -1,7 +1,7 @@
 /**
- * Converts exact integers and decimals from JavaScript values and text, to doubles and to text.
- * Nothing is rounded except where a function's name says so: a value that cannot be converted
- * exactly gives undefined or null.
+ * Converts exact integers and decimals, held as bigints, from JavaScript values and text, to text,
+ * and from and to doubles. Only `exactToDouble` rounds; the others answer undefined or null where
+ * a value cannot be converted exactly.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

@@ -1,6 +1,7 @@
 /**
- * Dates, times, time zones, decimals, halves and intervals: parsing, formatting and arithmetic on
- * plain JavaScript values. Arrow's types are not used here.
+ * Parses, formats and calculates dates, times, time zones, decimals, half-precision numbers and
+ * intervals, as plain JavaScript values. Arrow's types are not used here; sql/ and the readers of
+ * rows map them to these values.
  */
 
 export {

@@ -1,6 +1,6 @@
 /**
- * Converts counts of one unit of Arrow's times, timestamps and durations into another, exactly or
- * not at all. Units are numbered as Arrow numbers them (0 s, 1 ms, 2 us, 3 ns).
+ * Converts counts of Arrow's units of time (0 s, 1 ms, 2 us, 3 ns) into counts of another unit,
+ * and instants into counts of one, exactly or not at all. Holds the names of the units.
  */
 import type { Instant } from './zones.ts';
 
