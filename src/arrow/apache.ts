@@ -1,7 +1,7 @@
 /**
- * Re-exports apache-arrow for the rest of the source, and defines `RecordBatchStream` and
- * `ArrowBody`. No other file imports the package, so a change of its version is a change of this
- * file.
+ * Re-exports the parts of apache-arrow that src uses; no other file of src imports the package.
+ * Also defines `RecordBatchStream`, a schema with the batches that carry it, `ArrowBody`, what
+ * operations take as Arrow data, and `recordBatchStream`, which makes a stream.
  */
 // Named exports: bundlers turn `export *` of an external package into a look-up at every use.
 export {

@@ -1,6 +1,7 @@
 /**
  * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
- * holds them, how wide they are, which children they have; and rebuilds nested types (`mapType`).
+ * holds them, how wide they are, which children they have. Rebuilds nested types (`mapType`) and
+ * fields (`changeField`) with some parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

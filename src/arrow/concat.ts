@@ -1,7 +1,8 @@
 /**
- * Concatenates columns or batches into one by copying buffers, exact for every Arrow type.
- * Dictionaries are united by dictionaries.ts. Refuses a result that needs wider offsets or indices
- * than its type has.
+ * Concatenates columns or batches of one type into one, for all of Arrow's types, by copying
+ * buffers; a single column, and the data buffers of views, are shared. Dictionaries are united by
+ * dictionaries.ts. Refuses a result that needs wider offsets or dictionary indices than its type
+ * has.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,8 @@
 /**
- * Unites the dictionaries of several batches into one that only grows, so that indices handed out
- * earlier stay valid. `remapIndices` rewrites a batch's indices to the united dictionary.
+ * Unites the dictionaries of several batches into one that only grows (`DictionaryUnion`), so that
+ * indices handed out earlier stay valid. Values are equal by their bytes; nested values are
+ * appended without a comparison. `remapIndices` rewrites the indices of a batch for the united
+ * dictionary.
  */
 import type { Data, DataType, Vector } from './apache.ts';
 import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';

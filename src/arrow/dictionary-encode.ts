@@ -1,4 +1,7 @@
-/** Dictionary-encodes a column of plain values. */
+/**
+ * Encodes a column of plain values as a dictionary column (`encodeDictionary`). Refuses more
+ * different values than the index type can number.
+ */
 
 import { DirspaceError } from '../errors.ts';
 import { type Data, type Dictionary, Vector } from './apache.ts';

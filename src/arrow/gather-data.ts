@@ -1,7 +1,8 @@
 /**
- * Picks rows of one column by position, copying buffers without turning values into JavaScript
- * ones; exact for every Arrow type. Chunked columns and batches are gather.ts's, texts and lists
- * gather-spans.ts's.
+ * Picks rows of one column by position, for all of Arrow's types, by copying bytes instead of
+ * decoding values; dictionaries and the data buffers of views are shared. gather.ts checks the
+ * positions and handles chunks and batches; gather-spans.ts copies texts and finds the items of
+ * lists.
  */
 import { type Data, type DataType, Type, UnionMode } from './apache.ts';
 import { dataOf, nullColumn, type Offsets } from './arrow-data.ts';

@@ -1,6 +1,7 @@
 /**
- * Picks rows of columns with offsets: copies the bytes of texts and binaries, and computes the
- * child positions of lists. A hot loop: texts are most of the bytes that reads copy.
+ * Picks rows of columns with offsets: copies the bytes of texts and binaries (`gatherBinary`), and
+ * computes which child rows the picked lists have (`spreadLists`). A hot loop: texts are most of
+ * the bytes that reads copy. Refuses more than 2^31 - 1 of them under 32-bit offsets.
  */
 
 import { DirspaceError } from '../errors.ts';

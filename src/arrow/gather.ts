@@ -1,6 +1,6 @@
 /**
- * Picks rows of columns, chunked columns and batches by position, and filters batches by a mask.
- * Checks positions; the copying is done by gather-data.ts.
+ * Picks rows of columns, chunked columns and batches by position, and filters batches by a bitmap.
+ * Refuses positions past the end; gather-data.ts copies the rows.
  */
 
 import { DirspaceError } from '../errors.ts';

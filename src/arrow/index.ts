@@ -1,6 +1,6 @@
 /**
- * Apache Arrow for the rest of the source: the library's types, and functions that build, split,
- * join, gather, compare and hand out columns. No other room imports apache-arrow.
+ * Exports Apache Arrow for the rest of src: the library's types, and functions that build, split,
+ * join, gather, compare and hand out columns. Nothing outside arrow/ imports apache-arrow itself.
  */
 
 export {

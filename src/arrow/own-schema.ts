@@ -1,6 +1,7 @@
 /**
- * Copies schemas, so that a caller who changes the metadata maps of one does not change another's.
- * `internSchema` gives one copy for equal schemas while it is in use, as a key for caches.
+ * Copies schemas (`ownSchema`), so that a caller who changes the metadata maps of one does not
+ * change another's. `internSchema` gives equal schemas the same copy while it is among the 16 used
+ * last, as a key for caches.
  */
 import { Field, Schema } from './apache.ts';
 import { childFields, mapType } from './arrow-types.ts';

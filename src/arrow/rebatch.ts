@@ -1,6 +1,7 @@
 /**
- * Cuts and joins record batches to the size of batches in a file (65,536 rows, 64 MiB by default).
- * Cuts share buffers; runs of small batches are copied together. Row order stays.
+ * Cuts and joins the record batches of a stream to the size of batches in a file (at most 65,536
+ * rows and 64 MiB by default, one row at least). Cuts share buffers; runs of small batches are
+ * copied together. The order of rows stays, batches without rows are dropped.
  */
 import type { RecordBatch, Schema } from './apache.ts';
 import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';

@@ -1,6 +1,7 @@
 /**
  * Compares Arrow schemas and types by structure, also those made by another copy of apache-arrow.
- * `describeType` names a type in messages.
+ * Ids of dictionaries never count; metadata and the names of list items count where the caller
+ * asks for it. `describeType` names a type in messages.
  */
 import { DataType, type Field, type Schema, UnionMode } from './apache.ts';
 import { INTERVAL_UNITS, typeName } from './type-names.ts';

@@ -1,7 +1,7 @@
 /**
  * Marks memory that has more readers than one result: cached columns, batches that a scan reads
- * again, blocks of small arrays. hand-out.ts copies columns in marked memory before a caller gets
- * them.
+ * again, blocks of small arrays. hand-out.ts copies what lies in marked memory before a caller
+ * gets it. `apart` gives bytes memory of their own.
  */
 import type { Data } from './apache.ts';
 

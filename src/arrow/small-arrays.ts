@@ -1,6 +1,7 @@
 /**
- * Allocates typed arrays of up to 2 KiB out of shared blocks of 16 KiB, because an ArrayBuffer of
- * its own takes longer to allocate and collect. The blocks are marked as shared (shared-memory.ts).
+ * Allocates typed arrays (`newArray`): those of up to 2 KiB out of blocks of 16 KiB, because an
+ * ArrayBuffer of its own takes longer to allocate and collect. Blocks are marked as shared
+ * (shared-memory.ts) and cannot be transferred to another thread.
  */
 import { markAsUntransferable } from 'node:worker_threads';
 import type { TypedArray, TypedArrayConstructor } from './arrow-types.ts';

@@ -1,6 +1,7 @@
 /**
- * Writes the names that Arrow types have in the protocol's JSON, such as `timestamp:us:UTC`, and
- * checks decimals and times. protocol/types/type-parser.ts reads the names.
+ * Writes the names that Arrow types have in the protocol's JSON, such as `timestamp:us:UTC`
+ * (`typeName`), and checks widths, digits and units of decimals and times.
+ * protocol/types/type-parser.ts reads the names.
  */
 import { TIME_UNITS } from '../values/index.ts';
 import { DataType, DateUnit, TimeUnit, Type, UnionMode } from './apache.ts';
