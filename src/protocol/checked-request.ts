@@ -1,6 +1,8 @@
 /**
- * Validates a request against its operation's model before an engine or a server acts on it.
- * Operations that change something refuse unknown members; reads ignore them.
+ * Checks a request against the model of its operation before an engine or a server acts on it:
+ * normalize.ts validates the members, unknown-members.ts refuses those that the model does not
+ * have where the operation changes something. `preparedInSteps` does what takes long of it in
+ * steps.
  */
 import {
   type AnyOperation,

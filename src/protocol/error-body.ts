@@ -1,9 +1,10 @@
 /**
- * Converts errors to the REST error body and back. An error that this package did not throw on
- * purpose becomes an opaque 500.
+ * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). What is
+ * not a DirspaceError, or is Internal, becomes a 500 that shows nothing of its cause.
  *
- * The protocol's number decides. Where several codes share a number, the body's `context` names the
- * code; other implementations may ignore it. Headers, logs and retries are elsewhere.
+ * The protocol's number tells errors apart. Where several codes share a number, the body's
+ * `context` names the code; other implementations may ignore it. An answer without a known number
+ * is judged by its status and its operation.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

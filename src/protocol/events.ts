@@ -1,6 +1,6 @@
 /**
- * Types of watching a catalog: `WatchRequest`, the `CatalogWatch` that iterates events, and
- * `CatalogEvent`. directory/watch.ts produces them.
+ * Defines the types of watching a catalog: `WatchRequest`, the `CatalogWatch` that iterates
+ * events, and `CatalogEvent`. directory/watch.ts produces the events.
  */
 
 /** What to watch. */

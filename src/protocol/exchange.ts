@@ -1,6 +1,7 @@
 /**
- * Splits a request into path, query and body, joins it again on the server, and wraps and unwraps
- * answers that are bare values. Pure functions over the rows of the operations table.
+ * Splits a request into path, query and body (`splitRequest`), and joins and checks the parts on
+ * the server (`joinRequest`). Wraps and unwraps answers that are bare values, and checks them. No
+ * I/O: rows of the operations table say where each member travels.
  *
  * `identity` and `context` travel only in JSON bodies; for requests without one they become
  * headers, which is the client's and the server's work.

@@ -1,7 +1,7 @@
 /**
- * The operations that this engine has beyond the protocol, as rows like those of operations.ts:
- * client, routes, checks and the OpenAPI document follow from them, under `/v1/dirspace/`. `watch`
- * is no row, because it is not a request with one answer.
+ * Lists the operations that this engine has beyond the protocol, as rows like those of
+ * operations.ts: client, routes, checks and the OpenAPI document follow from them, under
+ * `/v1/dirspace/`. `watch` is no row, because it is not a request with one answer.
  */
 import { type AnswerKind, type BodyKind, json, type OperationRow } from './operation-row.ts';
 

@@ -1,4 +1,7 @@
-/** Names of the HTTP headers and media types that client and server share. */
+/**
+ * Names the HTTP headers and media types that client and server share. `namesIn` and `mediaType`
+ * parse the headers that hold lists of names and content types.
+ */
 
 export const API_KEY_HEADER = 'x-api-key';
 export const IDEMPOTENCY_HEADER = 'idempotency-key';

@@ -1,6 +1,7 @@
 /**
- * Validates ids and converts them between a path of components (`['prod', 'user']`) and text joined
- * by a delimiter (`prod$user`). Percent-encoding is done by exchange.ts.
+ * Validates ids and converts them between a path of components (`['prod', 'user']`) and text
+ * joined by a delimiter (`prod$user`): `parseId`, `formatId`. Percent-encoding is done by
+ * exchange.ts.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The contract between catalogs, clients and servers, without I/O: ids, request and response
- * models, the table of operations, and the `Namespace` interface derived from that table.
+ * Defines the contract between catalogs, clients and servers, without I/O: ids, request and
+ * response models, error bodies, the table of operations, and the `Namespace` interface derived
+ * from that table.
  */
 
 export { checkedRequest, preparedInSteps } from './checked-request.ts';

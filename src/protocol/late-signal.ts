@@ -1,6 +1,7 @@
 /**
- * Call options whose AbortSignal is created only when it is read, because creating one costs more
- * than many a call. `throwIfAborted` checks for an abort without creating it.
+ * Makes call options whose AbortSignal is created only when it is read (`lateOptions`), because
+ * creating one costs more than many a call. `throwIfAborted` checks such options for an abort
+ * without creating a signal.
  */
 import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The words of modes and behaviours (`CREATE_MODES`, ...), accepted in any case, as PascalCase or
- * snake_case. The first word of each list is the default.
+ * Lists the words of modes, behaviours and transaction statuses (`CREATE_MODES`, ...), and parses
+ * them in any case, as PascalCase or snake_case (`parseMode`). The first word of a list stands for
+ * a mode that is left out.
  */
 import { DirspaceError } from '../errors.ts';
 

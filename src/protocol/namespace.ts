@@ -1,7 +1,8 @@
 /**
- * Defines `Namespace`, the interface of every catalog, in process or remote: one method per row of
- * the operations table, with the protocol's request and response objects. Operations that a catalog
- * lacks reject with Unsupported.
+ * Defines `Namespace`, the interface of catalogs, in process or remote: one method for each row of
+ * operations.ts, with the protocol's request and response objects, and `CallOptions`.
+ * `unsupportedOperations` makes methods that reject with Unsupported, for operations that a
+ * catalog lacks.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,10 @@
 /**
- * Validates untrusted JSON against a model and drops nulls that stand for omitted members. Errors
- * name the member, what was found and what was expected.
+ * Validates untrusted JSON against a model (`normalize`): drops nulls that stand for omitted
+ * members, turns the digits of wide integers into bigints, and lowers counts that are too large to
+ * be exact where the model allows it. Errors name the member, what was found and what was
+ * expected.
  *
- * A model is compiled to a tree of small functions on first use. A value with nothing to drop is
+ * A model is compiled to a tree of small functions on first use. A value with nothing to change is
  * returned as it is, except for maps: their copies have no prototype, so that a key such as
  * `constructor` is present only when it was sent.
  */

@@ -1,6 +1,7 @@
 /**
- * Types of a row of the operations table (path, query, body, answer, permission, errors), and the
- * short constructors that operations.ts writes rows with.
+ * Defines the row of an operations table (`OperationRow`: method, path, query, body, answer,
+ * permission, errors), and the short constructors that operations.ts and extension-operations.ts
+ * write rows with.
  */
 
 /** How a member travels in the query string. */

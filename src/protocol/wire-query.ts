@@ -1,9 +1,13 @@
 /**
- * Translates requests whose wire form differs from the engine's, in both directions.
- * - Query: the wire requires `k` (32 bits) and `vector`; "every row" is the largest `k`, "no vector
- *   search" an empty object.
- * - Rename: the protocol's Java client sends an empty `new_namespace_id` where its caller set none,
- *   so the table stays in its namespace; `to_root` moves it to the root.
+ * Translates the requests whose form on the wire is not the one that catalogs take: queries and
+ * RenameTable. `toWire` is for a request that is sent, `fromWire` for one that arrived.
+ * - Queries: the wire requires `k`, of 32 bits, and `vector`. Any larger `k` is sent as 2^31 - 1,
+ *   which on arrival means no limit; no vector is sent as an empty object.
+ * - Rename: for a catalog an empty `new_namespace_id` is the root. On the wire it means nothing,
+ *   because the protocol's Java client sends it where its caller set none, and the root takes
+ *   `to_root: true` beside it.
+ *
+ * `oftenPassedOver` names members of a query that other servers may ignore.
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';

@@ -1,4 +1,6 @@
-/** JSON models of the operations that change a table's columns or its schema metadata. */
+/**
+ * Defines the JSON models of the operations that change a table's columns or its schema metadata.
+ */
 
 import { request, response } from './common.ts';
 import {

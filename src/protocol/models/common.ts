@@ -1,6 +1,7 @@
 /**
- * JSON models of what every request and response may carry (identity, context), and helpers that
- * build request and response models with them.
+ * Defines the JSON models that many operations share: the identity and context of requests, the
+ * context of responses, the error body. `request` and `response` build the models of single
+ * operations around them.
  */
 import {
   type AnySchema,

@@ -1,4 +1,7 @@
-/** JSON models of the operations beyond the protocol. ../extensions.ts documents the members. */
+/**
+ * Defines the JSON models of the operations beyond the protocol. ../extensions.ts has their
+ * TypeScript types and documents the members.
+ */
 
 import { request, response } from './common.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Collects every model of the protocol by name (`MODELS`): the JSON Schema as a value, the
- * TypeScript type beside it. Members are exactly those of the wire.
+ * Collects the models of the protocol and of the operations beyond it by name (`MODELS`), each a
+ * JSON Schema, and exports those of the protocol with the TypeScript type beside the schema.
+ * Members have the names of the wire; comments mark those that go beyond the protocol.
  */
 import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';

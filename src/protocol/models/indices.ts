@@ -1,4 +1,4 @@
-/** JSON models of the index operations. */
+/** Defines the JSON models of the index operations. */
 
 import { request, response } from './common.ts';
 import {

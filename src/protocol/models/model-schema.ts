@@ -1,6 +1,6 @@
 /**
  * Builds the JSON Schemas of the models (`object`, `array`, `nullable`, ...), each with the
- * TypeScript type of its values, which `Static` extracts at no cost at run time.
+ * TypeScript type of its values, which `Static` extracts. normalize.ts validates values by them.
  */
 
 declare const TYPE: unique symbol;

@@ -1,4 +1,4 @@
-/** JSON models of the namespace operations. */
+/** Defines the JSON models of the namespace operations. */
 
 import { request, response } from './common.ts';
 import { array, count, map, type Static, string } from './model-schema.ts';

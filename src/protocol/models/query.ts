@@ -1,4 +1,4 @@
-/** JSON models of queries, query plans and full-text search. */
+/** Defines the JSON models of queries, query plans and full-text search. */
 
 import { request, response } from './common.ts';
 import {

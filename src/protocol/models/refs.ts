@@ -1,6 +1,6 @@
 /**
- * JSON models of the tag and branch operations. The members of tag and branch contents are
- * camelCase on the wire.
+ * Defines the JSON models of the tag and branch operations. The members of tag and branch contents
+ * are camelCase on the wire.
  */
 
 import { request, response } from './common.ts';

@@ -1,4 +1,7 @@
-/** JSON models of an Arrow schema. Type names are checked by types/type-parser.ts. */
+/**
+ * Defines the JSON models of an Arrow schema, its fields and types. Type names are checked by
+ * types/type-parser.ts.
+ */
 import { array, boolean, count, map, object, ref, type SchemaOf, string } from './model-schema.ts';
 
 export interface JsonArrowDataType {

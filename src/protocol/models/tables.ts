@@ -1,4 +1,7 @@
-/** JSON models of the operations on a table as a catalog entry, and of table statistics. */
+/**
+ * Defines the JSON models of the operations on a table as a catalog entry (list, create, register,
+ * describe, rename, drop, ...), and of table statistics.
+ */
 
 import { request, response } from './common.ts';
 import { array, boolean, count, map, object, ref, type Static, string } from './model-schema.ts';

@@ -1,4 +1,4 @@
-/** JSON models of the transaction operations. */
+/** Defines the JSON models of the operations that describe and alter a transaction. */
 
 import { request, response } from './common.ts';
 import { array, map, object, ref, type Static, string } from './model-schema.ts';

@@ -1,4 +1,4 @@
-/** JSON models of the operations on table versions and of commits of several tables. */
+/** Defines the JSON models of the operations on table versions and of commits of several tables. */
 
 import { request, response } from './common.ts';
 import {

@@ -1,4 +1,4 @@
-/** JSON models of the materialized view operations. */
+/** Defines the JSON models of the materialized view operations. */
 
 import { request, response } from './common.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Writes the names that Lance gives to Arrow types, for clients of its protocol. type-parser.ts
- * reads both vocabularies.
+ * Writes the names that Lance gives to Arrow types, for clients of its protocol, and Arrow's name
+ * where Lance has none. type-parser.ts reads both.
  */
 import { DataType, Precision, type Refuse, Type, typeName } from '../../arrow/index.ts';
 

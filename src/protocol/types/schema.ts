@@ -1,7 +1,7 @@
 /**
- * Converts Arrow schemas, fields and types to the protocol's JSON and back, lossless for every
- * type, and validates JSON from outside. The names of types are written by arrow/type-names.ts and
- * lance-names.ts and read by type-parser.ts.
+ * Converts Arrow schemas, fields and types to the protocol's JSON and back, and validates JSON
+ * from outside. Only the ids of dictionaries are not kept. The names of types are written by
+ * arrow/type-names.ts and lance-names.ts and read by type-parser.ts.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
@@ -14,8 +14,8 @@ export const MAX_SCHEMA_DEPTH = 64;
 export const MAX_SCHEMA_FIELDS = 65_536;
 
 /**
- * The schema as JSON, with Arrow's names of types. @throws InvalidInput where it nests too deep, or
- * has too many fields
+ * The schema as JSON, with Arrow's names of types. @throws TableSchemaValidation where it nests too
+ * deep, or has a type that Arrow does not have
  */
 export function schemaToJson(schema: Schema): JsonArrowSchema {
   return writeSchema(schema, typeName);
