@@ -1,6 +1,6 @@
 /**
  * Encodes and decodes the files of a catalog: data fragments, and the manifests and records beside
- * them, under the paths that this room builds. Pure functions between values and bytes; no I/O.
+ * them. Exports the paths that ../paths.ts builds, for the code above. No I/O.
  */
 
 export {

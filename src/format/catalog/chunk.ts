@@ -1,6 +1,8 @@
 /**
- * Encodes and decodes chunk files: immutable runs of fragment entries that manifests share, so that
- * a commit to a table of 10,000 fragments writes no more than one to a table of ten.
+ * Encodes and decodes chunk files, immutable runs of fragment entries that manifests share, so
+ * that the manifest of a table of 10,000 fragments stays short. Also encodes and decodes the
+ * references to chunks in a manifest (`ChunkEntry`), which hold the checksum and size that a chunk
+ * is verified against.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes deletion files: the deleted rows of one fragment as ascending offsets in an
- * Arrow file of one column, which any Arrow reader can apply. Also unites two lists of deleted rows
+ * Encodes and decodes deletion files: the deleted rows of one fragment as ascending offsets, in an
+ * Arrow file of one column that any Arrow reader can read. Also unites two lists of deleted rows
  * and turns one into a bitmap.
  */
 import { crc32 } from 'node:zlib';

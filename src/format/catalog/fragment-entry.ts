@@ -1,7 +1,7 @@
 /**
- * Encodes and decodes what a manifest holds of one fragment: file, rows, deletions, field ids,
- * statistics for pruning, and the checksum of the footer, which holds the checksums of all its
- * bytes.
+ * Encodes and decodes what a manifest or a chunk holds of one fragment: file, rows, deletion file,
+ * field ids, statistics for pruning, and the checksum of the fragment's footer. The footer holds
+ * the checksums of the rest of the fragment.
  */
 import {
   arrayMember,
@@ -35,7 +35,7 @@ export interface FragmentEntry {
   readonly footerChecksum: number;
   /** Field id of each top-level column of the file, in the file's order. */
   readonly fields: readonly number[];
-  /** One entry per column as format/statistics.ts encodes it. */
+  /** One entry per column as format/fragment/statistics.ts encodes it. */
   readonly statistics: readonly unknown[];
   readonly deletion: DeletionEntry | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the paths of a catalog and encodes its metadata files: manifests, records, chunks,
- * deletion files.
+ * Exports the paths of a catalog, which ../../paths.ts builds, and the encoders and decoders of
+ * its metadata files: manifests, records, chunks, deletion files.
  */
 
 export {

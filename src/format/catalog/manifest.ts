@@ -2,8 +2,10 @@
  * Encodes and decodes the manifest, the JSON document of one version of one branch of a table, and
  * the tombstone that takes the place of deleted versions.
  *
- * Every member is validated. A document with an unknown format or feature is refused as
- * UnsupportedFormat. The schema stays JSON until a caller needs it as Arrow.
+ * Decoding verifies the checksum, refuses newer formats and unknown features as UnsupportedFormat
+ * (`refuseNewer`), and checks the kind of each member. What members mean together is checked by
+ * few rules, such as the number of fragments. The schema stays JSON; its fields are checked when
+ * it is first turned into Arrow, by protocol/types/schema.ts.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -109,7 +111,7 @@ export interface Manifest {
   readonly fragments: readonly FragmentEntry[];
 }
 
-/** What stands in place of the first of a run of deleted versions: see table/versions.ts. */
+/** What stands in place of the first of a run of deleted versions: see table/history/delete-versions.ts. */
 export interface Tombstone {
   readonly deletedThrough: number;
 }

@@ -1,6 +1,8 @@
 /**
  * Encodes and decodes the small JSON records of a catalog: root, namespace, table, tag, branch,
- * trash entry, answer under an idempotency key. Every member is validated.
+ * trash entry, answer under an idempotency key. Decoding verifies the checksum, refuses newer
+ * formats and checks the kind of each member; the record of a root may be one that an older
+ * release wrote without a checksum.
  */
 import {
   corrupt,

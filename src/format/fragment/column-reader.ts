@@ -1,6 +1,8 @@
 /**
- * Decodes the bytes of one column into Data objects without copying; the inverse of
- * ipc/encode/column-writer.ts. Every length is checked against the bytes before it is used.
+ * Decodes the bytes of one column into Data objects (`decodeColumn`), without copying where they
+ * are aligned; the inverse of ipc/encode/column-writer.ts. Checks that nodes and buffers fit the
+ * type, and that offsets begin at 0 and end within the values. What lies between is trusted:
+ * callers verified the checksum.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,7 @@
 /**
- * Computes the statistics of one column of a batch (nulls, NaNs, bounds) from its buffers. A hot
- * loop: every value written passes through, so each physical kind has a loop of its own.
+ * Computes the statistics of one column of a batch (nulls, NaNs, bounds) from its buffers;
+ * text-statistics.ts finds the bounds of texts. A hot loop, as all columns that are written pass
+ * through, so each physical kind has a loop of its own.
  */
 import {
   type Data,

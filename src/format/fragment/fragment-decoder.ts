@@ -1,6 +1,7 @@
 /**
- * Decodes chosen columns of a fragment out of byte ranges that the caller read (`columnRanges` says
- * which). Verifies the checksum of bytes before parsing them. No I/O.
+ * Decodes chosen columns and dictionaries of a fragment out of byte ranges that the caller read
+ * (`columnRanges` and `dictionaryRanges` say which), or a whole fragment in memory
+ * (`decodeFragment`). Verifies the checksums of bytes before parsing them. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

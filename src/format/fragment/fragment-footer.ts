@@ -1,6 +1,7 @@
 /**
- * Decodes the footer of a fragment (schema, layout, checksums) from the end of the file, and looks
- * up columns in it. Verifies the footer's checksum before parsing it. No I/O.
+ * Decodes the footer of a fragment (schema, layout, checksums) from the end of the file
+ * (`decodeFooter`), and looks up columns in it. Verifies the footer's checksum, which the manifest
+ * holds, before parsing it. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

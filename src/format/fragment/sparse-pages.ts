@@ -1,7 +1,7 @@
 /**
- * Loads and verifies only the pages of a column that hold wanted bytes. A reader is a generator
- * that yields the ranges it needs and is resumed with their bytes, so that callers decide how to do
- * the I/O.
+ * Loads and verifies only those pages of a column that hold wanted bytes (`Pages`). A reader is a
+ * generator that yields the ranges it needs and is resumed with their bytes, so that callers
+ * decide how to do the I/O; `runReader` runs one synchronously.
  */
 import type { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads a few rows of a batch without whole columns: asks only for the pages that hold them and
- * verifies each. No I/O; see sparse-pages.ts.
+ * Reads a few rows of a batch (`readRows`): asks only for the pages that hold them, and verifies
+ * each. Columns of up to two pages, and types whose values lie in many places, such as lists and
+ * structs, are read whole and then picked from. Does no I/O itself; see sparse-pages.ts.
  */
 import {
   bitmapBytes,
