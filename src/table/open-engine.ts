@@ -1,6 +1,7 @@
 /**
  * Opens the engine of a catalog (`openEngine`): creates its caches within the given memory, its
- * queue, and the way its commits become visible. Other rooms get these parts only through it.
+ * queue, and the way its commits become visible (straight to the store, or staged/ where versions
+ * are managed). directory/ gets these parts by this function alone.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

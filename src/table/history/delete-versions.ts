@@ -2,7 +2,7 @@
  * Deletes versions for good, safely beside concurrent tags, holds and writers.
  *
  * A run of versions is first marked, which hides it from lists; then tags and holds are read again.
- * Whoever creates a tag or a hold looks for marks afterwards, so one side always sees the other.
+ * The creator of a tag or a hold looks for marks afterwards, so one side always sees the other.
  * The first version of the run becomes a tombstone, which keeps its number taken and leads readers
  * past the run; the others are removed in ascending order, so that a writer whose base still exists
  * knows that the next number was never freed. Each step can be repeated.

@@ -1,8 +1,9 @@
 /**
  * Commits versions: reads the newest version, calls `build` on it, publishes the result under the
- * next number, and starts over on the new newest version after a conflict. Appends, changes,
- * overwrites and compaction all commit here; first versions of staged tables, branches and repair
- * write theirs elsewhere.
+ * next number, and starts over on the new newest version after a conflict; a writer that keeps
+ * losing queues for an advisory lock. Appends, changes, overwrites and compaction all commit here.
+ * First versions of staged tables, branches, staged manifests (publish-staged.ts) and repair write
+ * theirs elsewhere.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Records the decision of a multi-table commit. Each version of one names its id, and counts once
- * the decision file says `committed`. Whoever creates that file first decides, so a writer that
- * finds a stale commit in its way may abort it.
+ * Records the decision of a multi-table commit, with the ids of its tables, and reads it. Each
+ * version of one names its id, and counts once the decision file says `committed`. The first writer
+ * to create that file decides, so one that finds a stale commit in its way may abort it
+ * (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Rewrites fragments with more columns, keeping every row in its place, so that row ids and
- * deletion files stay valid.
+ * Rewrites fragments with more columns (`FragmentRewriter`), keeping every row in its place, so
+ * that row ids and deletion files stay valid. Fragments written for an attempt that lost to a
+ * conflict are used again where they still fit. add-columns.ts commits.
  */
 import {
   concatData,
