@@ -1,12 +1,13 @@
 /**
- * Keeps the answers of requests with an idempotency key in the catalog for at least a day, so that
- * a repeated request gets the same answer after a restart too, and a different request under the
- * key is refused. Writes of rows are recognised by the transaction of their version instead: see
+ * Keeps the answers of changes with an idempotency key and a stamp of the request, as a server
+ * sends them, in the catalog for at least a day, so that a repeated request gets the same answer
+ * after a restart too, and a different request under the key is refused. Writes of rows are also
+ * recognised by the transaction of their version, without a stamp and after a crash: see
  * operations/rows.ts.
  *
  * A request is recorded as begun before it changes anything, so that a crash between the change and
- * its answer does not free the key; the same request is then done again. Of an answer that is too
- * long only its existence is recorded, and the same request is refused.
+ * its answer does not free the key; the same request is then done again. Of an answer of more than
+ * 1 MiB only its existence is recorded, and the same request is refused.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

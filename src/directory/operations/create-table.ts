@@ -1,6 +1,7 @@
 /**
- * CreateTable and DeclareTable. A new table is built whole in the staging folder and takes its
- * place by one rename: readers see all of it or nothing.
+ * Carries out CreateTable and DeclareTable. A new table is built whole in the staging folder and
+ * takes its place by one rename (place-table.ts): readers see all of it or nothing. Where the table
+ * exists, rows that overwrite it or fill a declared one are committed as a version of it.
  */
 
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
