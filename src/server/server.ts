@@ -1,7 +1,7 @@
 /**
  * Creates and starts servers (`createServer`, `startServer`): assembles catalogs, auth, limits,
- * routes and observation, and closes them. Reaches catalogs through `Namespace` only, and works
- * with or without a socket.
+ * routes and observation, and closes them. Opens directory catalogs where roots are given, and
+ * calls every catalog as a `Namespace`. Works with or without a socket.
  */
 
 import { Counters } from '../counters.ts';

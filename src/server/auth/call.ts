@@ -50,7 +50,7 @@ export interface Addressed {
   readonly operations?: readonly Readonly<Record<string, Addressed | undefined>>[];
 }
 
-/** Every request a request consists of: itself, or those that a batch lists. */
+/** Every request a request consists of: itself, or those that a multi-table commit lists. */
 export function addressedParts({ operation, request }: Call): readonly Addressed[] {
   const { entries, operations } = request as Addressed;
   if (operation === 'BatchCreateTableVersions') return entries ?? [];

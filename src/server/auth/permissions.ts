@@ -151,7 +151,7 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     return;
   }
   const parts = addressedParts(call);
-  // An empty batch addresses no table: it needs the permission for the whole catalog.
+  // An empty multi-table commit addresses no table: it needs the permission for the whole catalog.
   if (parts.length === 0 && !allows(grants, [], permission)) throw forbidden(operation);
   for (const part of parts) {
     const { id = [], new_table_name: name, location } = part;

@@ -1,6 +1,6 @@
 /**
  * Handles every request, however it arrives: creates its state, routes it, forms its answer and
- * reports its end. node-http.ts binds it to sockets, app-fetch.ts to `fetch`.
+ * reports its end (`createApp`). node-http.ts binds it to sockets, app-fetch.ts to `fetch`.
  */
 import {
   ClientGone,
