@@ -1,6 +1,6 @@
 /**
  * Builds text and binary columns from JavaScript values, of variable and fixed size and as views.
- * Refuses columns of more than 2 GiB, which build-column.ts then tries in smaller batches.
+ * Refuses columns of more than 2 GiB, which convert/row-stream.ts then tries in smaller batches.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Streams rows as record batches, with a given schema or an inferred one: from all rows of an array
- * (`arrayStream`), from the first batch of an iterable (`rowStream`). infer.ts infers, build/
- * builds the columns.
+ * (`arrayStream`), from the first batch of an iterable (`rowStream`). Splits batches whose columns
+ * would be too large. infer.ts infers, build/ builds the columns.
  */
 import {
   type RecordBatch,

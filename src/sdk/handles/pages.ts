@@ -1,4 +1,7 @@
-/** Iterates over all pages of a list, and fails where a catalog repeats a page token. */
+/**
+ * Iterates over all pages of a list, and fails where a catalog answers one page token twice in a
+ * row.
+ */
 import { DirspaceError } from '../../errors.ts';
 
 interface Page {
