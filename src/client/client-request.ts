@@ -3,7 +3,8 @@
  *
  * Context entries named `header.X` become the header X. An identity becomes `x-api-key` and
  * `authorization`, and stays in JSON bodies too; other context entries travel in JSON bodies only,
- * and are refused for a request without one. Credentials are removed from errors.
+ * and are refused for a request without one. Credentials of 6 characters or more are removed from
+ * errors (`withoutSecrets`).
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -1,4 +1,7 @@
-/** The conformance suite: runs cases against a server or a catalog and reports verdicts. */
+/**
+ * Exports the conformance suite, which runs cases against a server or a catalog and reports
+ * verdicts.
+ */
 
 export {
   type ConformanceTarget,

@@ -1,5 +1,6 @@
 /**
- * The SDK: `connect`, `Connection`, `Table`, queries, and the types of their options and answers.
+ * Exports the SDK: `connect`, `Connection`, `Table`, queries, and the types of their options and
+ * answers.
  */
 
 export { connect, connectNamespace } from './connect.ts';

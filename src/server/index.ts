@@ -1,4 +1,7 @@
-/** The HTTP server of the protocol: `createServer`, `startServer`, configuration. */
+/**
+ * Exports the HTTP server of the protocol: `createServer`, `startServer`, `loadConfig`, and the
+ * types of their options.
+ */
 
 export type {
   ApiKey,

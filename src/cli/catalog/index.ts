@@ -1,4 +1,4 @@
-/** Commands about namespaces, tables, versions, tags, branches and the trash. */
+/** Exports the commands about namespaces, tables, versions, tags, branches and the trash. */
 
 export { branch } from './branch.ts';
 export { createNamespace } from './create-namespace.ts';

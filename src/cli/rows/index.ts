@@ -1,4 +1,4 @@
-/** Commands that read, import and change rows. */
+/** Exports the commands that read, import and change rows. */
 
 export { addColumns, deleteRows, updateRows } from './change-rows.ts';
 export { head } from './head.ts';

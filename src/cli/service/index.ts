@@ -1,4 +1,7 @@
-/** Commands that serve, verify, repair, optimize, test servers, and complete command lines. */
+/**
+ * Exports the commands that serve, verify, repair, optimize, test servers, and complete command
+ * lines.
+ */
 
 export { completion } from './completion.ts';
 export { conformance } from './conformance.ts';

@@ -1,4 +1,4 @@
-/** What commands share: options, ids, opening the catalog, output, exit codes. */
+/** Exports what commands share: options, ids, opening the catalog, output, exit codes. */
 
 export {
   type Answer,

@@ -1,4 +1,7 @@
-/** Cases about adding, altering and dropping columns, and the metadata of schemas and fields. */
+/**
+ * Defines the cases about adding, altering and dropping columns, and the metadata of schemas and
+ * fields.
+ */
 import {
   type ConformanceCase,
   fails,

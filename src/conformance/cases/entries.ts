@@ -1,4 +1,7 @@
-/** Cases that rename, register, deregister and drop tables, and commit several of them at once. */
+/**
+ * Defines the cases that rename, register, deregister and drop tables, commit several of them at
+ * once, and ask for statistics.
+ */
 import { type ConformanceCase, fails, holds, SAYS, same } from '../kit/index.ts';
 
 export const ENTRY_CASES: readonly ConformanceCase[] = [

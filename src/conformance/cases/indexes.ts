@@ -1,4 +1,4 @@
-/** Cases about indexes, backfills and materialized views, which many servers lack. */
+/** Defines the cases about indexes, backfills and materialized views, which many servers lack. */
 import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 
 const index = { column: 'id', index_type: 'BTREE' };

@@ -1,4 +1,4 @@
-/** Cases about namespaces, ids, modes and paging, and about rules for every request. */
+/** Defines the cases about namespaces, ids, modes and paging, and about rules for every request. */
 import { isDirspaceError } from '../../errors.ts';
 import {
   type ConformanceCase,

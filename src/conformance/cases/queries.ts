@@ -1,4 +1,4 @@
-/** Cases about queries and query plans. */
+/** Defines the cases about queries and query plans. */
 import { ARROW_FILE_TYPE, mediaType, type QueryTableRequest } from '../../protocol/index.ts';
 import {
   type ConformanceCase,

@@ -1,4 +1,7 @@
-/** Cases about inserting, counting, merging, updating and deleting rows, and restoring versions. */
+/**
+ * Defines the cases about inserting, counting, merging, updating and deleting rows, and restoring
+ * versions.
+ */
 import {
   type ConformanceCase,
   fails,

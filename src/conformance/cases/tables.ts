@@ -1,4 +1,4 @@
-/** Cases about creating, describing, listing and declaring tables. */
+/** Defines the cases about creating, describing, listing and declaring tables. */
 import { recordBatchStream } from '../../arrow/index.ts';
 import { ARROW_STREAM_TYPE } from '../../protocol/index.ts';
 import {

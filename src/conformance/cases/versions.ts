@@ -1,4 +1,4 @@
-/** Cases about table versions, tags, branches and transactions. */
+/** Defines the cases about table versions, tags, branches and transactions. */
 import {
   type ConformanceCase,
   fails,

@@ -1,4 +1,7 @@
-/** What a case works with: targets, recorded calls, assertions, verdicts, cleanup. */
+/**
+ * Exports what cases and the suite work with: targets, recorded calls, assertions, verdicts,
+ * cleanup.
+ */
 
 export { type ConformanceCase, pathOf, SAYS } from './case.ts';
 export type { Exchange } from './exchange.ts';

@@ -1,4 +1,7 @@
-/** The parts of an open catalog: root, ids, listing, paging, trash, intents, journals, targets. */
+/**
+ * Exports the parts of an open catalog: root, ids, listing, paging, trash, intents, journals,
+ * targets.
+ */
 
 export {
   beginWrite,

@@ -1,6 +1,6 @@
 /**
- * The operations of the protocol on a directory catalog, one function each; handlers.ts maps them
- * to operation names.
+ * Exports the operations of the protocol on a directory catalog, one function each; handlers.ts
+ * maps them to operation names.
  */
 
 export * as changes from './changes.ts';

@@ -1,5 +1,5 @@
 /**
- * What connections and tables share: opening catalogs, lifetimes, targets, option names,
+ * Exports what connections and tables share: opening catalogs, lifetimes, targets, option names,
  * properties, paging.
  */
 

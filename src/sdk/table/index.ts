@@ -1,4 +1,7 @@
-/** `Table`: reads, changes, schema changes, versions, tags, branches, indexes. */
+/**
+ * Exports `Table`, a table's reads, changes, schema changes, versions, tags, branches and indexes,
+ * with the types of their options and results.
+ */
 
 export { Branches } from './branches.ts';
 export type {

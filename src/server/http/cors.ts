@@ -1,4 +1,7 @@
-/** Answers CORS requests of browsers: only listed origins may use the server. */
+/**
+ * Answers CORS requests of browsers: pages of the listed origins may use the server, those of
+ * others may not. host-guard.ts refuses requests of foreign pages.
+ */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';
 import { invalid, object, TRACE_HEADERS, texts } from '../settings/index.ts';

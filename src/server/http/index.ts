@@ -1,5 +1,6 @@
 /**
- * HTTP without the catalog's routes: requests, answers, bodies and their bounds, hosts, CORS, TLS.
+ * Exports HTTP without the catalog's routes: requests, answers, bodies and their bounds, hosts,
+ * CORS, TLS.
  */
 
 export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './answer.ts';

@@ -1,4 +1,4 @@
-/** What operators see of a server: metrics, request log, event-loop pressure. */
+/** Exports what operators see of a server: metrics, request log, event-loop pressure. */
 
 export { Metrics } from './metrics.ts';
 export { EventLoopPressure } from './pressure.ts';

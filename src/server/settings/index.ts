@@ -1,4 +1,7 @@
-/** Settings of the server: typed configuration values, limits, logging, metrics, trace context. */
+/**
+ * Exports the settings of the server: typed configuration values, limits and admission, logging,
+ * metrics, trace context.
+ */
 
 export {
   count,

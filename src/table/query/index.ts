@@ -1,4 +1,7 @@
-/** Queries of a snapshot: scans, orderings and vector searches behind one request, and their plans. */
+/**
+ * Queries a snapshot: scans, orderings and vector searches behind one request (`query`), and their
+ * plans.
+ */
 
 export type { OrderKey } from './order.ts';
 export { analyzeQuery, explainQuery, type QueryRequest, query } from './snapshot-query.ts';

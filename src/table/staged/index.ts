@@ -1,6 +1,6 @@
 /**
- * Staged versions: a caller writes a manifest beside the published ones; it is checked and then
- * published.
+ * Reads, checks and publishes staged versions, whose manifests a caller wrote beside the published
+ * ones.
  */
 
 export { publishManaged } from './managed-commit.ts';

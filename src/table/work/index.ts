@@ -1,6 +1,6 @@
 /**
- * Resources that the work on tables shares: caches, scratch memory, queues, event-loop turns,
- * staging folders.
+ * Exports resources that the work on tables shares: caches, scratch memory, queues, turns of the
+ * event loop, staging folders.
  */
 
 export { andThen } from './awaitable.ts';
