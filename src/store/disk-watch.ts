@@ -1,7 +1,7 @@
 /**
  * Watches a real folder tree with chokidar and recovers where chokidar goes deaf: when a folder is
- * replaced under its name, when the root goes away, or when the system runs out of watches, a fresh
- * instance takes over.
+ * replaced under its name, when the root goes away, or when the system runs out of watches, a
+ * fresh instance takes over, which polls in the last case.
  *
  * Watches folders only, one system watch each, however many files they hold.
  */

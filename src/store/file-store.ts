@@ -3,8 +3,8 @@
  * one at a root.
  *
  * Chooses between synchronous calls (small metadata: twenty times faster than the thread pool) and
- * asynchronous ones (bulk data and flushes, which must not block the process). Tables and
- * namespaces are the business of the rooms above.
+ * asynchronous ones (bulk data and flushes, which must not block the process). What tables and
+ * namespaces are is decided in table/ and directory/.
  */
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads and writes bytes by path, on a disk or in memory: atomic puts, folder moves, advisory
- * locks, change notices. Below the command line and the server, this is the only room that calls a
- * file system.
+ * locks, change notices. The engine, the catalog and the SDK call a file system through here
+ * alone; the command line and the server read files of their own.
  */
 
 export {

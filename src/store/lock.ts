@@ -1,12 +1,12 @@
 /**
- * Advisory locks between processes: `withLock` spares work when several processes would do the
- * same.
+ * Takes advisory locks between processes: `withLock` spares work when several processes would do
+ * the same.
  *
- * A lock may be lost, stolen or held twice. The function runs anyway and is told so by its `Lease`;
- * correctness rests on exclusive creation of files alone.
+ * A lock may be lost, stolen or held twice. The function runs anyway and is told so by its
+ * `Lease`; correctness rests on exclusive creation of files alone.
  *
- * A lock is a file that names its holder's process. The lock of a dead process is taken over at
- * once; where that cannot be known, as for another machine, after 30 seconds of silence.
+ * A lock is a file that names its holder's process. The lock of a process that has died is taken
+ * over at once, any other one after 30 seconds without a sign of its holder.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';

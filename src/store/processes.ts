@@ -1,6 +1,7 @@
 /**
- * Answers whether the process that left a writer's mark is alive, dead or unknown. Cleanup asks;
- * tests and simulations pass their own `Processes`.
+ * Answers whether the process that left a writer's mark is alive, dead or unknown (`stateOf`), by
+ * what process-identity.ts can prove. Cleanup asks; tests and simulations pass their own
+ * `Processes`.
  */
 import { hasDied, thisProcess } from './process-identity.ts';
 

@@ -3,8 +3,8 @@
  * implement part of it.
  *
  * Paths are relative to the root, parts joined by `/`, never leaving it. A missing object gives
- * `undefined` or `false`; every other failure throws. Small results may be synchronous, because a
- * thread-pool hop costs twenty times a small read.
+ * `undefined`, `false` or `missing`; other failures throw, but for those of hints. Small results
+ * may be synchronous, because a thread-pool hop costs twenty times a small read.
  */
 
 export type Awaitable<T> = T | Promise<T>;

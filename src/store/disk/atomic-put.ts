@@ -2,8 +2,9 @@
  * Writes, replaces, renames and removes whole objects: exclusive create (`putIfAbsent`), replace
  * (`put`), and the unsynced `putHint`.
  *
- * The order of steps is the guarantee: contents on disk, then the name, then the name on disk. An
- * error before the name leaves nothing; an error after it is an unknown outcome.
+ * The order of steps is the guarantee of create and replace: contents on disk, then the name, then
+ * the name on disk, of which relaxed durability leaves out the flushes. An error before the name
+ * leaves at most a temporary file; one after it is CommitStateUnknown.
  */
 import { TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -3,7 +3,7 @@
  *
  * Short writes are continued and counts are checked. Flushes go through the thread pool, because a
  * synchronous one would block the process for as long as the disk takes; `flushFolderSync` is for
- * the moment before a catalog is open.
+ * the moment before a catalog is open. On Windows flushing a folder does nothing.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

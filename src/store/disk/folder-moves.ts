@@ -1,5 +1,5 @@
 /**
- * Makes, moves and removes folders, and makes their names durable.
+ * Makes, moves and removes folders, and flushes the folders that hold their names.
  *
  * A move is one rename and never replaces content: it looks at the target first, and the kernel
  * refuses a folder with content that appears after the look. An empty folder that appears then is

@@ -1,6 +1,6 @@
 /**
- * Operations on one file system: durable writes, atomic names, folder moves, and system errors
- * translated to typed ones.
+ * Writes, names, moves and reads on one file system: durable writes, atomic names, folder moves,
+ * safe paths, and system errors translated to typed ones.
  */
 
 export * as atomic from './atomic-put.ts';

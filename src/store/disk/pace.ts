@@ -1,6 +1,6 @@
 /**
- * Decides whether large reads are tried synchronously: yes while a piece of 1 MiB takes no longer
- * than a copy in memory; after a slow one, the next 64 reads go through the thread pool.
+ * Decides whether large reads are tried synchronously: yes while a piece of 1 MiB takes less than
+ * 2 ms; after a slower one, 64 times in a row the thread pool is to be used.
  */
 
 /** The piece that is timed. */

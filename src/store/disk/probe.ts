@@ -1,6 +1,7 @@
 /**
  * Probes what the file system under a root can do: exclusive hard links, and whether names fold
- * case. The caller decides whether to refuse a root without hard links.
+ * case. Nothing is written where the store is read-only; hard links then count as there. The
+ * caller decides whether to refuse a root without hard links.
  */
 import { PRIVATE_FOLDER, TEMPORARY_PREFIX } from '../../paths.ts';
 import type { Disk } from './disk.ts';

@@ -1,5 +1,6 @@
 /**
- * Resolves relative paths below the root and refuses symbolic links on the way.
+ * Checks relative paths and resolves them below the root (`absolutePath`), and refuses symbolic
+ * links among their folders (`enterFolder`).
  *
  * The guard is as good as Node allows: a hostile process of the same user that swaps folders for
  * links between check and use is out of scope.

@@ -1,6 +1,8 @@
 /**
- * Translates failed file system calls into typed errors that name the path below the root, never
- * the root itself. What a missing folder means to a table is decided by the caller.
+ * Translates failed file system calls into typed errors (`storeError`) that name a path below the
+ * root, or the root as the user gave it where opening it fails. The system's own messages, which
+ * hold absolute paths, are kept as the cause only. What a missing folder means to a table is
+ * decided by the caller.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

@@ -1,4 +1,7 @@
-/** Finds the folder of a store when it is opened, and creates it where that is allowed. */
+/**
+ * Finds the folder of a store when it is opened, as an absolute path without links, and creates it
+ * where that is allowed, flushed where that is asked for.
+ */
 import { dirname, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';
 import { flushFolderSync } from './durable-write.ts';

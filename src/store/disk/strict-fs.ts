@@ -1,5 +1,6 @@
 /**
- * Wraps an in-memory file system so that it refuses what POSIX refuses.
+ * Wraps a file system that a user hands in so that it refuses what POSIX refuses; node:fs, and
+ * what is declared as trusted, is used as it is.
  *
  * memfs renames over non-empty folders, into a folder's own child and across kinds, links folders,
  * and takes names of any length. The engine's safety rests on these refusals.
