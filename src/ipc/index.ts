@@ -1,6 +1,6 @@
 /**
  * Reads and writes the Arrow IPC format: encodes streams, files and single messages, and decodes
- * files and streams of any writer.
+ * files and streams of other programs.
  */
 
 export {

@@ -1,6 +1,7 @@
 /**
  * Decodes LZ4 frames of a declared size: linked and independent blocks, all checksums verified.
- * Input is untrusted, and output never grows past the declared size.
+ * Input is untrusted, and output never grows past the declared size. `copyMatch` serves
+ * zstd-blocks.ts too.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,6 +1,6 @@
 /**
  * Wraps Node's own Zstandard decoder, which exists from Node 22.15 and 23.8 on: `nodeZstd` and
- * `nodeZstdLater` are null elsewhere. zstd.ts falls back to the decoder in this folder.
+ * `nodeZstdLater` are null elsewhere, and zstd.ts then uses the decoder in this folder.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';

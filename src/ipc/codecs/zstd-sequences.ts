@@ -1,6 +1,7 @@
 /**
- * Reads the header of the sequences of a Zstandard block: how many there are and the three FSE
- * tables they are coded with. zstd-blocks.ts executes them.
+ * Reads the header of the sequences of a Zstandard block (`readSequences`): how many there are,
+ * the three FSE tables they are coded with, and where their bits begin. zstd-blocks.ts executes
+ * them.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

@@ -1,6 +1,7 @@
 /**
- * Encodes one column as the buffers of an Arrow IPC record batch. Checks first that its Data
- * objects hold what they claim, because apache-arrow pads and slices bad ones silently.
+ * Encodes one column as the buffers of an Arrow IPC record batch (`encodeColumn`). Checks on the
+ * way that its Data objects hold what they claim, because apache-arrow pads and slices bad ones
+ * silently.
  */
 import {
   bitmapBytes,

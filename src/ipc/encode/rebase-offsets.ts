@@ -1,6 +1,6 @@
 /**
  * Rebases the offsets of a sliced column to begin at 0, and checks that they ascend. A hot loop:
- * every text written passes through it.
+ * the offsets of all texts and lists that are written pass through it.
  */
 import type { Offsets } from '../../arrow/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Takes exact amounts of bytes out of an async stream of chunks. Pulls chunks only as needed, and
- * holds no more than the amount asked for and the rest of one chunk.
+ * Takes exact amounts of bytes out of a stream of chunks (`ByteSource`). Pulls chunks only as
+ * needed; memory grows with what has arrived, not with the amount that is asked for.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

@@ -1,7 +1,7 @@
 /**
  * Expands foreign list views and run-end-encoded columns into plain lists and values. Rows may
  * share values, so that few bytes can stand for many: the size of the result is claimed from the
- * budget before it is made.
+ * budget (foreign-budget.ts) before it is made.
  */
 import {
   byteWidth,

@@ -1,6 +1,7 @@
 /**
- * Opens foreign Arrow IPC files, in memory or read by ranges. The footer's blocks must lie within
- * the file without overlapping, and a batch in the file that the footer does not list is refused.
+ * Opens foreign Arrow IPC files, in memory or read by ranges (`openForeignFile`). The footer's
+ * blocks must lie within the file without overlapping, and a file that holds a batch or dictionary
+ * which the footer does not list is refused (unlisted-batches.ts looks for them).
  */
 import {
   apart,

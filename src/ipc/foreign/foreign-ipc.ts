@@ -1,6 +1,7 @@
 /**
  * Opens Arrow IPC bytes from outside, a stream or a file, as record batches: `openArrowBody` for
- * bodies, `openArrowFile` for files read by ranges.
+ * bodies of operations, which may be batches in memory too, `openArrowFile` for files read by
+ * ranges.
  *
  * Bytes are untrusted and decoded in this folder, not by apache-arrow, whose parser loops for
  * minutes on some damaged inputs and returns wrong rows for others. Size, memory and expansion are

@@ -1,6 +1,7 @@
 /**
- * Parses the message headers and the file footer of foreign Arrow data out of their flatbuffers,
- * and makes the errors `invalid` and `tooLarge`. Bodies are decoded by foreign-columns.ts.
+ * Parses the message headers and the file footer of foreign Arrow data out of their flatbuffers
+ * (`readMessage`, `readFooter`), and makes the errors `invalid` and `tooLarge`. foreign-schema.ts
+ * parses the schema in them, foreign-columns.ts decodes bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';
