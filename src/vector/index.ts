@@ -1,6 +1,6 @@
 /**
- * Finds the nearest of many vectors exactly: distance kernels, top-k, and sketches that rule rows
- * out without measuring them.
+ * Finds the nearest of many vectors exactly (`createSearch`): distance kernels, the k nearest
+ * rows, and sketches that rule rows out without measuring them.
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';

@@ -1,6 +1,6 @@
 /**
- * The assembled form of kernels.wat, in base64. Made by `npm run build:wasm`; edit that file, not
- * this one.
+ * Holds the assembled form of kernels.wat, in base64. Made by `npm run build:wasm`; edit that
+ * file, not this one.
  */
 export const KERNELS_BASE64 = [
   'AGFzbQEAAAABSQhgBX9/f39/AGAEe3t7ewF7YAZ/f3t7e3sAYAR/f3t7AGADf39/AGAGf39/f39/AGAHf39/f39/fwBgC39/',

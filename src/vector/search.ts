@@ -1,7 +1,7 @@
 /**
- * Exact nearest-neighbour search over batches of vectors, in memory bounded by k and the number of
- * queries. Handles nulls, selections and distance bounds; table/query/search.ts supplies batches
- * from tables.
+ * Searches batches of vectors for those nearest to each query, exactly (`createSearch`), and keeps
+ * at most k rows a query. Handles nulls, selections and distance bounds; table/query/search.ts
+ * supplies batches from tables. `distances` gives the distance of each row of one array.
  */
 
 import { getBit } from '../arrow/index.ts';
