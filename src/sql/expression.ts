@@ -1,6 +1,7 @@
 /**
- * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects, counts
- * and prunes over batches. Caches compiled expressions per schema. No I/O.
+ * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects and
+ * counts over batches and prunes by statistics. Caches expressions and conditions of up to 64 Ki
+ * characters per schema. No I/O.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

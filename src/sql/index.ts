@@ -1,7 +1,4 @@
-/**
- * SQL expressions over record batches: compiles text into an expression that filters, computes and
- * prunes.
- */
+/** Compiles SQL expressions that filter, compute and prune over record batches. */
 
 export {
   type ColumnSource,

@@ -1,6 +1,7 @@
 /**
- * Extracts the row numbers that a condition names: `_rowid = 7`, `_rowid IN (..)`, alone or joined
- * to other conditions by AND. A scan seeks to those rows instead of reading all.
+ * Extracts the row numbers that a condition names (`rowNumbersOf`): `_rowid = 7`, `_rowid IN
+ * (..)`, or the same of `_rowoffset`, alone or joined to other conditions by AND. A scan seeks to
+ * those rows instead of reading all.
  */
 import type { Bound } from './typed/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Helpers for binding calls: checks that an argument belongs to one of the allowed type families,
- * and builds call nodes.
+ * Checks that the argument of a call belongs to one of the type families that a signature allows,
+ * settles its type, and builds call nodes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';

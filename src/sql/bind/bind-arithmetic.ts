@@ -1,7 +1,8 @@
 /**
- * Binds arithmetic: decides the type of each operation. Integers are exact in 64 bits, decimals in
- * 38 digits, anything with a float is a double; dates and timestamps move by intervals.
- * evaluate/evaluate-arithmetic.ts computes.
+ * Binds arithmetic: decides the type of each operation. Integers have 64 bits, decimals 38 digits,
+ * other numbers are doubles; dates and timestamps move by intervals and durations, and their
+ * differences are durations. evaluate/evaluate-arithmetic.ts computes numbers and durations,
+ * functions/intervals.ts moves by intervals.
  */
 import {
   DateDay,

@@ -1,6 +1,7 @@
 /**
  * Binds function calls: which functions exist, how many arguments of which families they take, and
- * the type of the result. functions/ computes them.
+ * the type of the result. bind-forms.ts binds those whose types depend on each other; functions/
+ * computes.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Binds comparisons. A constant moves to the column's type, exactly, with the operator adjusted
- * where it lies between two values of the column (`int < 1.5` becomes `int <= 1`).
+ * Binds comparisons. A constant is converted to the column's type, with the operator adjusted
+ * where it lies between two values of the column (`int < 1.5` becomes `int <= 1`); beside a column
+ * of floats a constant with a point means the nearest float. Two columns are counted in one unit.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Binds `x IN (literals)` as one set look-up: the literals become values of x's type, and those it
- * cannot hold drop out. Long lists are read in steps.
+ * cannot hold drop out. `prepareConstants` reads long lists in steps. bind.ts binds lists of other
+ * expressions as comparisons joined by OR.
  */
 import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';

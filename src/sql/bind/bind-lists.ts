@@ -1,6 +1,6 @@
 /**
- * Binds functions on list members (array_has and others): both sides get one member type, as in a
- * comparison.
+ * Binds functions on list members (array_has, array_position, array_has_any, array_has_all): both
+ * sides get one member type, as in a comparison. functions/lists.ts computes them.
  */
 
 import { LIST_FUNCTIONS } from '../functions/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Binds an expression tree to a schema: finds columns, checks types, inserts coercions, folds
- * constants. `bindExpression` and `bindPredicate` bind in one go, `bindTerms` in steps.
+ * constants. `bindExpression` and `bindPredicate` bind in one go, `bindTerms` the terms of an AND
+ * or OR in steps; `prepareLists` reads long IN lists before.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { compilePattern } from '../evaluate/index.ts';

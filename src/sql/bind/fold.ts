@@ -1,6 +1,7 @@
 /**
  * Simplifies bound trees without changing their meaning: computes constants, flattens nested AND
- * and OR, removes double negation, joins two bounds into a range.
+ * and OR, removes double negation, joins two bounds into a range. An error of a computed constant
+ * is left to the row that meets it; a cast of a literal that cannot be is refused at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Evaluates arithmetic on columns: doubles as they are; 64-bit integers as doubles while every
- * value stays within 2^53, else as bigint; decimals as bigint. Overflow and integer division by
- * zero are errors; floats follow IEEE 754. Integer division truncates, % has the dividend's sign.
+ * Evaluates arithmetic on columns: floats as doubles; 64-bit integers by number-kernels.ts, as
+ * doubles while all values stay within 2^53, or as bigint; decimals as bigint. Overflow and
+ * division by zero of integers and decimals are errors; floats follow IEEE 754. Integer division
+ * truncates, % has the dividend's sign.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Evaluates LIKE and ILIKE over UTF-8 bytes, in time linear in the text. A pattern is compiled
- * once; exact, prefix, suffix and contains patterns have loops of their own, for any other the
- * parts between the % are searched from left to right.
+ * Evaluates LIKE and ILIKE over UTF-8 bytes. A constant pattern is compiled once; exact, prefix,
+ * suffix and contains patterns have loops of their own, for any other the parts between the % are
+ * searched from left to right. Time is linear in the text, times at most 1000 where such a part
+ * has _.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Searches for a text in another in linear time. Short needles use the runtime's own search, which
- * is quadratic on texts that repeat themselves; longer ones use Knuth-Morris-Pratt.
+ * Searches for a text in another in linear time. Needles of up to 64 units use the runtime's own
+ * search, which compares each place anew at worst; longer ones use Knuth-Morris-Pratt.
  */
 
 /** So much is compared anew at each place at worst. */

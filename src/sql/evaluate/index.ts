@@ -1,5 +1,6 @@
 /**
- * Evaluates bound trees over the columns of a batch, and converts the results into Arrow columns.
+ * Evaluates bound trees over the columns of a batch, turns truth into selected rows, and converts
+ * results into Arrow columns.
  */
 
 export { canCast } from './cast.ts';

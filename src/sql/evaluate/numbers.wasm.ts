@@ -1,6 +1,6 @@
 /**
- * The assembled form of numbers.wat, in base64. Made by `npm run build:wasm`; edit that file, not
- * this one.
+ * Holds the assembled form of numbers.wat, in base64. Made by `npm run build:wasm`; edit that
+ * file, not this one.
  */
 export const NUMBERS_BASE64 = [
   'AGFzbQEAAAABFgRgAX8AYAF/AX9gA39/fwBgAn9/AX8DExIAAAAAAQEBAQECAgICAgIAAAMFBAEBBQUHwAETBm1lbW9yeQIA',

@@ -1,4 +1,8 @@
-/** Converts evaluated columns to Arrow vectors of the requested type. */
+/**
+ * Converts evaluated columns to Arrow vectors of a requested type (`toVector`); of a dictionary
+ * type, to its values. Refuses types that expressions cannot give, such as views, and asks for
+ * memory before it makes buffers of texts and lists.
+ */
 import {
   type Data,
   DataType,

@@ -1,6 +1,6 @@
 /**
- * Computes extract and date_trunc for dates and timestamps; a timestamp with a zone is read by the
- * clocks of that zone.
+ * Computes extract (of dates, timestamps and times of day) and date_trunc (of dates and
+ * timestamps). A timestamp with a zone is read by the clocks of that zone.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Computes the functions of the SQL dialect, one file per kind of argument. bind/bind-call.ts holds
- * their signatures.
+ * Computes the functions of the SQL dialect, one file per kind of argument. bind/bind-call.ts
+ * holds their signatures; coalesce and nullif are nodes of the bound tree, which evaluate/
+ * computes.
  */
 
 export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';

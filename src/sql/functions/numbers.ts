@@ -1,8 +1,9 @@
 /**
- * Computes the functions of numbers. abs, negate, sign, floor, ceil, trunc, round, greatest and least
- * keep the type of their arguments, which bind/ decided, and are exact for integers and decimals; a
- * result that does not fit the type is refused. The others, such as sqrt and ln, take and give
- * doubles.
+ * Computes the functions of numbers. abs, negate, sign, floor, ceil, trunc and round give the type
+ * they are given (bind/ widens integers to 64 bits and decimals to 38 digits first), and are exact
+ * for integers and decimals; a result that does not fit the type is refused. The others, such as
+ * sqrt and ln, take doubles and give doubles, isnan a boolean. Also computes greatest and least,
+ * of arguments of one type, numbers or not.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

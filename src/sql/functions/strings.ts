@@ -1,6 +1,7 @@
 /**
- * Computes the functions of text. Lengths and positions count code points, as SQL does. Results of
- * more than 16 Mi characters are refused.
+ * Computes the functions of text. Lengths and positions count code points, as SQL does;
+ * octet_length and bit_length count bytes and bits. lpad, rpad, repeat, replace and || refuse
+ * results of more than 16 Mi UTF-16 units.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Converts Arrow data of every type into the columns that expressions evaluate over, nested types
- * included; load-buffers.ts reads the buffers of flat types.
+ * Converts Arrow data of every type into the columns that expressions evaluate over
+ * (`loadColumn`), nested types included; load-buffers.ts reads the buffers of flat types. Refuses
+ * offsets beyond 2 GiB.
  */
 import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

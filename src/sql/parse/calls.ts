@@ -1,6 +1,7 @@
 /**
- * Parses function calls by name: `f(x, y)`. Whether the function exists is decided by
- * bind/bind-call.ts.
+ * Parses function calls by name: `f(x, y)`, and refuses forms such as aggregates and window
+ * functions. special-calls.ts parses those with a grammar of their own; whether the function
+ * exists is decided by bind/bind-call.ts.
  */
 
 import type { Parser } from './parser.ts';

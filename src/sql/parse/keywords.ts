@@ -1,6 +1,6 @@
 /**
  * Lists the keywords of PostgreSQL's grammar that cannot name a column, function or type
- * everywhere.
+ * everywhere, each with what it may name.
  */
 
 /** May stand for nothing but itself. */

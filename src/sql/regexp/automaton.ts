@@ -1,7 +1,8 @@
 /**
- * Runs a program as a deterministic automaton whose states are computed while text is read: a state
- * is the set of live instructions. The cache of states is bounded and starts anew when full. Time
- * is at worst the text's length times the program's size.
+ * Runs a program as a deterministic automaton whose states are computed while text is read: a
+ * state is the set of live instructions. The cache of states is bounded and starts anew when full.
+ * Time is at worst the text's length times the program's size, and a text that takes too many
+ * states is refused.
  */
 
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';

@@ -1,7 +1,7 @@
 /**
- * Sets of code points as sorted ranges, with union, intersection and negation, and the sets that
- * patterns name: Unicode properties, Perl and POSIX classes, case folding. Unicode data is that of
- * the JavaScript runtime.
+ * Computes with sets of code points, as sorted ranges: union, intersection and negation, and the
+ * sets that patterns name (Unicode properties, Perl and POSIX classes, case folding). Unicode data
+ * is that of the JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */

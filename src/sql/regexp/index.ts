@@ -1,4 +1,4 @@
-/** Regular expressions whose matching time is linear in the text. */
+/** Compiles regular expressions and matches them in time linear in the text. */
 
 export { compileRegexp, LinearRegexp } from './regexp.ts';
 export type { Search } from './search.ts';

@@ -1,6 +1,8 @@
 /**
- * Counts the values of a column that compare with a constant, straight from the Arrow buffers, for
- * the most common types. Returns null for others, which are counted by truth bytes.
+ * Counts the values of a column that compare with a constant, straight from the Arrow buffers:
+ * doubles and 64-bit integers and times with any operator, texts and binaries of 32-bit offsets
+ * with = and <>. Returns null for other types, nested columns, columns with nulls, and without
+ * WebAssembly; expression.ts then counts by evaluating.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Coerces operands to common types: literals take the type of what they meet, everything else is
- * widened without loss or refused.
+ * Coerces operands to common types: literals take the type of what they meet, anything else is
+ * cast to a type that holds it (`coerce`, `commonType`) or refused. Also describes operands in
+ * messages (`describe`), and reads texts and literals as times (`temporalNanos`).
  */
 import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
 import {

@@ -1,5 +1,6 @@
 /**
- * Types, bound trees, evaluated columns, literals and coercion rules that the folders of SQL share.
+ * Defines what the folders of SQL share: types, bound trees, evaluated columns, literals, names
+ * and coercion rules.
  */
 
 export {
