@@ -170,6 +170,13 @@ describe('a process', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
+  test.runIf(user !== undefined)('keeps nothing in a home that others can write to', () => {
+    const home = temporaryFolder();
+    chmodSync(home, 0o777);
+    expect(version(env(home))).toBe(VERSION);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
   test('has switched the cache on before the program is read', () => {
     const imported = [...readFileSync(main, 'utf8').matchAll(/^import .*["']([^"']+)["'];$/gm)];
     const names = imported.map(([, name = '']) => name);
