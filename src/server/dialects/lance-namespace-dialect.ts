@@ -1,7 +1,7 @@
 /**
  * Keeps the clients of Lance that open tables by themselves (Lance's own, and LanceDB's namespace
  * mode) out of tables in this package's format: DescribeTable answers them a location with a scheme
- * that they do not open, and the version and schema unless they ask for neither.
+ * that they do not open and, unless they say otherwise, the version and schema.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from '../auth/index.ts';

@@ -2,7 +2,8 @@
  * Refuses requests for hosts, and from web pages, that the server does not answer (`hostGuard`).
  * Any page in a browser may reach this machine under a name of its own (DNS rebinding); where no
  * credentials are required, only the Host and Origin headers tell such requests apart. Also refuses
- * requests without exactly one Host (`requireHost`) and unmet Expect headers.
+ * a missing or repeated Host and unusual transfer encodings (`requireHost`), and unmet Expect
+ * headers.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -1,6 +1,7 @@
 /**
- * Removes versions superseded longer ago than asked, and files that no version refers to. Keeps the
- * newest version of every branch, tagged and held versions, and the files of writers in progress.
+ * Removes versions superseded longer ago than asked, and files that no version refers to and that
+ * are old enough or of dead writers. Keeps the newest version of every branch, tagged and held
+ * versions, and the files of writers in progress.
  *
  * Lists files first, then writers, then versions: see table/versions/writers.ts for why this order
  * is safe.

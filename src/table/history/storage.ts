@@ -1,10 +1,10 @@
 /**
  * Inspects the folder of a table that has no visible version (`findStorage`): says whether it holds
  * data of Lance (`lance`), fragments that no manifest refers to (`fragments`), versions of another
- * incarnation or of branches (`versions`) or foreign files (`files`). Undefined where it is empty,
- * or holds only files that an announced writer or an undecided or aborted multi-table commit may
- * account for; `pendingFragments` tells which fragments those are, `hasAnnouncement` whether any
- * writer left an announcement.
+ * incarnation or of branches (`versions`) or foreign files (`files`). Undefined where it holds none
+ * of these: the table is only declared, or its files may be those of an announced writer or of an
+ * undecided or aborted multi-table commit. `pendingFragments` tells which fragments those are,
+ * `hasAnnouncement` whether any writer left an announcement.
  */
 import {
   branchesFolder,

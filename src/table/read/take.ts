@@ -1,8 +1,8 @@
 /**
  * Takes rows by their ids, or by offsets in row order, in the order asked for, repeats kept
- * (`take`). Ids of deleted or unknown rows and offsets past the last row are left out. Reads each
- * batch once for up to 262,144 rows asked for together. `takenInParts` does so for ordered reads
- * and vector searches (query/order.ts, query/search.ts).
+ * (`take`). Ids of deleted or unknown rows and offsets past the last row are left out. Rows are
+ * collected in groups, for each of which a batch is read once. `takenInParts` does so for ordered
+ * reads and vector searches (query/order.ts, query/search.ts).
  */
 import {
   batchBytes,

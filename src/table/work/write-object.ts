@@ -1,6 +1,6 @@
 /**
- * Writes one new file whole and durably, as the store's durability is set. The caller syncs the
- * folder, and refers to the file only after that.
+ * Writes one new file whole, as durably as the store is set, under a name that nothing refers to
+ * yet. The caller syncs its folder.
  */
 import type { WritableStore } from '../../store/index.ts';
 
