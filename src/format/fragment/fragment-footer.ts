@@ -9,12 +9,13 @@ import { plainBytes } from '../../bytes.ts';
 import { DirspaceError } from '../../errors.ts';
 import { MAGIC, readSchema, type StoredSchema } from '../../ipc/index.ts';
 import { corrupt } from '../../json.ts';
+import { drained } from '../../steps.ts';
 import { END_OF_MESSAGES } from './fragment-encoder.ts';
 import {
   type BatchLayout,
   type ColumnChunk,
   type DictionaryLayout,
-  decodeLayout,
+  decodeLayoutInSteps,
   LAYOUT_KEY,
 } from './fragment-layout.ts';
 import { type ColumnStatistics, decodeStatistics } from './statistics.ts';
@@ -45,17 +46,25 @@ export interface FragmentFooter {
   readonly stored: StoredSchema;
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
 /**
  * @param tail the last `expected.footerBytes` bytes of the file
  * @throws Corrupt naming the fragment
  */
-export function decodeFooter(
+export const decodeFooter = (
   tail: Uint8Array,
   expected: ExpectedFragment,
   name: string,
-): FragmentFooter {
+): FragmentFooter => drained(decodeFooterInSteps(tail, expected, name));
+
+/** Footers of so many bytes take milliseconds, and are decoded in steps where others may wait. */
+export const LONG_FOOTER_BYTES: number = 1 << 17;
+
+/** The same, in steps where it is long. */
+export function* decodeFooterInSteps(
+  tail: Uint8Array,
+  expected: ExpectedFragment,
+  name: string,
+): Generator<undefined, FragmentFooter> {
   if (tail.length !== expected.footerBytes || tail.length > expected.bytes) {
     throw corrupt(name, `its footer has ${tail.length} bytes instead of ${expected.footerBytes}`);
   }
@@ -74,7 +83,8 @@ export function decodeFooter(
     throw corrupt(name, 'it does not end as an Arrow file does');
   }
   const footer = plainBytes(tail, begin, end - begin);
-  const layout = decodeLayout(layoutText(footer, name), expected.bytes - tail.length, name);
+  const text = layoutText(footer, name);
+  const layout = yield* decodeLayoutInSteps(text, expected.bytes - tail.length, name);
   const [schemaAt, schemaBytes] = layout.schema;
   if (schemaAt + schemaBytes > footer.length) throw corrupt(name, 'its schema is cut off');
   const stored = readSchema(plainBytes(footer, schemaAt, schemaBytes), name);
@@ -113,7 +123,7 @@ function startsWith(bytes: Uint8Array, expected: Uint8Array, at: number): boolea
 const LAYOUT_NAME = new TextEncoder().encode(LAYOUT_KEY);
 
 /** The layout's text in the custom metadata of the footer's table. */
-function layoutText(footer: Uint8Array, name: string): string {
+function layoutText(footer: Uint8Array, name: string): Uint8Array {
   const view = new DataView(footer.buffer, footer.byteOffset, footer.byteLength);
   try {
     const root = view.getUint32(0, true);
@@ -127,7 +137,7 @@ function layoutText(footer: Uint8Array, name: string): string {
     if (key.length !== LAYOUT_NAME.length || !startsWith(key, LAYOUT_NAME, 0)) {
       throw corrupt(name, 'its footer has no layout');
     }
-    return decoder.decode(textOf(footer, view, pair, 6, name));
+    return textOf(footer, view, pair, 6, name);
   } catch (error) {
     if (error instanceof RangeError || error instanceof TypeError) {
       throw corrupt(name, 'its footer cannot be parsed', error);

@@ -84,19 +84,104 @@ const encodeChunk = (chunk: ColumnChunk): readonly unknown[] => [
 ];
 
 /**
- * The inverse. Positions are not stored but counted up, so the parts of a file always meet and
- * together cover `end` bytes: what no part covered could change unseen.
+ * The inverse, in steps where it is long. Positions are not stored but counted up, so the parts of a
+ * file always meet and together cover `end` bytes: what no part covered could change unseen.
  * @throws Corrupt naming `file`
  */
-export function decodeLayout(text: string, end: number, file: string): FragmentLayout {
-  let value: unknown;
+export function* decodeLayoutInSteps(
+  text: Uint8Array,
+  end: number,
+  file: string,
+): Generator<undefined, FragmentLayout> {
+  const reader = new LayoutReader(end, file);
+  const cut = text.length < LONG_BYTES ? undefined : yield* cutBatches(text);
+  if (cut === undefined) return reader.layout(parse([text], file));
+  const parts = reader.parts(parse([text.subarray(0, cut.from), text.subarray(cut.to)], file));
+  const batches: BatchLayout[] = [];
+  let from = cut.from;
+  for (const to of cut.ends) {
+    batches.push(reader.batch(parse([text.subarray(from, to)], file)));
+    from = to + 1;
+    yield;
+  }
+  return reader.whole({ ...parts, batches });
+}
+
+/** Layouts of fewer bytes are decoded in one step of about a millisecond. */
+const LONG_BYTES = 1 << 17;
+/** Bytes that are looked through in one step. */
+const STEP_BYTES = 1 << 20;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The value of the text in these pieces, which are cut at characters of JSON's own. */
+function parse(pieces: readonly Uint8Array[], file: string): unknown {
+  let text: string;
   try {
-    value = JSON.parse(text);
+    text = pieces.map((piece) => decoder.decode(piece)).join('');
+  } catch (error) {
+    throw corrupt(file, 'its footer cannot be parsed', error);
+  }
+  try {
+    return JSON.parse(text);
   } catch (error) {
     throw corrupt(file, 'its layout is not JSON', error);
   }
-  return new LayoutReader(end, file).layout(value);
 }
+
+interface CutBatches {
+  /** Between the brackets of the list of batches. */
+  readonly from: number;
+  readonly to: number;
+  /** Where each batch ends. */
+  readonly ends: readonly number[];
+}
+
+/** The position of the list of batches in a layout. */
+const BATCHES = 3;
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [LIST, LIST_END, MEMBERS, MEMBERS_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Where each batch of a layout lies in its text, so that each is parsed for itself; undefined where
+ * there is none. The text need not be JSON: it is if its parts are.
+ */
+function* cutBatches(text: Uint8Array): Generator<undefined, CutBatches | undefined> {
+  let depth = 0;
+  let part = 0;
+  let next = STEP_BYTES;
+  let from = -1;
+  const ends: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    if (at >= next) {
+      yield;
+      next = at + STEP_BYTES;
+    }
+    const byte = text[at];
+    if (byte === QUOTE) {
+      for (at++; at < text.length && text[at] !== QUOTE; at++) if (text[at] === BACKSLASH) at++;
+    } else if (byte === LIST || byte === MEMBERS) {
+      depth++;
+      if (depth === 2 && part === BATCHES) {
+        if (byte !== LIST || text[at - 1] !== COMMA || text[at + 1] !== LIST) return undefined;
+        from = at + 1;
+      }
+    } else if (byte === LIST_END || byte === MEMBERS_END) {
+      depth--;
+      if (depth === 1 && from >= 0) {
+        ends.push(at);
+        return { from, to: at, ends };
+      }
+    } else if (byte === COMMA) {
+      if (depth === 1) part++;
+      else if (depth === 2 && from >= 0) ends.push(at);
+    }
+  }
+  return undefined;
+}
+
+/** A layout whose dictionaries are still to be read. */
+type Parts = Omit<FragmentLayout, 'dictionaries'> & { readonly dictionaries: readonly unknown[] };
 
 /** Made for every fragment that is read: it steps through lists without closures and iterators. */
 class LayoutReader {
@@ -111,23 +196,33 @@ class LayoutReader {
   }
 
   layout(value: unknown): FragmentLayout {
+    return this.whole(this.parts(value));
+  }
+
+  /** All but the dictionaries, which lie after batches that may have been read apart. */
+  parts(value: unknown): Parts {
     const parts = this.#list(value, 5);
     if (parts[0] !== FORMAT) throw this.#bad(`the unknown format ${String(parts[0])}`);
     const schema = this.#list(parts[1], 2);
     const head = this.#list(parts[2], 2);
     this.#position = this.#count(head[0]);
-    const layout: FragmentLayout = {
+    return {
       schema: [this.#count(schema[0]), this.#count(schema[1])],
       headBytes: this.#position,
       headChecksum: this.#checksum(head[1]),
-      batches: this.#list(parts[3]).map((item) => this.#batch(item)),
-      dictionaries: this.#list(parts[4]).map((item) => this.#dictionary(item)),
+      batches: this.#list(parts[BATCHES]).map((item) => this.batch(item)),
+      dictionaries: this.#list(parts[4]),
     };
+  }
+
+  whole(parts: Parts): FragmentLayout {
+    const dictionaries = parts.dictionaries.map((item) => this.#dictionary(item));
+    const layout = { ...parts, dictionaries };
     if (this.#position === this.#end) return layout;
     throw this.#bad(`parts of ${this.#position} bytes where ${this.#end} precede its footer`);
   }
 
-  #batch(item: unknown): BatchLayout {
+  batch(item: unknown): BatchLayout {
     const parts = this.#list(item, 4);
     const offset = this.#begin(parts[0]);
     const metadataBytes = this.#position - offset;

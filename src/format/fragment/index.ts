@@ -14,7 +14,14 @@ export {
   NO_DICTIONARIES,
 } from './fragment-decoder.ts';
 export { encodeFragment, FragmentEncoder, type FragmentSummary } from './fragment-encoder.ts';
-export { chunkAt, chunkStatistics, decodeFooter, type FragmentFooter } from './fragment-footer.ts';
+export {
+  chunkAt,
+  chunkStatistics,
+  decodeFooter,
+  decodeFooterInSteps,
+  type FragmentFooter,
+  LONG_FOOTER_BYTES,
+} from './fragment-footer.ts';
 export type { ColumnChunk } from './fragment-layout.ts';
 export { readRows } from './sparse-rows.ts';
 export {

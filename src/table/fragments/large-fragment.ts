@@ -18,17 +18,19 @@ import {
   decodeBatchColumn,
   decodeDictionaries,
   decodeFooter,
+  decodeFooterInSteps,
   dictionaryIds,
   dictionaryRanges,
   type FragmentEntry,
   type FragmentFooter,
   fragmentFile,
+  LONG_FOOTER_BYTES,
   NO_DICTIONARIES,
   readRows,
 } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { closedOnFailure, type Engine, openObject, type Snapshot } from '../versions/index.ts';
-import { andThen, LentColumns, Turn } from '../work/index.ts';
+import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
 import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
 import { readRanges, spaceFor } from './read-ranges.ts';
 
@@ -83,10 +85,14 @@ export class LargeFragment implements FragmentReader {
       return new LargeFragment(engine, snapshot, entry, footer, undefined, purpose);
     }
     const begin = (object: ObjectReader): Awaitable<LargeFragment> => {
-      const read = (tail: Uint8Array): LargeFragment => {
-        const footer = decodeFooter(tail, entry, name);
+      const opened = (footer: FragmentFooter): LargeFragment => {
         rememberFooter(engine, entry, footer);
         return new LargeFragment(engine, snapshot, entry, footer, object, purpose);
+      };
+      const read = (tail: Uint8Array): Awaitable<LargeFragment> => {
+        if (tail.length < LONG_FOOTER_BYTES) return opened(decodeFooter(tail, entry, name));
+        const turn = purpose.turn ?? new Turn(engine.env);
+        return inTurns(turn, decodeFooterInSteps(tail, entry, name), undefined).then(opened);
       };
       return closedOnFailure(object, () => {
         const tail = object.read(entry.bytes - entry.footerBytes, entry.footerBytes);

@@ -12,7 +12,7 @@ import {
   decodeChunk,
   decodeDeletions,
   decodeDictionaries,
-  decodeFooter,
+  decodeFooterInSteps,
   deletionFile,
   dictionaryIds,
   dictionaryRanges,
@@ -23,6 +23,7 @@ import {
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import type { VerifiedKind, VerifyProblem } from '../../protocol/index.ts';
+import { plainPause, runSteps } from '../../steps.ts';
 import type { ObjectReader, ReadableStore } from '../../store/index.ts';
 import type { Turn } from '../work/index.ts';
 
@@ -157,7 +158,8 @@ export class FileVerifier {
         throw corrupt(path, `it has ${object.size} bytes instead of ${entry.bytes}`);
       }
       const start = entry.bytes - entry.footerBytes;
-      const footer = decodeFooter(await object.read(start, entry.footerBytes), entry, path);
+      const tail = await object.read(start, entry.footerBytes);
+      const footer = await runSteps(decodeFooterInSteps(tail, entry, path), plainPause());
       if (footer.schema.fields.length !== entry.fields.length) {
         throw corrupt(
           path,

@@ -12,7 +12,7 @@ import {
 } from '../../arrow/index.ts';
 import { joined } from '../../bytes.ts';
 import {
-  decodeFooter,
+  decodeFooterInSteps,
   decodeFragment as decodeWholeFragment,
   encodeStatistics,
   FragmentEncoder,
@@ -26,6 +26,7 @@ import type { ObjectWriter } from '../../store/index.ts';
 import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
 import type { Engine } from '../versions/index.ts';
+import { inTurns, Turn } from '../work/index.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
 export type NewFragment = Omit<FragmentEntry, 'id'>;
@@ -258,7 +259,9 @@ class FragmentsWriter {
         decodeWholeFragment(await reader.read(0, summary.bytes), summary, path);
       } else {
         const start = summary.bytes - summary.footerBytes;
-        const footer = decodeFooter(await reader.read(start, summary.footerBytes), summary, path);
+        const tail = await reader.read(start, summary.footerBytes);
+        const steps = decodeFooterInSteps(tail, summary, path);
+        const footer = await inTurns(new Turn(this.#engine.env), steps, undefined);
         rememberFooter(this.#engine, { ...summary, file }, footer);
       }
     } finally {

@@ -4,8 +4,16 @@
  */
 import { expect, test } from 'vitest';
 import {
+  Table as ArrowTable,
+  type Data,
   Dictionary,
+  Field,
   Int32,
+  makeData,
+  Null,
+  RecordBatch,
+  Schema,
+  Struct,
   tableFromArrays,
   Utf8,
   vectorFromArray,
@@ -199,6 +207,40 @@ test.each([
   });
   expect(rounds).toBeGreaterThanOrEqual(before + 8);
   expect(found.at(-1)).toMatchObject({ c0: 79, c127: 79, c128: 79, c1199: 79 });
+});
+
+test('the long footer of a fragment is decoded in turns, and read back in turns', async () => {
+  const fs = memoryFs();
+  let now = 0;
+  const env = { ...systemEnv, now: () => (now += 10) };
+  const batches = 12;
+  /** Batches that are full by their rows, of columns that take no bytes. */
+  const tableOf = async (db: Connection, columns: number): Promise<Table> => {
+    const rows = 65_536;
+    const [id] = vectorFromArray(new Int8Array(rows)).data as unknown as [Data];
+    const nothing = makeData({ type: new Null(), length: rows });
+    const fields = Array.from({ length: columns }, (_, at) => new Field(`c${at}`, new Null()));
+    const schema = new Schema([new Field('id', id.type), ...fields]);
+    const children = [id, ...fields.map(() => nothing)];
+    const data = makeData({ type: new Struct(schema.fields), length: rows, children });
+    const batch = new RecordBatch(schema, data as Data<Struct>);
+    return db.createTable(`of${columns}`, new ArrowTable(schema, Array(batches).fill(batch)));
+  };
+  const writing = await connect('/root', { fs, env });
+  await tableOf(writing, 0);
+  const short = await roundsOf(() => tableOf(writing, 1));
+  expect(short).toBeLessThan(batches / 2);
+  expect(await roundsOf(() => tableOf(writing, 900))).toBeGreaterThanOrEqual(batches);
+  const reading = await connect('/root', { fs, env });
+  const roundsToRead = (name: string): Promise<number> =>
+    roundsOf(async () => {
+      const table = await reading.openTable(name);
+      expect(await table.query().select(['id']).limit(1).toArray()).toEqual([{ id: 0 }]);
+    });
+  await roundsToRead('of0');
+  const few = await roundsToRead('of1');
+  expect(few).toBeLessThan(batches / 2);
+  expect(await roundsToRead('of900')).toBeGreaterThanOrEqual(batches);
 });
 
 test('rows of long texts are gone through a few at a time', async () => {
