@@ -19,15 +19,22 @@ export type WaitingSteps<Result> = Generator<Promise<unknown> | undefined, Resul
 /** Asked between two steps: a promise to wait for where it is time to let other work go on. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Runs steps, and waits between them where `pause` says so. */
+/**
+ * Runs steps, and waits between them where `pause` says so. Where that ends them, or what they wait
+ * for fails, they are closed: their `finally` gives back what they hold.
+ */
 export async function runSteps<Result>(steps: WaitingSteps<Result>, pause: Pause): Promise<Result> {
   let answer: unknown;
-  for (;;) {
-    const { done, value } = steps.next(answer);
-    if (done === true) return value;
-    answer = value === undefined ? undefined : await value;
-    const waiting = pause();
-    if (waiting !== undefined) await waiting;
+  try {
+    for (;;) {
+      const { done, value } = steps.next(answer);
+      if (done === true) return value;
+      answer = value === undefined ? undefined : await value;
+      const waiting = pause();
+      if (waiting !== undefined) await waiting;
+    }
+  } finally {
+    steps.return(undefined as Result);
   }
 }
 

@@ -55,17 +55,24 @@ export class Turn {
   }
 }
 
-/** Runs a generator of steps, and yields to the event loop where a turn is over. */
+/**
+ * Runs a generator of steps, and yields to the event loop where a turn is over. Where the signal
+ * ends them, they are closed.
+ */
 export async function inTurns<Result>(
   turn: Turn,
   steps: Generator<void, Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (!turn.isOver()) continue;
-    await turn.pass();
-    signal?.throwIfAborted();
+  try {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (!turn.isOver()) continue;
+      await turn.pass();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    steps.return(undefined as Result);
   }
 }
