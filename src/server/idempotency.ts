@@ -14,6 +14,8 @@ export interface KeptAnswer {
   readonly body: string;
   /** Of the data the request came with, where it came with some. */
   readonly data?: DataSum;
+  /** Of an answer with storage credentials, the grants of the caller who got them. */
+  readonly vendedTo?: string;
 }
 
 /** What was read of Arrow data: so many bytes, and their checksum. */

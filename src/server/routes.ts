@@ -1,8 +1,8 @@
 /**
  * Carries out a request of an operation, in order: authenticates, finds the database and checks
- * that the caller may use it, waits for the body, takes a place, opens the catalog, looks up the
- * idempotency key, calls through scope and permissions (auth/), and forms the answer. http/ does
- * sockets and bodies.
+ * that the caller may use it, waits for the body, takes a place, opens the catalog, checks the
+ * rights of a request with an idempotency key and looks the key up, calls through scope and
+ * permissions (auth/), and forms the answer. http/ does sockets and bodies.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
@@ -155,6 +155,11 @@ export async function answerOperation(
   if (key === undefined) {
     return formAnswer(operation, await call(undefined, pieces), http, request);
   }
+  // An answer that is kept must not outlive the right to what it tells.
+  const permitted = permittedCaller(unmade(operation, callerOf(catalog)), principal, database);
+  const options = lateOptions(state.progress);
+  const checked = scopedCaller(permitted, target.prefix)({ operation, request, options } as Call);
+  await checked.catch(passUnmade);
   // One request of one principal, whatever it asks of which object.
   const scope = digest(principal.name, key, state.dialect?.name ?? '');
   const asked = jsonText(withoutIdentity(sent));
@@ -164,11 +169,39 @@ export async function answerOperation(
     const stamp = stampOf(scope, fingerprint, data);
     const response = await call(digest(principal.name, operation, key), data, stamp);
     const formed = (await formAnswer(operation, response, http, request)) as KeptAnswer;
-    return data === undefined ? formed : { ...formed, data: data.sum };
+    return {
+      ...formed,
+      ...(data === undefined ? {} : { data: data.sum }),
+      ...(hasCredentials(response) ? { vendedTo: jsonText(principal.grants) } : {}),
+    };
   });
   if (!repeated) return answer;
   if (pieces !== undefined && answer.data !== undefined) await checkSameData(pieces, answer.data);
-  return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } };
+  return replay(answer, principal);
+}
+
+/** Thrown in place of a call that passed all checks of rights and is not to be made. */
+class Unmade extends Error {}
+
+/** `caller` without the calls of one operation. */
+const unmade = (operation: AnyOperation, caller: Caller): Caller =>
+  ((call: Call) =>
+    call.operation === operation ? Promise.reject(new Unmade()) : caller(call)) as Caller;
+
+function passUnmade(error: unknown): void {
+  if (!(error instanceof Unmade)) throw error;
+}
+
+const hasCredentials = (response: unknown): boolean =>
+  typeof response === 'object' && response !== null && 'storage_options' in response;
+
+/** Storage credentials need `admin`, which a caller with other grants than the first may lack. */
+function replay(answer: KeptAnswer, { grants }: Principal): HttpAnswer {
+  const { vendedTo, body } = answer;
+  const replayed = { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } };
+  if (vendedTo === undefined || vendedTo === jsonText(grants)) return replayed;
+  const { storage_options: _, ...rest } = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  return { ...replayed, body: jsonText(rest) };
 }
 
 /**

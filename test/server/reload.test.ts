@@ -6,6 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import {
   createServer,
+  type GrantInput,
   type RunningServer,
   type StartOptions,
   startServer,
@@ -177,6 +178,61 @@ describe('reload', () => {
       server.reload({ auth: authOf('new') });
       expect(await statusFor(server.url, 'new')).toBe(200);
       expect(await statusFor(server.url, 'old')).toBe(401);
+    });
+  });
+
+  test.each([
+    ['another database', ['read:other'], 403],
+    ['reading alone', ['read:$'], 403],
+    ['the same place', ['write:n1'], 200],
+  ] as const)('a kept answer needs the right it was got with: %s', async (_, left, status) => {
+    const root = temporaryFolder();
+    const auth = (...grants: GrantInput[]) => ({ apiKeys: [{ key: 'k', name: 'k', grants }] });
+    const headers = { 'x-api-key': 'k', 'idempotency-key': 'once' };
+    const send = (url: string, properties: object) =>
+      ask({ base: url, fetch }, 'POST', '/v1/namespace/n1/create', { properties }, headers);
+    const options = (...grants: GrantInput[]) => ({
+      root,
+      limits: { maxEventLoopDelayMs: 0 },
+      auth: auth(...grants),
+    });
+    const first = await startServer(options('write:$'));
+    const made = await send(first.url, { secret: 's3' });
+    first.reload({ auth: auth(...left) });
+    const again = await send(first.url, { secret: 's3' });
+    const other = await send(first.url, { secret: 's4' });
+    await first.close();
+    const second = await startServer(options(...left));
+    const later = await send(second.url, { secret: 's3' });
+    await second.close();
+    expect([made.status, again.status, later.status]).toEqual([200, status, status]);
+    expect(other.status).toBe(status === 403 ? 403 : 422);
+    expect(again.headers.get('idempotent-replay')).toBe(status === 403 ? null : 'true');
+    if (status === 403) expect(again.text).not.toContain('s3');
+    else expect(again.json).toEqual(made.json);
+  });
+
+  test('a kept answer has storage credentials for the grants that got them alone', async () => {
+    const answer = { location: 'memory://t', storage_options: { key: 'secret' } };
+    const vending = stubNamespace({ declareTable: () => answer });
+    const auth = (...grants: GrantInput[]) => ({ apiKeys: [{ key: 'k', name: 'k', grants }] });
+    await serving({ namespace: vending, auth: auth('admin:$') }, async (server) => {
+      const headers = { 'x-api-key': 'k', 'idempotency-key': 'once' };
+      const send = async (): Promise<unknown> =>
+        (
+          await ask(
+            { base: server.url, fetch },
+            'POST',
+            '/v1/table/t/declare',
+            { vend_credentials: true },
+            headers,
+          )
+        ).json;
+      expect([await send(), await send()]).toEqual([answer, answer]);
+      server.reload({ auth: auth('write:$') });
+      expect(await send()).toEqual({ location: 'memory://t' });
+      server.reload({ auth: auth('admin:$') });
+      expect(await send()).toEqual(answer);
     });
   });
 
