@@ -4,6 +4,7 @@
  * a mode that is left out.
  */
 import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 
 export const CREATE_MODES = ['Create', 'ExistOk', 'Overwrite'] as const;
 export const REGISTER_MODES = ['Create', 'Overwrite'] as const;
@@ -29,6 +30,10 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 const folded = (word: string): string => word.replaceAll('_', '').toLowerCase();
 
+/** As callers of the SDK and its documents write it. */
+const inSnakeCase = (word: string): string =>
+  word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+
 /** Whether `value` spells `mode`. What is no text is no mode, and may be anything. */
 export function spellsMode(value: unknown, mode: string): boolean {
   return typeof value !== 'string' || folded(value) === folded(mode);
@@ -43,9 +48,10 @@ export function parseMode<const Mode extends string>(
   if (value === undefined) return allowed[0];
   const wanted = folded(value);
   for (const mode of allowed) if (folded(mode) === wanted) return mode;
+  const words = allowed.map(inSnakeCase);
   throw new DirspaceError(
     'InvalidInput',
-    `The ${member} ${JSON.stringify(value.slice(0, 80))} is none of ${allowed.join(', ')}.`,
+    `The ${member} ${JSON.stringify(value.slice(0, 80))} is none of ${words.join(', ')}.${suggestion(value, words)}`,
     { details: { member, allowed } },
   );
 }

@@ -226,9 +226,9 @@ describe('modes', () => {
 
   it('says which words there are', () => {
     expect(() => parseMode('burn', DROP_BEHAVIORS, 'behavior')).toThrow(
-      'The behavior "burn" is none of Restrict, Cascade.',
+      'The behavior "burn" is none of restrict, cascade.',
     );
-    expect(() => parseMode('', CREATE_MODES)).toThrow('none of Create');
+    expect(() => parseMode('', CREATE_MODES)).toThrow('none of create');
   });
 });
 

@@ -6,6 +6,8 @@ import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { type ErrorCode, isDirspaceError } from '../../src/errors.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
+import { toRecordBatchStream } from '../../src/sdk/convert/index.ts';
+import { Index } from '../../src/sdk/table/index-config.ts';
 import type { Table } from '../../src/sdk/table/table.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { callCli } from '../helpers/cli.ts';
@@ -261,6 +263,166 @@ describe('in the SDK', () => {
       'InvalidInput',
       'does not begin as an Arrow stream or file does',
     ],
+    ...Object.fromEntries(
+      [
+        { descending: true },
+        { direction: 'desc' },
+        { order: 'desc' },
+        { asc: false },
+        { desc: true },
+      ].map((wrong): [string, readonly [() => Promise<unknown>, ErrorCode, ...string[]]] => {
+        const [name = ''] = Object.keys(wrong);
+        return [
+          `an order by ${name}`,
+          [
+            async () => users.query().orderBy({ columnName: 'age', ...wrong }),
+            'InvalidInput',
+            `"${name}" of orderBy`,
+            'ascending: false',
+          ],
+        ];
+      }),
+    ),
+    'a misspelt direction among several keys': [
+      async () =>
+        users
+          .query()
+          .orderBy([{ columnName: 'age' }, { columnName: 'name', ascendin: false } as Loose]),
+      'InvalidInput',
+      '"ascendin"',
+      'Did you mean "ascending"?',
+    ],
+    'a strange member of an order': [
+      async () => users.query().orderBy({ columnName: 'age', collation: 'de' } as Loose),
+      'InvalidInput',
+      '"collation" of orderBy',
+    ],
+    'a misspelt option of fullTextSearch searches not all columns': [
+      async () => users.query().fullTextSearch('Ada', { column: 'name' } as Loose),
+      'InvalidInput',
+      '"column" of fullTextSearch',
+      'Did you mean "columns"?',
+    ],
+    'a misspelt limit of a run': [
+      () => users.query().toArray({ timeoutMS: 5 } as Loose),
+      'InvalidInput',
+      'did you mean "timeoutMs"?',
+    ],
+    'a misspelt option of listVersions': [
+      () => users.listVersions({ desending: true } as Loose),
+      'InvalidInput',
+      'did you mean "descending"?',
+    ],
+    'a misspelt member of what is checked out': [
+      () => users.checkout({ version: 1, brnch: 'x' } as Loose),
+      'InvalidInput',
+      'did you mean "branch"?',
+    ],
+    'a misspelt option of an index': [
+      async () => Index.ivfPq({ numPartition: 2 } as Loose),
+      'Unsupported',
+      '"numPartition"',
+      'Did you mean "numPartitions"?',
+    ],
+    'options of a clause that are no object': [
+      async () => users.mergeInsert('name').whenMatchedUpdateAll(null as Loose),
+      'InvalidInput',
+      'where',
+      'null',
+    ],
+    'a misspelt option of toRecordBatchStream': [
+      () => toRecordBatchStream([{ a: 1 }], { columnType: new Map() } as Loose),
+      'InvalidInput',
+      'Did you mean "columnTypes"?',
+    ],
+    'columns to add as an object of SQL': [
+      () => users.addColumns({ older: 'age + 1' } as Loose),
+      'InvalidInput',
+      '[{name: "older", valueSql: "age + 1"}]',
+      'object',
+    ],
+    'columns to add as text': [
+      () => users.addColumns('x' as Loose),
+      'InvalidInput',
+      'valueSql',
+      'string',
+    ],
+    'no columns to add': [() => (users as Loose).addColumns(), 'InvalidInput', 'undefined'],
+    'columns to add of which one is null': [
+      () => users.addColumns([null] as Loose),
+      'InvalidInput',
+      'valueSql',
+    ],
+    'an alteration that is in no array': [
+      () => users.alterColumns({ path: 'age', rename: 'years' } as Loose),
+      'InvalidInput',
+      '[{path: "age", rename: "years"}]',
+    ],
+    'an alteration that is null': [
+      () => users.alterColumns([null] as Loose),
+      'InvalidInput',
+      'null',
+    ],
+    'metadata of a field that is in no array': [
+      () => users.updateFieldMetadata({ path: 'age', metadata: {} } as Loose),
+      'InvalidInput',
+      '[{path: "age"',
+    ],
+    'no columns to drop': [
+      () => (users as Loose).dropColumns(),
+      'InvalidInput',
+      '["age"]',
+      'undefined',
+    ],
+    'a column to drop as text': [
+      () => users.dropColumns('age' as Loose),
+      'InvalidInput',
+      '["age"]',
+      'string',
+    ],
+    'offsets that are text': [
+      async () => users.takeOffsets('1' as Loose),
+      'InvalidInput',
+      'array',
+      'string',
+    ],
+    'no row ids to delete': [() => (users as Loose).deleteRows(), 'InvalidInput', 'undefined'],
+    'no version to check out': [
+      () => (users as Loose).checkout(),
+      'InvalidInput',
+      'No version is named',
+      'checkout(3)',
+    ],
+    'a version to check out that is null': [
+      () => users.checkout(null as Loose),
+      'InvalidInput',
+      'No version is named',
+    ],
+    'an update of nothing': [
+      () => (users as Loose).update(),
+      'InvalidInput',
+      '{values: {age: 37}}',
+      'undefined',
+    ],
+    'an update by pairs': [() => users.update([['age', '1']] as Loose), 'InvalidInput', 'an array'],
+    'an update that has a condition alone': [
+      () => users.update({ where: "name = 'Ada'" }),
+      'InvalidInput',
+      'sets no column',
+      'values or valuesSql',
+    ],
+    'a selection of nothing': [
+      async () => (users.query() as Loose).select(),
+      'InvalidInput',
+      '["name", "age"]',
+      'undefined',
+    ],
+    'a mode that is nearly right': [
+      () => db.createNamespace(['prod'], { mode: 'exists_ok' } as Loose),
+      'InvalidInput',
+      'create, exist_ok, overwrite',
+      'Did you mean "exist_ok"?',
+    ],
     'a row that does not fit': [
       () =>
         users.add([
@@ -293,6 +455,14 @@ describe('in the SDK', () => {
     expect(await table.countRows()).toBe(1);
     const opened = await db.openTable('moved', [], { indexCacheSize: 9 } as Loose);
     expect(await opened.version()).toBe(1);
+  });
+
+  test('what is set to undefined, and what a listed version has beside its number, is no mistake', async () => {
+    const key = { columnName: 'age', ascending: false, descending: undefined, other: undefined };
+    expect(await users.query().orderBy(key).toArray()).toHaveLength(1);
+    const [version] = await users.listVersions();
+    await users.checkout(version as Loose);
+    expect(await users.version()).toBe(1);
   });
 
   test('a root that is a file, or lies below one, or where nothing can be made', async () => {

@@ -12,6 +12,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { type FileBytes, openArrowBody, openArrowFile } from '../../ipc/index.ts';
 import { asBytes, buildContext, showValue } from '../build/index.ts';
+import { onlyOptions } from '../handles/index.ts';
 import {
   type ArrowLike,
   ArrowRebuilder,
@@ -80,6 +81,15 @@ export interface DataOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const DATA_OPTIONS = [
+  'schema',
+  'partial',
+  'vectorColumns',
+  'columnTypes',
+  'batchRows',
+  'signal',
+] as const satisfies readonly (keyof DataOptions)[];
+
 /**
  * Nothing of an iterable or stream is read ahead of the reader, but for the first item and, when
  * a schema must be inferred from rows, the first batch. Arrays and Arrow tables can be read
@@ -89,6 +99,7 @@ export async function toRecordBatchStream(
   data: DataInput,
   options: DataOptions = {},
 ): Promise<RecordBatchStream> {
+  onlyOptions(options, DATA_OPTIONS, 'toRecordBatchStream');
   const { batchRows = 8192, signal } = options;
   signal?.throwIfAborted();
   if (!Number.isInteger(batchRows) || batchRows < 1) {

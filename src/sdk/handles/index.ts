@@ -24,10 +24,14 @@ export {
   checkWhere,
   DESCRIBE_MEMBERS,
   EXECUTE_OPTIONS,
+  LIST_VERSIONS_OPTIONS,
   OPEN_OPTIONS,
   OPTIMIZE_OPTIONS,
   onlyOptions,
+  RUN_OPTIONS,
   refuseEmbeddings,
+  SELECTION_MEMBERS,
+  showKind,
 } from './option-names.ts';
 export { pages } from './pages.ts';
 export { checkProperties, type Properties, type PropertyRules } from './properties.ts';

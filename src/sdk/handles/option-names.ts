@@ -117,6 +117,14 @@ export const ADD_OPTIONS = ['mode', 'schema', 'progress'] as const;
 
 export const EXECUTE_OPTIONS = ['timeoutMs'] as const;
 
+/** Of one run of a query. */
+export const RUN_OPTIONS = ['maxBatchLength', 'timeoutMs', ...CALL_OPTIONS] as const;
+
+export const LIST_VERSIONS_OPTIONS = ['limit', 'descending', ...CALL_OPTIONS] as const;
+
+/** Which version `checkout` means. */
+export const SELECTION_MEMBERS = ['version', 'tag', 'branch', 'asOf'] as const;
+
 export const OPTIMIZE_OPTIONS = [
   'cleanupOlderThan',
   'dryRun',
@@ -129,6 +137,12 @@ export const COMPACTION_OPTIONS = ['targetRows', 'targetBytes', 'maxDeletedShare
 
 /** @throws InvalidInput for any other name: without its condition a change would hit every row */
 export function onlyOptions(options: object, known: readonly string[], what: string): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The options of ${what} are an object with ${known.join(', ')}, and were given as ${showKind(options)}.`,
+    );
+  }
   for (const [name, value] of Object.entries(options)) {
     if (known.includes(name) || value === undefined) continue;
     throw new DirspaceError(
@@ -137,6 +151,12 @@ export function onlyOptions(options: object, known: readonly string[], what: str
       { details: { option: name } },
     );
   }
+}
+
+/** For messages: the type of an argument that was given in place of another. */
+export function showKind(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : typeof value;
 }
 
 /** @throws InvalidInput unless a condition is SQL text or absent */

@@ -17,7 +17,14 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryTableRequest } from '../../protocol/index.ts';
 import { type AnyRow, collectRows } from '../convert/index.ts';
-import { atVersion, onBranch, type TableTarget } from '../handles/index.ts';
+import {
+  atVersion,
+  checkOptionNames,
+  onBranch,
+  RUN_OPTIONS,
+  showKind,
+  type TableTarget,
+} from '../handles/index.ts';
 
 /** Limits of one run of a query. */
 export interface QueryExecutionOptions extends CallOptions {
@@ -54,6 +61,12 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
     if (typeof columns === 'string') this.request.columns = { column_names: [columns] };
     else if (isNames(columns)) this.request.columns = { column_names: columns.slice() };
     else {
+      if (typeof columns !== 'object' || columns === null) {
+        throw new DirspaceError(
+          'InvalidInput',
+          `select takes column names, such as ["name", "age"], or names with SQL, such as {older: "age + 1"}, and was given ${showKind(columns)}.`,
+        );
+      }
       const entries = columns instanceof Map ? columns : Object.entries(columns);
       this.request.columns = { column_aliases: Object.fromEntries(entries) };
     }
@@ -131,6 +144,7 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
 
   #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
     const { lifetime } = this.#target;
+    checkOptionNames(options, RUN_OPTIONS);
     const { timeoutMs } = options;
     if (timeoutMs === undefined) {
       lifetime.enter(options);

@@ -7,7 +7,7 @@ import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, OrderBy } from '../../protocol/index.ts';
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import { defined, type TableTarget } from '../handles/index.ts';
+import { defined, onlyOptions, type TableTarget } from '../handles/index.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 
 /** One key of an ordering; nested columns have dots. */
@@ -69,7 +69,9 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
   }
 
   /** Rows whose text matches the words, best first. */
-  fullTextSearch(query: string, { columns }: FullTextSearchOptions = {}): this {
+  fullTextSearch(query: string, options: FullTextSearchOptions = {}): this {
+    onlyOptions(options, ['columns'], 'fullTextSearch');
+    const { columns } = options;
     const names = typeof columns === 'string' ? [columns] : columns?.slice();
     this.request.full_text_query = { string_query: defined({ query, columns: names }) };
     return this;
@@ -91,7 +93,33 @@ function orderKey(ordering: ColumnOrdering): OrderBy {
       `orderBy takes objects such as {columnName: "age", ascending: false, nullsFirst: true}, and was given ${JSON.stringify(ordering)}.`,
     );
   }
+  for (const name in ordering) if (!ORDER_MEMBERS.has(name)) refuseOrderMember(name, ordering);
   return defined({ column_name: columnName, ascending, nulls_first: nullsFirst });
+}
+
+const ORDER_MEMBERS: ReadonlySet<string> = new Set(['columnName', 'ascending', 'nullsFirst']);
+
+/** Other libraries' names for the direction, which resemble `ascending` too little to be suggested. */
+const DIRECTIONS: ReadonlySet<string> = new Set([
+  'asc',
+  'desc',
+  'descending',
+  'direction',
+  'order',
+]);
+
+/** Passed over, it would sort the other way. @throws InvalidInput unless its value is undefined */
+function refuseOrderMember(name: string, ordering: ColumnOrdering): void {
+  if (!DIRECTIONS.has(name.toLowerCase())) {
+    onlyOptions(ordering, [...ORDER_MEMBERS], 'orderBy');
+    return;
+  }
+  if ((ordering as unknown as Record<string, unknown>)[name] === undefined) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `There is no option ${JSON.stringify(name)} of orderBy; the direction is ascending: true or ascending: false. There is ${[...ORDER_MEMBERS].join(', ')}.`,
+    { details: { option: name } },
+  );
 }
 
 const isOrderings = (

@@ -6,7 +6,7 @@ import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryColumns } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import { atVersion, defined, ownOr, type TableTarget } from '../handles/index.ts';
+import { atVersion, defined, ownOr, showKind, type TableTarget } from '../handles/index.ts';
 import { pickRows } from './pick-rows.ts';
 import { checkCount, QueryBase } from './query-base.ts';
 
@@ -78,6 +78,12 @@ export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
 
 /** Row ids and offsets may be given as numbers where these are exact. */
 export function rowNumbers(values: readonly (bigint | number)[], name: string): bigint[] {
+  if (!Array.isArray(values)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `Rows are named by an array of integers >= 0, such as [0, 2]; the ${name} was given as ${showKind(values)}.`,
+    );
+  }
   return values.map((value) => {
     if (typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
     if (typeof value === 'number') return BigInt(checkCount(name, value));

@@ -11,7 +11,7 @@ import {
   type UpdateFieldMetadataEntry,
 } from '../../protocol/index.ts';
 import { isTypeLike, rebuildType, type TypeLike } from '../convert/index.ts';
-import { defined, onlyOptions } from '../handles/index.ts';
+import { defined, onlyOptions, showKind } from '../handles/index.ts';
 
 /** A new column with a value in every row. */
 export interface AddColumnsSql {
@@ -60,14 +60,16 @@ export interface FieldMetadataUpdate {
 }
 
 export function newColumns(columns: NewColumns): AddColumnsEntry[] {
+  if (typeof columns !== 'object' || columns === null) throw notColumns(columns);
   if ('computed' in columns) {
     onlyOptions(columns, ['computed'], 'addColumns');
     return checked(columns.computed).map(({ name, valueSql }) => ({ name, computed: valueSql }));
   }
   if ('fields' in columns) return columns.fields.map(nullColumn);
   if ('type' in columns) return [nullColumn(columns)];
-  const [first] = columns;
-  if (first !== undefined && 'type' in first)
+  if (!Array.isArray(columns)) throw notColumns(columns);
+  const [first] = columns as readonly (AddColumnsSql | NewField)[];
+  if (typeof first === 'object' && first !== null && 'type' in first)
     return (columns as readonly NewField[]).map(nullColumn);
   return checked(columns as readonly AddColumnsSql[]).map(({ name, valueSql }) => ({
     name,
@@ -95,13 +97,43 @@ function checked(entries: readonly AddColumnsSql[]): readonly AddColumnsSql[] {
     for (const entry of entries) onlyOptions(entry, ['name', 'valueSql'], 'a new column');
     return entries;
   }
+  throw notColumns(entries);
+}
+
+const notColumns = (given: unknown): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `addColumns takes [{name: "older", valueSql: "age + 1"}], or Arrow fields for columns of nulls, and was given ${showKind(given)}${Array.isArray(given) ? ' of something else' : ''}.`,
+  );
+
+/** @throws InvalidInput unless it is an array */
+export function alterationsOf(changes: readonly ColumnAlteration[]): AlterColumnsEntry[] {
+  if (Array.isArray(changes)) return changes.map(alteration);
   throw new DirspaceError(
     'InvalidInput',
-    'addColumns takes [{name, valueSql}], or Arrow fields for columns of nulls.',
+    `alterColumns takes an array, such as [{path: "age", rename: "years"}], and was given ${showKind(changes)}.`,
   );
 }
 
-export function alteration(change: ColumnAlteration): AlterColumnsEntry {
+/** @throws InvalidInput unless it is an array */
+export function fieldUpdates(updates: readonly FieldMetadataUpdate[]): UpdateFieldMetadataEntry[] {
+  if (Array.isArray(updates)) return updates.map(fieldMetadata);
+  throw new DirspaceError(
+    'InvalidInput',
+    `updateFieldMetadata takes an array, such as [{path: "age", metadata: {unit: "years"}}], and was given ${showKind(updates)}.`,
+  );
+}
+
+/** @throws InvalidInput unless it is an array of names */
+export function columnNames(columns: readonly string[]): string[] {
+  if (Array.isArray(columns)) return columns.slice();
+  throw new DirspaceError(
+    'InvalidInput',
+    `dropColumns takes an array of column names, such as ["age"], and was given ${showKind(columns)}.`,
+  );
+}
+
+function alteration(change: ColumnAlteration): AlterColumnsEntry {
   onlyOptions(change, ['path', 'rename', 'dataType', 'nullable'], 'an alteration');
   const { path, rename, dataType, nullable } = change;
   if (rename === undefined && dataType === undefined && nullable === undefined) {
@@ -114,7 +146,7 @@ export function alteration(change: ColumnAlteration): AlterColumnsEntry {
   return defined({ path, rename, nullable, data_type });
 }
 
-export function fieldMetadata(update: FieldMetadataUpdate): UpdateFieldMetadataEntry {
+function fieldMetadata(update: FieldMetadataUpdate): UpdateFieldMetadataEntry {
   onlyOptions(update, ['path', 'metadata', 'replace'], 'an update of a field');
   const { path, metadata, replace } = update;
   return defined({ path, metadata: { ...metadata }, replace });

@@ -4,6 +4,7 @@
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
 import type { CreateTableIndexRequest } from '../../protocol/index.ts';
 import { defined } from '../handles/index.ts';
 
@@ -89,7 +90,7 @@ export class Index {
       if (member !== undefined) return [member, value];
       throw new DirspaceError(
         'Unsupported',
-        `An index ${index_type} has no option ${JSON.stringify(name)} in the protocol of catalogs.`,
+        `An index ${index_type} has no option ${JSON.stringify(name)} in the protocol of catalogs.${suggestion(name, Object.keys(MEMBERS))}`,
         { details: { option: name } },
       );
     });

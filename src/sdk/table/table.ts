@@ -19,6 +19,7 @@ import {
   atVersion,
   branchMember,
   checkChangeOptions,
+  checkOptionNames,
   defined,
   type Home,
   type OnTable,
@@ -26,6 +27,7 @@ import {
   onBranch,
   onTable,
   ownOr,
+  SELECTION_MEMBERS,
 } from '../handles/index.ts';
 import {
   Query,
@@ -36,10 +38,11 @@ import {
 } from '../query/index.ts';
 import { Branches } from './branches.ts';
 import {
-  alteration,
+  alterationsOf,
   type ColumnAlteration,
+  columnNames,
   type FieldMetadataUpdate,
-  fieldMetadata,
+  fieldUpdates,
   type NewColumns,
   newColumns,
 } from './columns.ts';
@@ -331,6 +334,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
         : typeof version === 'string'
           ? { tag: version }
           : version;
+    checkOptionNames(selection ?? undefined, SELECTION_MEMBERS);
     await this.#at.pin(await resolveSelection(() => this.#at.newest, selection, options), options);
   }
 
@@ -415,7 +419,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     options?: CallOptions,
   ): Promise<WriteResult> {
     const target = this.#at.writable(options);
-    const request = { ...onBranch(target), updates: updates.map(fieldMetadata) };
+    const request = { ...onBranch(target), updates: fieldUpdates(updates) };
     return writeResult(await this.#at.home.catalog.updateFieldMetadata(request, options));
   }
 
@@ -438,14 +442,14 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     options?: CallOptions,
   ): Promise<WriteResult> {
     const target = this.#at.writable(options);
-    const request = { ...onBranch(target), alterations: alterations.map(alteration) };
+    const request = { ...onBranch(target), alterations: alterationsOf(alterations) };
     return writeResult(await this.#at.home.catalog.alterTableAlterColumns(request, options));
   }
 
   /** @throws TableColumnNotFound, InvalidInput when no column would be left */
   async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
     const target = this.#at.writable(options);
-    const request = { ...onBranch(target), columns: columns.slice() };
+    const request = { ...onBranch(target), columns: columnNames(columns) };
     return writeResult(await this.#at.home.catalog.alterTableDropColumns(request, options));
   }
 

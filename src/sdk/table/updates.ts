@@ -3,7 +3,7 @@
  * of SQL) to the protocol's one.
  */
 import { DirspaceError } from '../../errors.ts';
-import { checkWhere, onlyOptions } from '../handles/index.ts';
+import { checkWhere, onlyOptions, showKind } from '../handles/index.ts';
 import { type IntoSql, toSql } from './sql-literal.ts';
 
 type ByColumn<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
@@ -24,6 +24,12 @@ export function updatesOf(
   input: UpdateInput,
   options: UpdateOptions = {},
 ): { updates: string[][]; predicate?: string } {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `update takes {values: {age: 37}} or {valuesSql: {age: "age + 1"}}, with where if not all rows are meant, and was given ${showKind(input)}.`,
+    );
+  }
   const named = input as { values?: unknown; valuesSql?: unknown; where?: unknown };
   const both = isColumns(named.values) && isColumns(named.valuesSql);
   if (both) throw new DirspaceError('InvalidInput', 'Give values or valuesSql, not both.');
@@ -34,6 +40,13 @@ export function updatesOf(
     ? entriesOf(named.values).map(([column, value]) => [column, toSql(value)])
     : entriesOf(isColumns<string>(named.valuesSql) ? named.valuesSql : (input as ByColumn<string>));
   if (updates.length === 0) throw new DirspaceError('InvalidInput', 'The update sets no column.');
+  // A column may have that name; alone it is a condition without anything to set.
+  if (!isNamed && updates.length === 1 && updates[0]?.[0] === 'where') {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The update has where and sets no column: give values or valuesSql beside it. A column named "where" is set by {valuesSql: {where: ...}}.',
+    );
+  }
   for (const [column, expression] of updates) {
     if (typeof expression === 'string') continue;
     throw new DirspaceError(

@@ -3,7 +3,9 @@ import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
 import {
   branchMember,
+  checkOptionNames,
   displayPath,
+  LIST_VERSIONS_OPTIONS,
   onBranch,
   onTable,
   pages,
@@ -66,6 +68,7 @@ export async function listVersions(
   target: TableTarget,
   options: ListVersionsOptions = {},
 ): Promise<Version[]> {
+  checkOptionNames(options, LIST_VERSIONS_OPTIONS);
   const list: Version[] = [];
   for await (const page of versionPages(target, options)) {
     for (const { version, timestamp_millis, metadata } of page) {
@@ -93,6 +96,7 @@ export async function resolveSelection(
   selection: VersionSelection,
   options?: CallOptions,
 ): Promise<{ branch?: string; version: number }> {
+  if (typeof selection !== 'object' || selection === null) throw noVersionNamed();
   const { version, tag, branch, asOf } = selection;
   const given = Object.entries({ version, tag, asOf }).filter(([, value]) => value !== undefined);
   if (given.length > 1) {
@@ -115,11 +119,14 @@ export async function resolveSelection(
     return { ...chosen, version: await versionAsOf({ ...main, ...chosen }, time, options) };
   }
   if (version !== undefined) return { ...chosen, version };
-  throw new DirspaceError(
-    'InvalidInput',
-    'No version is named: give a version, a tag, or a time; branches().checkout(name) opens a branch.',
-  );
+  throw noVersionNamed();
 }
+
+const noVersionNamed = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    'No version is named: give a version, such as checkout(3), a tag, or a time; branches().checkout(name) opens a branch.',
+  );
 
 function timeOf(asOf: Date | number | string): number {
   const time = asOf instanceof Date ? asOf.getTime() : new Date(asOf).getTime();
