@@ -94,6 +94,27 @@ describe('without auth', () => {
     expect((await ask(await restPair({ namespace: lists }), 'GET', '/v1/tables')).status).toBe(200);
   });
 
+  const app = 'https://app.example';
+  test.each([
+    ['sec-fetch-site: cross-site', 403],
+    ['sec-fetch-site: same-site', 403],
+    ['sec-fetch-site: none', 200],
+    ['sec-fetch-site: same-origin', 200],
+    ['sec-fetch-site: none\r\nsec-fetch-site: cross-site', 403],
+    ['sec-fetch-site: cross-site\r\norigin: http://localhost', 403],
+    [`sec-fetch-site: cross-site\r\norigin: ${app}`, 200],
+    ['sec-fetch-site: cross-site\r\norigin: https://evil.example', 403],
+  ])('a page of another site that sends no Origin is refused: %j', async (headers, status) => {
+    const pair = await restPair({ namespace: lists, cors: { origins: [app] } }, { wire: 'socket' });
+    const get = async (path: string): Promise<number> => {
+      const line = `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}`;
+      const answer = await rawAnswer(pair.base, `${line}\r\nconnection: close\r\n\r\n`);
+      return Number(answer.split(' ')[1]);
+    };
+    expect([await get('/v1/tables'), await get('/metrics')]).toEqual([status, status]);
+    expect([await get('/health'), await get('/ready')]).toEqual([200, 200]);
+  });
+
   test('probes may use any name', async () => {
     expect(await statusOf({}, '10.0.0.1', '/health')).toBe(200);
     expect(await statusOf({}, '10.0.0.1', '/ready')).toBe(200);
@@ -102,6 +123,12 @@ describe('without auth', () => {
 });
 
 describe('with auth', () => {
+  test('pages of other sites may send requests, which need credentials', async () => {
+    const pair = await restPair({ namespace: lists, auth: admin });
+    const headers = { 'sec-fetch-site': 'cross-site', 'x-api-key': 'k' };
+    expect((await ask(pair, 'GET', '/v1/tables', undefined, headers)).status).toBe(200);
+  });
+
   test('every name is answered for, unless some are configured', async () => {
     expect(await statusOf({ auth: admin }, 'any.example')).toBe(200);
     const allowedHosts = ['catalog.example'];

@@ -1,9 +1,9 @@
 /**
  * Refuses requests for hosts, and from web pages, that the server does not answer (`hostGuard`).
  * Any page in a browser may reach this machine under a name of its own (DNS rebinding); where no
- * credentials are required, only the Host and Origin headers tell such requests apart. Also refuses
- * a missing or repeated Host and unusual transfer encodings (`requireHost`), and unmet Expect
- * headers.
+ * credentials are required, only the headers Host, Origin and Sec-Fetch-Site tell such requests
+ * apart. Also refuses a missing or repeated Host and unusual transfer encodings (`requireHost`), and
+ * unmet Expect headers.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
@@ -36,7 +36,7 @@ export function hostGuard(rules: HostRules): (state: RequestState) => void {
       }
     }
     const { origin } = headers;
-    if (authenticates || origin === undefined || rules.allowsOrigin(origin)) return;
+    if (authenticates || (origin !== undefined && rules.allowsOrigin(origin))) return;
     refuseOtherSites(headers);
   };
 }
@@ -101,8 +101,16 @@ const misdirected = (host: string | undefined): DirspaceError =>
     `This server does not answer for the host ${JSON.stringify(String(host).slice(0, 200))}: it answers for this machine's own names and for those of its option "allowedHosts".`,
   );
 
-function refuseOtherSites({ origin, host }: RequestState['headers']): void {
-  if (origin === undefined || isOfHost(origin, host)) return;
+/**
+ * Values of Sec-Fetch-Site of pages that are let in. Browsers ask for images, scripts and links
+ * without an Origin, and tell by this header whether a page of another site asks.
+ */
+const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin'];
+
+function refuseOtherSites(headers: RequestState['headers']): void {
+  const { origin, host } = headers;
+  const isOwn = origin === undefined || isOfHost(origin, host);
+  if (isOwn && OWN_SITES.includes(headers['sec-fetch-site'])) return;
   throw new DirspaceError(
     'PermissionDenied',
     'The request comes from a page of another site; a server without "auth" takes none of these.',
