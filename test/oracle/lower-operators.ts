@@ -3,6 +3,7 @@
 import type { BinaryOperator, Expression } from '../../src/sql/parse/tree.ts';
 import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
 
+const COMPARISONS = new Set<string>(['=', '<>', '<', '<=', '>', '>=']);
 const OPERATORS = new Set<string>(['=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '%', '||']);
 
 export function lowerOperator(node: PgNode, lowering: Lowering): Expression {
@@ -14,13 +15,21 @@ export function lowerOperator(node: PgNode, lowering: Lowering): Expression {
     case 'AEXPR_OP':
       return plainOperator(op, left, right, node, lowering);
     case 'AEXPR_OP_ANY':
-      if (op !== '=') lowering.refuse(node, `${op} ANY is not supported; only = ANY is`);
+    case 'AEXPR_OP_ALL': {
+      const word = node.kind === 'AEXPR_OP_ANY' ? 'any' : 'all';
+      if (!COMPARISONS.has(op)) {
+        lowering.refuse(
+          node,
+          `${op} ${word.toUpperCase()} is not supported; only comparisons take a list`,
+        );
+      }
       return {
         kind: 'call',
-        name: 'array_has',
-        args: [lowering.child(right), lowering.child(left)],
+        name: `${op} ${word}`,
+        args: [lowering.child(left), lowering.child(right)],
         ...at,
       };
+    }
     case 'AEXPR_DISTINCT':
     case 'AEXPR_NOT_DISTINCT': {
       const negated = node.kind === 'AEXPR_NOT_DISTINCT';

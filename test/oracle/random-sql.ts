@@ -294,7 +294,8 @@ export function randomSql(random: Random, size: number): string {
       () => ` BETWEEN ${pick(['SYMMETRIC', 'ASYMMETRIC'])} ${operand(d)} AND ${operand(d)}`,
       () =>
         ` ${pick(['LIKE', 'NOT ILIKE'])} ${operand(d)} ESCAPE ${pick(["'!'", "''", 'x', "'!!'"])}`,
-      () => ` ${pick(['=', '=', '<>', '~'])} ${pick(['ANY', 'some', 'ANY', 'ALL'])} (${chain(d)})`,
+      () =>
+        ` ${pick(['=', '<>', '<', '>=', '~'])} ${pick(['ANY', 'some', 'ANY', 'ALL'])} (${chain(d)})`,
     ])();
 
   const bound = (d: number): string => {

@@ -25,7 +25,7 @@ const REFUSED_ON_PURPOSE: readonly RegExp[] = [
   /^.* takes no named arguments/s,
   /^The function .* is not supported/s,
   /^The operator \S+ is not supported/,
-  /^\S+ (ANY|SOME|ALL) is not supported; only = ANY is/,
+  /^\S+ (ANY|SOME|ALL) is not supported; only comparisons take a list/,
   /^I?LIKE (ANY|SOME|ALL) is not supported here/,
   /^SIMILAR TO is not supported/,
   /^BETWEEN SYMMETRIC is not supported here/,

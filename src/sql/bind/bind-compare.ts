@@ -18,10 +18,12 @@ import {
   holds,
   integerRange,
   isNumeric,
+  isOrdered,
   isTemporal,
   isWide,
   literal,
   locationOf,
+  MIRRORED,
   nanosPerUnit,
   plainType,
   roundToFloat,
@@ -32,15 +34,6 @@ import {
   typeText,
   type Value,
 } from '../typed/index.ts';
-
-const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = {
-  '=': '=',
-  '<>': '<>',
-  '<': '>',
-  '<=': '>=',
-  '>': '<',
-  '>=': '<=',
-};
 
 /** Throws InvalidInput naming both sides where they cannot be compared. */
 export function bindCompare(
@@ -228,8 +221,7 @@ function betweenColumns(
     return compare(op, rescale(left, m / finest), rescale(right, n / finest));
   }
   if (!sameForm(a, b)) return mismatch(left, right, at);
-  const ordered = f === 'text' || f === 'bytes' || f === 'bool';
-  if (!ordered && op !== '=' && op !== '<>') {
+  if (!isOrdered(f) && op !== '=' && op !== '<>') {
     return refuse(at, `${describe(left)} has no order; only = and <> compare it`);
   }
   return compare(op, left, right);

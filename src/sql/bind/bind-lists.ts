@@ -3,8 +3,8 @@
  * sides get one member type, as in a comparison. functions/lists.ts computes them.
  */
 
-import { LIST_FUNCTIONS } from '../functions/index.ts';
-import { refuse } from '../parse/index.ts';
+import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';
+import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
   BOOL,
   type Bound,
@@ -14,6 +14,7 @@ import {
   elementType,
   familyOf,
   INT64,
+  isOrdered,
   listOf,
   literal,
   locationOf,
@@ -35,12 +36,41 @@ function listAndItem(
   if (familyOf(list.type) === 'null' || familyOf(item.type) === 'null') return null;
   if (familyOf(list.type) !== 'list')
     refuse(locationOf(list) ?? at, `${name} takes a list first, not ${describe(list)}`);
+  return unified(name, list, item);
+}
+
+function unified(name: string, list: Bound, item: Bound): [Bound, Bound] {
   const member: Bound = literal(plainType(elementType(list.type)), undefined);
   const type = commonType(
     [{ kind: 'rescale', arg: member, factor: 1n, type: member.type }, item],
     name,
   );
   return [coerce(list, listOf(type)), coerce(item, type)];
+}
+
+/** `item op ANY (list)` and `item op ALL (list)`, of a list that is not written down. */
+export function bindQuantified(
+  op: CompareOperator,
+  all: boolean,
+  item: Bound,
+  list: Bound,
+  at: number | undefined,
+): Bound {
+  const name = `${op} ${all ? 'ALL' : 'ANY'}`;
+  const family = familyOf(list.type);
+  if (family === 'null') return literal(BOOL, null, at);
+  if (family !== 'list')
+    refuse(locationOf(list) ?? at, `${name} takes a list, not ${describe(list)}`);
+  const member = plainType(elementType(list.type));
+  // A null is compared with nothing where the list is empty.
+  const sides =
+    familyOf(item.type) === 'null'
+      ? ([list, literal(member, null)] as const)
+      : unified(name, list, item);
+  if (op !== '=' && op !== '<>' && !isOrdered(familyOf(sides[1].type))) {
+    return refuse(at, `${describe(item)} has no order; only = and <> compare it`);
+  }
+  return call(quantified(op, all), [sides[1], sides[0]], BOOL);
 }
 
 export function bindArrayHas(args: readonly Bound[], at: number | undefined): Bound {

@@ -9,6 +9,7 @@ import {
   type CompareOperator,
   checked,
   type Expression,
+  QUANTIFIED,
   refuse,
   typeByName,
 } from '../parse/index.ts';
@@ -35,6 +36,7 @@ import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 import { constantsOfIn, plainConstants, prepareConstants } from './bind-in.ts';
+import { bindQuantified } from './bind-lists.ts';
 import {
   bindCast,
   bindDistinct,
@@ -196,12 +198,17 @@ export class Binder {
         const type = typeForText(tree.arg, tree.type, typeByName(tree.type, tree.type.at ?? at));
         return bindCast(this.bind(tree.arg), type, tree.lenient ? 'lenient' : 'explicit', at);
       }
-      case 'call':
+      case 'call': {
+        const [, op, word] = QUANTIFIED.exec(tree.name) ?? [];
+        if (op !== undefined) {
+          return this.#quantified(op as CompareOperator, word === 'all', tree.args, at);
+        }
         return bindCall(
           tree.name,
           tree.args.map((arg) => this.bind(arg)),
           at,
         );
+      }
       case 'field': {
         const arg = this.bind(tree.arg);
         if (!DataType.isStruct(arg.type))
@@ -266,6 +273,30 @@ export class Binder {
     return flat(
       'or',
       bound.map((item) => fold(bindCompare('=', arg, item, locationOf(item) ?? at))),
+    );
+  }
+
+  /** `x = ANY (list)` and its like: of a list that is written down, one comparison per item. */
+  #quantified(
+    op: CompareOperator,
+    all: boolean,
+    [left, list]: readonly Expression[],
+    at: number | undefined,
+  ): Bound {
+    if (left === undefined || list === undefined) {
+      return refuse(at, `${op} ${all ? 'ALL' : 'ANY'} takes a value and a list`);
+    }
+    const arg = this.bind(left);
+    if (list.kind !== 'array') return bindQuantified(op, all, arg, this.bind(list), at);
+    if (list.items.length === 0) return literal(BOOL, all, at);
+    if (op === '=' && !all) return this.#in(arg, list.items, at);
+    if (op === '<>' && all) return negated(this.#in(arg, list.items, at));
+    return flat(
+      all ? 'and' : 'or',
+      list.items.map((tree) => {
+        const item = this.bind(tree);
+        return fold(bindCompare(op, arg, item, locationOf(item) ?? at));
+      }),
     );
   }
 

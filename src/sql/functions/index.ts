@@ -6,7 +6,7 @@
 
 export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';
 export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
-export { LIST_FUNCTIONS } from './lists.ts';
+export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
 export { compileRegexp, REGEXP_FUNCTIONS } from './regexp.ts';
 export { STRING_FUNCTIONS } from './strings.ts';

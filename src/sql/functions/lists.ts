@@ -4,10 +4,13 @@
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant } from '../evaluate/index.ts';
+import type { CompareOperator } from '../parse/index.ts';
 import {
   type Column,
   compareValues,
   FALSE,
+  holds,
+  MIRRORED,
   maskNulls,
   type RowFunction,
   reader,
@@ -52,6 +55,46 @@ const arrayHas: RowFunction = {
     return truthColumn(out);
   },
 };
+
+/**
+ * `x op ANY (list)` and `x op ALL (list)`, as OR and AND of the comparisons: unknown beats false in
+ * ANY and true in ALL. Of an empty list ANY is false and ALL is true, whatever x is.
+ */
+export function quantified(op: CompareOperator, all: boolean): RowFunction {
+  const [empty, decided] = all ? [TRUE, FALSE] : [FALSE, TRUE];
+  return {
+    name: `${op} ${all ? 'ALL' : 'ANY'}`,
+    fallible: false,
+    evaluate([wanted, list]: readonly Column[], length): Column {
+      const out = new Uint8Array(length).fill(empty);
+      if (list === undefined || wanted === undefined) return truthColumn(out);
+      if (list.form === 'list' && wanted.form === 'constant' && wanted.value !== null) {
+        const found = compareWithConstant(MIRRORED[op], list.child, wanted.value);
+        for (let i = 0; i < length; i++) {
+          const end = list.ends[i] as number;
+          for (let k = list.starts[i] as number; k < end && out[i] !== decided; k++) {
+            const one = found[k] as number;
+            if (one === decided || one === UNKNOWN) out[i] = one;
+          }
+        }
+        return truthColumn(maskNulls(out, list.valid));
+      }
+      const [readList, readWanted] = [reader(list), reader(wanted)];
+      for (let i = 0; i < length; i++) {
+        const [found, value] = [readList(i) ?? null, readWanted(i) ?? null];
+        if (found === null) out[i] = UNKNOWN;
+        else
+          for (const item of items(found)) {
+            const known = item !== null && value !== null;
+            const one = !known ? UNKNOWN : holds(op, compareValues(value, item)) ? TRUE : FALSE;
+            if (one === decided || one === UNKNOWN) out[i] = one;
+            if (one === decided) break;
+          }
+      }
+      return truthColumn(out);
+    },
+  };
+}
 
 /** Comparing so many pairs takes less than making a set. */
 const FEW_PAIRS = 64;

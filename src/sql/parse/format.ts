@@ -3,7 +3,7 @@
  * tree again.
  */
 import { KEYWORDS } from './keywords.ts';
-import type { Expression, TypeName } from './tree.ts';
+import { type Expression, QUANTIFIED, type TypeName } from './tree.ts';
 
 /** How tightly each form binds; an operand that binds less is put in parentheses. */
 const OR = 1;
@@ -112,8 +112,14 @@ function write(tree: Expression): [text: string, level: number] {
       const word = tree.lenient ? 'TRY_CAST' : 'CAST';
       return [`${word}(${write(tree.arg)[0]} AS ${formatTypeName(tree.type)})`, ATOM];
     }
-    case 'call':
+    case 'call': {
+      const [, op, word] = QUANTIFIED.exec(tree.name) ?? [];
+      const [left, list] = tree.args;
+      if (word !== undefined && left !== undefined && list !== undefined) {
+        return [`${at(left, COMPARE + 1)} ${op} ${word.toUpperCase()}(${write(list)[0]})`, COMPARE];
+      }
       return writeCall(tree.name, tree.args);
+    }
     case 'field':
       return [`(${write(tree.arg)[0]}).${formatName(tree.name)}`, ATOM];
     case 'element':

@@ -33,5 +33,11 @@ export function parseExpression(sql: string): Expression {
 }
 export { formatExpression, formatName } from './format.ts';
 export { checked, placeText, refuse, shorten } from './sql-error.ts';
-export type { ArithmeticOperator, CompareOperator, Expression, TypeName } from './tree.ts';
+export {
+  type ArithmeticOperator,
+  type CompareOperator,
+  type Expression,
+  QUANTIFIED,
+  type TypeName,
+} from './tree.ts';
 export { MAX_PRECISION, typeByArrowName, typeByName } from './type-names.ts';

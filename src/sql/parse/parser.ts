@@ -221,19 +221,19 @@ export class Parser {
     }
     tokens.next();
     if (tokens.word === 'any' || tokens.word === 'some' || tokens.word === 'all') {
-      return this.#quantified(left, op, at);
+      return this.#quantified(left, op, level, at);
     }
     const right = this.#climb(level + 1, bounded);
     if (level === OTHER && op !== '||') return matched(left, right, op, at);
     return { kind: 'binary', op: op as BinaryOperator, left, right, at };
   }
 
-  /** `x = ANY (list)` */
-  #quantified(left: Expression, op: string, at: number): Expression {
+  /** `x = ANY (list)`, `x <> ALL (list)`: a call whose name is that of both words. */
+  #quantified(left: Expression, op: string, level: number, at: number): Expression {
     const { tokens } = this;
-    const word = tokens.word.toUpperCase();
-    if (op !== '=' || word === 'ALL') {
-      refuse(at, `${op} ${word} is not supported; only = ANY is`);
+    const { word } = tokens;
+    if (level !== COMPARE) {
+      refuse(at, `${op} ${word.toUpperCase()} is not supported; only comparisons take a list`);
     }
     tokens.next();
     const open = tokens.start;
@@ -241,7 +241,8 @@ export class Parser {
     this.refuseQuery(open);
     const list = this.expression();
     this.close(')', '(', open);
-    return { kind: 'call', name: 'array_has', args: [list, left], at };
+    const name = `${op} ${word === 'all' ? 'all' : 'any'}`;
+    return { kind: 'call', name, args: [left, list], at };
   }
 
   #is(arg: Expression, bounded: boolean, at: number): Expression {

@@ -12,6 +12,8 @@ export interface TypeName {
 }
 
 export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
+/** Names of the calls that `x = ANY (list)` and its like are, with x and the list as arguments. */
+export const QUANTIFIED = /^(=|<>|<|<=|>|>=) (any|all)$/;
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
 export type BinaryOperator = CompareOperator | ArithmeticOperator | '||';
 export type TruthTest = 'null' | 'true' | 'false' | 'unknown';

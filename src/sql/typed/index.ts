@@ -47,7 +47,7 @@ export {
   type WideColumn,
 } from './column.ts';
 export { findIn, nearestName, resolveName, VIRTUAL_COLUMNS, virtualColumn } from './names.ts';
-export { compareExact, compareNumbers, compareValues, holds } from './order.ts';
+export { compareExact, compareNumbers, compareValues, holds, MIRRORED } from './order.ts';
 export {
   BINARY,
   clockZoneOf,
@@ -59,6 +59,7 @@ export {
   INT64,
   integerRange,
   isNumeric,
+  isOrdered,
   isWide,
   listOf,
   plainType,

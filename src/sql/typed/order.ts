@@ -54,6 +54,16 @@ export function compareValues(a: Value, b: Value): number {
   return 1;
 }
 
+/** `a op b` is `b MIRRORED[op] a`. */
+export const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = {
+  '=': '=',
+  '<>': '<>',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+};
+
 /** Whether `left op right` holds where left - right has the sign of `order`. */
 export function holds(op: CompareOperator, order: number): boolean {
   switch (op) {

@@ -76,6 +76,11 @@ export function isNumeric(family: Family): boolean {
   return family === 'int' || family === 'float' || family === 'decimal';
 }
 
+/** Whether values of a family come one before the other; others are equal or not. */
+export function isOrdered(family: Family): boolean {
+  return !['list', 'struct', 'interval', 'other'].includes(family);
+}
+
 /** True where values are held as bigint: 64-bit integers and what is counted in them. */
 export function isWide(type: DataType): boolean {
   const plain = plainType(type);
