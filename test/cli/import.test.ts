@@ -147,6 +147,12 @@ test('rows and lines of messages count from 1, and it is said which', async () =
   const ages = [...Array(9000).fill('{"age": 1}'), '{"age": "x"}'].join('\n');
   const { error } = await run('import', file('long.ndjson', ages), 't', '--types', 'age:int8');
   expect(error).toContain('Row 9001 on line 9001, column "age"');
+  expect(error).not.toContain('inferred');
+  const nested = file('nested.ndjson', '{"v": [1], "n": 1}\n{"v": ["x"], "n": 1}\n');
+  const given = (await run('import', nested, 't', '--types', 'v:list<int8>')).error;
+  expect(given).toContain('column "v');
+  expect(given).not.toContain('inferred');
+  expect((await run('import', nested, 't', '--types', 'n:int8')).error).toContain('inferred');
   const within = ages.replaceAll('"x"', '1').split('\n').with(8499, '\n{"age": "x"}').join('\n');
   const middle = await run('import', file('mid.ndjson', within), 't', '--types', 'age:int8');
   expect(middle.error).toContain('Row 8500 on line 8501, column "age"');

@@ -165,6 +165,87 @@ test('what is not UTF-8 is refused, not replaced', async () => {
   await expect(all(jsonArray(pieces(open, []), 'x.json'))).rejects.toThrow('is not in UTF-8');
 });
 
+const READERS = [
+  ['lines', jsonLines, (row: string) => `{"a": 1}\n${row}\n`],
+  ['an array', jsonArray, (row: string) => `[{"a": 1},\n${row}]`],
+] as const;
+
+describe.each(READERS)('%s', (_, read, textOf) => {
+  test.each([
+    ['{"a": "x\\ud800y"}', 'Row 2 on line 2, column "a": the text has the escape \\ud800 alone'],
+    ['{"a": "\\uDE00\\ud83d"}', 'the escape \\ude00 alone'],
+    ['{"a": [{"\\udfff": 1}]}', 'column "a": the name of a member has the escape \\udfff alone'],
+    ['{"\\udbff": 1}', 'Row 2 on line 2: the name of a column has the escape \\udbff alone'],
+    ['{"a": 1e400}', 'Row 2 on line 2, column "a": a number is beyond what float64 holds'],
+    ['{"a": [[-1.5E+309]]}', 'column "a": a number is beyond'],
+    [`{"a": ${'9'.repeat(310)}.5}`, 'column "a": a number is beyond'],
+  ])('refuses what would be stored as something else: %s', async (row, message) => {
+    const text = textOf(row);
+    for (const cut of [0, text.length >> 1, text.length - 4]) {
+      await expect(all(read(piecesOf(text, [cut]), 'x'))).rejects.toThrow(`x: Row 2`);
+      await expect(all(read(piecesOf(text, [cut]), 'x'))).rejects.toThrow(message);
+    }
+  });
+
+  test.each([
+    ['{"a": "\\ud83d\\ude00"}', { a: '\u{1f600}' }],
+    ['{"a": "\\\\ud800"}', { a: '\\ud800' }],
+    ['{"a": 1e308}', { a: 1e308 }],
+    ['{"a": 1e-400}', { a: 0 }],
+    ['{"a": "1e400"}', { a: '1e400' }],
+  ])('takes what can be stored: %s', async (row, expected) => {
+    expect((await all(read(piecesOf(textOf(row)), 'x')))[1]?.row).toEqual(expected);
+  });
+
+  test('tells line and column of bytes that are not UTF-8, however they are cut', async () => {
+    for (const bad of [
+      [0xff],
+      [0xe4, 0x41],
+      [0xf0, 0x9f, 0x41],
+      [0xc3, 0xc3],
+      [0xed, 0xa0, 0x80],
+    ]) {
+      const [before, after] = textOf('{"a": "ü€😀#"}').split('#') as [string, string];
+      const bytes = Buffer.concat([Buffer.from(before), Buffer.from(bad), Buffer.from(after)]);
+      for (let cut = 0; cut <= bytes.length; cut++) {
+        await expect(all(read(pieces(bytes, [cut, cut + 1]), 'x'))).rejects.toThrow(
+          'x is not in UTF-8 on line 2, column 12.',
+        );
+      }
+    }
+    const open = Buffer.concat([Buffer.from(textOf('{"a": "ü')).subarray(0, -1), Buffer.of(0xe4)]);
+    for (let cut = 0; cut <= open.length; cut++) {
+      await expect(all(read(pieces(open, [cut]), 'x'))).rejects.toThrow(
+        'x is not in UTF-8 on line 2, column 9.',
+      );
+    }
+  });
+
+  test('tells line and column of what is no JSON', async () => {
+    const text = textOf('{"a": 1 "b": 2}');
+    for (let cut = 0; cut < text.length; cut++) {
+      await expect(all(read(piecesOf(text, [cut]), 'x'))).rejects.toThrow(
+        /^x, line 2 is no JSON at column 9: (?!.*position)/,
+      );
+    }
+  });
+});
+
+test('the column is that of the line where the row goes on', async () => {
+  const text = '[\n  {"a": 1}, {"a": 1,\n\n  "b": 1 "c": 2}]';
+  for (let cut = 0; cut < text.length; cut++) {
+    await expect(all(jsonArray(piecesOf(text, [cut]), 'x'))).rejects.toThrow(
+      'x, line 4 is no JSON at column 10',
+    );
+  }
+  const same = '[\n  {"a": 1}, {"a": 1 "b": 2}]';
+  for (let cut = 0; cut < same.length; cut++) {
+    await expect(all(jsonArray(piecesOf(same, [cut]), 'x'))).rejects.toThrow(
+      'x, line 2 is no JSON at column 21',
+    );
+  }
+});
+
 test('a row that would fill memory is refused', async () => {
   async function* endless(start: string): AsyncGenerator<Uint8Array> {
     yield Buffer.from(start);

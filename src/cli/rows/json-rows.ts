@@ -1,9 +1,12 @@
 /**
  * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects
- * (`jsonArray`). Numbers keep every digit. Errors name the line, counted from 1.
+ * (`jsonArray`). Numbers keep every digit; numbers and characters that no column can hold as they are
+ * written are refused. Errors name row, line and column, counted from 1.
  */
+import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../terminal/index.ts';
 import { parseExactJson } from './exact-json.ts';
+import { refuseUnstorable } from './unstorable.ts';
 
 /** One object, and the line on which it begins. */
 export interface JsonRow {
@@ -20,20 +23,25 @@ export async function* jsonLines(
   file: string,
 ): AsyncGenerator<JsonRow> {
   let line = 1;
+  let rows = 0;
   let rest = '';
+  const rowAt = (text: string): JsonRow => {
+    rows++;
+    return { line, row: rowOf(text, { file, row: rows, line, column: 1 }) };
+  };
   for await (const text of decoded(bytes, file, () => line)) {
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
       const whole = rest + text.slice(start, end);
       rest = '';
       start = end + 1;
-      if (whole.trim() !== '') yield { line, row: rowOf(whole, file, line) };
+      if (whole.trim() !== '') yield rowAt(whole);
       line++;
     }
     rest += text.slice(start);
     checkLength(rest, file, line);
   }
-  if (rest.trim() !== '') yield { line, row: rowOf(rest, file, line) };
+  if (rest.trim() !== '') yield rowAt(rest);
 }
 
 /** Where the reading of an array stands. */
@@ -61,6 +69,10 @@ export async function* jsonArray(
   let place: Place = 'start';
   let row = '';
   let rowLine = 1;
+  let rowColumn = 1;
+  let rows = 0;
+  /** Characters of the line before the text at hand. */
+  let passed = 0;
   let depth = 0;
   let inString = false;
   let escaped = false;
@@ -87,7 +99,9 @@ export async function* jsonArray(
         if (character === '"') inString = true;
         else depth += character === '{' || character === '[' ? 1 : -1;
         if (depth > 0) continue;
-        yield { line: rowLine, row: rowOf(row + text.slice(from, at), file, rowLine) };
+        rows++;
+        const begin = { file, row: rows, line: rowLine, column: rowColumn };
+        yield { line: rowLine, row: rowOf(row + text.slice(from, at), begin) };
         row = '';
         place = 'comma or end';
       } else if (place === 'start') {
@@ -95,11 +109,13 @@ export async function* jsonArray(
         place = 'value or end';
       } else if (character === '{' && (place === 'value or end' || place === 'value')) {
         [depth, from, rowLine] = [1, at - 1, line];
+        rowColumn = 1 + columnsAfter(passed, text.slice(0, from));
       } else if (character === ',' && place === 'comma or end') place = 'value';
       else if (character === ']' && (place === 'comma or end' || place === 'value or end')) {
         place = 'end';
       } else throw wrong();
     }
+    passed = columnsAfter(passed, text);
     if (depth === 0) continue;
     row += text.slice(from);
     checkLength(row, file, rowLine);
@@ -110,6 +126,12 @@ export async function* jsonArray(
   }
 }
 
+/** Characters of the last line, where the text follows `before` characters of a line. */
+function columnsAfter(before: number, text: string): number {
+  const end = text.lastIndexOf('\n');
+  return end < 0 ? before + text.length : text.length - end - 1;
+}
+
 /** UTF-8 without its mark. What is none would be stored as other text. */
 async function* decoded(
   bytes: AsyncIterable<Uint8Array>,
@@ -117,18 +139,50 @@ async function* decoded(
   line: () => number,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
+  let passed = 0;
+  /** The bytes of a character that the next piece goes on with. */
+  let open: Uint8Array = new Uint8Array();
   const decode = (piece?: Uint8Array): string => {
+    const all = (): Uint8Array => Buffer.concat(piece === undefined ? [open] : [open, piece]);
     try {
-      return decoder.decode(piece, { stream: piece !== undefined });
+      const text = decoder.decode(piece, { stream: piece !== undefined });
+      passed = columnsAfter(passed, text);
+      open = openEnd(piece === undefined || piece.length < 3 ? all() : piece);
+      return text;
     } catch (cause) {
-      throw new UsageError(`${file} is not in UTF-8 from line ${line()} on, or soon after.`, {
-        cause,
-      });
+      const bytes = Buffer.from(all());
+      const text = bytes.toString('utf8', 0, validBytes(bytes));
+      const at = line() + text.split('\n').length - 1;
+      const column = columnsAfter(passed, text) + 1;
+      throw new UsageError(`${file} is not in UTF-8 on line ${at}, column ${column}.`, { cause });
     }
   };
   for await (const piece of bytes) yield decode(piece);
   const last = decode();
   if (last !== '') yield last;
+}
+
+/** How many bytes hold whole characters before the first that are none. */
+function validBytes(bytes: Uint8Array): number {
+  let [low, high] = [0, bytes.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (isUtf8(bytes.subarray(0, middle - openEnd(bytes.subarray(0, middle)).length))) low = middle;
+    else high = middle - 1;
+  }
+  return low - openEnd(bytes.subarray(0, low)).length;
+}
+
+/** The bytes at the end that begin a character of more bytes. */
+function openEnd(bytes: Uint8Array): Uint8Array {
+  for (let length = 1; length <= 3 && length <= bytes.length; length++) {
+    const byte = bytes[bytes.length - length] as number;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const size = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return bytes.slice(length < size ? bytes.length - length : bytes.length);
+  }
+  return new Uint8Array();
 }
 
 function checkLength(text: string, file: string, line: number): void {
@@ -138,21 +192,45 @@ function checkLength(text: string, file: string, line: number): void {
   );
 }
 
-function rowOf(text: string, file: string, line: number): object {
+/** Where the text of a row begins; each counted from 1. */
+interface RowBegin {
+  readonly file: string;
+  readonly row: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+function rowOf(text: string, begin: RowBegin): object {
+  const { file, line } = begin;
   let row: unknown;
   try {
     row = parseExactJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError(`${file}, line ${line} is no JSON: ${error.message}`);
+    throw noJson(text, begin, error.message);
   }
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     throw new UsageError(`${file}, line ${line} is no JSON object.`);
   }
+  refuseUnstorable(text, row, `${file}: Row ${begin.row} on line ${line}`);
   const twice = mayRepeatKeys(text, row) ? repeatedKey(text) : undefined;
   if (twice === undefined) return row;
   throw new UsageError(
     `${file}, line ${line} has the key ${twice} twice in one object; which of the two values is meant is not known.`,
+  );
+}
+
+/** The parser counts characters from 0, and from the begin of the row. */
+const POSITION = / (?:in JSON )?at position (\d+)(?: \(line \d+ column \d+\))?/;
+
+function noJson(text: string, { file, line, column }: RowBegin, why: string): UsageError {
+  const [found, position] = POSITION.exec(why) ?? [];
+  if (found === undefined) return new UsageError(`${file}, line ${line} is no JSON: ${why}`);
+  const before = text.slice(0, Number(position));
+  const at = line + before.split('\n').length - 1;
+  const after = columnsAfter(column - 1, before) + 1;
+  return new UsageError(
+    `${file}, line ${at} is no JSON at column ${after}: ${why.replace(found, '')}`,
   );
 }
 

@@ -50,12 +50,14 @@ import { type Records, refuseUnknownKeys, take } from './records.ts';
 import { showValue, typeName } from './type-name.ts';
 
 /** A fresh context for one stream of batches. */
-export function buildContext(options: { exactFloats?: boolean; hint?: string } = {}): BuildContext {
+export function buildContext(
+  options: { exactFloats?: boolean; hint?: BuildContext['hint'] } = {},
+): BuildContext {
   return {
     build: buildColumn,
     dictionaries: new Map<number, DictionaryMemory>(),
     exactFloats: options.exactFloats ?? false,
-    hint: options.hint ?? '',
+    hint: options.hint ?? (() => ''),
   };
 }
 

@@ -39,8 +39,8 @@ export interface BuildContext {
   readonly dictionaries: Map<Dictionary['id'], DictionaryMemory>;
   /** Refuse numbers that float32 or float16 would round (casts of Arrow data). */
   readonly exactFloats: boolean;
-  /** Added to messages, for example that the type was inferred. */
-  readonly hint: string;
+  /** Added to messages about a column, for example that its type was inferred. */
+  readonly hint: (column: string) => string;
 }
 
 export interface Nulls {
@@ -63,7 +63,7 @@ export function misfit(
   const reason = why === '' ? '' : ` (${why})`;
   return new DirspaceError(
     'TableSchemaValidation',
-    `Row ${row}, column "${column}": found ${found}, expected ${expected}${reason}.${context.hint}`,
+    `Row ${row}, column "${column}": found ${found}, expected ${expected}${reason}.${context.hint(column)}`,
     { details: { row, column, found, expected } },
   );
 }

@@ -77,7 +77,7 @@ function unknownKey(
   return new DirspaceError(
     'TableSchemaValidation',
     `Row ${row}, column "${column}": found ${found}, but there is no such column ` +
-      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${context.hint}`,
+      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${context.hint(column)}`,
     { details: { row, column, found } },
   );
 }

@@ -12,7 +12,6 @@ import {
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import { type BuildContext, buildBatch, buildContext, type Records } from '../build/index.ts';
-import { defined } from '../handles/index.ts';
 import { givenInRows } from './given.ts';
 import { type ColumnTypes, inferSchema, type VectorColumns } from './infer.ts';
 import { once, type RowSource } from './source.ts';
@@ -66,8 +65,18 @@ export function requireColumns({ fields }: Schema, types: ColumnTypes | undefine
   }
 }
 
-const contextFor = (plan: StreamPlan, hint?: string): BuildContext =>
-  buildContext(plan.schema === undefined ? { hint: INFERRED } : defined({ hint }));
+const contextFor = ({ schema, types }: StreamPlan, hint = ''): BuildContext =>
+  buildContext({
+    hint: (column) => (schema !== undefined ? hint : hasType(column, types) ? '' : INFERRED),
+  });
+
+/** Whether a type is given for the column, or for the one that it is a part of. */
+function hasType(column: string, types: ColumnTypes | undefined): boolean {
+  for (const name of types?.keys() ?? []) {
+    if (column.startsWith(name) && /^(?:$|[.[])/.test(column.slice(name.length))) return true;
+  }
+  return false;
+}
 
 /** Can be read again and again. */
 export function arrayStream(rows: readonly unknown[], plan: StreamPlan): RecordBatchStream {
