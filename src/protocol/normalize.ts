@@ -187,6 +187,8 @@ function compileBoolean({ const: only }: JsonSchema): Check {
 const MIN_WIDE = -(2n ** 63n);
 const MAX_WIDE = 2n ** 64n - 1n;
 
+const BEYOND_EXACT = 'a number beyond 2^53, which JSON numbers do not hold exactly';
+
 /** A bigint, from what JSON can hold of one. */
 function wideInteger(value: unknown): unknown {
   const readable =
@@ -194,8 +196,10 @@ function wideInteger(value: unknown): unknown {
     Number.isSafeInteger(value) ||
     (typeof value === 'string' && /^-?\d{1,20}$/.test(value));
   const wide = readable ? BigInt(value as string) : undefined;
-  return wide !== undefined && wide >= MIN_WIDE && wide <= MAX_WIDE
-    ? wide
+  if (wide !== undefined && wide >= MIN_WIDE && wide <= MAX_WIDE) return wide;
+  // Its digits were rounded as the JSON was read, and must not be told as those that were sent.
+  return Number.isInteger(value)
+    ? new Mismatch('a string of its digits, such as "9007199254740993"', BEYOND_EXACT)
     : mismatch('the digits of an integer of 64 bits', value);
 }
 
