@@ -147,8 +147,8 @@ export class Databases {
 
   /** Does not ask whether what a header names is there. */
   target(headers: RequestHeaders): Target | Promise<Target> {
-    const prefix = prefixPath(firstHeader(headers, this.#prefixHeaders));
-    const named = this.single ? '' : firstHeader(headers, this.#headers);
+    const prefix = prefixPath(onlyHeader(headers, this.#prefixHeaders));
+    const named = this.single ? '' : onlyHeader(headers, this.#headers);
     if (named !== undefined) return { database: named, byHost: false, prefix };
     return this.#byHost(headers, prefix);
   }
@@ -337,13 +337,31 @@ function withPaths(source: DatabaseSource): DatabaseSource {
 /** A folder whose name could not be sent or is hidden is no database. */
 const isName = (name: string): boolean => /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(name);
 
-function firstHeader(headers: RequestHeaders, names: readonly string[]): string | undefined {
+/** The value of any of the headers. @throws InvalidInput where two of them differ */
+function onlyHeader(headers: RequestHeaders, names: readonly string[]): string | undefined {
+  let found: Header | undefined;
   for (const name of names) {
     const value = headers[name];
-    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value !== 'string' || value === '' || value === found?.value) continue;
+    if (found !== undefined) throw twoValues(found, { name, value });
+    found = { name, value };
   }
-  return undefined;
+  return found?.value;
 }
+
+interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+const shownHeader = ({ name, value }: Header): string =>
+  `${name} is ${JSON.stringify(value.slice(0, 120))}`;
+
+const twoValues = (first: Header, second: Header): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The headers of the request say two different things: ${shownHeader(first)} and ${shownHeader(second)}. Send one of them; nothing was changed.`,
+  );
 
 /** The path in components joined by `$` or `/`. */
 function prefixPath(header: string | undefined): ObjectPath {

@@ -25,13 +25,29 @@ describe('which database', () => {
   test.each([
     [{ 'x-service-database': 'one' }, 'in-one'],
     [{ 'x-lancedb-database': 'two', 'user-agent': 'dirspace' }, 'in-two'],
-    [{ 'x-service-database': 'one', 'x-lancedb-database': 'two' }, 'in-one'],
+    [{ 'x-service-database': 'one', 'x-lancedb-database': 'one' }, 'in-one'],
     [{ host: 'two.catalog.test:8080' }, 'in-two'],
     [{ host: 'special.test' }, 'in-two'],
     [{ host: 'two.catalog.test', 'x-service-database': 'one' }, 'in-one'],
   ])('%j selects %s', async (headers, table) => {
     const answer = await listed(await both(), { 'user-agent': 'dirspace', ...headers });
     expect(answer.json).toEqual({ tables: [table] });
+  });
+  test.each([
+    ['x-service-database', 'x-lancedb-database'],
+    ['x-service-database-prefix', 'x-lancedb-database-prefix'],
+  ])('two that differ are refused: %s and %s', async (first, second) => {
+    const named = first.endsWith('prefix') ? { 'x-service-database': 'one' } : {};
+    const headers = { ...named, [first]: 'one', [second]: 'two', 'user-agent': 'dirspace' };
+    expect(await listed(await both(), headers)).toMatchObject({
+      status: 400,
+      json: {
+        code: 13,
+        detail: expect.stringContaining(`${first} is "one" and ${second} is "two"`),
+      },
+    });
+    const same = { ...headers, [second]: 'one' };
+    expect((await listed(await both(), same)).status).not.toBe(400);
   });
   test('an unknown one is 404, a missing one where several exist 400', async () => {
     const pair = await both();
