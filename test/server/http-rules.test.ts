@@ -231,7 +231,7 @@ describe('a request over a socket', () => {
     expect(await rawAnswer(base, get)).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  test.each(['x', '100-maybe', 'y=1'])(
+  test.each(['x', '100-maybe', 'y=1', '100-continue, foo', 'foo,100-Continue'])(
     'that expects %s is refused before its body is read',
     async (expected) => {
       const { base } = await serve();

@@ -59,6 +59,10 @@ function unknownMethodTarget({ code, rawPacket }: ParserError): string | undefin
   return /^[!#$%&'*+.^_`|~\w-]{1,32} ([!-~]+) HTTP\/1\.[01]\r?\n/.exec(line)?.[1];
 }
 
+/** Node looks for the word alone, which may stand beside others that nothing here can meet. */
+const isContinueAlone = ({ headers: { expect = '' } }: IncomingMessage): boolean =>
+  expect.split(',').every((asked) => asked.trim().toLowerCase() === '100-continue');
+
 export class SocketServer {
   readonly #handle: Handler;
   readonly #options: SocketOptions;
@@ -128,7 +132,9 @@ export class SocketServer {
         : createTlsServer({ ...settings, ...certificate });
     server.setTimeout(socketTimeoutMs);
     server.on('request', (raw, reply) => this.#serve(raw, reply));
-    server.on('checkContinue', (raw, reply) => this.#serve(raw, reply, 'continue'));
+    server.on('checkContinue', (raw, reply) =>
+      this.#serve(raw, reply, isContinueAlone(raw) ? 'continue' : 'other'),
+    );
     // What Node would answer by itself, without a body.
     server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, 'other'));
     server.on('connect', ({ url }, socket: Socket) =>
