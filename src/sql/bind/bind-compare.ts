@@ -1,7 +1,8 @@
 /**
  * Binds comparisons. A constant is converted to the column's type, with the operator adjusted
  * where it lies between two values of the column (`int < 1.5` becomes `int <= 1`); beside a column
- * of floats a constant with a point means the nearest float. Two columns are counted in one unit.
+ * of floats a constant with a point means the nearest float. Two columns are counted in one unit; a
+ * decimal beside a float is compared as float64, as arithmetic computes them.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';
@@ -10,9 +11,12 @@ import {
   BOOL,
   type Bound,
   type BoundLiteral,
+  coerce,
+  comparedNanos,
   compareExact,
   decimalScale,
   describe,
+  FLOAT64,
   familyOf,
   formsOf,
   holds,
@@ -29,7 +33,6 @@ import {
   roundToFloat,
   sameForm,
   settle,
-  temporalNanos,
   timeZoneOf,
   typeText,
   type Value,
@@ -56,13 +59,29 @@ export function bindCompare(
     if (right.loose !== undefined && left.loose === undefined) {
       return withConstant(op, left, right, at);
     }
-    const exact = [exactOf(left), exactOf(right)];
+    const exact = mixesFloat(left, right) ? [] : [exactOf(left), exactOf(right)];
     if (exact[0] != null && exact[1] != null) {
       const order = compareExact(exact[0], exact[1]);
       return literal(BOOL, holds(op, order), at);
     }
   }
   return betweenColumns(op, settle(left), settle(right), at);
+}
+
+/** A float beside a decimal, both of a type of their own. */
+function mixesFloat(left: Bound, right: Bound): boolean {
+  const families = [left, right].map((side) =>
+    side.kind === 'literal' && side.loose !== undefined ? 'null' : familyOf(side.type),
+  );
+  return families.includes('float') && families.includes('decimal');
+}
+
+function asDouble(side: Bound): Bound {
+  if (familyOf(side.type) !== 'decimal') return side;
+  const exact = side.kind === 'literal' ? exactOf(side) : undefined;
+  return exact == null
+    ? coerce(side, FLOAT64, 'explicit')
+    : literal(FLOAT64, exactToDouble(exact), locationOf(side));
 }
 
 function mismatch(left: Bound, right: Bound, at: number | undefined): never {
@@ -104,6 +123,10 @@ function withConstant(
   if (isNumeric(family)) {
     const exact = exactOf(right);
     if (exact === undefined) return mismatch(arg, right, at);
+    if (mixesFloat(arg, right)) {
+      const double = asDouble(right) as BoundLiteral;
+      return withFloat(op, asDouble(arg), double, exactOf(double) ?? null);
+    }
     if (family === 'float') return withFloat(op, arg, right, exact);
     if (exact === null) return withUnbounded(op, arg, right.value as number);
     const scale = family === 'decimal' ? decimalScale(type) : 0;
@@ -115,7 +138,7 @@ function withConstant(
   }
   if (isTemporal(family)) {
     const zones = [timeZoneOf(type), timeZoneOf(right.type)];
-    const nanos = temporalNanos(right, type);
+    const nanos = comparedNanos(right, type);
     if (nanos === null) {
       if (right.loose !== 'string') return mismatch(arg, right, at);
       return refuse(right.at ?? at, `${describe(right)} is no ${typeText(type)}${formsOf(type)}`);
@@ -197,7 +220,8 @@ function betweenColumns(
   const [f, g] = [familyOf(a), familyOf(b)];
   if (f === 'null' || g === 'null') return literal(BOOL, null, at);
   if (isNumeric(f) && isNumeric(g)) {
-    if ((f === 'decimal' || g === 'decimal') && f !== 'float' && g !== 'float') {
+    if (mixesFloat(left, right)) return compare(op, asDouble(left), asDouble(right));
+    if (f === 'decimal' || g === 'decimal') {
       const [s, t] = [f, g].map((family, i) =>
         family === 'decimal' ? decimalScale(i === 0 ? a : b) : 0,
       );

@@ -19,6 +19,7 @@ import {
   BINARY,
   type Bound,
   coerce,
+  coerceToCommon,
   commonType,
   describe,
   elementType,
@@ -67,7 +68,7 @@ function bindCoalesce(args: readonly Bound[], at: number | undefined): Bound {
   if (first !== undefined && args.every((arg) => familyOf(arg.type) === 'null')) return first;
   const type = commonType(args, 'coalesce');
   const typed = args.map((arg) =>
-    coerce(familyOf(arg.type) === 'null' ? literal(type, null) : arg, type),
+    coerceToCommon(familyOf(arg.type) === 'null' ? literal(type, null) : arg, type),
   );
   return typed.length === 1 && typed[0] !== undefined
     ? typed[0]
@@ -95,7 +96,7 @@ function bindExtreme(name: string) {
     const type = commonType(args, name);
     return call(
       EXTREME_FUNCTIONS[name] as RowFunction,
-      args.map((arg) => coerce(arg, type)),
+      args.map((arg) => coerceToCommon(arg, type)),
       type,
     );
   };
@@ -223,5 +224,5 @@ function bindArrowCast(args: readonly Bound[], at: number | undefined): Bound {
 
 function bindMakeArray(args: readonly Bound[]): Bound {
   const type = commonType(args, 'make_array');
-  return { kind: 'list', items: args.map((arg) => coerce(arg, type)), type: listOf(type) };
+  return { kind: 'list', items: args.map((arg) => coerceToCommon(arg, type)), type: listOf(type) };
 }

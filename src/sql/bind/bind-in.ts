@@ -11,6 +11,7 @@ import {
   BOOL,
   type Bound,
   type BoundLiteral,
+  comparedNanos,
   familyOf,
   integerRange,
   isWide,
@@ -18,7 +19,6 @@ import {
   nanosPerUnit,
   plainType,
   roundToFloat,
-  temporalNanos,
   type Value,
 } from '../typed/index.ts';
 import { bindCompare } from './bind-compare.ts';
@@ -118,7 +118,9 @@ const EXACT_DIGITS = 15;
 const ofNumbers =
   (read: (text: string) => Value): PlainReader =>
   (item) =>
-    item.kind === 'number' && item.text.length <= EXACT_DIGITS ? read(item.text) : OTHER;
+    item.kind === 'number' && item.text.length <= EXACT_DIGITS && Number.isFinite(Number(item.text))
+      ? read(item.text)
+      : OTHER;
 
 function integers(type: DataType): (text: string) => Value {
   const [least, greatest] = integerRange(type).map(Number) as [number, number];
@@ -158,7 +160,7 @@ function times(type: DataType): PlainReader {
       if (days !== undefined) return days;
     }
     const literal = { kind: 'literal', type: UTF8, value: item.value, loose: 'string' } as const;
-    const nanos = temporalNanos(literal, type);
+    const nanos = comparedNanos(literal, type);
     if (nanos === null) return OTHER;
     const count = nanos / unit;
     if (count * unit !== nanos || count > greatest || count < -greatest - 1n) return NONE;
@@ -194,7 +196,8 @@ export function constantsOfIn(
   for (const item of items) {
     const equal = bindCompare('=', arg, item, item.at ?? at);
     if (equal.kind === 'literal') hasNull = true;
-    else if (equal.kind === 'compareConstant') values.add(equal.value);
+    // A decimal beside a float is not looked up by its own value.
+    else if (equal.kind === 'compareConstant' && equal.arg === arg) values.add(equal.value);
     else if (equal.kind !== 'known') return null;
   }
   if (values.size === 1 && !hasNull) {

@@ -8,7 +8,7 @@ import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
   BOOL,
   type Bound,
-  coerce,
+  coerceToCommon,
   commonType,
   describe,
   elementType,
@@ -45,7 +45,7 @@ function unified(name: string, list: Bound, item: Bound): [Bound, Bound] {
     [{ kind: 'rescale', arg: member, factor: 1n, type: member.type }, item],
     name,
   );
-  return [coerce(list, listOf(type)), coerce(item, type)];
+  return [coerceToCommon(list, listOf(type)), coerceToCommon(item, type)];
 }
 
 /** `item op ANY (list)` and `item op ALL (list)`, of a list that is not written down. */
@@ -111,15 +111,19 @@ export function bindArrays(name: string) {
         : commonType([members[0] as Bound, ...loose], name);
     const wanted =
       loose === null
-        ? coerce(right, listOf(type))
+        ? coerceToCommon(right, listOf(type))
         : literal(
             listOf(type),
             loose.map((item) => {
-              const typed = coerce(item, type);
+              const typed = coerceToCommon(item, type);
               return typed.kind === 'literal' ? typed.value : null;
             }),
           );
-    return call(LIST_FUNCTIONS[name] as RowFunction, [coerce(left, listOf(type)), wanted], BOOL);
+    return call(
+      LIST_FUNCTIONS[name] as RowFunction,
+      [coerceToCommon(left, listOf(type)), wanted],
+      BOOL,
+    );
   };
 }
 

@@ -22,7 +22,7 @@ import {
   BOOL,
   type Bound,
   type BoundLiteral,
-  coerce,
+  coerceToCommon,
   commonType,
   describe,
   FLOAT64,
@@ -44,7 +44,8 @@ import { bindCompare } from './bind-compare.ts';
 
 export function numberLiteral(text: string, at: number | undefined): Bound {
   const exact = parseExact(text);
-  if (exact === null) return refuse(at, `The number ${text.slice(0, 40)} is out of range`);
+  if (exact === null || Math.abs(Number(text)) === Number.POSITIVE_INFINITY)
+    return refuse(at, `The number ${text.slice(0, 40)} is out of range`);
   return looseNumber(exact, /[.e]/i.test(text) && !/^[+-]?0x/i.test(text), at);
 }
 
@@ -113,7 +114,11 @@ export function bindDistinct(
 export function bindList(items: readonly Bound[], at: number | undefined): Bound {
   if (items.length > 100_000) refuse(at, 'A list literal has more than 100000 items');
   const type = commonType(items, 'A list');
-  return { kind: 'list', items: items.map((item) => coerce(item, type)), type: listOf(type) };
+  return {
+    kind: 'list',
+    items: items.map((item) => coerceToCommon(item, type)),
+    type: listOf(type),
+  };
 }
 
 /** TIMESTAMP '2020-01-01 00:00:00.000000001': no digit is lost where no precision was asked for. */

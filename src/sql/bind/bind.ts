@@ -18,7 +18,7 @@ import {
   BOOL,
   type Bound,
   type BoundLiteral,
-  coerce,
+  coerceToCommon,
   commonType,
   describe,
   familyOf,
@@ -314,8 +314,8 @@ export class Binder {
     const type = commonType([...whens.map(({ value }) => value), otherwise], 'CASE');
     return {
       kind: 'case',
-      whens: whens.map(({ when, value }) => ({ when, value: coerce(value, type) })),
-      otherwise: coerce(otherwise, type),
+      whens: whens.map(({ when, value }) => ({ when, value: coerceToCommon(value, type) })),
+      otherwise: coerceToCommon(otherwise, type),
       type,
     };
   }

@@ -26,7 +26,7 @@ export function negated(arg: Bound): Bound {
 /** Two bounds on the same thing in one pass. */
 export function asRange(low: Bound, high: Bound): Bound | null {
   if (low.kind !== 'compareConstant' || high.kind !== 'compareConstant') return null;
-  if (low.op !== '>=' || high.op !== '<=') return null;
+  if (low.arg !== high.arg || low.op !== '>=' || high.op !== '<=') return null;
   const family = familyOf(low.arg.type);
   if (family === 'text' || family === 'bytes' || family === 'bool') return null;
   return { kind: 'range', arg: low.arg, low: low.value, high: high.value, type: BOOL };

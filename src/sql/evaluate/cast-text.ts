@@ -42,7 +42,9 @@ export function fromText(text: string, to: DataType): Value | undefined {
         return trimmed.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
       }
       const exact = parseExact(trimmed);
-      return exact === null ? undefined : roundToFloat(to, exactToDouble(exact));
+      if (exact === null) return undefined;
+      const nearest = roundToFloat(to, exactToDouble(exact));
+      return Number.isFinite(nearest) ? nearest : undefined;
     }
     case 'int': {
       const exact = parseExact(text);

@@ -3,24 +3,19 @@
  * constant.
  */
 
-import { doubleToExact } from '../../values/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
 import {
   bothValid,
   type Column,
-  compareExact,
   compareNumbers,
   compareValues,
-  decimalScale,
   FALSE,
-  familyOf,
   holds,
   maskNulls,
   type NumberColumn,
   reader,
   TRUE,
   type Validity,
-  type Value,
   validityOf,
   type WideColumn,
 } from '../typed/index.ts';
@@ -31,8 +26,7 @@ export function compareColumns(op: CompareOperator, left: Column, right: Column)
   const out = new Uint8Array(left.length);
   const valid = bothValid(validityOf(left), validityOf(right));
   if (left.form === 'number' && right.form === 'number') numbersLoop(op, left, right, out);
-  else if (isCounted(left) && isCounted(right) && !isMixedDecimal(left, right))
-    mixedLoop(op, left, right, out);
+  else if (isCounted(left) && isCounted(right)) mixedLoop(op, left, right, out);
   else if (left.form === 'bytes' && right.form === 'bytes') {
     for (let i = 0; i < out.length; i++) {
       const order = compareBytes(
@@ -55,12 +49,6 @@ export function compareColumns(op: CompareOperator, left: Column, right: Column)
 
 function isCounted(column: Column): column is NumberColumn | WideColumn {
   return column.form === 'number' || column.form === 'wide';
-}
-
-/** A decimal's own digits say nothing beside a float. */
-function isMixedDecimal(left: Column, right: Column): boolean {
-  const [f, g] = [familyOf(left.type), familyOf(right.type)];
-  return (f === 'decimal' && g === 'float') || (f === 'float' && g === 'decimal');
 }
 
 function numbersLoop(
@@ -96,25 +84,8 @@ function anyLoop(
   out: Uint8Array,
 ): void {
   const [a, b] = [reader(left), reader(right)];
-  const exact = isMixedDecimal(left, right);
-  const scales = [left, right].map((side) =>
-    familyOf(side.type) === 'decimal' ? decimalScale(side.type) : 0,
-  );
   for (let i = 0; i < out.length; i++) {
     if (valid !== null && valid[i] === 0) continue;
-    const [x, y] = [a(i), b(i)];
-    const order = exact ? compareMixed(x, scales[0] ?? 0, y, scales[1] ?? 0) : compareValues(x, y);
-    out[i] = holds(op, order) ? TRUE : FALSE;
+    out[i] = holds(op, compareValues(a(i), b(i))) ? TRUE : FALSE;
   }
-}
-
-function compareMixed(x: Value, xScale: number, y: Value, yScale: number): number {
-  const exact = (value: Value, scale: number) =>
-    typeof value === 'bigint' ? { unscaled: value, scale } : doubleToExact(value as number);
-  const [a, b] = [exact(x, xScale), exact(y, yScale)];
-  if (a !== null && b !== null) return compareExact(a, b);
-  // One is NaN or infinite.
-  const float = a === null ? (x as number) : (y as number);
-  const above = Number.isNaN(float) || float > 0 ? 1 : -1;
-  return a === null ? above : -above;
 }

@@ -7,6 +7,7 @@ import type { BatchMemory } from '../../request-memory.ts';
 import type { ExactNumber } from '../../values/index.ts';
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import type { Column, Value } from './column.ts';
+import { familyOf, typeText } from './types.ts';
 
 export interface BoundLiteral {
   readonly kind: 'literal';
@@ -197,10 +198,13 @@ export function canFail(bound: Bound): boolean {
     (bound.kind === 'arithmetic' &&
       !bound.type.toString().startsWith('Float') &&
       !dividesSafely(bound)) ||
-    (bound.kind === 'cast' && bound.mode !== 'lenient') ||
+    (bound.kind === 'cast' && bound.mode !== 'lenient' && !isDecimalAsDouble(bound)) ||
     (bound.kind === 'call' && bound.run.fallible);
   return here || childrenOf(bound).some(canFail);
 }
+
+const isDecimalAsDouble = ({ arg, mode, type }: Extract<Bound, { kind: 'cast' }>): boolean =>
+  mode === 'explicit' && familyOf(arg.type) === 'decimal' && typeText(type) === 'float64';
 
 /** Integers divided by a number that is neither 0 nor, where the quotient may not fit, -1. */
 function dividesSafely({ op, right, type }: Extract<Bound, { kind: 'arithmetic' }>): boolean {

@@ -1,7 +1,7 @@
 /**
  * Coerces operands to common types: literals take the type of what they meet, anything else is
  * cast to a type that holds it (`coerce`, `commonType`) or refused. Also describes operands in
- * messages (`describe`), and reads texts and literals as times (`temporalNanos`).
+ * messages (`describe`), and reads texts and literals as times (`comparedNanos`).
  */
 import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
 import {
@@ -23,7 +23,6 @@ import type { Bound, BoundLiteral, CastMode } from './bound.ts';
 import type { Value } from './column.ts';
 import {
   clockZoneOf,
-  decimalScale,
   type Family,
   FLOAT64,
   familyOf,
@@ -88,7 +87,7 @@ export function literal(type: DataType, value: Value, at?: number): BoundLiteral
 }
 
 /** Nanoseconds that a text or a temporal literal stands for beside a value of type `beside`. */
-export function temporalNanos(bound: BoundLiteral, beside: DataType): bigint | null {
+function temporalNanos(bound: BoundLiteral, beside: DataType): bigint | null {
   const family = familyOf(beside);
   const { value } = bound;
   if (typeof value === 'string' && bound.loose === 'string') {
@@ -113,6 +112,17 @@ export function temporalNanos(bound: BoundLiteral, beside: DataType): bigint | n
   const nanos = BigInt(value) * nanosPerUnit(bound.type);
   const zone = timeZoneOf(bound.type) === null ? clockZoneOf(beside) : null;
   return zone === null ? nanos : fromWallClock(nanos, zone);
+}
+
+/**
+ * The same beside a value that it is compared with: a date compares with the day that a text says,
+ * whatever time of day and zone follow.
+ */
+export function comparedNanos(bound: BoundLiteral, beside: DataType): bigint | null {
+  const isText = familyOf(beside) === 'date' && bound.loose === 'string';
+  if (!isText) return temporalNanos(bound, beside);
+  const read = parseDateTime(String(bound.value));
+  return read === undefined ? null : BigInt(read.days) * NANOS_PER_DAY;
 }
 
 /** The literal's value in `type`, or undefined where `type` cannot hold exactly that. */
@@ -141,8 +151,11 @@ export function literalValue(bound: BoundLiteral, type: DataType): Value | undef
       return lost ? undefined : rounded;
     }
     if (family === 'decimal') {
-      const missing = decimalScale(plainType(type)) - loose.scale;
-      return missing < 0 ? undefined : loose.unscaled * 10n ** BigInt(missing);
+      const { scale, precision } = plainType(type) as Decimal;
+      if (scale < loose.scale) return undefined;
+      const unscaled = loose.unscaled * 10n ** BigInt(scale - loose.scale);
+      const limit = 10n ** BigInt(precision);
+      return unscaled < limit && unscaled > -limit ? unscaled : undefined;
     }
     return undefined;
   }
@@ -197,8 +210,19 @@ export function coerce(bound: Bound, type: DataType, mode: CastMode = 'lossless'
   return sameForm(settled.type, type) ? settled : { kind: 'cast', arg: settled, mode, type };
 }
 
+/** `bound` as the type that `commonType` found: beside a float a decimal is the nearest double. */
+export function coerceToCommon(bound: Bound, type: DataType): Bound {
+  const isDecimal = familyOf(innermost(bound.type)) === 'decimal';
+  const isFloat = familyOf(innermost(type)) === 'float';
+  return coerce(bound, type, isDecimal && isFloat ? 'explicit' : 'lossless');
+}
+
+function innermost(type: DataType): DataType {
+  return familyOf(type) === 'list' ? innermost(child(type)) : plainType(type);
+}
+
 /**
- * The type that holds all of `items` without loss; loose literals follow the others. Throws
+ * The type that holds all of `items` without loss, but for decimals beside floats; loose literals follow the others. Throws
  * InvalidInput naming the two that do not go together.
  */
 export function commonType(items: readonly Bound[], what: string): DataType {
@@ -210,9 +234,21 @@ export function commonType(items: readonly Bound[], what: string): DataType {
   for (const item of fixed) type = join(type, item, first, what);
   for (const item of known) {
     if (item.kind !== 'literal' || item.loose === undefined) continue;
-    if (literalValue(item, type) === undefined) type = join(type, item, first, what);
+    if (literalValue(item, type) !== undefined) continue;
+    type = withDigits(type, item, what) ?? join(type, item, first, what);
   }
   return type;
+}
+
+/** A decimal that has the digits of a number as written too; null where either is something else. */
+function withDigits(type: DataType, item: BoundLiteral, what: string): Decimal | null {
+  const { loose, at } = item;
+  if (typeof loose !== 'object' || !DataType.isDecimal(type)) return null;
+  const digits = String(loose.unscaled < 0n ? -loose.unscaled : loose.unscaled).length;
+  if (Math.max(digits, loose.scale) > MAX_PRECISION) {
+    refuse(at, `${what}: ${describe(item)} has more than the ${MAX_PRECISION} digits of a decimal`);
+  }
+  return joinDecimals(type, new Decimal(loose.scale, Math.max(digits, loose.scale), 128));
 }
 
 function join(type: DataType, item: Bound, first: Bound, what: string): DataType {

@@ -14,7 +14,9 @@ export {
 } from './bound.ts';
 export {
   coerce,
+  coerceToCommon,
   commonType,
+  comparedNanos,
   describe,
   formsOf,
   isTemporal,
@@ -23,7 +25,6 @@ export {
   nanosPerUnit,
   sameForm,
   settle,
-  temporalNanos,
 } from './coerce.ts';
 export {
   asSafeNumbers,
