@@ -43,6 +43,12 @@ const POSTGRES: readonly (readonly [sql: string, answers: string])[] = [
   ['round(x)', '3 -3 0 0 0 15 -16 10'],
   ['round(x, 1)', '2.5 -2.5 0.5 -0.5 0 15 -15.6 9.5'],
   ['round(x, -1)', '0 0 0 0 0 20 -20 10'],
+  ['trunc(x, 1)', '2.5 -2.5 0.4 -0.4 0 15 -15.5 9.5'],
+  ['trunc(x, -1)', '0 0 0 0 0 10 -10 0'],
+  ['trunc(x, 5)', '2.5 -2.5 0.49 -0.49 0 15 -15.55 9.5'],
+  ['mod(x, 3)', '2.5 -2.5 0.49 -0.49 0 0 -0.55 0.5'],
+  ['mod(x, -0.7)', '0.4 -0.4 0.49 -0.49 0 0.3 -0.15 0.4'],
+  ['mod(1000, x + 100)', '77.5 25 95.59 4.9 0 80 71.05 14.5'],
   ['x % 0.70', '0.4 -0.4 0.49 -0.49 0 0.3 -0.15 0.4'],
   ['greatest(x, 0.50)', '2.5 0.5 0.5 0.5 0.5 15 0.5 9.5'],
   ['least(x, 0.50)', '0.5 -2.5 0.49 -0.49 0 0.5 -15.55 0.5'],
@@ -84,4 +90,22 @@ describe('a result of more than 38 digits is refused:', () => {
     const sql = `CAST(abs(CAST('-${nines}' AS decimal(38, 0))) AS text)`;
     expect(await values(sql)).toEqual(Array(4).fill(nines));
   });
+});
+
+it('mod and trunc of whole numbers and doubles', async () => {
+  const one = async (sql: string): Promise<unknown> => (await values(sql))[0];
+  expect(await one('mod(5, 3)')).toBe(2n);
+  expect(await one('mod(-5, 3)')).toBe(-2n);
+  expect(await one('trunc(-159, -1)')).toBe(-150n);
+  expect(await one('trunc(159, 2)')).toBe(159n);
+  expect(await one('trunc(123.456, 2)')).toBe(123.45);
+  expect(await one('trunc(-123.456, 2)')).toBe(-123.45);
+  expect(await one('trunc(123.456, -1)')).toBe(120);
+  expect(await one('trunc(1.15, 2)')).toBe(1.15);
+  expect(await one('trunc(-123.9)')).toBe(-123);
+  expect(await one("trunc(CAST('NaN' AS double), 2)")).toBeNaN();
+  expect(await values('trunc(i32, -1)')).toEqual([0n, 0n, null, 0n]);
+  await expect(values('mod(i32, 0)')).rejects.toThrow('Division by zero');
+  await expect(values('mod(i32)')).rejects.toThrow('mod takes 2 arguments');
+  await expect(values("mod(s, 'a')")).rejects.toThrow('does not work');
 });

@@ -176,7 +176,7 @@ describe('an error says where', () => {
     ['a = b = c', 7, 'Comparisons do not chain'],
     ['full / 7 = 3', 1, 'at or near "full"; a column whose name is a reserved word needs quotes'],
     ['a < b < c', 7, 'Comparisons do not chain'],
-    ['a like b in (c)', 10, 'BETWEEN, IN and LIKE do not chain'],
+    ['a like b in (c)', 10, 'BETWEEN, IN and LIKE cannot follow BETWEEN or LIKE'],
     ['a is distinct from b is null', 22, 'IS does not chain'],
     ['(a + b', 1, "'(' is never closed"],
     ['f(a', 2, "'(' is never closed"],

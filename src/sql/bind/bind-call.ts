@@ -33,7 +33,7 @@ import { SPECIAL } from './bind-forms.ts';
 /** One letter an argument: t text, i integer, n number, l list, x anything; ? makes it optional. */
 type Signature = readonly [args: string, result: DataType | 'same'];
 
-const SIGNATURES: Readonly<Record<string, Signature>> = {
+export const SIGNATURES: Readonly<Record<string, Signature>> = {
   lower: ['t', UTF8],
   upper: ['t', UTF8],
   initcap: ['t', UTF8],
@@ -78,7 +78,7 @@ const SIGNATURES: Readonly<Record<string, Signature>> = {
   isnan: ['f', BOOL],
   floor: ['n', 'same'],
   ceil: ['n', 'same'],
-  trunc: ['n', 'same'],
+  trunc: ['ni?', 'same'],
   abs: ['n', 'same'],
   negate: ['n', 'same'],
   sign: ['n', 'same'],
@@ -86,7 +86,7 @@ const SIGNATURES: Readonly<Record<string, Signature>> = {
   array_length: ['l', INT64],
 };
 
-const ALIASES: Readonly<Record<string, string>> = {
+export const ALIASES: Readonly<Record<string, string>> = {
   char_length: 'length',
   character_length: 'length',
   trim: 'btrim',

@@ -37,6 +37,7 @@ import {
   UTF8,
 } from '../typed/index.ts';
 import { argument, call } from './bind-arguments.ts';
+import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCompare } from './bind-compare.ts';
 import { bindArrayHas, bindArrayHas2, bindArrays } from './bind-lists.ts';
 
@@ -47,6 +48,7 @@ export const SPECIAL: Readonly<
   nullif: bindNullIf,
   greatest: bindExtreme('greatest'),
   least: bindExtreme('least'),
+  mod: bindModulo,
   extract: bindExtract,
   date_trunc: bindTruncate,
   concat: bindConcat,
@@ -100,6 +102,14 @@ function bindExtreme(name: string) {
       type,
     );
   };
+}
+
+/** mod(x, y) is x % y. */
+function bindModulo(args: readonly Bound[], at: number | undefined): Bound {
+  const [left, right] = args;
+  if (args.length !== 2 || left === undefined || right === undefined)
+    return refuse(at, 'mod takes 2 arguments');
+  return bindArithmetic('%', left, right, at);
 }
 
 function unitOf(

@@ -36,14 +36,19 @@ function decimalRange({ precision }: Decimal): readonly [bigint, bigint] {
   return [-limit, limit];
 }
 
-/** Half away from zero, at `digits` after the point. */
-function roundDouble(value: number, digits: number): number {
+type Direction = (value: number) => number;
+
+const placesOf = (digits: Value | undefined): number =>
+  Math.max(-400, Math.min(400, Number(digits ?? 0)));
+
+/** Cut off, or rounded half away from zero, by `cut`, at `digits` after the point. */
+function cutDouble(value: number, digits: number, cut: Direction): number {
   if (!Number.isFinite(value) || digits > 300) return value;
   if (digits < -308) return 0;
-  if (digits === 0) return Math.sign(value) * Math.round(Math.abs(value));
+  if (digits === 0) return Math.sign(value) * cut(Math.abs(value));
   const text = Math.abs(value).toString();
   const [mantissa = '0', exponent = '0'] = text.split('e');
-  const shifted = Math.round(Number(`${mantissa}e${Number(exponent) + digits}`));
+  const shifted = cut(Number(`${mantissa}e${Number(exponent) + digits}`));
   if (!Number.isSafeInteger(shifted)) return value;
   return (
     Math.sign(value) *
@@ -60,9 +65,7 @@ function roundWhole(value: bigint, scale: number, digits: number): bigint {
   return rounded(value, dropped, 0) * 10n ** BigInt(dropped);
 }
 
-type Direction = (value: number) => number;
-
-/** floor, ceil and trunc: towards a whole number. */
+/** floor and ceil: towards a whole number. */
 function whole(
   name: string,
   ofDouble: Direction,
@@ -108,12 +111,19 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   }),
   floor: whole('floor', Math.floor, (value, power) => floorDivide(value, power)),
   ceil: whole('ceil', Math.ceil, (value, power) => -floorDivide(-value, power)),
-  trunc: whole('trunc', Math.trunc, (value, power) => value / power),
+  trunc: strict('trunc', ([value, digits], type) => {
+    const places = placesOf(digits);
+    if (typeof value === 'number') return cutDouble(value, places, Math.trunc);
+    const scale = DataType.isDecimal(type) ? decimalScale(type) : 0;
+    if (places >= scale) return value;
+    const power = powerOfTen(Math.min(scale - places, 60));
+    return ((value as bigint) / power) * power;
+  }),
   round: strict(
     'round',
     ([value, digits], type) => {
-      const places = Math.max(-400, Math.min(400, Number(digits ?? 0)));
-      if (typeof value === 'number') return roundDouble(value, places);
+      const places = placesOf(digits);
+      if (typeof value === 'number') return cutDouble(value, places, Math.round);
       return inType(
         roundWhole(value as bigint, DataType.isDecimal(type) ? decimalScale(type) : 0, places),
         type,

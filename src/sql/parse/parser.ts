@@ -416,9 +416,13 @@ export class Parser {
   }
 
   #refuseChain(level: number): never {
-    const what = level === COMPARE ? 'Comparisons' : level === IS ? 'IS' : 'BETWEEN, IN and LIKE';
-    const verb = level === IS ? 'does' : 'do';
-    return this.refuseToken(`${what} ${verb} not chain; write parentheses or AND`);
+    const what =
+      level === COMPARE
+        ? 'Comparisons do not chain'
+        : level === IS
+          ? 'IS does not chain'
+          : 'BETWEEN, IN and LIKE cannot follow BETWEEN or LIKE';
+    return this.refuseToken(`${what}; write parentheses or AND`);
   }
 
   #deepen(): void {
