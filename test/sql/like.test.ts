@@ -200,3 +200,68 @@ test.each([
     expect(drained(predicate.countInSteps(text, { scale: 1 << 14 })), `${at}`).toBe(1);
   }
 });
+
+test('a pattern of a row is read as the same constant is, whatever escapes in it', async () => {
+  const random = seeded(31);
+  const pick = (from: string, most: number): string => {
+    const all = [...from];
+    const size = Math.floor(random() * most);
+    return Array.from({ length: size }, () => all[Math.floor(random() * all.length)]).join('');
+  };
+  const texts = Array.from({ length: 40 }, () => pick('aAbé😀%_!\\', 6));
+  for (let round = 0; round < 300; round++) {
+    const pattern = pick('aAb%_é😀!é\\', 7);
+    const batch = batchOf(
+      texts,
+      texts.map(() => pattern),
+    );
+    for (const [word, escaping] of [
+      ['LIKE', '!'],
+      ['ILIKE', '!'],
+      ['LIKE', 'é'],
+      ['ILIKE', 'É'],
+      ['LIKE', '\\'],
+    ]) {
+      const rows = async (of: string): Promise<number[] | string> => {
+        try {
+          const sql = `s ${word} ${of} ESCAPE '${escaping}'`;
+          return [...(await compilePredicate(sql, schema)).select(batch)];
+        } catch (error) {
+          return (error as Error).message.replace(/ \(.*/s, '');
+        }
+      };
+      const [ofRow, constant] = [await rows('p'), await rows(quoted(pattern))];
+      expect(ofRow, `${word} ${pattern} ${escaping}`).toEqual(constant);
+    }
+  }
+});
+
+test('long patterns of rows say the same in steps as at once, and in either case', async () => {
+  const body = 'xyé'.repeat(60_000);
+  const texts = [body, body, body, body.slice(1), `${body}😀`, body];
+  const patterns = [
+    body,
+    `%${body.slice(3)}`,
+    `%${body.slice(6, -6)}%`,
+    `_${body}`,
+    `${body}_`,
+    `${body.slice(0, -1)}q`,
+  ];
+  const batch = batchOf(texts, patterns);
+  for (const [sql, expected] of [
+    ['s LIKE p', [0, 1, 2, 4]],
+    ['upper(s) ILIKE p', [0, 1, 2, 4]],
+    ['upper(s) LIKE p', []],
+  ] as const) {
+    const predicate = await compilePredicate(sql, schema);
+    expect([...drained(predicate.selectInSteps(batch, { scale: 1 << 12 }))], sql).toEqual(expected);
+    expect([...predicate.select(batch)], sql).toEqual(expected);
+  }
+  const wild = await compilePredicate('s LIKE p', schema);
+  expect(() => wild.select(batchOf(['a'], [`%${'_a'.repeat(501)}%`]))).toThrow(
+    'has 1002 bytes with _ between two %',
+  );
+  expect(() => wild.select(batchOf(['a'], [`${'ab'.repeat(600_000)}\\`]))).toThrow(
+    'ends in its escape character',
+  );
+});

@@ -2,10 +2,10 @@
  * Evaluates LIKE and ILIKE over UTF-8 bytes. A constant pattern is compiled once; exact, prefix,
  * suffix and contains patterns have loops of their own, for any other the parts between the % are
  * searched from left to right. Time is linear in the text, times at most 1000 where such a part
- * has _.
+ * has _. like-pattern.ts compiles patterns.
  */
-import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
+import { drained } from '../../steps.ts';
 import {
   type BytesColumn,
   type Column,
@@ -16,11 +16,20 @@ import {
   UNKNOWN,
 } from '../typed/index.ts';
 import { equalBytes } from './evaluate-compare.ts';
-import { LongNeedle, SHORT_NEEDLE } from './find-text.ts';
-
-/** A byte of the pattern, or one of these. */
-const ANY_ONE = -1;
-const ANY_RUN = -2;
+import { SHORT_NEEDLE } from './find-text.ts';
+import {
+  ANY_ONE,
+  ANY_RUN,
+  compiledInSteps,
+  compilePattern,
+  find,
+  type LikePattern,
+  markerOf,
+  matchAt,
+  matchBefore,
+  matches,
+  type Part,
+} from './like-pattern.ts';
 
 export function evaluateLike(
   column: Column,
@@ -30,20 +39,16 @@ export function evaluateLike(
 ): Uint8Array {
   if (pattern.form === 'constant') {
     if (pattern.value === null) return new Uint8Array(column.length).fill(UNKNOWN);
-    const compiled = compilePattern(String(pattern.value), escaping, insensitive);
-    return column.form === 'bytes'
-      ? maskNulls(matchColumn(column, compiled, insensitive), column.valid)
-      : matchValues(column, () => compiled, insensitive);
+    const like = compilePattern(String(pattern.value), escaping, insensitive);
+    return likeOfAll(column, like, insensitive);
   }
-  const read = reader(pattern);
-  return matchValues(
-    column,
-    (row) => {
-      const value = read(row) ?? null;
-      return value === null ? null : compilePattern(String(value), escaping, insensitive);
-    },
-    insensitive,
-  );
+  return drained(rowPatternsInSteps(column, pattern, escaping, insensitive, undefined));
+}
+
+function likeOfAll(column: Column, like: LikePattern, insensitive: boolean): Uint8Array {
+  return column.form === 'bytes'
+    ? maskNulls(matchColumn(column, like, insensitive), column.valid)
+    : matchValues(column, like, insensitive);
 }
 
 /** Longer texts are gone through in steps. */
@@ -51,7 +56,9 @@ const LONG_BYTES = 1 << 20;
 /** Bytes that are compared, at worst, between two steps. */
 const STEP_WORK = 1 << 22;
 
-/** As `evaluateLike`, in steps where a text is long, or a part with _ is, and the pattern is that of all rows. */
+/**
+ * As `evaluateLike`, in steps where a text is long, a part with _ is, or each row has a pattern of its own.
+ */
 export function* likeInSteps(
   column: Column,
   pattern: Column,
@@ -59,16 +66,21 @@ export function* likeInSteps(
   insensitive: boolean,
   memory: BatchMemory,
 ): Generator<void, Uint8Array> {
-  const isConstant = pattern.form === 'constant' && pattern.value !== null;
-  if (column.form !== 'bytes' || !isConstant) {
+  if (pattern.form !== 'constant') {
+    return yield* rowPatternsInSteps(column, pattern, escaping, insensitive, memory);
+  }
+  if (column.form !== 'bytes' || pattern.value === null) {
     return evaluateLike(column, pattern, escaping, insensitive);
   }
-  const like = compilePattern(String(pattern.value), escaping, insensitive);
+  const written = String(pattern.value);
+  const like = yield* compiledInSteps(
+    Buffer.from(insensitive ? written.toLowerCase() : written),
+    markerOf(escaping, insensitive),
+    Buffer.from(written),
+  );
   const wild = longestWild(like);
   const isWild = wild > 0 && wild * textBytes(column) > WILD_WORK;
-  if (!isWild && !hasLong(column)) {
-    return evaluateLike(column, pattern, escaping, insensitive);
-  }
+  if (!isWild && !hasLong(column)) return likeOfAll(column, like, insensitive);
   const { data, starts, ends, valid } = column;
   const out = new Uint8Array(column.length);
   let work = 0;
@@ -150,6 +162,9 @@ function foldAscii(text: Uint8Array, from: number, to: number, folded: Uint8Arra
   return other < 128;
 }
 
+/** What a part takes wherever it is found. */
+const PART_WORK = 64;
+
 /** As `matches`, of a whole text, and yields between some of the places that it looks at. */
 function* matchesInSteps(data: Uint8Array, { parts }: LikePattern): Generator<void, boolean> {
   const from = matchAt(data, 0, data.length, (parts[0] as Part).tokens);
@@ -170,7 +185,7 @@ function* matchesInSteps(data: Uint8Array, { parts }: LikePattern): Generator<vo
     for (;;) {
       const begun = at;
       at = find(data, begun, until, part, begun + places - 1);
-      work += at < 0 ? STEP_WORK : ((at - begun) / places) * STEP_WORK;
+      work += PART_WORK + (at < 0 ? STEP_WORK : ((at - begun) / places) * STEP_WORK);
       if (work >= STEP_WORK) {
         yield;
         work = 0;
@@ -181,74 +196,6 @@ function* matchesInSteps(data: Uint8Array, { parts }: LikePattern): Generator<vo
     }
   }
   return true;
-}
-
-/** What stands between two % of a pattern, or before the first or after the last one. */
-interface Part {
-  readonly tokens: Int16Array;
-  /** Set for one that is long, and has no _. */
-  readonly long: LongNeedle | undefined;
-}
-
-/** A part with _ is compared anew at each character, so that its length is bounded. */
-const MAX_WILD_PART = 1000;
-
-interface LikePattern {
-  readonly tokens: Int16Array;
-  readonly parts: readonly Part[];
-}
-
-/** Throws InvalidInput for a pattern that ends in its escape character, or has too long a part with _. */
-export function compilePattern(
-  pattern: string,
-  escaping: string,
-  insensitive: boolean,
-): LikePattern {
-  const tokens: number[] = [];
-  const characters = [...(insensitive ? pattern.toLowerCase() : pattern)];
-  const marker = insensitive ? escaping.toLowerCase() : escaping;
-  for (let i = 0; i < characters.length; i++) {
-    let character = characters[i] as string;
-    if (character === marker) {
-      const next = characters[++i];
-      if (next === undefined) {
-        throw new DirspaceError(
-          'InvalidInput',
-          `The LIKE pattern '${pattern.slice(0, 60)}' ends in its escape character`,
-        );
-      }
-      character = next;
-    } else if (character === '%') {
-      if (tokens.at(-1) !== ANY_RUN) tokens.push(ANY_RUN);
-      continue;
-    } else if (character === '_') {
-      tokens.push(ANY_ONE);
-      continue;
-    }
-    for (const byte of Buffer.from(character)) tokens.push(byte);
-  }
-  const compiled = Int16Array.from(tokens);
-  const parts: Part[] = [];
-  for (let start = 0; start <= compiled.length; ) {
-    const run = compiled.indexOf(ANY_RUN, start);
-    const end = run < 0 ? compiled.length : run;
-    // The first and the last part are compared at one place only.
-    parts.push(partOf(compiled.subarray(start, end), start > 0 && run >= 0, pattern));
-    start = end + 1;
-  }
-  return { tokens: compiled, parts };
-}
-
-function partOf(tokens: Int16Array, isSought: boolean, pattern: string): Part {
-  if (!isSought || tokens.length <= SHORT_NEEDLE) return { tokens, long: undefined };
-  if (!tokens.includes(ANY_ONE)) return { tokens, long: new LongNeedle(tokens) };
-  if (tokens.length > MAX_WILD_PART) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The LIKE pattern '${pattern.slice(0, 60)}' has ${tokens.length} bytes with _ between two %; ${MAX_WILD_PART} is the most`,
-    );
-  }
-  return { tokens, long: undefined };
 }
 
 function matchColumn(column: BytesColumn, like: LikePattern, insensitive: boolean): Uint8Array {
@@ -380,17 +327,12 @@ function foldCase(column: BytesColumn): BytesColumn | null {
   return { ...column, data: folded, starts: moved(starts), ends: moved(ends) };
 }
 
-function matchValues(
-  column: Column,
-  patternOf: (row: number) => LikePattern | null,
-  insensitive: boolean,
-): Uint8Array {
+function matchValues(column: Column, pattern: LikePattern, insensitive: boolean): Uint8Array {
   const out = new Uint8Array(column.length);
   const read = reader(column);
   for (let i = 0; i < out.length; i++) {
     const value = read(i) ?? null;
-    const pattern = value === null ? null : patternOf(i);
-    if (pattern === null) out[i] = UNKNOWN;
+    if (value === null) out[i] = UNKNOWN;
     else {
       const text = Buffer.from(insensitive ? String(value).toLowerCase() : String(value));
       out[i] = matches(text, 0, text.length, pattern) ? TRUE : FALSE;
@@ -399,77 +341,78 @@ function matchValues(
   return out;
 }
 
-/** Whether `data[start..end)` is the pattern. */
-export function matches(
-  data: Uint8Array,
-  start: number,
-  end: number,
-  { parts }: LikePattern,
+/** What a row with a pattern of its own takes beside its bytes, and what a byte of the pattern takes. */
+const ROW_WORK = 1 << 10;
+const PATTERN_BYTE_WORK = 8;
+/** A row of less work is gone through at once. */
+const SHORT_ROW_WORK = 1 << 16;
+
+/** Each row has a pattern of its own: compiled for it, and matched, in steps of about as much work. */
+function* rowPatternsInSteps(
+  column: Column,
+  pattern: Column,
+  escaping: string,
+  insensitive: boolean,
+  memory: BatchMemory | undefined,
+): Generator<void, Uint8Array> {
+  const out = new Uint8Array(column.length);
+  const [textOf, patternOf] = [utf8Reader(column), utf8Reader(pattern)];
+  let work = 0;
+  for (let row = 0; row < out.length; row++) {
+    const text = textOf(row);
+    const tokens = text === null ? null : patternOf(row);
+    if (text === null || tokens === null) {
+      out[row] = UNKNOWN;
+      continue;
+    }
+    const here = ROW_WORK + 2 * text.length + PATTERN_BYTE_WORK * tokens.length;
+    work += here;
+    if (work >= STEP_WORK) {
+      yield;
+      work = 0;
+    }
+    if (here < SHORT_ROW_WORK) {
+      out[row] = isRowLike(text, tokens, escaping, insensitive) ? TRUE : FALSE;
+      continue;
+    }
+    const before = memory?.used ?? 0;
+    memory?.take((insensitive ? text.length : 0) + 3 * tokens.length);
+    const like = yield* compiledInSteps(
+      insensitive ? yield* foldedInSteps(tokens) : tokens,
+      markerOf(escaping, insensitive),
+      tokens,
+    );
+    const folded = insensitive ? yield* foldedInSteps(text) : text;
+    work += Math.max(1, longestWild(like)) * text.length;
+    out[row] = (yield* matchesInSteps(folded, like)) ? TRUE : FALSE;
+    if (memory !== undefined) memory.used = before;
+  }
+  return out;
+}
+
+function isRowLike(
+  text: Uint8Array,
+  pattern: Uint8Array,
+  escaping: string,
+  insensitive: boolean,
 ): boolean {
-  const head = (parts[0] as Part).tokens;
-  const from = matchAt(data, start, end, head);
-  if (parts.length === 1) return from === end;
-  if (from < 0) return false;
-  const until = matchBefore(data, from, end, (parts.at(-1) as Part).tokens);
-  if (until < 0) return false;
-  let at = from;
-  for (let k = 1; k < parts.length - 1; k++) {
-    at = find(data, at, until, parts[k] as Part);
-    if (at < 0) return false;
-  }
-  return true;
+  const [t, p] = insensitive ? [folded(text), folded(pattern)] : [text, pattern];
+  const like = drained(compiledInSteps(p, markerOf(escaping, insensitive), pattern));
+  return matches(t, 0, t.length, like);
 }
 
-/** Where the tokens end that begin at `start`, -1 where they do not. */
-function matchAt(data: Uint8Array, start: number, end: number, tokens: Int16Array): number {
-  let at = start;
-  for (let k = 0; k < tokens.length; k++) {
-    if (at >= end) return -1;
-    const token = tokens[k] as number;
-    if (token === ANY_ONE) {
-      at++;
-      while (at < end && ((data[at] as number) & 0xc0) === 0x80) at++;
-    } else if (token !== data[at++]) return -1;
-  }
-  return at;
-}
+const folded = (text: Uint8Array): Uint8Array => drained(foldedInSteps(text));
 
-/** Where the tokens begin that end at `end`, -1 where they do not. */
-function matchBefore(data: Uint8Array, start: number, end: number, tokens: Int16Array): number {
-  let at = end;
-  for (let k = tokens.length - 1; k >= 0; k--) {
-    if (at <= start) return -1;
-    const token = tokens[k] as number;
-    at--;
-    if (token === ANY_ONE) while (at > start && ((data[at] as number) & 0xc0) === 0x80) at--;
-    else if (token !== data[at]) return -1;
+/** Texts as UTF-8, null where a row has none. */
+function utf8Reader(column: Column): (row: number) => Uint8Array | null {
+  if (column.form === 'bytes') {
+    const { data, starts, ends, valid } = column;
+    return (row) =>
+      valid !== null && valid[row] === 0 ? null : data.subarray(starts[row], ends[row]);
   }
-  return at;
-}
-
-/**
- * Where the first of the part's places within `data[start..end)` ends, -1 where it has none that begins
- * at `furthest` or before.
- */
-function find(
-  data: Uint8Array,
-  start: number,
-  end: number,
-  { tokens, long }: Part,
-  furthest = end,
-): number {
-  if (long !== undefined) {
-    const at = long.find(data, start, Math.min(end, furthest + tokens.length));
-    return at < 0 ? -1 : at + tokens.length;
-  }
-  const lead = tokens[0] as number;
-  const last = Math.min(furthest, end - tokens.length);
-  for (let at = start; at <= last; at++) {
-    const byte = data[at] as number;
-    // A character is not begun in its middle.
-    if (lead === ANY_ONE ? (byte & 0xc0) === 0x80 : byte !== lead) continue;
-    const stop = matchAt(data, at, end, tokens);
-    if (stop >= 0) return stop;
-  }
-  return -1;
+  const read = reader(column);
+  return (row) => {
+    const value = read(row) ?? null;
+    return value === null ? null : Buffer.from(String(value));
+  };
 }

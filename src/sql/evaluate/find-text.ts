@@ -6,6 +6,9 @@
 /** So much is compared anew at each place at worst. */
 export const SHORT_NEEDLE = 64;
 
+/** Units of a long needle that are read between two steps. */
+const STEP_UNITS = 1 << 19;
+
 interface Units {
   readonly [index: number]: number;
   readonly length: number;
@@ -17,15 +20,35 @@ export class LongNeedle {
   /** By how many units are matched: how many remain when the next one is not. */
   readonly #remain: Int32Array;
 
-  constructor(needle: Units) {
+  #built = 1;
+  #known = 0;
+
+  constructor(needle: Units, until = needle.length) {
     this.#needle = needle;
     this.#remain = new Int32Array(needle.length + 1);
-    let known = 0;
-    for (let k = 1; k < needle.length; k++) {
-      while (known > 0 && needle[k] !== needle[known]) known = this.#remain[known] as number;
-      if (needle[k] === needle[known]) known++;
-      this.#remain[k + 1] = known;
+    this.#build(until);
+  }
+
+  /** The same for a needle of any length. */
+  static *inSteps(needle: Units): Generator<void, LongNeedle> {
+    const made = new LongNeedle(needle, 1);
+    while (made.#built < needle.length) {
+      yield;
+      made.#build(Math.min(needle.length, made.#built + STEP_UNITS));
     }
+    return made;
+  }
+
+  #build(until: number): void {
+    const [needle, remain] = [this.#needle, this.#remain];
+    let known = this.#known;
+    for (let k = this.#built; k < until; k++) {
+      while (known > 0 && needle[k] !== needle[known]) known = remain[known] as number;
+      if (needle[k] === needle[known]) known++;
+      remain[k + 1] = known;
+    }
+    this.#built = Math.max(this.#built, until);
+    this.#known = known;
   }
 
   /** The first place in `data[start..end)`, -1 where there is none. */

@@ -24,11 +24,15 @@ const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
 /** Of a cast from or to text, which reads or makes one for each row. */
 const TEXT_CAST_WEIGHT = 512;
 
+/** Of LIKE whose pattern is that of the row, and compiled for it. */
+const ROW_LIKE_WEIGHT = 1024;
+
 function ownWeight(node: Bound): number {
   if (node.kind === 'cast') {
     const families = [familyOf(node.arg.type), familyOf(node.type)];
     if (families.includes('text')) return TEXT_CAST_WEIGHT;
   }
+  if (node.kind === 'like' && node.pattern.kind !== 'literal') return ROW_LIKE_WEIGHT;
   return WEIGHTS[node.kind] ?? 1;
 }
 

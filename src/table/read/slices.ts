@@ -143,6 +143,10 @@ function* valuesInSteps(
 
 /** Comparisons for one row that may take milliseconds: it is gone through in steps. */
 const HEAVY_ROW = 1 << 20;
+/** Rows of long texts that take more together are gone through in steps too. */
+const HEAVY_TEXTS = 1 << 19;
+/** Texts are long that take so many times as long as short values. */
+const LONG_SCALE = 16;
 
 interface SliceWork<Part> {
   inSteps(from: number, count: number): Generator<void, Part>;
@@ -158,7 +162,8 @@ function eachSlice<Part>(
 ): Awaitable<Part[]> {
   const size = sliceRows(expression, scale);
   const { uneven, weight } = expression;
-  const heavy = expression.heavy || weight * scale > HEAVY_ROW;
+  const long = scale > LONG_SCALE && weight * scale * rows > HEAVY_TEXTS;
+  const heavy = long || expression.heavy || weight * scale > HEAVY_ROW;
   if (uneven && (rows > 1 || heavy)) return slices(plan, rows, size, unevenPace(size), work);
   if (rows <= size && !heavy) return [work.atOnce()];
   return slices(plan, rows, size, () => size, work);

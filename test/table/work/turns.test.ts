@@ -255,3 +255,31 @@ test('rows of long texts are gone through a few at a time', async () => {
   const atOnce = await roundsOf(() => short.countRows(condition));
   expect(await roundsOf(() => long.countRows(condition))).toBeGreaterThan(atOnce + 3);
 });
+
+test.each([
+  ['LIKE of a column', 's LIKE s', 100, 20_000, 1],
+  ['ILIKE of a column', 's ILIKE s', 100, 20_000, 1],
+  ['LIKE of an expression', "s LIKE concat('%', s, '%')", 100, 20_000, 1],
+  ['LIKE of a short text', 's LIKE s', 20_000, 8, 1],
+  ['LIKE of one long text', "s LIKE concat('%', s, 'q%')", 1, 2_000_000, 0],
+  ['LIKE of many parts', "s LIKE concat(repeat('%x', 900000), '%')", 1, 1_000_000, 1],
+  [
+    'LIKE of many parts of the row',
+    "s LIKE concat(repeat('%x', 9 * length(s) / 10), '%')",
+    1,
+    1_000_000,
+    1,
+  ],
+])('%s as its pattern goes on in turns', async (_, condition, rows, length, share) => {
+  const { db } = await opened(1);
+  const texts = Array.from({ length: rows }, (__, at) => ({ s: `${at}`.padEnd(length, 'x') }));
+  const table = await db.createTable('patterns', texts);
+  await table.countRows("s LIKE 'q%'");
+  const before = await roundsOf(() => table.countRows("s LIKE 'x%'"));
+  let found = -1;
+  const rounds = await roundsOf(async () => {
+    found = await table.countRows(condition);
+  });
+  expect(found).toBe(share * rows);
+  expect(rounds).toBeGreaterThan(before + 3);
+});
