@@ -129,3 +129,24 @@ test('damage of a long layout is found as in a short one', () => {
   }
   expect([...kinds.keys()].sort()).toEqual(['Corrupt', 'read']);
 });
+
+test.each([
+  ['short', ''],
+  ['long', LONG],
+])('a %s layout of a newer format is refused as such, whatever its parts are', (_, end) => {
+  const { layout, end: bytes } = made(1, 1);
+  const text = encodeLayout(layout);
+  const newer = `[2${text.slice(2, -1)},"more",{}]${end}`;
+  for (const changed of [newer, `[2]${end}`, `[2${text.slice(2)}${end}`]) {
+    expect(() => drained(decodeLayoutInSteps(bytesOf(changed), bytes, 'x.arrow'))).toThrow(
+      expect.objectContaining({
+        code: 'UnsupportedFormat',
+        message: expect.stringMatching(/x\.arrow.*layout 2.*reads layout 1.*newer release/),
+      }),
+    );
+  }
+  for (const strange of ['0', '-1', '1.5', '"2"', 'null', '[2]', '1e400']) {
+    const changed = `[${strange}${text.slice(2)}${end}`;
+    expect(outcome(bytesOf(changed), bytes), strange).toBe('Corrupt');
+  }
+});

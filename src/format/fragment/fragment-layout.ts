@@ -4,8 +4,9 @@
  * footer's metadata, so that a reader finds a column with the footer alone.
  */
 
+import { DirspaceError } from '../../errors.ts';
 import { ALIGNMENT, aligned } from '../../ipc/index.ts';
-import { corrupt } from '../../json.ts';
+import { corrupt, isWholeNumber } from '../../json.ts';
 import { isPageChecksums, type PageChecksums } from './checksums.ts';
 
 export const LAYOUT_KEY = 'dirspace.layout';
@@ -86,7 +87,7 @@ const encodeChunk = (chunk: ColumnChunk): readonly unknown[] => [
 /**
  * The inverse, in steps where it is long. Positions are not stored but counted up, so the parts of a
  * file always meet and together cover `end` bytes: what no part covered could change unseen.
- * @throws Corrupt naming `file`
+ * @throws Corrupt naming `file`, UnsupportedFormat where a newer release wrote it
  */
 export function* decodeLayoutInSteps(
   text: Uint8Array,
@@ -201,6 +202,7 @@ class LayoutReader {
 
   /** All but the dictionaries, which lie after batches that may have been read apart. */
   parts(value: unknown): Parts {
+    this.#refuseNewer(value);
     const parts = this.#list(value, 5);
     if (parts[0] !== FORMAT) throw this.#bad(`the unknown format ${String(parts[0])}`);
     const schema = this.#list(parts[1], 2);
@@ -213,6 +215,16 @@ class LayoutReader {
       batches: this.#list(parts[BATCHES]).map((item) => this.batch(item)),
       dictionaries: this.#list(parts[4]),
     };
+  }
+
+  /** Before the number of parts is looked at, which may be another in a newer layout. */
+  #refuseNewer(value: unknown): void {
+    const format: unknown = Array.isArray(value) ? value[0] : undefined;
+    if (!isWholeNumber(format) || format <= FORMAT) return;
+    throw new DirspaceError(
+      'UnsupportedFormat',
+      `The file ${this.#file} uses layout ${format}; this release reads layout ${FORMAT}. Open it with a newer release of dirspace.`,
+    );
   }
 
   whole(parts: Parts): FragmentLayout {
