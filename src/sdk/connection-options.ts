@@ -4,7 +4,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { type CallOptions, CREATE_MODES, parseMode, type TrashItem } from '../protocol/index.ts';
-import type { DataInput, SchemaInput, VectorColumns } from './convert/index.ts';
+import type { AnyRow, RowsInput, SchemaInput, VectorColumns } from './convert/index.ts';
 import { defined, pathOf } from './handles/index.ts';
 import type { VersionSelection } from './table/index.ts';
 
@@ -95,9 +95,9 @@ export interface CreateTableOptions extends CallOptions {
 }
 
 /** All of `createTable` in one object. */
-export type CreateTableArguments = CreateTableOptions & {
+export type CreateTableArguments<RowType = AnyRow> = CreateTableOptions & {
   readonly name: string;
-  readonly data: DataInput;
+  readonly data: RowsInput<RowType>;
 };
 
 /** How to declare a table. */

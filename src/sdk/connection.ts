@@ -55,6 +55,7 @@ import {
 import {
   type AnyRow,
   type DataInput,
+  type RowsInput,
   type SchemaInput,
   toRecordBatchStream,
 } from './convert/index.ts';
@@ -228,18 +229,25 @@ export class Connection implements AsyncDisposable {
     return defined({ tables: answer.tables, pageToken: answer.page_token });
   }
 
-  /** Makes a table with its rows: readers see all of it or nothing. */
-  async createTable(
-    options: CreateTableArguments,
+  /**
+   * Makes a table with its rows: readers see all of it or nothing. The type of its rows may be named,
+   * as in `createTable<{ id: number }>('users', rows)`; see `openTable`.
+   */
+  async createTable<RowType = AnyRow>(
+    options: CreateTableArguments<NoInfer<RowType>>,
     namespacePath?: readonly string[],
-  ): Promise<Table>;
-  async createTable(name: string, data: DataInput, options?: CreateTableOptions): Promise<Table>;
-  async createTable(
+  ): Promise<Table<RowType>>;
+  async createTable<RowType = AnyRow>(
     name: string,
-    data: DataInput,
+    data: RowsInput<NoInfer<RowType>>,
+    options?: CreateTableOptions,
+  ): Promise<Table<RowType>>;
+  async createTable<RowType = AnyRow>(
+    name: string,
+    data: RowsInput<NoInfer<RowType>>,
     namespacePath?: readonly string[],
     options?: CreateTableOptions,
-  ): Promise<Table>;
+  ): Promise<Table<RowType>>;
   async createTable(
     nameOrAll: string | CreateTableArguments,
     dataOrPath?: DataInput | readonly string[],

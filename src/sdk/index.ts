@@ -37,6 +37,7 @@ export {
   type DataInput,
   type DataOptions,
   type Row,
+  type RowsInput,
   type SchemaInput,
   type TypeLike,
   toRecordBatchStream,

@@ -40,10 +40,71 @@ export async function rows(db: Connection): Promise<void> {
   yes<Same<typeof some, { id: number }[]>>();
   // @ts-expect-error: users have no such column
   console.log(found[0]?.age, text);
+  // @ts-expect-error: the rows are users, whatever takes them
+  const others: { age: symbol }[] = await users.query().toArray();
+  // @ts-expect-error
+  const nearOthers: { age: symbol }[] = await users.vectorSearch([1]).toArray();
+  // @ts-expect-error
+  const takenOthers: { age: symbol }[] = await users.takeOffsets([1]).toArray();
+  const unchecked: { age: symbol }[] = await plain.query().toArray();
+  console.log(others, nearOthers, takenOthers, unchecked);
   const same: Table = users;
   const row: Row | undefined = found[0] && { ...found[0] };
   console.log(same.name, row);
 }
+
+interface Reading {
+  id: number;
+  at: Date;
+  count: bigint;
+  vector: Float32Array;
+  tags: string[];
+  place: { city: string | null };
+  note: string | null;
+}
+
+/** What a table of typed rows takes. */
+export async function writing(db: Connection): Promise<void> {
+  const [id, at, count, vector] = [1, new Date(), 5n, new Float32Array(2)];
+  const whole: Reading = { id, at, count, vector, tags: ['a'], place: { city: 'Ulm' }, note: null };
+  const table = await db.createTable<Reading>('readings', [whole]);
+  yes<Same<typeof table, Table<Reading>>>();
+  await db.createTable<Reading>({ name: 'readings', data: [whole] });
+  // Columns take more than they give back, and nulls may be left out.
+  await table.add([{ id, at: '2026-01-01', count: 5, vector: [1, 2], tags: [], place: {} }]);
+  await table.add([[whole], [whole]]);
+  await table.add(new Set([whole]));
+  await table.add(arrow21.tableFromArrays({ id: [1] }));
+  await table.mergeInsert('id').whenMatchedUpdateAll().execute([whole]);
+  await table.update({ id: 'id + 1', 'place.city': 'NULL' });
+  await table.update({ values: { note: 'x' }, where: 'id = 1' });
+  await table.update({ valuesSql: new Map([['id', 'id + 1']]) });
+  // @ts-expect-error: no such column
+  await table.add([{ nope: 1 }]);
+  // @ts-expect-error: no such column beside the others
+  await table.add([{ ...whole, nope: 1 }]);
+  // @ts-expect-error: an id is a number
+  await table.add([{ ...whole, id: 'a' }]);
+  // @ts-expect-error: no such column
+  await table.mergeInsert('id').execute([{ nope: 1 }]);
+  // @ts-expect-error: no such column
+  await table.update({ nope: '1' });
+  // @ts-expect-error: no such column
+  await table.update({ values: { nope: 1 } });
+  // @ts-expect-error: an id is a number
+  await db.createTable<User>('users', [{ id: 'a', name: 'Ada' }]);
+  // Rows are `any` where the program names no type, whatever the data is.
+  const plain = await db.createTable('plain', [{ id: 1 }]);
+  yes<Same<typeof plain, Table>>();
+  const any = 0 as unknown as typeof plain extends Table<infer RowType> ? RowType : never;
+  any.whatever.it.has;
+  await plain.add([{ nope: 1 }]);
+  await plain.update({ nope: '1' });
+}
+
+/** A helper of a program over tables of any rows. */
+export const copied = <RowType,>(table: Table<RowType>, rows: RowType[]): Promise<unknown> =>
+  table.add(rows);
 
 export async function oldArrow(db: Connection, table: Table): Promise<void> {
   const { Schema: S15, Field: F15, Int32: I15, Utf8: U15 } = arrow15;

@@ -15,3 +15,4 @@ export {
 export type { ColumnTypes, VectorColumns } from './infer.ts';
 export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
 export { type SchemaInput, toSchema } from './schema-like.ts';
+export type { RowsInput } from './typed-rows.ts';

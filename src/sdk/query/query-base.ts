@@ -108,7 +108,9 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
    * The rows as plain objects. Their type is the one that `openTable` or this call names, as in
    * `toArray<{ id: number }>()`; the columns that come out are not compared with it.
    */
-  async toArray<Result = RowType>(options: QueryExecutionOptions = {}): Promise<Result[]> {
+  async toArray(options?: QueryExecutionOptions): Promise<RowType[]>;
+  async toArray<Result>(options?: QueryExecutionOptions): Promise<Result[]>;
+  async toArray<Result>(options: QueryExecutionOptions = {}): Promise<Result[]> {
     return collectRows(await this.#run(options)) as Promise<Result[]>;
   }
 

@@ -1,7 +1,7 @@
 /** `MergeInsertBuilder`: says what a merge does with matched, new and missing rows, and runs it. */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
-import type { DataInput } from '../convert/index.ts';
+import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import { checkChangeOptions, checkWhere, EXECUTE_OPTIONS, onlyOptions } from '../handles/index.ts';
 import { checkCount } from '../query/index.ts';
 
@@ -29,7 +29,7 @@ const isNames = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string');
 
 /** Methods change the builder and answer it. */
-export class MergeInsertBuilder {
+export class MergeInsertBuilder<RowType = AnyRow> {
   readonly #request: Merge;
   readonly #execute: Execute;
 
@@ -76,7 +76,11 @@ export class MergeInsertBuilder {
   }
 
   /** One new version with all of it, or none. */
-  async execute(data: DataInput, options: WriteExecutionOptions = {}): Promise<MergeResult> {
+  async execute(
+    rows: RowsInput<RowType>,
+    options: WriteExecutionOptions = {},
+  ): Promise<MergeResult> {
+    const data = rows as DataInput;
     checkChangeOptions(options, EXECUTE_OPTIONS);
     const { timeoutMs, ...rest } = options;
     if (timeoutMs === undefined) return this.#execute({ ...this.#request }, data, rest);

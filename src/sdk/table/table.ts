@@ -11,6 +11,7 @@ import {
   type DataInput,
   hasSchema,
   isRepeatable,
+  type RowsInput,
   type SchemaInput,
   toRecordBatchStream,
 } from '../convert/index.ts';
@@ -248,7 +249,8 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   }
 
   /** Adds rows as one new version, or none of them. */
-  async add(data: DataInput, options: AddDataOptions = {}): Promise<AddResult> {
+  async add(rows: RowsInput<RowType>, options: AddDataOptions = {}): Promise<AddResult> {
+    const data = rows as DataInput;
     this.#at.writable(options, ADD_OPTIONS);
     if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
       return this.#insert(data, options.schema, options);
@@ -269,11 +271,11 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
    * Sets columns of the rows that fit, as one version. @throws TableColumnNotFound, InvalidInput
    */
   async update(
-    input: UpdateInput,
+    input: UpdateInput<RowType>,
     options: UpdateOptions & CallOptions = {},
   ): Promise<UpdateResult> {
     const target = this.#at.writable(options, ['where']);
-    const request = { ...onBranch(target), ...updatesOf(input, options) };
+    const request = { ...onBranch(target), ...updatesOf(input as UpdateInput, options) };
     return updateResult(await this.#at.home.catalog.updateTable(request, options));
   }
 
@@ -306,7 +308,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   }
 
   /** Starts a merge by the key columns `on`; what the data does not have keeps its values. */
-  mergeInsert(on: string | readonly string[]): MergeInsertBuilder {
+  mergeInsert(on: string | readonly string[]): MergeInsertBuilder<RowType> {
     this.#at.lifetime.enter();
     return new MergeInsertBuilder(on, async (merge, data, options) => {
       const target = this.#at.writable(options);

@@ -3,6 +3,7 @@
  * of SQL) to the protocol's one.
  */
 import { DirspaceError } from '../../errors.ts';
+import type { AnyRow } from '../convert/index.ts';
 import { checkWhere, onlyOptions, showKind } from '../handles/index.ts';
 import { type IntoSql, toSql } from './sql-literal.ts';
 
@@ -14,11 +15,18 @@ export interface UpdateOptions {
   readonly where?: string;
 }
 
+/** Of typed rows, their columns alone; nested ones have dots. */
+type Columns<RowType, Value> = 0 extends 1 & RowType
+  ? ByColumn<Value>
+  :
+      | ReadonlyMap<string, Value>
+      | { readonly [Name in (keyof RowType & string) | `${string}.${string}`]?: Value };
+
 /** Columns with values, or with SQL expressions over the row's columns. */
-export type UpdateInput =
-  | ({ readonly values: ByColumn<IntoSql> } & UpdateOptions)
-  | ({ readonly valuesSql: ByColumn<string> } & UpdateOptions)
-  | ByColumn<string>;
+export type UpdateInput<RowType = AnyRow> =
+  | ({ readonly values: Columns<RowType, IntoSql> } & UpdateOptions)
+  | ({ readonly valuesSql: Columns<RowType, string> } & UpdateOptions)
+  | Columns<RowType, string>;
 
 export function updatesOf(
   input: UpdateInput,
