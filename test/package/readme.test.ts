@@ -8,9 +8,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
+import { conformanceSuite } from '../../src/conformance/index.ts';
 import { ERROR_KINDS, type ErrorKind, isDirspaceError } from '../../src/errors.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { loadConfig } from '../../src/server/config.ts';
+import { resolveLimits } from '../../src/server/settings/limits.ts';
 import { startServer } from '../../src/server.ts';
 import { callCli } from '../helpers/cli.ts';
 import { compiledModule } from '../helpers/compiled.ts';
@@ -349,4 +351,28 @@ test('the demo runs as it is', () => {
   expect(out).toContain('weather/raw/readings: 1008 rows');
   expect(out).toContain('└── 00000000000000000001.json');
   expect(out).toContain('Done in');
+});
+
+test('the table of limits has each limit of the server with its default', () => {
+  const rows = page('docs/serving-and-auth.md').text.matchAll(/^\| `(\w+)` \| ([\d.]+) \|/gm);
+  const said = Array.from(rows, ([, name = '', value]) => [name, Number(value)]);
+  expect(Object.fromEntries(said)).toEqual(resolveLimits());
+});
+
+test("what is said of Lance's own server is what the interoperation test expects", async () => {
+  const suite = conformanceSuite('http://127.0.0.1:9');
+  const titles = suite.cases.map(({ title }) => title);
+  await suite.close();
+  const path = join(project, 'test', 'interop', 'python', 'test_conformance.py');
+  const python = readFileSync(path, 'utf8');
+  const [failed, missing, differ] = ['FAILED', 'NOT_IMPLEMENTED', 'DIFFERS'].map((name) => {
+    const [, set = ''] = new RegExp(`^${name} = \\{$(.*?)^\\}$`, 'ms').exec(python) ?? [];
+    const listed = Array.from(set.matchAll(/^ {4}"(.*)",$/gm), ([, title]) => title as string);
+    expect(listed.filter((title) => !titles.includes(title))).toEqual([]);
+    return listed.length;
+  }) as [number, number, number];
+  const passed = titles.length - failed - missing - differ;
+  expect(page('docs/testing-against-dirspace.md').text).toContain(
+    `of ${titles.length} cases ${passed} passed, ${failed} failed, ${missing} not implemented, ${differ} differ.`,
+  );
 });
