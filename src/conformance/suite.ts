@@ -25,6 +25,7 @@ import {
   Undecided,
   VERDICTS,
   type Verdict,
+  WrongRefusal,
 } from './kit/index.ts';
 import { type ConformanceOptions, checkOptions, checkTarget } from './options.ts';
 
@@ -156,7 +157,10 @@ class Suite implements ConformanceSuite {
   readonly #signal: AbortSignal | undefined;
   readonly #ended: AbortSignal;
   readonly #results = new Map<ConformanceCase, Promise<CaseResult>>();
-  /** Cases whose operation did what it should, with a status of success that is not listed. */
+  /**
+   * Failed cases whose operation did what it should all the same: with a status of success that is
+   * not listed, or before a request that was refused with a wrong status or code.
+   */
   readonly #deviating = new Set<ConformanceCase>();
   readonly #name: string;
   #last: Promise<unknown> = Promise.resolve();
@@ -308,7 +312,11 @@ class Suite implements ConformanceSuite {
     const kit = new Kit(run, one.operation);
     const told = await one.run(kit).then(
       () => this.#passed(one, kit),
-      (error: unknown) => verdictOf(one, error),
+      (error: unknown) => {
+        // The requests before did what they should; only the refusal of the last one is wrong.
+        if (error instanceof WrongRefusal && succeeded(one, kit)) this.#deviating.add(one);
+        return verdictOf(one, error);
+      },
     );
     if (this.#gone) this.#leave(told.reason ?? '', run);
     const { exchanges } = kit;
@@ -351,6 +359,9 @@ function notRun(one: ConformanceCase, cause: NotRun, reason: string): CaseResult
   const verdict = 'not run';
   return { operation, name, basis, verdict, milliseconds: 0, reason, notRun: cause, exchanges: [] };
 }
+
+const succeeded = ({ operation }: ConformanceCase, { exchanges }: Kit): boolean =>
+  exchanges.some((made) => made.operation === operation && /^2\d\d /.test(made.answer ?? ''));
 
 /** What ended a case early. */
 function verdictOf({ open }: ConformanceCase, error: unknown): Told {

@@ -101,8 +101,33 @@ describe('a server with faults', () => {
     const stats = of('GetTableStats: a missing table is not found');
     expect(stats).toMatchObject({ verdict: 'failed' });
     expect(stats.got).toContain('no code with status 404');
-    // Nothing is known of namespaces then; the cases of tables are run all the same.
+    // The first namespace was created: what needs namespaces is decided all the same.
     expect(of('TableExists: tells what is there from what is not').verdict).toBe('passed');
+    expect(of('ListTables: lists the names of the tables of a namespace').verdict).toBe('passed');
+  });
+
+  test.each([
+    ['a wrong status', (body: object) => json(400, body)],
+    ['no code', () => json(409, { error: 'There is one.' })],
+  ])('that refuses conflicts with %s fails no case of anything else', async (_, refusal) => {
+    const conflict = async (response: Response): Promise<Response> =>
+      response.status === 409 ? refusal((await response.json()) as object) : response;
+    await using server = await createServer({ namespace: await openCatalog(), limits });
+    const fetch = async (url: string, init: RequestInit): Promise<Response> =>
+      conflict(await server.fetch(url, init));
+    const { results, totals } = await runConformance({ uri: 'http://x', fetch });
+    expect(totals['not decidable']).toBe(0);
+    const failed = results.filter(({ verdict }) => verdict === 'failed');
+    expect(failed.length).toBeGreaterThan(3);
+    for (const { expected } of failed) expect(expected).toContain('status 409');
+  });
+
+  test('that refuses the first namespace as well is not known to create any', async () => {
+    const of = await verdictsOf(async (_, url, __, answer) =>
+      /\/v1\/namespace\/[^/]+\/create$/.test(new URL(url).pathname)
+        ? json(400, { code: 2, error: 'There is one.' })
+        : answer(),
+    );
     expect(of('ListTables: lists the names of the tables of a namespace').verdict).toBe(
       'not decidable',
     );

@@ -12,4 +12,12 @@ export { removeWhatWasMade } from './remove.ts';
 export { countOf, namesOf, rows, valuesIn, vectorRows } from './rows.ts';
 export { later } from './signals.ts';
 export type { ConformanceTarget, Rows, ServerTarget, Target } from './target.ts';
-export { Mismatch, type NotRun, type Stop, Undecided, VERDICTS, type Verdict } from './verdict.ts';
+export {
+  Mismatch,
+  type NotRun,
+  type Stop,
+  Undecided,
+  VERDICTS,
+  type Verdict,
+  WrongRefusal,
+} from './verdict.ts';

@@ -9,7 +9,7 @@ import { mediaType, type OperationName, type RequestOf } from '../../protocol/in
 import { type Exchange, shown } from './exchange.ts';
 import { countOf, rows } from './rows.ts';
 import type { Answered, RawAnswer, RawInit, Target } from './target.ts';
-import { Mismatch, type Stop, Undecided } from './verdict.ts';
+import { Mismatch, type Stop, Undecided, WrongRefusal } from './verdict.ts';
 
 /** What all cases of a run share. */
 export interface Run {
@@ -320,7 +320,7 @@ export async function fails(work: Promise<unknown>, ...codes: ErrorCode[]): Prom
     );
     if (fits && codeMissing === undefined) return;
     const number = codeMissing === undefined ? `code ${error.number}` : 'no code';
-    throw new Mismatch(expected, `${number} with status ${String(status)}: ${error.message}`);
+    throw new WrongRefusal(expected, `${number} with status ${String(status)}: ${error.message}`);
   }
   throw new Mismatch(expected, `success: ${shown(answer)}`);
 }

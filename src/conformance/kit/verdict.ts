@@ -32,6 +32,9 @@ export class Mismatch extends Error {
   }
 }
 
+/** A request was refused, as it has to be, with another status or code, or with no code. */
+export class WrongRefusal extends Mismatch {}
+
 /**
  * Why a case was not run. `left out`: by name. `no server`: the case is about HTTP and the target is a
  * catalog in process. `credentials`: the server asks for credentials, or for others. `unanswered`: the
