@@ -249,6 +249,8 @@ const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
 /** Whether the engine writes files of this name there: a table's folder may hold other programs' data. */
 export const isObject = (folder: string, name: string): boolean =>
   OBJECT_NAME.exec(name)?.[1] === (lastName(folder) === CHUNKS ? 'json' : 'arrow');
+/** `t.table/data/1f0e.arrow` -> `1f0e`: what manifests call a file of a table. */
+export const parseObject = (path: string): string => lastName(path).replace(/\.[a-z]+$/, '');
 /** Whether a folder of a table holds its rows: most of the bytes, which no watcher needs to see. */
 export const isRowsFolder = (name: string): boolean => name === FRAGMENTS || name === DELETIONS;
 
@@ -261,6 +263,34 @@ export const LANCE_FOLDERS = [
   '_refs',
   'tree',
 ] as const;
+/** What this engine keeps for Lance's readers: a manifest per version that was asked for. */
+const LANCE = 'lance';
+const LANCE_MANIFEST = '.manifest';
+export const lanceFolder = (table: string): string => `${table}/${LANCE}`;
+/** Of one branch. @param versions where the version files of the branch are */
+export const lanceManifestsFolder = (table: string, versions: string): string =>
+  `${lanceFolder(table)}/${lastName(versions)}`;
+export const lanceManifestFile = (folder: string, version: number): string =>
+  `${folder}/${versionDigits(version)}${LANCE_MANIFEST}`;
+/** The version a manifest made for Lance stands for, or undefined for any other file. */
+export const parseLanceManifest = (name: string): number | undefined =>
+  name.endsWith(LANCE_MANIFEST)
+    ? parseVersionDigits(name.slice(0, -LANCE_MANIFEST.length))
+    : undefined;
+/** Where Lance looks for the deleted rows of fragments, under names of its own. */
+export const lanceDeletionsFolder = (table: string): string => `${table}/_deletions`;
+export const lanceDeletionFile = (table: string, fragment: number, id: bigint): string =>
+  `${lanceDeletionsFolder(table)}/${fragment}-0-${id}.arrow`;
+
+const LANCE_DELETION_NAME = /^[0-9]{1,16}-0-([0-9]{1,20})\.arrow$/;
+/** The number that Lance's name of a deletion file ends with, or undefined for any other file. */
+export function parseLanceDeletion(name: string): bigint | undefined {
+  const id = LANCE_DELETION_NAME.exec(name)?.[1];
+  return id === undefined ? undefined : BigInt(id);
+}
+/** Folders in which a writer of Lance leaves files before it finds out that it may not write. */
+export const isLanceDebris = (name: string): boolean =>
+  name === '_indices' || name === '_transactions';
 export const isLanceFragment = (name: string): boolean => name.endsWith('.lance');
 
 /** A manifest handed over for publication by the table-version operations. */

@@ -12,6 +12,8 @@ export {
   encodeColumn,
   encodeIpcFile,
   encodeIpcStream,
+  FIELD_ID_KEY,
+  fieldIdsOf,
   footerTable,
   framed,
   MAGIC,

@@ -183,6 +183,7 @@ export {
   JsonArrowDataType,
   JsonArrowField,
   JsonArrowSchema,
+  LanceOpening,
   ListNamespacesRequest,
   ListNamespacesResponse,
   ListTableBranchesRequest,
@@ -265,6 +266,7 @@ export {
 export type { OperationRow, Permission, QueryMember, StricterMember } from './operation-row.ts';
 export { ALIAS_ROUTES, type AliasRoute, type OperationName } from './operations.ts';
 export {
+  lanceTypeName,
   MAX_SCHEMA_DEPTH,
   MAX_SCHEMA_FIELDS,
   schemaFromJson,

@@ -19,7 +19,7 @@ test('round trip, also through apache-arrow', () => {
     fc.property(offsets, (deleted) => {
       const bytes = encodeDeletions(deleted, 5000);
       expect(decodeDeletions(bytes, 5000, 'd')).toEqual(deleted);
-      expect([...tableFromIPC(bytes).toArray()].map((row) => row.offset)).toEqual([...deleted]);
+      expect([...tableFromIPC(bytes).toArray()].map((row) => row.row_id)).toEqual([...deleted]);
       expect(setPositions(deletionBitmap(deleted, 5000), 5000)).toEqual(deleted);
     }),
     { numRuns: 50 },

@@ -19,7 +19,8 @@ import { corrupt } from '../../json.ts';
 import { decodeFragment, encodeFragment } from '../fragment/index.ts';
 
 const TYPE = new Uint32();
-const SCHEMA = new Schema([new Field('offset', TYPE, false)]);
+/** Lance reads no other name; files of earlier releases call it `offset`. */
+const SCHEMA = new Schema([new Field('row_id', TYPE, false)]);
 /** What follows the footer's flatbuffer: its length and the magic; before it stand 8 bytes more. */
 const TRAILER_BYTES = 10;
 const MARKER_BYTES = 8;

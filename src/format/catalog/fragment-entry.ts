@@ -10,7 +10,9 @@ import {
   fileIdMember,
   integerMember,
   isWholeNumber,
+  type JsonObject,
   member,
+  stringMember,
 } from '../../json.ts';
 
 /** The deletion file of a fragment. */
@@ -38,10 +40,27 @@ export interface FragmentEntry {
   /** One entry per column as format/fragment/statistics.ts encodes it. */
   readonly statistics: readonly unknown[];
   readonly deletion: DeletionEntry | undefined;
+  /** Set where the file was written for Lance too. */
+  readonly lance?: LanceEntry | undefined;
 }
+
+/** Where Lance's readers find a fragment's columns, or why they cannot. */
+export type LanceEntry =
+  | {
+      /** Position behind Lance's footer: the size that Lance takes the file to have. */
+      readonly fileSize: number;
+      /** Field ids of the columns that Lance sees, nested ones too, depth first. */
+      readonly fields: readonly number[];
+    }
+  /** Which column has no form in Lance, and what it holds: the end of a sentence. */
+  | { readonly problem: string };
 
 export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
+
+/** Whether Lance can read the fragment. */
+export const isReadByLance = ({ lance }: FragmentEntry): boolean =>
+  lance !== undefined && 'fileSize' in lance;
 
 const texts = new WeakMap<FragmentEntry, string>();
 
@@ -75,17 +94,26 @@ function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
             crc32: fragment.deletion.checksum,
           },
         }),
+    ...(fragment.lance === undefined
+      ? {}
+      : { lance: encodeLance(fragment.lance, fragment.fields) }),
   };
+}
+
+/** The fields are left out where they are the columns themselves: where none is nested. */
+function encodeLance(lance: LanceEntry, columns: readonly number[]): Record<string, unknown> {
+  if ('problem' in lance) return { problem: lance.problem };
+  const flat =
+    lance.fields.length === columns.length && lance.fields.every((id, at) => id === columns[at]);
+  return { bytes: lance.fileSize, ...(flat ? {} : { fields: lance.fields }) };
 }
 
 export function decodeFragment(value: unknown, file: string): FragmentEntry {
   const entry = asObject(value, file, 'a fragment');
   const rows = integerMember(entry, 'rows', file);
-  const fields = arrayMember(entry, 'fields', file);
-  if (!fields.every(isWholeNumber)) {
-    throw corrupt(file, 'fields of a fragment holds something else than field ids');
-  }
+  const fields = fieldIdsMember(entry, file);
   const deletion = member(entry, 'deletion');
+  const lance = member(entry, 'lance');
   const fragment: FragmentEntry = {
     id: integerMember(entry, 'id', file),
     file: fileIdMember(entry, 'file', file),
@@ -93,14 +121,37 @@ export function decodeFragment(value: unknown, file: string): FragmentEntry {
     bytes: integerMember(entry, 'bytes', file),
     footerBytes: integerMember(entry, 'footer_bytes', file),
     footerChecksum: integerMember(entry, 'footer_crc32', file),
-    fields: fields as number[],
+    fields,
     statistics: arrayMember(entry, 'statistics', file),
     deletion: deletion === undefined ? undefined : decodeDeletion(deletion, rows, file),
+    ...(lance === undefined ? {} : { lance: decodeLance(lance, fields, file) }),
   };
   if (fragment.footerBytes > fragment.bytes) {
     throw corrupt(file, `the footer of fragment ${fragment.file} is longer than the fragment`);
   }
+  if (lanceFileSize(fragment) > fragment.bytes - fragment.footerBytes) {
+    throw corrupt(file, `the Lance part of fragment ${fragment.file} ends behind its footer`);
+  }
   return fragment;
+}
+
+/** 0 where the file is none of Lance's. */
+const lanceFileSize = ({ lance }: FragmentEntry): number =>
+  lance !== undefined && 'fileSize' in lance ? lance.fileSize : 0;
+
+function fieldIdsMember(entry: JsonObject, file: string): number[] {
+  const fields = arrayMember(entry, 'fields', file);
+  if (fields.every(isWholeNumber)) return fields as number[];
+  throw corrupt(file, 'fields of a fragment holds something else than field ids');
+}
+
+function decodeLance(value: unknown, columns: readonly number[], file: string): LanceEntry {
+  const entry = asObject(value, file, 'lance');
+  if (Object.hasOwn(entry, 'problem')) return { problem: stringMember(entry, 'problem', file) };
+  return {
+    fileSize: integerMember(entry, 'bytes', file),
+    fields: Object.hasOwn(entry, 'fields') ? fieldIdsMember(entry, file) : columns,
+  };
 }
 
 function decodeDeletion(value: unknown, rows: number, file: string): DeletionEntry {

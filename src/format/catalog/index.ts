@@ -33,6 +33,7 @@ export {
   isIntentPlace,
   isKeyFile,
   isKeysFolder,
+  isLanceDebris,
   isLanceFragment,
   isObject,
   isOwnTemporary,
@@ -47,6 +48,11 @@ export {
   keysFolder,
   LANCE_FOLDERS,
   LOCKS_FOLDER,
+  lanceDeletionFile,
+  lanceDeletionsFolder,
+  lanceFolder,
+  lanceManifestFile,
+  lanceManifestsFolder,
   lastName,
   latestFile,
   MAIN_BRANCH,
@@ -59,6 +65,9 @@ export {
   parseDeletedRun,
   parseHold,
   parseJournalFile,
+  parseLanceDeletion,
+  parseLanceManifest,
+  parseObject,
   parseTagFile,
   parseTrashRecord,
   parseVersionDigits,
@@ -87,7 +96,13 @@ export {
 } from '../../paths.ts';
 export { type ChunkEntry, decodeChunk, encodeChunk } from './chunk.ts';
 export { decodeDeletions, encodeDeletions, unionDeletions } from './deletions.ts';
-export { type DeletionEntry, type FragmentEntry, liveRows } from './fragment-entry.ts';
+export {
+  type DeletionEntry,
+  type FragmentEntry,
+  isReadByLance,
+  type LanceEntry,
+  liveRows,
+} from './fragment-entry.ts';
 export {
   decodeVersion,
   encodeManifest,

@@ -28,8 +28,10 @@ import { type ChunkEntry, decodeChunkEntry, encodeChunkEntry } from './chunk.ts'
 import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
 
 export const FORMAT_VERSION = 1;
+/** Fragments may hold a Lance part, which older releases would take for damage. */
+const LANCE_FEATURE = 'lance';
 /** Features a manifest may name and this release understands. */
-const KNOWN_FEATURES: readonly string[] = [];
+const KNOWN_FEATURES: readonly string[] = [LANCE_FEATURE];
 
 export type OperationKind =
   | 'create'
@@ -68,6 +70,8 @@ export interface Totals {
   /** Bytes of fragments and deletion files. */
   readonly bytes: number;
   readonly fragments: number;
+  /** Fragments that Lance can read; 0 if absent. */
+  readonly lanceFragments?: number | undefined;
 }
 
 export interface ParentVersion {
@@ -103,6 +107,11 @@ export interface Manifest {
   readonly metadata: Readonly<Record<string, string>>;
   /** Set once a version replaced the properties of its table: carried on by every later one. */
   readonly properties?: VersionedProperties | undefined;
+  /**
+   * Whether new fragments are written for Lance too. Once true it stays so; undefined where the catalog
+   * decides.
+   */
+  readonly lance?: boolean | undefined;
   /** What the publisher of a staged version wanted noted of it. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly totals: Totals;
@@ -143,7 +152,8 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
   const { parent, totals } = manifest;
   const head = JSON.stringify({
     format: FORMAT_VERSION,
-    features: [],
+    features: manifest.lance === true ? [LANCE_FEATURE] : [],
+    lance: manifest.lance === false ? false : undefined,
     table: manifest.table,
     branch: manifest.branch,
     version: manifest.version,
@@ -166,6 +176,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
       deleted_rows: totals.deletedRows,
       bytes: totals.bytes,
       fragments: totals.fragments,
+      lance_fragments: totals.lanceFragments,
     },
     chunks: manifest.chunks.map(encodeChunkEntry),
   });
@@ -202,6 +213,7 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
     properties: Object.hasOwn(document, 'properties')
       ? decodeProperties(objectMember(document, 'properties', file), file)
       : undefined,
+    ...decodeLance(document, file),
     annotations: Object.hasOwn(document, 'annotations')
       ? stringMapMember(document, 'annotations', file)
       : undefined,
@@ -230,6 +242,16 @@ export function refuseNewer(document: JsonObject, file: string): void {
     'UnsupportedFormat',
     `The file ${file} uses ${what}; this release reads format ${FORMAT_VERSION}. Open it with a newer release of dirspace.`,
   );
+}
+
+function decodeLance(document: JsonObject, file: string): Pick<Manifest, 'lance'> {
+  const features = Object.hasOwn(document, 'features')
+    ? arrayMember(document, 'features', file)
+    : [];
+  if (features.includes(LANCE_FEATURE)) return { lance: true };
+  if (!Object.hasOwn(document, 'lance')) return {};
+  if (document.lance !== false) throw corrupt(file, 'lance is something else than false');
+  return { lance: false };
 }
 
 function decodeParent(value: unknown, file: string): ParentVersion | undefined {
@@ -265,6 +287,9 @@ function decodeTotals(value: JsonObject, file: string): Totals {
     deletedRows: integerMember(value, 'deleted_rows', file),
     bytes: integerMember(value, 'bytes', file),
     fragments: integerMember(value, 'fragments', file),
+    ...(Object.hasOwn(value, 'lance_fragments')
+      ? { lanceFragments: integerMember(value, 'lance_fragments', file) }
+      : {}),
   };
   if (totals.deletedRows > totals.rows) throw corrupt(file, 'more rows are deleted than there are');
   return totals;

@@ -24,7 +24,7 @@ export type Properties = Readonly<Record<string, string>>;
 /** `.dirspace/format.json`: facts about the root, fixed when it was first used. */
 export interface FormatRecord {
   readonly foldsCase: boolean;
-  /** Properties of the catalog, such as `managed_versioning`. */
+  /** Properties of the catalog: `managed_versioning` and `lance`. */
   readonly properties: Properties;
 }
 

@@ -167,6 +167,8 @@ export function decodeFragment(
     }
   };
   verify(0, footer.headBytes, footer.headChecksum);
+  const { part } = footer;
+  if (part !== undefined) verify(part.offset, part.bytes, part.checksum);
   const read = ({ offset, length }: ByteRange): Uint8Array => plainBytes(bytes, offset, length);
   const columns = footer.schema.fields.map((_, column) => column);
   for (const { offset, metadataBytes, metadataChecksum } of footer.dictionaries) {

@@ -11,6 +11,7 @@ import {
   type DataType,
   type Dictionary,
   DictionaryUnion,
+  type Field,
   nullColumn,
   type RecordBatch,
   type Schema,
@@ -39,6 +40,7 @@ import {
   type DictionaryLayout,
   encodeLayout,
   LAYOUT_KEY,
+  type PartLayout,
 } from './fragment-layout.ts';
 import {
   type ColumnStatistics,
@@ -57,6 +59,19 @@ export interface FragmentSummary {
   readonly footerChecksum: number;
   /** Of all rows, per top-level column. */
   readonly statistics: readonly ColumnStatistics[];
+}
+
+/**
+ * Writes one more part into a fragment, between its last message and its footer, for readers of another
+ * format. Sees every batch and dictionary with its place in the file.
+ */
+export interface PartWriter {
+  /** @param offsets where each column begins in the file */
+  batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void;
+  /** @param offset where the values begin in the file */
+  dictionary(id: number, values: EncodedColumn, offset: number): void;
+  /** The part if it begins at `position`; undefined where the fragment gets none. */
+  finish(position: number): Uint8Array | undefined;
 }
 
 /** The marker between the last message of a file and its footer. */
@@ -80,8 +95,13 @@ export class FragmentEncoder {
   #position = 0;
   #summary: FragmentSummary | undefined;
 
-  constructor(schema: Schema) {
+  readonly #part: PartWriter | undefined;
+  #partLayout: PartLayout | undefined;
+
+  /** @param part given the fields as the file holds them */
+  constructor(schema: Schema, part?: (fields: readonly Field[]) => PartWriter) {
     this.#prepared = prepareSchema(schema);
+    this.#part = part?.(this.#prepared.schema.fields);
     this.#unions = this.#prepared.dictionaries.map(() => new DictionaryUnion());
     this.#statistics = this.#prepared.schema.fields.map(() => emptyStatistics);
   }
@@ -112,6 +132,7 @@ export class FragmentEncoder {
     const { pieces, block, metadataChecksum } = this.#message(encoded, rows);
     this.#batchBlocks.push(block);
     let offset = block.offset + block.metadataBytes;
+    this.#part?.batch(encoded, offsetsOf(encoded, offset), rows);
     this.#batches.push({
       offset: block.offset,
       metadataBytes: block.metadataBytes,
@@ -131,6 +152,14 @@ export class FragmentEncoder {
     // A dictionary may hold another one, whose number is higher: it is complete when its turn comes.
     for (const [id, type] of this.#prepared.dictionaries.entries()) {
       pieces.push(...this.#dictionary(id, type));
+    }
+    const part = this.#part?.finish(this.#position + END_OF_MESSAGES.length);
+    if (part !== undefined) {
+      // The marker is written twice: readers of the stream stop here, and the footer follows its own.
+      const bytes = joined([END_OF_MESSAGES, part]);
+      this.#partLayout = { offset: this.#position, bytes: bytes.length, checksum: crc32(bytes) };
+      this.#position += bytes.length;
+      pieces.push(bytes);
     }
     const tail = this.#tail();
     this.#position += tail.length;
@@ -234,6 +263,7 @@ export class FragmentEncoder {
     const values = normaliseColumn(type.dictionary, joinedValues, name);
     const encoded = encodeColumn(type.dictionary, values, name, (inner) => this.#union(inner));
     const { pieces, block, metadataChecksum } = this.#message([encoded], values.length, id);
+    this.#part?.dictionary(id, encoded, block.offset + block.metadataBytes);
     // Listed backwards, so that readers that take them in order find inner dictionaries first.
     this.#dictionaryBlocks.unshift(block);
     this.#dictionaries.push({
@@ -261,12 +291,22 @@ export class FragmentEncoder {
           headChecksum,
           batches: this.#batches,
           dictionaries: this.#dictionaries,
+          part: this.#partLayout,
         }),
     });
     const length = new Uint8Array(4);
     new DataView(length.buffer).setInt32(0, footer.length, true);
     return joined([END_OF_MESSAGES, footer, length, MAGIC]);
   }
+}
+
+/** Where columns begin that lie one behind the other from `offset` on. */
+function offsetsOf(columns: readonly EncodedColumn[], offset: number): number[] {
+  let next = offset;
+  return columns.map(({ bytes }) => {
+    next += bytes;
+    return next - bytes;
+  });
 }
 
 const chunkOf = (column: EncodedColumn, offset: number, statistics: unknown): ColumnChunk => ({
@@ -283,8 +323,9 @@ const chunkOf = (column: EncodedColumn, offset: number, statistics: unknown): Co
 export function encodeFragment(
   schema: Schema,
   batches: Iterable<RecordBatch>,
+  part?: (fields: readonly Field[]) => PartWriter,
 ): { bytes: Uint8Array; summary: FragmentSummary } {
-  const encoder = new FragmentEncoder(schema);
+  const encoder = new FragmentEncoder(schema, part);
   const pieces = encoder.begin();
   for (const batch of batches) for (const piece of encoder.batch(batch)) pieces.push(piece);
   for (const piece of encoder.end()) pieces.push(piece);

@@ -17,6 +17,7 @@ import {
   type DictionaryLayout,
   decodeLayoutInSteps,
   LAYOUT_KEY,
+  type PartLayout,
 } from './fragment-layout.ts';
 import { type ColumnStatistics, decodeStatistics } from './statistics.ts';
 
@@ -43,6 +44,7 @@ export interface FragmentFooter {
   readonly headChecksum: number;
   readonly batches: readonly BatchLayout[];
   readonly dictionaries: readonly DictionaryLayout[];
+  readonly part: PartLayout | undefined;
   readonly stored: StoredSchema;
 }
 
@@ -109,6 +111,7 @@ export function* decodeFooterInSteps(
     headChecksum: layout.headChecksum,
     batches: layout.batches,
     dictionaries: layout.dictionaries,
+    part: layout.part,
     stored,
   };
 }

@@ -44,6 +44,14 @@ export interface DictionaryLayout {
   readonly values: ColumnChunk;
 }
 
+/** A part behind the last message that readers of Arrow skip. */
+export interface PartLayout {
+  /** Position in the file. */
+  readonly offset: number;
+  readonly bytes: number;
+  readonly checksum: number;
+}
+
 export interface FragmentLayout {
   /** Where the schema message lies in the footer. */
   readonly schema: readonly [offset: number, bytes: number];
@@ -52,6 +60,7 @@ export interface FragmentLayout {
   readonly headChecksum: number;
   readonly batches: readonly BatchLayout[];
   readonly dictionaries: readonly DictionaryLayout[];
+  readonly part: PartLayout | undefined;
 }
 
 export function encodeLayout(layout: FragmentLayout): string {
@@ -72,6 +81,7 @@ export function encodeLayout(layout: FragmentLayout): string {
       dictionary.rows,
       encodeChunk(dictionary.values),
     ]),
+    ...(layout.part === undefined ? [] : [[layout.part.bytes, layout.part.checksum]]),
   ]);
 }
 
@@ -181,8 +191,11 @@ function* cutBatches(text: Uint8Array): Generator<undefined, CutBatches | undefi
   return undefined;
 }
 
-/** A layout whose dictionaries are still to be read. */
-type Parts = Omit<FragmentLayout, 'dictionaries'> & { readonly dictionaries: readonly unknown[] };
+/** A layout whose dictionaries, and the part behind them, are still to be read. */
+type Parts = Omit<FragmentLayout, 'dictionaries' | 'part'> & {
+  readonly dictionaries: readonly unknown[];
+  readonly part: unknown;
+};
 
 /** Made for every fragment that is read: it steps through lists without closures and iterators. */
 class LayoutReader {
@@ -203,7 +216,8 @@ class LayoutReader {
   /** All but the dictionaries, which lie after batches that may have been read apart. */
   parts(value: unknown): Parts {
     this.#refuseNewer(value);
-    const parts = this.#list(value, 5);
+    const parts = this.#list(value);
+    if (parts.length !== 5 && parts.length !== 6) throw this.#bad(`${parts.length} members`);
     if (parts[0] !== FORMAT) throw this.#bad(`the unknown format ${String(parts[0])}`);
     const schema = this.#list(parts[1], 2);
     const head = this.#list(parts[2], 2);
@@ -214,6 +228,7 @@ class LayoutReader {
       headChecksum: this.#checksum(head[1]),
       batches: this.#list(parts[BATCHES]).map((item) => this.batch(item)),
       dictionaries: this.#list(parts[4]),
+      part: parts[5],
     };
   }
 
@@ -229,9 +244,16 @@ class LayoutReader {
 
   whole(parts: Parts): FragmentLayout {
     const dictionaries = parts.dictionaries.map((item) => this.#dictionary(item));
-    const layout = { ...parts, dictionaries };
+    const part = parts.part === undefined ? undefined : this.#part(parts.part);
+    const layout = { ...parts, dictionaries, part };
     if (this.#position === this.#end) return layout;
     throw this.#bad(`parts of ${this.#position} bytes where ${this.#end} precede its footer`);
+  }
+
+  #part(item: unknown): PartLayout {
+    const parts = this.#list(item, 2);
+    const offset = this.#begin(parts[0]);
+    return { offset, bytes: this.#position - offset, checksum: this.#checksum(parts[1]) };
   }
 
   batch(item: unknown): BatchLayout {

@@ -13,7 +13,12 @@ export {
   dictionaryRanges,
   NO_DICTIONARIES,
 } from './fragment-decoder.ts';
-export { encodeFragment, FragmentEncoder, type FragmentSummary } from './fragment-encoder.ts';
+export {
+  encodeFragment,
+  FragmentEncoder,
+  type FragmentSummary,
+  type PartWriter,
+} from './fragment-encoder.ts';
 export {
   chunkAt,
   chunkStatistics,

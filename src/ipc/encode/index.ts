@@ -5,7 +5,7 @@
 
 export { ALIGNMENT, aligned } from './alignment.ts';
 export { type EncodedColumn, encodeColumn } from './column-writer.ts';
-export { withFieldIds } from './field-ids.ts';
+export { FIELD_ID_KEY, fieldIdsOf, withFieldIds } from './field-ids.ts';
 export { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
 export { encodeIpcFile, encodeIpcStream } from './ipc-stream.ts';
 export { normaliseColumn } from './normalise-column.ts';

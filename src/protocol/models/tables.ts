@@ -28,6 +28,9 @@ export const RegisterTableResponse = response(
 export type RegisterTableResponse = Static<typeof RegisterTableResponse>;
 
 export const TableBasicStats = object({ num_deleted_rows: count, num_fragments: count });
+/** Goes beyond the protocol: of a table written for Lance, whether it opens there, and if not, why. */
+export const LanceOpening = response({ opens: boolean }, { reason: string });
+export type LanceOpening = Static<typeof LanceOpening>;
 export type TableBasicStats = Static<typeof TableBasicStats>;
 
 /**
@@ -62,6 +65,7 @@ export const DescribeTableResponse = response(
     schema: ref<JsonArrowSchema>('JsonArrowSchema'),
     storage_options: options,
     stats: ref<TableBasicStats>('TableBasicStats'),
+    lance: ref<LanceOpening>('LanceOpening'),
     metadata: map(string),
     properties,
     managed_versioning: boolean,

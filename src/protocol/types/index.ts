@@ -3,6 +3,7 @@
  * types.
  */
 
+export { lanceTypeName } from './lance-names.ts';
 export {
   MAX_SCHEMA_DEPTH,
   MAX_SCHEMA_FIELDS,

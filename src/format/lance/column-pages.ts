@@ -1,0 +1,319 @@
+/**
+ * The pages of Lance columns that one record batch gives: walks an encoded column through its nodes and
+ * buffers in the order in which they were written, and says which bytes of the file Lance is to read as
+ * what. Reads values only where Lance marks nulls differently: in lists and in dictionary indices.
+ */
+import {
+  bytesOf,
+  byteWidth,
+  childFields,
+  type DataType,
+  type Dictionary,
+  type Field,
+  getBit,
+  hasLargeOffsets,
+  layoutOf,
+  strideOf,
+} from '../../arrow/index.ts';
+import { aligned, type EncodedColumn } from '../../ipc/index.ts';
+import {
+  allNulls,
+  binary,
+  dictionary,
+  endOffsets,
+  fixedSizeList,
+  flat,
+  list,
+  noNulls,
+  nullAddition,
+  someNulls,
+  struct,
+} from './page-encoding.ts';
+import type { ProtoMessage } from './protobuf.ts';
+
+/** A range of the file. */
+export interface FileRange {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** A buffer of a page: bytes of the file as they lie, or bytes of the Lance part's own. */
+export type PageBuffer = FileRange | Uint8Array;
+
+interface PageParts {
+  readonly buffers: readonly PageBuffer[];
+  readonly encoding: ProtoMessage;
+}
+
+export interface PendingPage {
+  readonly rows: number;
+  /** The first row of the file that it belongs to. */
+  readonly priority: number;
+  /** Called when the dictionaries of the fragment are complete. */
+  readonly parts: (dictionaries: Dictionaries) => PageParts;
+}
+
+/** The values of one dictionary, which stand in one message of the file. */
+export interface DictionaryValues {
+  readonly rows: number;
+  readonly nulls: number;
+  readonly ends: FileRange;
+  readonly bytes: FileRange;
+  /** The ends of the values and of one null behind them, nulls marked by addition. */
+  readonly endsWithNulls: Uint8Array;
+}
+
+/** By their numbers. */
+export type Dictionaries = ReadonlyMap<number, DictionaryValues>;
+
+/** @param offset where the values begin in the file */
+export function dictionaryValues(values: EncodedColumn, offset: number): DictionaryValues {
+  const cursor = new Cursor(values, offset);
+  const [rows, nulls] = cursor.node();
+  const validity = cursor.buffer();
+  const offsets = cursor.buffer();
+  const bytes = cursor.buffer();
+  const addition = nullAddition(bytes.bytes);
+  const ends = new BigUint64Array(rows + 1);
+  ends.set(endsWithNulls(offsets, false, rows, nulls > 0 ? validity.content : undefined, addition));
+  ends[rows] = BigInt(bytes.bytes) + BigInt(addition);
+  return {
+    rows,
+    nulls,
+    ends: withoutFirst(offsets, false, rows),
+    bytes,
+    endsWithNulls: bytesOf(ends),
+  };
+}
+
+/** Adds the pages of one batch to those of the batches before. */
+export class BatchPages {
+  readonly #pages: PendingPage[][];
+  readonly #priority: number;
+  /** Number of the next Lance column. */
+  #column = 0;
+  #cursor = new Cursor({ pieces: [], bytes: 0, nodes: [], buffers: [], views: [] }, 0);
+  readonly #refuse: (problem: string) => void;
+
+  /**
+   * @param pages of each column that Lance sees
+   * @param priority number of the batch's first row in the file
+   * @param refuse called with what keeps Lance from reading the batch, as the end of a sentence
+   */
+  constructor(pages: PendingPage[][], priority: number, refuse: (problem: string) => void) {
+    this.#pages = pages;
+    this.#priority = priority;
+    this.#refuse = refuse;
+  }
+
+  /** @param offset where the column begins in the file */
+  column(field: Field, encoded: EncodedColumn, offset: number): void {
+    this.#cursor = new Cursor(encoded, offset);
+    this.#field(field.type, field.name);
+  }
+
+  #field(type: DataType, path: string): void {
+    const [rows, nulls] = this.#cursor.node();
+    const layout = layoutOf(type);
+    if (layout === 'null') {
+      this.#add(rows, () => ({ buffers: [], encoding: allNulls() }));
+      return;
+    }
+    const validity = this.#cursor.buffer();
+    switch (layout) {
+      case 'bits':
+      case 'fixed': {
+        const bits = layout === 'bits' ? 1 : byteWidth(type) * 8;
+        this.#nullable(rows, nulls, validity, [this.#cursor.buffer()], (at) => flat(bits, at));
+        return;
+      }
+      case 'binary': {
+        const large = hasLargeOffsets(type);
+        const ends = withoutFirst(this.#cursor.buffer(), large, rows);
+        const values = (at: number): ProtoMessage =>
+          binary(endOffsets(large ? 64 : 32, at), at + 1);
+        const buffers = [ends, this.#cursor.buffer()];
+        if (nulls > 0) this.#nullable(rows, nulls, validity, buffers, values);
+        else this.#add(rows, () => ({ buffers, encoding: values(0) }));
+        return;
+      }
+      case 'fixed-list':
+        this.#vectors(type, rows, nulls, validity);
+        return;
+      case 'list':
+        this.#lists(type, rows, nulls, validity, path);
+        return;
+      case 'struct':
+        if (nulls > 0) this.#refuse(`column ${JSON.stringify(path)} holds null structs`);
+        this.#structs(rows);
+        for (const child of childFields(type)) this.#field(child.type, `${path}.${child.name}`);
+        return;
+      case 'dictionary':
+        this.#indices(type as Dictionary, rows, nulls, validity, path);
+        return;
+      default:
+        this.#refuse(`column ${JSON.stringify(path)} holds ${String(type)}`);
+    }
+  }
+
+  /** @param values their encoding if the first of their buffers has this number in the page */
+  #nullable(
+    rows: number,
+    nulls: number,
+    validity: FileRange,
+    buffers: readonly PageBuffer[],
+    values: (firstBuffer: number) => ProtoMessage,
+  ): void {
+    this.#add(rows, () =>
+      nulls > 0
+        ? { buffers: [validity, ...buffers], encoding: someNulls(0, values(1)) }
+        : { buffers, encoding: noNulls(values(0)) },
+    );
+  }
+
+  #vectors(type: DataType, rows: number, nulls: number, validity: FileRange): void {
+    const [item] = childFields(type) as [Field];
+    const [, nullItems] = this.#cursor.node();
+    const itemValidity = this.#cursor.buffer();
+    const values = this.#cursor.buffer();
+    const bits = byteWidth(item.type) * 8;
+    this.#nullable(rows, nulls, validity, nullItems > 0 ? [itemValidity, values] : [values], (at) =>
+      fixedSizeList(
+        strideOf(type),
+        nullItems > 0 ? someNulls(at, flat(bits, at + 1)) : noNulls(flat(bits, at)),
+      ),
+    );
+  }
+
+  #lists(type: DataType, rows: number, nulls: number, validity: Content, path: string): void {
+    const large = hasLargeOffsets(type);
+    const offsets = this.#cursor.buffer();
+    const items = this.#cursor.nextLength();
+    const ends: PageBuffer =
+      nulls > 0
+        ? bytesOf(endsWithNulls(offsets, large, rows, validity.content, nullAddition(items)))
+        : withoutFirst(offsets, large, rows);
+    const bits = large || nulls > 0 ? 64 : 32;
+    this.#add(rows, () => ({ buffers: [ends], encoding: list(endOffsets(bits, 0), items) }));
+    const [child] = childFields(type) as [Field];
+    this.#field(child.type, `${path}.${child.name}`);
+  }
+
+  /** Lance takes a struct of exactly one page, which counts the rows of all batches. */
+  #structs(rows: number): void {
+    const pages = this.#pages[this.#column++] as PendingPage[];
+    const before = pages.pop()?.rows ?? 0;
+    const parts = (): PageParts => ({ buffers: [], encoding: struct() });
+    pages.push({ rows: before + rows, priority: 0, parts });
+  }
+
+  /** A null index is written anew: Lance wants it to point at a null value of the dictionary. */
+  #indices(type: Dictionary, rows: number, nulls: number, validity: Content, path: string): void {
+    const indices = this.#cursor.buffer();
+    const width = byteWidth(type);
+    const copy = nulls > 0 ? indices.content?.slice(0, rows * width) : undefined;
+    const valid = nulls > 0 ? validity.content?.slice() : undefined;
+    this.#add(rows, (dictionaries) => {
+      const values = dictionaries.get(type.id) as DictionaryValues;
+      if (copy !== undefined && valid !== undefined) {
+        if (values.rows >= 2 ** (width * 8 - 1)) {
+          this.#refuse(`column ${JSON.stringify(path)} holds nulls and a full dictionary`);
+        }
+        pointNullsAt(values.rows, copy, width, valid);
+      }
+      const marked = copy !== undefined || values.nulls > 0;
+      const ends = marked ? values.endsWithNulls : values.ends;
+      const items = marked
+        ? binary(endOffsets(64, 1), 2, nullAddition(values.bytes.bytes))
+        : binary(endOffsets(32, 1), 2);
+      return {
+        buffers: [copy ?? indices, ends, values.bytes],
+        encoding: dictionary(noNulls(flat(width * 8, 0)), items, values.rows + (marked ? 1 : 0)),
+      };
+    });
+  }
+
+  #add(rows: number, parts: PendingPage['parts']): void {
+    const pages = this.#pages[this.#column++] as PendingPage[];
+    if (rows > 0) pages.push({ rows, priority: this.#priority, parts });
+  }
+}
+
+/** A buffer of an encoded column; no content where it has no bytes. */
+interface Content extends FileRange {
+  readonly content: Uint8Array | undefined;
+}
+
+/** Steps through an encoded column in the order of column-writer.ts. */
+class Cursor {
+  readonly #encoded: EncodedColumn;
+  #node = 0;
+  #buffer = 0;
+  #piece = 0;
+  #position: number;
+
+  constructor(encoded: EncodedColumn, offset: number) {
+    this.#encoded = encoded;
+    this.#position = offset;
+  }
+
+  node(): readonly [rows: number, nulls: number] {
+    const { nodes } = this.#encoded;
+    this.#node += 2;
+    return [nodes[this.#node - 2] as number, nodes[this.#node - 1] as number];
+  }
+
+  /** Rows of the next node, which stays the next. */
+  nextLength(): number {
+    return this.#encoded.nodes[this.#node] as number;
+  }
+
+  buffer(): Content {
+    const at = this.#position;
+    const bytes = this.#encoded.buffers[this.#buffer++] as number;
+    if (bytes === 0) return { at, bytes, content: undefined };
+    const content = this.#encoded.pieces[this.#piece] as Uint8Array;
+    const padded = aligned(bytes);
+    this.#piece += padded > bytes ? 2 : 1;
+    this.#position += padded;
+    return { at, bytes, content };
+  }
+}
+
+/** Arrow's offsets without the first one, which is 0: where each value ends. */
+function withoutFirst(offsets: FileRange, large: boolean, rows: number): FileRange {
+  const width = large ? 8 : 4;
+  return { at: offsets.at + width, bytes: rows * width };
+}
+
+/** The same as 64-bit numbers, with `addition` added where a value is null. */
+function endsWithNulls(
+  offsets: Content,
+  large: boolean,
+  rows: number,
+  validity: Uint8Array | undefined,
+  addition: number,
+): BigUint64Array {
+  const ends = new BigUint64Array(rows);
+  const bytes = offsets.content as Uint8Array;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let row = 0; row < rows; row++) {
+    const end = large
+      ? view.getBigUint64((row + 1) * 8, true)
+      : BigInt(view.getUint32((row + 1) * 4, true));
+    ends[row] = validity === undefined || getBit(validity, row) ? end : end + BigInt(addition);
+  }
+  return ends;
+}
+
+function pointNullsAt(index: number, indices: Uint8Array, width: number, valid: Uint8Array): void {
+  const view = new DataView(indices.buffer, indices.byteOffset, indices.byteLength);
+  const rows = indices.length / width;
+  for (let row = 0; row < rows; row++) {
+    if (getBit(valid, row)) continue;
+    if (width === 1) view.setUint8(row, index);
+    else if (width === 2) view.setUint16(row * 2, index, true);
+    else if (width === 4) view.setUint32(row * 4, index, true);
+    else view.setBigUint64(row * 8, BigInt(index), true);
+  }
+}

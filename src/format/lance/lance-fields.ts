@@ -1,0 +1,153 @@
+/**
+ * The fields of a schema as Lance lists them: depth first with ids, parents and the names of Lance's
+ * logical types. Says of each type that Lance 2.0 cannot hold which column it is in and why.
+ */
+import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
+import { FIELD_ID_KEY } from '../../ipc/index.ts';
+import { lanceTypeName } from '../../protocol/index.ts';
+import { message, type ProtoMessage } from './protobuf.ts';
+
+export interface LanceField {
+  readonly id: number;
+  /** Id of the field that holds this one; -1 for a column. */
+  readonly parent: number;
+  readonly name: string;
+  readonly logicalType: string;
+  readonly nullable: boolean;
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly dictionary: boolean;
+}
+
+export type LanceFields =
+  | { readonly fields: readonly LanceField[] }
+  /** A sentence's end: which column has no form in Lance 2.0, and which type it has. */
+  | { readonly problem: string };
+
+const LEAF = 2;
+const REPEATED = 1;
+const PARENT = 0;
+
+class NoForm extends Error {}
+
+/**
+ * @param ids of all fields, nested ones too, depth first; a dictionary's values have none
+ */
+export function lanceFields(fields: readonly Field[], ids: readonly number[]): LanceFields {
+  const found: LanceField[] = [];
+  let next = 0;
+  const add = (field: Field, parent: number, path: string): void => {
+    const id = ids[next++] as number;
+    const { type } = field;
+    found.push({
+      id,
+      parent,
+      name: field.name,
+      logicalType: logicalType(type, path),
+      nullable: field.nullable,
+      metadata: field.metadata,
+      dictionary: type.typeId === Type.Dictionary,
+    });
+    if (type.typeId === Type.Dictionary) return;
+    const children = childFields(type);
+    if (type.typeId === Type.FixedSizeList) {
+      // Lance has no field for the items of a vector; ours have an id.
+      next += 1;
+      return;
+    }
+    for (const child of children) add(child, id, `${path}.${child.name}`);
+  };
+  try {
+    for (const field of fields) add(field, -1, field.name);
+    return { fields: found };
+  } catch (error) {
+    if (error instanceof NoForm) return { problem: error.message };
+    throw error;
+  }
+}
+
+function logicalType(type: DataType, path: string): string {
+  const refuse = (what: string): never => {
+    throw new NoForm(`column ${JSON.stringify(path)} holds ${what}`);
+  };
+  switch (type.typeId) {
+    case Type.Struct:
+      if (childFields(type).length === 0) return refuse('structs without members');
+      return 'struct';
+    case Type.List:
+    case Type.LargeList: {
+      const name = type.typeId === Type.List ? 'list' : 'large_list';
+      return childFields(type)[0]?.type.typeId === Type.Struct ? `${name}.struct` : name;
+    }
+    case Type.FixedSizeList: {
+      const items = childFields(type)[0]?.type as DataType;
+      const { listSize } = type as unknown as { listSize: number };
+      if (!isFixedWidth(items)) refuse(`vectors of ${String(items)}`);
+      if (listSize === 0) refuse('vectors of no dimensions');
+      return `fixed_size_list:${logicalType(items, path)}:${listSize}`;
+    }
+    case Type.FixedSizeBinary: {
+      const { byteWidth } = type as unknown as { byteWidth: number };
+      if (byteWidth === 0) refuse('binary values of no bytes');
+      return `fixed_size_binary:${byteWidth}`;
+    }
+    case Type.Map:
+    case Type.Union:
+    case Type.Interval:
+    case Type.Utf8View:
+    case Type.BinaryView:
+      return refuse(String(type));
+    case Type.Dictionary: {
+      const values = (type as unknown as { dictionary: DataType }).dictionary;
+      const index = (type as unknown as { indices: DataType }).indices;
+      if (values.typeId !== Type.Utf8 && values.typeId !== Type.Binary) {
+        refuse(`a dictionary of ${String(values)}`);
+      }
+      return `dict:${logicalType(values, path)}:${logicalType(index, path)}:false`;
+    }
+    default:
+      if (
+        type.typeId === Type.Decimal &&
+        (type as unknown as { bitWidth: number }).bitWidth < 128
+      ) {
+        refuse(String(type));
+      }
+      return lanceTypeName(type, refuse);
+  }
+}
+
+/** Numbers, dates and times: what lies in a vector without bits or offsets of its own. */
+function isFixedWidth(type: DataType): boolean {
+  switch (type.typeId) {
+    case Type.Int:
+    case Type.Float:
+    case Type.Decimal:
+    case Type.Date:
+    case Type.Time:
+    case Type.Timestamp:
+    case Type.Duration:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** `lance.file.Field`. The bytes of metadata values are UTF-8. */
+export function fieldMessage(field: LanceField): ProtoMessage {
+  const { logicalType: type } = field;
+  const kind = type === 'struct' ? PARENT : /^(large_)?list/.test(type) ? REPEATED : LEAF;
+  const written = message()
+    .integer(1, kind)
+    .text(2, field.name)
+    .integer(3, field.id)
+    .integer(4, field.parent)
+    .text(5, type)
+    .integer(6, field.nullable ? 1 : 0);
+  if (field.dictionary) written.message(8, message());
+  for (const [key, value] of field.metadata) {
+    if (key === FIELD_ID_KEY) continue;
+    written.message(10, message().text(1, key).bytes(2, encoder.encode(value)));
+  }
+  return written;
+}

@@ -1,0 +1,169 @@
+/**
+ * The Lance part of a fragment: what makes the Arrow file a Lance 2.0 file too. It names, page by page,
+ * where the buffers of the record batches lie in the same file, so that no value is stored twice. It stands
+ * between the last message and the Arrow footer, where Arrow's readers do not look. Source: file.proto and
+ * file2.proto of the Lance repository.
+ */
+import type { Field } from '../../arrow/index.ts';
+import { joined } from '../../bytes.ts';
+import { type EncodedColumn, fieldIdsOf } from '../../ipc/index.ts';
+import type { LanceEntry } from '../catalog/index.ts';
+import type { PartWriter } from '../fragment/index.ts';
+import {
+  BatchPages,
+  type DictionaryValues,
+  dictionaryValues,
+  type PageBuffer,
+  type PendingPage,
+} from './column-pages.ts';
+import { fieldMessage, type LanceField, lanceFields } from './lance-fields.ts';
+import { columnMetadata } from './page-encoding.ts';
+import { message } from './protobuf.ts';
+
+/** Of the part's own buffers. */
+const ALIGNMENT = 8;
+const FOOTER_BYTES = 40;
+const MAGIC = 'LANC';
+/** Lance 2.0 is written as 0.3 in files. */
+const MAJOR = 0;
+const MINOR = 3;
+
+/** Collects the pages of one fragment. Once a problem is found, the fragment gets no part. */
+export class LancePartWriter implements PartWriter {
+  readonly #schema: readonly Field[];
+  readonly #fields: readonly LanceField[];
+  readonly #pages: PendingPage[][];
+  readonly #dictionaries = new Map<number, DictionaryValues>();
+  #rows = 0;
+  #problem: string | undefined;
+  #summary: LanceEntry | undefined;
+
+  /** @param fields of the fragment, carrying their ids, dictionaries numbered */
+  constructor(fields: readonly Field[]) {
+    const found = lanceFields(fields, fieldIdsOf(fields) as readonly number[]);
+    this.#schema = fields;
+    this.#fields = 'fields' in found ? found.fields : [];
+    this.#problem = 'problem' in found ? found.problem : undefined;
+    this.#pages = this.#fields.map(() => []);
+  }
+
+  /** For the manifest, once the file is finished. */
+  get entry(): LanceEntry | undefined {
+    return this.#problem === undefined ? this.#summary : { problem: this.#problem };
+  }
+
+  batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void {
+    if (this.#problem !== undefined) return;
+    const pages = new BatchPages(this.#pages, this.#rows, (problem) => {
+      this.#problem ??= problem;
+    });
+    for (const [at, column] of columns.entries()) {
+      pages.column(this.#schema[at] as Field, column, offsets[at] as number);
+    }
+    this.#rows += rows;
+  }
+
+  dictionary(id: number, values: EncodedColumn, offset: number): void {
+    if (this.#problem === undefined) this.#dictionaries.set(id, dictionaryValues(values, offset));
+  }
+
+  finish(position: number): Uint8Array | undefined {
+    const file = new FileEnd(position);
+    const columns = this.#problem === undefined ? this.#columns(file) : [];
+    if (this.#problem !== undefined) return undefined;
+    const descriptor = this.#descriptor();
+    const descriptorAt = file.append(descriptor);
+    const columnsAt = file.position;
+    const table = columns.flatMap((bytes) => [file.append(bytes), bytes.length]);
+    const tableAt = file.append(positions(table));
+    const globalsAt = file.append(positions([descriptorAt, descriptor.length]));
+    file.append(footer(columnsAt, tableAt, globalsAt, columns.length));
+    this.#summary = { fileSize: file.position, fields: this.#fields.map(({ id }) => id) };
+    file.pad();
+    return joined(file.pieces);
+  }
+
+  /** The metadata of each column; writes the own buffers of their pages. */
+  #columns(file: FileEnd): Uint8Array[] {
+    return this.#pages.map((pages) => {
+      const written = pages.map(({ rows, priority, parts }) => {
+        const { buffers, encoding } = parts(this.#dictionaries);
+        return { rows, priority, encoding, buffers: buffers.map((buffer) => file.place(buffer)) };
+      });
+      return columnMetadata(written).finish();
+    });
+  }
+
+  /** `lance.file.FileDescriptor`: the schema and the rows. */
+  #descriptor(): Uint8Array {
+    const schema = message();
+    for (const field of this.#fields) schema.message(1, fieldMessage(field));
+    return message().message(1, schema).integer(2, this.#rows).finish();
+  }
+}
+
+/** What is appended to a file from a position on. */
+class FileEnd {
+  readonly pieces: Uint8Array[] = [];
+  position: number;
+  /** Buffers that several pages share are written once. */
+  readonly #placed = new Map<Uint8Array, number>();
+
+  constructor(position: number) {
+    this.position = position;
+    this.pad();
+  }
+
+  append(bytes: Uint8Array): number {
+    const at = this.position;
+    this.pieces.push(bytes);
+    this.position += bytes.length;
+    return at;
+  }
+
+  pad(): void {
+    const missing = (ALIGNMENT - (this.position % ALIGNMENT)) % ALIGNMENT;
+    if (missing > 0) this.append(new Uint8Array(missing));
+  }
+
+  place(buffer: PageBuffer): { at: number; bytes: number } {
+    if (!(buffer instanceof Uint8Array)) return buffer;
+    let at = this.#placed.get(buffer);
+    if (at === undefined) {
+      at = this.append(buffer);
+      this.#placed.set(buffer, at);
+      this.pad();
+    }
+    return { at, bytes: buffer.length };
+  }
+}
+
+/** Pairs of position and size. */
+function positions(numbers: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(numbers.length * 8);
+  const view = new DataView(bytes.buffer);
+  for (const [at, value] of numbers.entries()) view.setBigUint64(at * 8, BigInt(value), true);
+  return bytes;
+}
+
+function footer(columns: number, table: number, globals: number, count: number): Uint8Array {
+  const bytes = new Uint8Array(FOOTER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setBigUint64(0, BigInt(columns), true);
+  view.setBigUint64(8, BigInt(table), true);
+  view.setBigUint64(16, BigInt(globals), true);
+  view.setUint32(24, 1, true);
+  view.setUint32(28, count, true);
+  view.setUint16(32, MAJOR, true);
+  view.setUint16(34, MINOR, true);
+  for (let at = 0; at < MAGIC.length; at++) view.setUint8(36 + at, MAGIC.charCodeAt(at));
+  return bytes;
+}
+
+/** How many columns a Lance part has that ends so many bytes into `part`; -1 where it does not end there. */
+export function lanceColumns(part: Uint8Array, end: number): number {
+  if (end < FOOTER_BYTES || end > part.length) return -1;
+  const view = new DataView(part.buffer, part.byteOffset + end - FOOTER_BYTES, FOOTER_BYTES);
+  const isMagic = [...MAGIC].every((char, at) => view.getUint8(36 + at) === char.charCodeAt(0));
+  return isMagic ? view.getUint32(28, true) : -1;
+}
