@@ -16,6 +16,7 @@ export {
   type ErrorKind,
   isDirspaceError,
 } from './errors.ts';
+export type { LanceMode } from './lance-mode.ts';
 export {
   type AddColumnsEntry,
   type AddVirtualColumnEntry,
@@ -124,6 +125,7 @@ export {
   type JsonArrowDataType,
   type JsonArrowField,
   type JsonArrowSchema,
+  type LanceOpening,
   type ListNamespacesRequest,
   type ListNamespacesResponse,
   type ListTableBranchesRequest,

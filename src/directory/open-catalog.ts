@@ -7,6 +7,7 @@
 import { Counters } from '../counters.ts';
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
 import { ROOT_TABLES_FOLDER } from '../format/index.ts';
+import type { LanceMode } from '../lance-mode.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { DEFAULT_TRASH_RETENTION, parseRetention } from '../retention.ts';
 import {
@@ -39,6 +40,11 @@ export interface OpenOptions {
   readonly durability?: Durability | undefined;
   /** Switches the catalog to managed versioning, or back, for good. */
   readonly managedVersioning?: boolean | undefined;
+  /**
+   * Whether new tables are written so that Lance's readers open them; remembered by the catalog. A new
+   * catalog has `read`, one of a release before Lance `off`.
+   */
+  readonly lance?: LanceMode | undefined;
   readonly credentialVendor?: CredentialVendor | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly env?: Env | undefined;
@@ -84,7 +90,10 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     env,
     ...(options.fs === undefined ? {} : { fs: options.fs }),
   });
-  const root = await CatalogRoot.open(store, options.managedVersioning);
+  const root = await CatalogRoot.open(store, {
+    managed: options.managedVersioning,
+    lance: options.lance,
+  });
   const kept = options.kept ?? keptMemory(options.cacheBytes, options.bufferBytes);
   const engine = openEngine({
     store,
@@ -99,6 +108,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     },
     serverMemory: options.serverMemory,
     isManaged: () => root.managed,
+    lance: () => root.lance,
     committed: (own, snapshot) => autoCompaction?.notice(own, snapshot),
   });
   const catalog: Catalog = {

@@ -44,6 +44,11 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** What the key stands for, where the caller can tell: kept with the write by catalogs that can. */
   readonly idempotencyStamp?: IdempotencyStamp;
+  /**
+   * The answer goes to clients that may read tables through Lance: versions name Lance's manifests, which
+   * are made where they are not there yet. A REST server sets it.
+   */
+  readonly forLance?: boolean;
   /** The trace that the call is a part of; a catalog in process needs none. */
   readonly traceContext?: TraceContext;
   /**

@@ -143,7 +143,7 @@ export async function answerOperation(
       operation,
       request,
       ...(data === undefined ? {} : { data }),
-      options: lateOptions(state.progress, key, stamp, state.trace?.context),
+      options: { ...lateOptions(state.progress, key, stamp, state.trace?.context), forLance: true },
     } as Call);
     state.hold(work);
     work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});

@@ -215,6 +215,11 @@ export class FileStore implements Store {
     return atomic.putIfAbsent(this.#disk, path, bytes, after, via);
   }
 
+  async link(from: string, to: string): Promise<boolean> {
+    this.#mustWrite('write', to);
+    return atomic.linkObject(this.#disk, from, to);
+  }
+
   async put(path: string, bytes: Uint8Array, via?: string): Promise<void> {
     this.#mustWrite('write', path);
     return atomic.put(this.#disk, path, bytes, via);

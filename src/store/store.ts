@@ -77,6 +77,11 @@ export interface WritableStore {
     after?: Promise<unknown>,
     via?: string,
   ): Promise<boolean>;
+  /**
+   * A second name for the bytes of an object that never changes, durable once it resolves. `false` when
+   * the name is taken or there is no such object.
+   */
+  link(from: string, to: string): Promise<boolean>;
   /** Atomic replace. */
   put(path: string, bytes: Uint8Array, via?: string): Promise<void>;
   /**

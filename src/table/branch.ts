@@ -16,6 +16,7 @@ import {
   planDeletion,
   withHold,
 } from './history/index.ts';
+import { type LanceManifestFile, lanceManifestOf } from './lance/index.ts';
 import { type MergeClauses, mergeRows, type RowsMerged, type SourceRows } from './merge/index.ts';
 import {
   publishStaged,
@@ -125,6 +126,14 @@ export class Branch implements TableBranch {
   /** The highest number that has a file. */
   highestListed(): Promise<number | undefined> {
     return highestListed(this.#engine, this);
+  }
+
+  /**
+   * The manifest that Lance reads a version by, made where it is not there yet.
+   * @throws Unsupported where Lance cannot read the version
+   */
+  lanceManifest(snapshot: Snapshot): Promise<LanceManifestFile> {
+    return lanceManifestOf(this.#engine, snapshot);
   }
 
   /** What is in the table's folder though readers see no version; undefined where it is only declared. */

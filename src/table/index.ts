@@ -7,6 +7,7 @@
 export { type Branch, openBranch } from './branch.ts';
 export { fieldMetadata } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
+export { lanceProblem } from './lance/index.ts';
 export {
   checkConditions,
   type MergeClauses,

@@ -7,6 +7,7 @@ import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { type NameCodec, versionFile } from '../format/index.ts';
+import type { LanceMode } from '../lance-mode.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { type FileStore, type Processes, withLock } from '../store/index.ts';
 import { publishManaged } from './staged/index.ts';
@@ -34,6 +35,8 @@ export interface EngineOptions {
   readonly serverMemory: ServerMemory | undefined;
   /** Asked for every commit: whether it goes through the version operations. */
   readonly isManaged: () => boolean;
+  /** Asked for every write into a table that does not say itself whether it is written for Lance. */
+  readonly lance: () => LanceMode;
   /** Told of every version that the engine commits. */
   readonly committed: (engine: Engine, snapshot: Snapshot) => void;
 }
@@ -61,6 +64,9 @@ export function openEngine(options: EngineOptions): Engine {
     withLock: (key, work) => withLock(store, key, work, { env }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     counters,
+    get lance() {
+      return options.lance();
+    },
     serverMemory,
   };
   return engine;

@@ -130,6 +130,7 @@ export function testEngine(
     },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     counters: new Counters(),
+    lance: 'read',
   };
   const catalog: Catalog = {
     engine,
@@ -142,7 +143,7 @@ export function testEngine(
     format: {
       refusal: undefined,
       check: async () => undefined,
-      propose: async () => ({ foldsCase: false, managed: false }),
+      propose: async () => ({ foldsCase: false, managed: false, lance: 'off' }),
       mend: async () => {},
     },
     prepareRoot: async () => {

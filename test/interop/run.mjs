@@ -1,13 +1,13 @@
 /**
  * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
- * lancedb`, `python` or `java`. Says so and ends well where they cannot be installed. Needs the built
+ * lancedb`, `python`, `lance` or `java`. Says so and ends well where they cannot be installed. Needs the built
  * package: npm run build.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [name] = process.argv.slice(2);
+const [name, ...more] = process.argv.slice(2);
 const folder = join(import.meta.dirname, name ?? '');
 
 /** The output where the command failed, or could not be started. */
@@ -48,12 +48,13 @@ function arrowJs() {
   else console.log(`apache-arrow 15 to 21 are left out of the corpus: ${failed}`);
 }
 
-function python() {
+/** A Python with the packages that the suite needs. */
+function pythonWith(what) {
   const base = ['python3', 'python'].find(
     (one) =>
       failure(one, ['-c', 'import sys, venv; assert sys.version_info >= (3, 10)']) === undefined,
   );
-  if (base === undefined) skip('the Python clients', 'there is no Python of 3.10 or newer here');
+  if (base === undefined) skip(what, 'there is no Python of 3.10 or newer here');
   const venv = join(folder, '.venv');
   const bin = join(venv, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
   if (!existsSync(bin)) {
@@ -62,9 +63,29 @@ function python() {
   }
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   const failed = failure(bin, [...install, '-r', 'requirements.txt']);
-  if (failed !== undefined) skip('the Python clients cannot be installed', failed);
+  if (failed !== undefined) skip(`${what} cannot be installed`, failed);
+  return bin;
+}
+
+function python() {
+  const bin = pythonWith('the Python clients');
   arrowJs();
   run(bin, ['-m', 'unittest', '-v']);
+}
+
+/** Random tables with random histories, opened by Lance over REST: `lance [COUNT] [SEED]`. */
+function lance([count = '150', seed = '1']) {
+  const bin = pythonWith('the Lance library');
+  const built = join(folder, '.built');
+  const tool = join(folder, '../../../node_modules/rolldown/bin/cli.mjs');
+  const options = ['--platform', 'node', '--format', 'esm', '--external', 'apache-arrow'];
+  const made = ['tables.ts', '--file', join(built, 'tables.mjs'), ...options];
+  const wrong = failure(process.execPath, [tool, ...made]);
+  if (wrong !== undefined) {
+    console.error(wrong);
+    process.exit(1);
+  }
+  run(process.execPath, ['steps.mjs', bin, count, seed]);
 }
 
 function java() {
@@ -83,9 +104,9 @@ function java() {
   run(process.execPath, ['--test', '--test-reporter=spec']);
 }
 
-const suites = { lancedb, python, java };
+const suites = { lancedb, python, lance, java };
 if (suites[name] === undefined) {
   console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
   process.exit(2);
 }
-suites[name]();
+suites[name](more);

@@ -2,9 +2,19 @@
  * Clients that read and write the data of tables themselves, in a format of their own: what they
  * are told of tables that hold ours, and of those that are theirs to fill.
  */
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  Field,
+  Int32,
+  type RecordBatchStream,
+  recordBatchStream,
+  Struct,
+  Table,
+  vectorFromArray,
+} from '../../src/arrow/apache.ts';
 import { lanceNamespaceDialect } from '../../src/server/dialects/lance-namespace-dialect.ts';
 import { type Pair, restPair, someRows } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
@@ -74,3 +84,45 @@ test('a declared table is a place to fill', async () => {
   expect(answer).not.toHaveProperty('version');
   expect(answer).not.toHaveProperty('schema');
 });
+
+describe('a table that is a Lance table too', () => {
+  beforeAll(async () => {
+    await pair.client.createTable({ id: ['lance'], properties: { lance: 'read' } }, someRows());
+    const nulls = { id: ['closed'], properties: { lance: 'read' } };
+    await pair.client.createTable(nulls, nullStructs());
+  });
+  test('has its true location, and versions that are asked for here', async () => {
+    for (const query of ['', '?delimiter=%24', '?delimiter=%24&load_detailed_metadata=true']) {
+      const { location, managed_versioning } = await described('lance', query);
+      expect(location).toMatch(/^\/.*lance\.table$/);
+      expect(managed_versioning).toBe(true);
+    }
+  });
+  test('is closed where Lance cannot read its rows, and says why', async () => {
+    const answer = await described('closed', '?delimiter=%24');
+    expect(answer.location).toMatch(/^dirspace:\/\/\/.*closed\.table$/);
+    expect(answer.managed_versioning).toBe(false);
+    expect(answer.lance).toEqual({
+      opens: false,
+      reason: 'Column "s" holds null structs, which Lance 2.0 cannot read: so it is in 2 rows.',
+    });
+  });
+  test('has manifests that Lance reads, for who asks over REST', async () => {
+    const { versions } = await pair.client.listTableVersions({ id: ['lance'] });
+    expect(versions).toHaveLength(1);
+    const { manifest_path = '', manifest_size } = versions[0] ?? {};
+    const bytes = readFileSync(manifest_path);
+    expect(bytes.length).toBe(manifest_size);
+    expect(bytes.subarray(-4).toString()).toBe('LANC');
+    const { version } = await pair.client.describeTableVersion({ id: ['lance'], version: 1 });
+    expect(version.manifest_path).toBe(manifest_path);
+    const closed = await pair.client.describeTableVersion({ id: ['closed'], version: 1 });
+    expect(closed.version.manifest_path).toMatch(/\.json$/);
+  });
+});
+
+function nullStructs(): RecordBatchStream {
+  const s = vectorFromArray([{ a: 1 }, null], new Struct([new Field('a', new Int32(), true)]));
+  const table = new Table({ s });
+  return recordBatchStream(table.schema, table.batches);
+}

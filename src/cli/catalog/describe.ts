@@ -71,6 +71,7 @@ function tableText(id: string, found: DescribeTableResponse): string {
     ['uri', found.table_uri],
     ['fragments', stats?.num_fragments],
     ['deleted rows', stats?.num_deleted_rows],
+    ['opens in Lance', lanceText(found)],
     ['managed versions', found.managed_versioning === true ? 'yes' : undefined],
     ...named('property', properties),
     ...named('metadata', metadata),
@@ -82,6 +83,12 @@ function tableText(id: string, found: DescribeTableResponse): string {
     field.nullable ? '' : 'not null',
   ]);
   return `${known}\n\n${columns(['COLUMN', 'TYPE', ''], rows)}`;
+}
+
+/** Undefined for a table that was not written for Lance. */
+function lanceText({ lance: opening }: DescribeTableResponse): string | undefined {
+  if (opening === undefined) return undefined;
+  return opening.opens ? 'yes' : `no: ${opening.reason}`;
 }
 
 const named = (

@@ -1,6 +1,6 @@
 /**
- * Reads and writes `.dirspace/format.json`, which holds whether names fold case and whether
- * versions are managed. It is written on the first write. Where the file is damaged, or missing
+ * Reads and writes `.dirspace/format.json`, which holds whether names fold case, whether
+ * versions are managed and whether new tables are written for Lance. It is written on the first write. Where the file is damaged, or missing
  * although the catalog has content, everything but verify and repair is refused; repair writes it
  * anew from what the names on disk and the legible part of the file say.
  */
@@ -24,8 +24,9 @@ import {
   TRASH_FOLDER,
 } from '../../format/index.ts';
 import { hasChecksum } from '../../json.ts';
+import { isLanceMode, type LanceMode } from '../../lance-mode.ts';
 import { type FileStore, withLock } from '../../store/index.ts';
-import type { CatalogFormat } from './catalog.ts';
+import type { CatalogFormat, ProposedFormat } from './catalog.ts';
 
 const PRIVATE_FOLDERS = [
   STAGING_FOLDER,
@@ -35,25 +36,31 @@ const PRIVATE_FOLDERS = [
   TRANSACTIONS_FOLDER,
 ];
 const MANAGED = 'managed_versioning';
+const LANCE = 'lance';
+
+/** What a catalog is switched to when it is opened; each stays as it is if absent. */
+export interface RootSwitches {
+  readonly managed?: boolean | undefined;
+  readonly lance?: LanceMode | undefined;
+}
 
 export class CatalogRoot implements CatalogFormat {
   readonly names: NameCodec;
   readonly #store: FileStore;
-  readonly #given: boolean | undefined;
+  readonly #given: RootSwitches;
   #known: FormatRecord | undefined;
   #refusal: DirspaceError | undefined;
   #preparing: Promise<void> | undefined;
   #ready = false;
 
-  private constructor(store: FileStore, managed: boolean | undefined) {
+  private constructor(store: FileStore, given: RootSwitches) {
     this.#store = store;
-    this.#given = managed;
+    this.#given = given;
     this.names = new NameCodec(false);
   }
 
-  /** @param managed switches the catalog to managed versioning or back; as it is if absent */
-  static async open(store: FileStore, managed: boolean | undefined): Promise<CatalogRoot> {
-    const root = new CatalogRoot(store, managed);
+  static async open(store: FileStore, switches: RootSwitches): Promise<CatalogRoot> {
+    const root = new CatalogRoot(store, switches);
     await root.#read();
     return root;
   }
@@ -68,7 +75,15 @@ export class CatalogRoot implements CatalogFormat {
   }
 
   get managed(): boolean {
-    return this.#given ?? this.#known?.properties[MANAGED] === 'true';
+    return this.#given.managed ?? this.#known?.properties[MANAGED] === 'true';
+  }
+
+  get lance(): LanceMode {
+    return this.#given.lance ?? lanceMode(this.#known);
+  }
+
+  get #properties(): Record<string, string> {
+    return properties(this.managed, this.lance);
   }
 
   /** Sets the root up for its first write. @throws Corrupt, Unsupported */
@@ -81,22 +96,25 @@ export class CatalogRoot implements CatalogFormat {
   }
 
   /** What the names on the disk and the legible part of the file say. */
-  async propose(): Promise<{ foldsCase: boolean; managed: boolean | undefined }> {
+  async propose(): Promise<ProposedFormat> {
     const text = await legible(this.#store);
     const isManaged = /"managed_versioning"\s*:\s*"true"/.test(text);
-    const isNot = /"properties"\s*:\s*\{\s*\}/.test(text);
+    const isNot = /"properties"\s*:\s*\{\s*(?:"lance"\s*:\s*"[a-z]*"\s*)?\}/.test(text);
     const folds = await foldsByNames(this.#store);
     return {
       foldsCase: folds ?? this.#store.probe().foldsCase,
       managed: isManaged ? true : isNot ? false : undefined,
+      lance: lanceModeIn(text),
     };
   }
 
   /** Writes the file anew; the catalog can be used from then on. */
-  async mend(foldsCase: boolean, managed: boolean): Promise<void> {
-    const properties = managed ? { [MANAGED]: 'true' } : {};
+  async mend(foldsCase: boolean, managed: boolean, lance: LanceMode): Promise<void> {
     await this.#store.createFolder(PRIVATE_FOLDER);
-    await this.#store.put(FORMAT_FILE, encodeFormat({ foldsCase, properties }));
+    await this.#store.put(
+      FORMAT_FILE,
+      encodeFormat({ foldsCase, properties: properties(managed, lance) }),
+    );
     await this.#read();
   }
 
@@ -150,7 +168,7 @@ export class CatalogRoot implements CatalogFormat {
           'The disk under the root has no hard links, without which commits cannot be exclusive. Put the catalog on a local POSIX file system.',
         );
       }
-      const properties = this.managed ? { [MANAGED]: 'true' } : {};
+      const properties = this.#properties;
       await store.putIfAbsent(FORMAT_FILE, encodeFormat({ foldsCase, properties }));
       this.#known = await readFormat(store);
       this.names.foldsCase = this.#known?.foldsCase ?? foldsCase;
@@ -160,13 +178,15 @@ export class CatalogRoot implements CatalogFormat {
     this.#ready = true;
   }
 
-  /** Switches managed versioning, and gives the file of an older release its checksum. */
+  /** Switches what was asked for, and gives the file of an older release its checksum. */
   async #rewrite(): Promise<void> {
     const isCurrent = async (): Promise<boolean> => {
       const bytes = await this.#store.get(FORMAT_FILE);
       if (bytes === undefined) return true;
       this.#known = decodeFormat(bytes, FORMAT_FILE);
-      const isSwitched = (this.#known.properties[MANAGED] === 'true') === this.managed;
+      const isSwitched =
+        (this.#known.properties[MANAGED] === 'true') === this.managed &&
+        lanceMode(this.#known) === this.lance;
       return isSwitched && hasChecksum(bytes);
     };
     if (await isCurrent()) return;
@@ -176,8 +196,8 @@ export class CatalogRoot implements CatalogFormat {
       async () => {
         // Read again right before it is written: another process may have switched it.
         if ((await isCurrent()) || this.#known === undefined) return;
-        const { [MANAGED]: _, ...others } = this.#known.properties;
-        const properties = this.managed ? { ...others, [MANAGED]: 'true' } : others;
+        const { [MANAGED]: _, [LANCE]: __, ...others } = this.#known.properties;
+        const properties = { ...others, ...this.#properties };
         this.#known = { ...this.#known, properties };
         await this.#store.put(FORMAT_FILE, encodeFormat(this.#known));
       },
@@ -185,6 +205,23 @@ export class CatalogRoot implements CatalogFormat {
     );
   }
 }
+
+/** What is not as it is by default: an absent member stands for `false` or `off`. */
+const properties = (managed: boolean, lance: LanceMode): Record<string, string> => ({
+  ...(managed ? { [MANAGED]: 'true' } : {}),
+  ...(lance === 'off' ? {} : { [LANCE]: lance }),
+});
+
+function lanceMode(record: FormatRecord | undefined): LanceMode {
+  const mode = record?.properties[LANCE];
+  return isLanceMode(mode) ? mode : 'off';
+}
+
+/** The mode in what is legible of a format file; off where nothing tells it. */
+const lanceModeIn = (text: string): LanceMode => {
+  const mode = /"lance"\s*:\s*"([a-z]+)"/.exec(text)?.[1];
+  return isLanceMode(mode) ? mode : 'off';
+};
 
 /** Many times what the file has ever had. */
 const MOST_BYTES = 1024 * 1024;

@@ -14,6 +14,7 @@ import {
   TABLE_FILE,
   type TableRecord,
 } from '../../format/index.ts';
+import type { LanceMode } from '../../lance-mode.ts';
 import { checkPath, formatId, type ObjectPath } from '../../protocol/index.ts';
 import type { Store } from '../../store/index.ts';
 import {
@@ -36,10 +37,17 @@ export interface CatalogFormat {
   readonly refusal: DirspaceError | undefined;
   /** What is wrong with the file now. */
   check(): Promise<DirspaceError | undefined>;
-  /** What repair would write; `managed` is undefined where nothing tells it. */
-  propose(): Promise<{ readonly foldsCase: boolean; readonly managed: boolean | undefined }>;
+  /** What repair would write. */
+  propose(): Promise<ProposedFormat>;
   /** Writes the file anew. */
-  mend(foldsCase: boolean, managed: boolean): Promise<void>;
+  mend(foldsCase: boolean, managed: boolean, lance: LanceMode): Promise<void>;
+}
+
+export interface ProposedFormat {
+  readonly foldsCase: boolean;
+  /** Undefined where nothing tells it. */
+  readonly managed: boolean | undefined;
+  readonly lance: LanceMode;
 }
 
 export interface Catalog {

@@ -7,6 +7,7 @@
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { joinPath, type Properties, TABLE_FILE, type TableRecord } from '../../format/index.ts';
+import { lanceProperty } from '../../lance-mode.ts';
 import {
   type CallOptions,
   CREATE_MODES,
@@ -153,6 +154,7 @@ export async function declareTable(
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
   requireRoom(catalog, id, folder);
+  lanceProperty(request.properties ?? {});
   const record = newRecord(catalog, request.properties ?? {}, incarnation);
   const staging = await stageDeclared(catalog.engine, record);
   if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
@@ -214,6 +216,7 @@ async function fillTable(
     committed = await withRows(catalog, given.data, (stream) =>
       stored.main.overwrite(newest, stream, {
         ...writeOptions(stored, options),
+        lance: lanceProperty({ ...table.record.properties, ...properties }),
         // Once more, right before the version is published: another program may write there as well.
         beforeFirst: () => refuseStorage(catalog, table, mode),
         ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),

@@ -2,8 +2,13 @@
  * Answers DescribeTable: decides which members the answer has. catalog/target.ts finds the version.
  */
 import { pathToFileURL } from 'node:url';
-import type { DescribeTableRequest, DescribeTableResponse } from '../../protocol/index.ts';
-import { prepareReads, type Snapshot } from '../../table/index.ts';
+import type {
+  CallOptions,
+  DescribeTableRequest,
+  DescribeTableResponse,
+  LanceOpening,
+} from '../../protocol/index.ts';
+import { lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
 import { type Catalog, describedTarget, isOnlyDeclared, locationOf } from '../catalog/index.ts';
 import { vendedOptions } from './credentials.ts';
 import { propertiesAt } from './table-properties.ts';
@@ -18,6 +23,7 @@ import { propertiesAt } from './table-properties.ts';
 export async function describeTable(
   catalog: Catalog,
   request: DescribeTableRequest,
+  options: CallOptions = {},
 ): Promise<DescribeTableResponse> {
   const detailed = request.load_detailed_metadata === true;
   // The newest version of a branch is looked up only where something of it is asked for.
@@ -30,7 +36,8 @@ export async function describeTable(
   return {
     location,
     properties: propertiesAt(table, newest),
-    managed_versioning: catalog.managedVersioning,
+    managed_versioning:
+      catalog.managedVersioning || (options.forLance === true && (await opensInLance(newest))),
     ...(request.with_table_uri === true ? { table_uri: pathToFileURL(location).href } : {}),
     ...(request.check_declared === true || detailed
       ? { is_only_declared: snapshot === undefined && (await isOnlyDeclared(catalog, table)) }
@@ -42,12 +49,21 @@ export async function describeTable(
           incarnation: table.record.id,
         }
       : {}),
-    ...(detailed && snapshot !== undefined ? detailsOf(snapshot) : {}),
+    ...(detailed && snapshot !== undefined ? await detailsOf(snapshot) : {}),
     ...(await vendedOptions(catalog, table.id, table.folder, request.vend_credentials)),
   };
 }
 
-function detailsOf(snapshot: Snapshot): Partial<DescribeTableResponse> {
+/** Whether Lance's clients are to ask for versions here: they find none in the table's folder. */
+const opensInLance = async (newest: Snapshot | undefined): Promise<boolean> =>
+  newest?.manifest.lance === true && (await lanceProblem(newest)) === undefined;
+
+async function lanceOpening(snapshot: Snapshot): Promise<LanceOpening> {
+  const reason = await lanceProblem(snapshot);
+  return reason === undefined ? { opens: true } : { opens: false, reason };
+}
+
+async function detailsOf(snapshot: Snapshot): Promise<Partial<DescribeTableResponse>> {
   const { manifest } = snapshot;
   return {
     version: manifest.version,
@@ -57,6 +73,7 @@ function detailsOf(snapshot: Snapshot): Partial<DescribeTableResponse> {
       num_deleted_rows: manifest.totals.deletedRows,
       num_fragments: manifest.totals.fragments,
     },
+    ...(manifest.lance === true ? { lance: await lanceOpening(snapshot) } : {}),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { lanceProperty } from '../../lance-mode.ts';
 import type { CallOptions, InsertMode } from '../../protocol/index.ts';
 import type { OverwriteOptions, RowsCommitted, SourceRows } from '../../table/index.ts';
 import {
@@ -70,6 +71,7 @@ async function publishFirst(
     ...writeOptions(stored, options),
     beforeFirst: () => refuseStorage(catalog, table, undefined),
     properties: () => table.record.properties,
+    lance: lanceProperty(table.record.properties),
     ...more(table.id),
   });
 }

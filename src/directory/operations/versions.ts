@@ -6,6 +6,7 @@ import { DirspaceError } from '../../errors.ts';
 import type {
   BatchDeleteTableVersionsRequest,
   BatchDeleteTableVersionsResponse,
+  CallOptions,
   CreateTableVersionRequest,
   CreateTableVersionResponse,
   DescribeTableVersionRequest,
@@ -14,12 +15,16 @@ import type {
   ListTableVersionsResponse,
   TableVersion,
 } from '../../protocol/index.ts';
-import type { Branch, Snapshot, StagedVersion } from '../../table/index.ts';
+import { type Branch, lanceProblem, type Snapshot, type StagedVersion } from '../../table/index.ts';
 import { beginWrite, type Catalog, locationOf, pageOf, resolveTarget } from '../catalog/index.ts';
+
+/** Lance asks for one. More of a page would make a file for each version of a long history. */
+const MOST_FOR_LANCE = 100;
 
 export async function listTableVersions(
   catalog: Catalog,
   request: ListTableVersionsRequest,
+  options: CallOptions = {},
 ): Promise<ListTableVersionsResponse> {
   const { table, branch } = await resolveTarget(catalog, request, 'branch');
   const numbers = await branch.versions();
@@ -38,7 +43,9 @@ export async function listTableVersions(
   for (const number of items) {
     // Cleanup may go by while the page is read.
     const snapshot = await branch.snapshotIfThere(number);
-    if (snapshot !== undefined) versions.push(versionRecord(catalog, snapshot));
+    if (snapshot === undefined) continue;
+    const forLance = options.forLance === true && versions.length < MOST_FOR_LANCE;
+    versions.push(await readableRecord(catalog, branch, snapshot, forLance));
   }
   // Of this table and this branch still: neither left while the pages were read.
   await resolveTarget(catalog, { ...request, incarnation: table.record.id }, 'branch');
@@ -56,11 +63,13 @@ const otherTable = (): DirspaceError =>
 export async function describeTableVersion(
   catalog: Catalog,
   request: DescribeTableVersionRequest,
+  options: CallOptions = {},
 ): Promise<DescribeTableVersionResponse> {
   const { branch, snapshot: found } = await resolveTarget(catalog, request, 'version');
   // There is no version 0, which is what is told of a branch without any.
   const snapshot = found ?? (await branch.snapshot(0));
-  return { version: versionRecord(catalog, snapshot) };
+  const forLance = options.forLance === true;
+  return { version: await readableRecord(catalog, branch, snapshot, forLance) };
 }
 
 /** Publishes a staged manifest as the next version. @throws ConcurrentModification when it is taken */
@@ -97,6 +106,22 @@ export async function batchDeleteTableVersions(
   const { branch } = await resolveTarget(catalog, request, 'branch');
   const versions = await branch.planDeletion(request.ranges);
   return { deleted_count: await branch.deleteVersions(versions) };
+}
+
+/**
+ * What is told of a version. For Lance, where it opens there, the manifest is Lance's: a client that is
+ * told of another one can but read what it does not understand.
+ */
+async function readableRecord(
+  catalog: Catalog,
+  branch: Branch,
+  snapshot: Snapshot,
+  forLance: boolean,
+): Promise<TableVersion> {
+  const record = versionRecord(catalog, snapshot);
+  if (!forLance || catalog.readOnly || (await lanceProblem(snapshot)) !== undefined) return record;
+  const { path, bytes } = await branch.lanceManifest(snapshot);
+  return { ...record, manifest_path: locationOf(catalog, path), manifest_size: bytes };
 }
 
 export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {

@@ -110,13 +110,13 @@ async function mendFormat(
   const { format, store, readOnly } = catalog;
   const problem = await format.check();
   if (problem === undefined) return undefined;
-  const { foldsCase, managed: found } = await format.propose();
+  const { foldsCase, managed: found, lance } = await format.propose();
   const managed = request.managed_versioning ?? found;
   if (managed === undefined) {
     const why = `${problem.message} Nothing tells whether versions are managed, so say it with the request: managed_versioning is true or false (--managed-versioning of the command line); it is false unless the catalog was switched.`;
     return { unknown: true, why };
   }
-  const why = `${problem.message} It is written anew: folds_case ${foldsCase}, managed_versioning ${managed}.`;
+  const why = `${problem.message} It is written anew: folds_case ${foldsCase}, managed_versioning ${managed}, lance ${lance}.`;
   const action = { path: FORMAT_FILE, why };
   if (request.apply !== true) return { unknown: false, action };
   if (readOnly) await beginWrite(catalog);
@@ -128,7 +128,7 @@ async function mendFormat(
     const [moved] = await quarantine(catalog, [{ path: FORMAT_FILE, kind: how, why }]);
     quarantined = moved?.quarantined;
   }
-  await format.mend(foldsCase, managed);
+  await format.mend(foldsCase, managed, lance);
   return {
     unknown: false,
     action: { ...action, ...(quarantined === undefined ? {} : { quarantined }) },

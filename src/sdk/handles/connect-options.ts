@@ -8,6 +8,7 @@ import type { CredentialVendor } from '../../directory/index.ts';
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
+import type { LanceMode } from '../../lance-mode.ts';
 import { parseRetention } from '../../retention.ts';
 import type { FileSystem } from '../../store/index.ts';
 
@@ -55,6 +56,11 @@ export interface ConnectOptions {
    * the background once a catalog is open for writing.
    */
   readonly trashRetention?: number | string;
+  /**
+   * Whether new tables of the directory open in Lance's readers too: `read` (of a new catalog), `sync` or
+   * `off`. The catalog remembers it.
+   */
+  readonly lance?: LanceMode;
   /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
   /** Taken for the sake of programs that move over; every read sees the newest version. */
@@ -65,6 +71,7 @@ export interface ConnectOptions {
 
 const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   trashRetention: 'number or string',
+  lance: 'string',
   readOnly: 'boolean',
   fs: 'object',
   durability: 'string',

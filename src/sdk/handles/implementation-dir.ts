@@ -1,5 +1,6 @@
 /** Opens the implementation `dir`: turns its properties into the options of a directory catalog. */
 import { openDirectoryNamespace } from '../../directory/index.ts';
+import { checkLanceMode } from '../../lance-mode.ts';
 import { parseRetention } from '../../retention.ts';
 import { directoryOf } from '../../root-path.ts';
 import type { ConnectOptions } from './connect-options.ts';
@@ -7,7 +8,7 @@ import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
 import { checkProperties, flagProperty, type Properties } from './properties.ts';
 
-const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_retention'] };
+const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_retention', 'lance'] };
 
 export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
   const checked = checkProperties('dir', properties, RULES);
@@ -22,6 +23,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
     bufferBytes,
     requestMemory,
     autoCompact,
+    lance = checked.lance,
     trashRetention,
   } = options;
   const kept = trashRetention ?? checked.trash_retention;
@@ -41,6 +43,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       cacheBytes,
       bufferBytes,
       requestMemory,
+      lance: lance === undefined ? undefined : checkLanceMode(lance),
       managedVersioning: flagProperty(checked, 'managed_versioning'),
     }),
   });

@@ -1,7 +1,8 @@
 /**
  * Keeps the clients of Lance that open tables by themselves (Lance's own, and LanceDB's namespace
- * mode) out of tables in this package's format: DescribeTable answers them a location with a scheme
- * that they do not open and, unless they say otherwise, the version and schema.
+ * mode) out of tables that Lance cannot read: DescribeTable answers them a location with a scheme
+ * that they do not open and, unless they say otherwise, the version and schema. Tables that open in
+ * Lance have their true location; the manifests that Lance reads keep its writers out.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from '../auth/index.ts';
@@ -57,7 +58,8 @@ function detailedCaller(caller: Caller): Caller {
 function withoutPlace(
   described: Model<'DescribeTableResponse'>,
 ): Model<'DescribeTableResponse'> | undefined {
-  const { version, location } = described;
+  const { version, location, lance } = described;
+  if (lance?.opens === true) return undefined;
   if (version === undefined || location === undefined) return undefined;
   return { ...described, location: `${CLOSED_SCHEME}//${location}` };
 }

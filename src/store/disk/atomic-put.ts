@@ -45,6 +45,23 @@ export async function putIfAbsent(
   }
 }
 
+/** Another name for an object that is there and never changes. */
+export async function linkObject(disk: Disk, from: string, to: string): Promise<boolean> {
+  const [source, target] = [absolutePath(disk, from), absolutePath(disk, to)];
+  const folder = parentOf(to);
+  requireFolder(disk, folder);
+  if (lookAt(disk, from)?.isFile() !== true) return false;
+  try {
+    disk.fs.linkSync(source, target);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST' || errnoOf(error) === 'ENOENT') return false;
+    throw failure(error, 'publish', to, folder);
+  }
+  disk.changed(folder);
+  if (disk.full) await confirm(disk, to, folder);
+  return true;
+}
+
 export async function put(
   disk: Disk,
   path: string,

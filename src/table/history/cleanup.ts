@@ -27,6 +27,7 @@ import {
   writerOf,
 } from '../../format/index.ts';
 import { processTag } from '../../store/index.ts';
+import { goneDeletions, goneManifests, type LanceLeftover } from '../lance/index.ts';
 import {
   announcedWriters,
   type Engine,
@@ -122,6 +123,7 @@ async function cleanUp(
     if (writer !== undefined && writers.working.has(writer)) return false;
     return freed.has(file) || dead.has(writer) || now - modified >= options.orphanGrace;
   };
+  orphans.push(...(await goneManifests(engine, tableFolder, branches, doomed)).map(withoutWriter));
   const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
   let kept: number | undefined;
   // Reading every version takes long in a long history: not where nothing is old enough to go.
@@ -132,6 +134,9 @@ async function cleanUp(
     const going = unused.filter(mayGo);
     orphans.push(...going);
     kept = unused.length - going.length;
+    // Lance's names of deletion files go with those; they are found again from the files that stay.
+    const links = await goneDeletions(engine, tableFolder, used);
+    orphans.push(...links.map(withoutWriter).filter(mayGo));
   }
   // Where no version tells what files are, an announcement does: it goes after them.
   const left = new Set(isLost === undefined ? [] : objects.map(({ writer }) => writer));
@@ -215,6 +220,8 @@ interface Candidate {
   /** The id of the writer that made it, if its name tells. */
   readonly writer: string | undefined;
 }
+
+const withoutWriter = (leftover: LanceLeftover): Candidate => ({ ...leftover, writer: undefined });
 
 /** The table's own files, and what else writers leave: temporary files and staged manifests. */
 async function listedFiles(

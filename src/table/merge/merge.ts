@@ -14,6 +14,7 @@ import {
   replacingDraft,
   type WriteOptions,
   writeFragments,
+  writesLance,
 } from '../write/index.ts';
 import { MergeAttempt, type MergeClauses } from './merge-attempt.ts';
 import { compileCondition } from './merge-condition.ts';
@@ -44,7 +45,10 @@ export async function mergeRows(
     const merge = await MergeAttempt.begin(engine, base, clauses, source, memory, options.signal);
     const stream = recordBatchStream(base.schema, merge.batches());
     const folder = base.branch.tableFolder;
-    const written = await writeFragments(writing, folder, stream, base.fields, options.signal);
+    const written = await writeFragments(writing, folder, stream, base.fields, {
+      lance: writesLance(writing, base),
+      signal: options.signal,
+    });
     files.addFragments(written.fragments);
     counts = merge.counts;
     const { insertedRows, updatedRows, deletedRows } = counts;

@@ -19,6 +19,7 @@ import {
   type FragmentEntry,
   type FragmentFooter,
   fragmentFile,
+  lanceColumns,
   type Manifest,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
@@ -167,6 +168,7 @@ export class FileVerifier {
         );
       }
       await readColumns(object, footer, () => this.breathe());
+      await readLancePart(object, footer, entry);
       this.#read(entry.bytes);
     } finally {
       object.close();
@@ -202,6 +204,29 @@ async function readColumns(
       decodeBatchColumn(footer, batch, column, bytes, dictionaries);
       await breathe();
     }
+  }
+}
+
+/** The part that Lance reads, and what the manifest says of it. */
+async function readLancePart(
+  object: ObjectReader,
+  footer: FragmentFooter,
+  { lance }: FragmentEntry,
+): Promise<void> {
+  const { part, name } = footer;
+  const named = lance !== undefined && 'fileSize' in lance ? lance : undefined;
+  if (part === undefined) {
+    if (named === undefined) return;
+    throw corrupt(name, 'its manifest names a Lance part, and it has none');
+  }
+  const bytes = await object.read(part.offset, part.bytes);
+  if (crc32(bytes) !== part.checksum) {
+    throw corrupt(name, `its bytes from ${part.offset} on do not match their checksum`);
+  }
+  if (named === undefined) return;
+  const columns = lanceColumns(bytes, named.fileSize - part.offset);
+  if (columns !== named.fields.length) {
+    throw corrupt(name, `its Lance part has ${columns} columns, not ${named.fields.length}`);
   }
 }
 

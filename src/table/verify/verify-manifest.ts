@@ -2,7 +2,7 @@
  * Checks a manifest against itself and the files it refers to, and the chain of versions by parent
  * and checksum.
  */
-import { liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
+import { isReadByLance, liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';
 import {
   type Engine,
@@ -61,11 +61,18 @@ export async function checkManifest(
   );
   if (manifest.batch !== undefined) await multiTableDecision(engine, manifest.batch);
   const { entries, problems } = await files.entries(manifest);
-  const totals = { rows: 0, deletedRows: 0, bytes: 0, fragments: entries.length };
+  const totals = {
+    rows: 0,
+    deletedRows: 0,
+    bytes: 0,
+    fragments: entries.length,
+    lanceFragments: 0,
+  };
   const seen = new Set<number>();
   for (const entry of entries) {
     signal?.throwIfAborted();
     totals.rows += entry.rows;
+    if (isReadByLance(entry)) totals.lanceFragments++;
     totals.deletedRows += entry.rows - liveRows(entry);
     totals.bytes += entry.bytes + (entry.deletion?.bytes ?? 0);
     expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
@@ -81,7 +88,7 @@ export async function checkManifest(
   // Totals of fragments that cannot be listed say nothing.
   if (problems.some(({ kind }) => kind === 'chunk')) return { wrong, damaged };
   for (const [name, value] of Object.entries(totals)) {
-    const said = manifest.totals[name as keyof typeof totals];
+    const said = manifest.totals[name as keyof typeof totals] ?? 0;
     expect(said === value, `Its total of ${name} is ${said}, its fragments have ${value}.`);
   }
   return { wrong, damaged };

@@ -11,8 +11,11 @@ import {
   decodeRef,
   decodeTag,
   fragmentsFolder,
+  isLanceDebris,
   isObject,
   isVersionsFolder,
+  lanceDeletionsFolder,
+  lanceFolder,
   objectFolders,
   parseTagFile,
   TABLE_FILE,
@@ -34,6 +37,7 @@ import {
   FolderInspector,
   isTemporaryFile,
 } from './verify-folder.ts';
+import { verifyLance } from './verify-lance.ts';
 import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
 
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
@@ -99,9 +103,20 @@ class TableVerifier {
     }
     await this.#tags(branches);
     await this.#strays();
+    await verifyLance(
+      this.#engine,
+      this.#folder,
+      branches,
+      this.#files.referenced,
+      this.#inspector,
+    );
     // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
     const declared = branches.every(({ versions }) => versions.length === 0);
-    for (const entry of this.#beside) if (!declared || isOurs(entry)) this.#inspector.stray(entry);
+    for (const entry of this.#beside) {
+      if (!declared && entry.kind === 'folder' && isLanceDebris(entry.name))
+        this.#inspector.leftover(entry.path, 'orphan');
+      else if (!declared || isOurs(entry)) this.#inspector.stray(entry);
+    }
     const main = mainBranch(this.#folder, this.#incarnation);
     const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
     const data = `${fragmentsFolder(this.#folder)}/`;
@@ -133,6 +148,8 @@ class TableVerifier {
       tagsFolder(this.#folder),
       branchesFolder(this.#folder),
       versionsFolderIn(this.#folder, this.#incarnation),
+      lanceFolder(this.#folder),
+      lanceDeletionsFolder(this.#folder),
     ]);
     for (const entry of await this.#inspector.list(this.#folder)) {
       const { name, kind, path } = entry;

@@ -29,6 +29,8 @@ export interface Draft {
   /** New properties of the table; those it has stay if absent. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
   readonly fragments: FragmentList;
+  /** Of a first version: whether the table is written for Lance, where the catalog is not to decide. */
+  readonly lance?: boolean | undefined;
   /** Resolves once what was written for this draft alone is durable. */
   readonly after?: Promise<unknown>;
 }
@@ -178,6 +180,7 @@ export function nextManifest(
       draft.properties === undefined
         ? base?.manifest.properties
         : { since: version, values: draft.properties },
+    lance: draft.lance ?? base?.manifest.lance ?? (engine.lance === 'off' ? undefined : true),
     annotations: undefined,
     totals: draft.fragments.totals,
     chunks: draft.fragments.chunks,

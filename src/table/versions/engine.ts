@@ -6,6 +6,7 @@
 import type { Counters } from '../../counters.ts';
 import type { Env } from '../../env.ts';
 import type { NameCodec } from '../../format/index.ts';
+import type { LanceMode } from '../../lance-mode.ts';
 import { DEFAULT_REQUEST_MEMORY, type ServerMemory } from '../../request-memory.ts';
 import type { Awaitable, Processes, Store } from '../../store/index.ts';
 import type { ByteCache, Queue, Scratch } from '../work/index.ts';
@@ -49,6 +50,8 @@ export interface Engine {
   withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   readonly limits: Limits;
   readonly counters: Counters;
+  /** Whether tables that do not say so themselves are written for Lance too. */
+  readonly lance: LanceMode;
   /** That of the server which opened the catalog. */
   readonly serverMemory?: ServerMemory | undefined;
 }

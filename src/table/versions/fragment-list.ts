@@ -8,6 +8,7 @@ import {
   chunksFolder,
   encodeChunk,
   type FragmentEntry,
+  isReadByLance,
   liveRows,
   type Manifest,
   type Totals,
@@ -105,11 +106,13 @@ export async function editFragments(
 }
 
 function addTotals(totals: Totals, entry: FragmentEntry, sign: 1 | -1): Totals {
+  const lanceFragments = (totals.lanceFragments ?? 0) + (isReadByLance(entry) ? sign : 0);
   return {
     rows: totals.rows + sign * entry.rows,
     deletedRows: totals.deletedRows + sign * (entry.rows - liveRows(entry)),
     bytes: totals.bytes + sign * (entry.bytes + (entry.deletion?.bytes ?? 0)),
     fragments: totals.fragments + sign,
+    ...(lanceFragments === 0 ? {} : { lanceFragments }),
   };
 }
 

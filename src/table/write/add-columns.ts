@@ -27,8 +27,7 @@ import {
   type TableBranch,
 } from '../versions/index.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
-import { isBetweenAttempts } from './attempt.ts';
-import { FragmentRewriter } from './rewrite-fragments.ts';
+import { type FragmentRewriter, rewriting } from './rewrite-fragments.ts';
 import { schemaDraft } from './schema-version.ts';
 
 export interface NewColumn {
@@ -63,27 +62,16 @@ async function addAnnounced(
   columns: readonly NewColumn[],
   options: WriteOptions,
 ): Promise<Committed> {
-  const rewriter = new FragmentRewriter(engine, branch.tableFolder, options.signal);
-  try {
-    const committed = await commit(engine, branch, {
+  return rewriting(engine, branch, options, (rewriter) =>
+    commit(engine, branch, {
       transaction: options.transaction,
       signal: options.signal,
       build: async (base) => {
         if (base === undefined) throw emptyTable();
-        try {
-          return await build(engine, base, columns, rewriter);
-        } catch (error) {
-          await rewriter.discard();
-          throw error;
-        }
+        return rewriter.attempt(() => build(engine, base, columns, rewriter));
       },
-    });
-    await rewriter.discardUnused();
-    return committed;
-  } catch (error) {
-    if (isBetweenAttempts(error, options.signal)) await rewriter.discard();
-    throw error;
-  }
+    }),
+  );
 }
 
 async function build(

@@ -1,10 +1,22 @@
 /**
  * Appends rows (`append`), and replaces all rows and the schema (`overwrite`), each in one version.
  */
-import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
+import {
+  columnsOf,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+  Schema,
+} from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { schemaToJson } from '../../protocol/index.ts';
-import { assignFieldIds, type IdentifiedField, listFieldIds } from '../fields/index.ts';
+import {
+  adapterBetween,
+  assignFieldIds,
+  type IdentifiedField,
+  listFieldIds,
+} from '../fields/index.ts';
 import {
   announced,
   type Committed,
@@ -18,8 +30,8 @@ import {
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { fitFragments, fitOf } from './match-fields.ts';
-import { type NewFragment, removeFragments, writeFragments } from './write.ts';
+import { type Fit, fitFragments, fitOf } from './match-fields.ts';
+import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 export interface WriteOptions {
   readonly transaction?: string | (() => string);
@@ -47,14 +59,14 @@ async function appendRows(
   stream: RecordBatchStream,
   options: WriteOptions,
 ): Promise<RowsCommitted> {
-  const fit = fitOf(base.fields, stream.schema);
-  const written = await writeFragments(
-    engine,
-    base.branch.tableFolder,
-    stream,
-    fit.matched,
-    options.signal,
-  );
+  const lance = writesLance(engine, base);
+  const given = fitOf(base.fields, stream.schema);
+  const rows = lance && given.widened.size > 0 ? widenedRows(stream, given) : stream;
+  const fit = rows === stream ? given : fitOf(base.fields, rows.schema);
+  const written = await writeFragments(engine, base.branch.tableFolder, rows, fit.matched, {
+    lance,
+    signal: options.signal,
+  });
   const committed = await commit(engine, base.branch, {
     transaction: options.transaction,
     signal: options.signal,
@@ -74,6 +86,22 @@ async function appendRows(
   return { ...committed, rows: written.rows };
 }
 
+/** The rows with each column as the type of its field in the table: Lance adapts none. */
+function widenedRows(stream: RecordBatchStream, fit: Fit): RecordBatchStream {
+  const schema = new Schema([...fit.known], stream.schema.metadata);
+  const adapters = fit.known.map((field, at) => {
+    const wanted = fit.fields.find((known) => known.field === field) as IdentifiedField;
+    return adapterBetween(wanted, fit.matched[at] as IdentifiedField);
+  });
+  const batches = async function* (): AsyncGenerator<RecordBatch> {
+    for await (const batch of stream) {
+      const columns = columnsOf(batch).map((data, at) => adapters[at]?.(data) ?? data);
+      yield recordBatch(schema, columns, batch.numRows);
+    }
+  };
+  return recordBatchStream(schema, batches());
+}
+
 export interface OverwriteOptions extends WriteOptions {
   /** Set when the table must have no version yet: the error if it has one by then. */
   readonly onlyFirst?: () => DirspaceError;
@@ -83,6 +111,8 @@ export interface OverwriteOptions extends WriteOptions {
   readonly beforeFirst?: () => Promise<void>;
   /** Properties the table has from this version on; `first` when it is the first one. */
   readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
+  /** Whether the table is written for Lance, if this is its first version; else the catalog decides. */
+  readonly lance?: boolean | undefined;
 }
 
 /** Replaces schema and rows; history stays and version numbers go on. */
@@ -112,7 +142,11 @@ async function replaceRows(
     base?.manifest.nextFieldId ?? 0,
     base?.fields,
   );
-  const written = await writeFragments(engine, branch.tableFolder, stream, tree, options.signal);
+  const written = await writeFragments(engine, branch.tableFolder, stream, tree, {
+    lance:
+      base === undefined && options.lance !== undefined ? options.lance : writesLance(engine, base),
+    signal: options.signal,
+  });
   const committing = commit(engine, branch, {
     transaction: options.transaction,
     signal: options.signal,
@@ -134,6 +168,7 @@ async function replaceRows(
         rows: written.rows,
         kind: newest === undefined ? 'create' : 'overwrite',
         properties: options.properties?.(newest === undefined),
+        lance: options.lance,
       });
     },
   });
@@ -168,6 +203,8 @@ export interface Content {
   readonly fragments: readonly NewFragment[];
   readonly rows: number;
   readonly properties?: Readonly<Record<string, string>> | undefined;
+  /** Of a first version: whether the table is written for Lance; else the catalog decides. */
+  readonly lance?: boolean | undefined;
 }
 
 /** The draft of a version that holds just this content. */
@@ -192,6 +229,7 @@ export async function replaced(
     nextFragmentId: firstId + added.length,
     metadata: base?.manifest.metadata ?? {},
     properties: content.properties,
+    lance: base === undefined ? content.lance : undefined,
     fragments: await editFragments(engine, branch.tableFolder, EMPTY_FRAGMENTS, { added }),
   };
 }

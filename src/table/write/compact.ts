@@ -22,7 +22,7 @@ import {
 } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { type CompactionGoals, type FragmentRun, planCompaction } from './compaction-plan.ts';
-import { type NewFragment, writeFragments } from './write.ts';
+import { type NewFragment, writeFragments, writesLance } from './write.ts';
 
 export interface CompactOptions extends CompactionGoals {
   /** Says what would be rewritten and writes nothing. */
@@ -194,7 +194,7 @@ async function rewriteRuns(
         base.branch.tableFolder,
         stream,
         base.fields,
-        options.signal,
+        { lance: writesLance(engine, base), signal: options.signal },
       );
       rewritten.push({ run, fragments, durable });
       rowsDone += rows;

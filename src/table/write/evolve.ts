@@ -1,6 +1,6 @@
 /**
  * Renames, widens and drops columns and changes their nullability and metadata. No fragment is
- * rewritten: readers adapt older ones through field ids (table/fields/adapt.ts). New columns are
+ * rewritten where only this engine reads the table: readers adapt older ones through field ids (table/fields/adapt.ts). New columns are
  * add-columns.ts's.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
@@ -30,6 +30,7 @@ import {
 } from '../versions/index.ts';
 import type { WriteOptions } from './append.ts';
 import { requireNoNulls } from './null-check.ts';
+import { type FragmentRewriter, rewriting } from './rewrite-fragments.ts';
 import { changeSchema, type NewSchema } from './schema-version.ts';
 
 export interface ColumnChange {
@@ -41,7 +42,8 @@ export interface ColumnChange {
 }
 
 /**
- * Renames, widens and changes nullability, all in one version that rewrites no data.
+ * Renames, widens and changes nullability, all in one version. Data is rewritten where a column is widened
+ * of a table that opens in Lance, and nowhere else.
  * @throws TableColumnNotFound, InvalidInput for a type that could lose values
  */
 export function alterColumns(
@@ -50,7 +52,11 @@ export function alterColumns(
   changes: readonly ColumnChange[],
   options: WriteOptions = {},
 ): Promise<Committed> {
-  const change = async (writing: Engine, base: Snapshot): Promise<NewSchema | undefined> => {
+  const change = async (
+    writing: Engine,
+    base: Snapshot,
+    rewriter: FragmentRewriter,
+  ): Promise<NewSchema | undefined> => {
     let tree = base.fields;
     const widened = new Set<number>();
     for (const change of changes) {
@@ -61,10 +67,21 @@ export function alterColumns(
     }
     refuseTwins(tree);
     if (sameFields(tree, base.fields)) return undefined;
+    // Lance adapts no column: the narrow ones are written anew.
+    if (widened.size > 0 && base.manifest.lance === true) {
+      const { replaced, durable } = await rewriter.rewrite(base, tree, []);
+      const list = fragmentListOf(base.manifest);
+      const fragments = await editFragments(writing, branch.tableFolder, list, { replaced });
+      return { tree, fragments, after: durable };
+    }
     return { tree, fragments: await forgetStatistics(writing, base, widened) };
   };
   return announced(engine, branch.tableFolder, (writing) =>
-    changeSchema(writing, branch, options, (base) => change(writing, base)),
+    rewriting(writing, branch, options, (rewriter) =>
+      changeSchema(writing, branch, options, (base) =>
+        rewriter.attempt(() => change(writing, base, rewriter)),
+      ),
+    ),
   );
 }
 

@@ -37,4 +37,4 @@ export {
   type UpdateRequest,
   updateRows,
 } from './update.ts';
-export { writeFragments } from './write.ts';
+export { writeFragments, writesLance } from './write.ts';

@@ -133,8 +133,11 @@ export function fitFragments(
   }
   if (fit.widened.size === 0) return fragments;
   // Statistics are read in terms of the table's type.
+  const widened = fit.known.filter((_, at) => fit.widened.has(at)).map(({ name }) => name);
+  const problem = `column ${JSON.stringify(widened[0])} was written before it was widened`;
   return fragments.map((fragment) => ({
     ...fragment,
+    ...(fragment.lance === undefined ? {} : { lance: { problem } }),
     statistics: fragment.statistics.map((statistics, at) =>
       fit.widened.has(at) ? [] : statistics,
     ),

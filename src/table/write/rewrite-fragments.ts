@@ -1,7 +1,7 @@
 /**
- * Rewrites fragments with more columns (`FragmentRewriter`), keeping every row in its place, so
+ * Rewrites fragments with more or wider columns (`rewriting`, `FragmentRewriter`), keeping every row in its place, so
  * that row ids and deletion files stay valid. Fragments written for an attempt that lost to a
- * conflict are used again where they still fit. add-columns.ts commits.
+ * conflict are used again where they still fit. add-columns.ts and evolve.ts commit.
  */
 import {
   concatData,
@@ -27,14 +27,36 @@ import {
   readSelected,
   type ScanPlan,
 } from '../read/index.ts';
-import type { Engine, Snapshot } from '../versions/index.ts';
+import type { Committed, Engine, Snapshot, TableBranch } from '../versions/index.ts';
 import { type Assignment, assignedValues, readSource, withChild } from './assignments.ts';
+import { isBetweenAttempts } from './attempt.ts';
 import { schemaOf } from './schema-version.ts';
-import { type NewFragment, removeFragments, writeFragments } from './write.ts';
+import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 interface RewrittenFragment {
   readonly fragment: NewFragment;
   readonly durable: Promise<unknown>;
+}
+
+/**
+ * Runs a commit whose attempts write fragments anew. What they wrote is removed where the newest attempt
+ * has no use for it, and where nothing was committed.
+ */
+export async function rewriting(
+  engine: Engine,
+  branch: TableBranch,
+  { signal }: { readonly signal?: AbortSignal | undefined },
+  commitWith: (rewriter: FragmentRewriter) => Promise<Committed>,
+): Promise<Committed> {
+  const rewriter = new FragmentRewriter(engine, branch.tableFolder, signal);
+  try {
+    const committed = await commitWith(rewriter);
+    await rewriter.discardUnused();
+    return committed;
+  } catch (error) {
+    if (isBetweenAttempts(error, signal)) await rewriter.discard();
+    throw error;
+  }
 }
 
 /** Writes fragments anew with more columns; what an attempt wrote serves the next where it can. */
@@ -56,6 +78,16 @@ export class FragmentRewriter {
     this.#engine = { ...engine, limits: { ...engine.limits, ...unlimited } };
     this.#tableFolder = tableFolder;
     this.#signal = signal;
+  }
+
+  /** Runs the building of one version; what was written goes where it fails. */
+  async attempt<Result>(build: () => Promise<Result>): Promise<Result> {
+    try {
+      return await build();
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
   }
 
   async rewrite(
@@ -82,7 +114,8 @@ export class FragmentRewriter {
     let position = 0;
     for (const entry of await base.fragments()) {
       this.#signal?.throwIfAborted();
-      const made = this.#written.get(entry.file) ?? (await this.#write(columns, entry, position));
+      const made =
+        this.#written.get(entry.file) ?? (await this.#write(base, columns, entry, position));
       this.#written.set(entry.file, made);
       this.#used.add(entry.file);
       replaced.set(entry.id, { ...made.fragment, id: entry.id, deletion: entry.deletion });
@@ -94,6 +127,7 @@ export class FragmentRewriter {
   }
 
   async #write(
+    base: Snapshot,
     columns: WiderColumns,
     entry: FragmentEntry,
     position: number,
@@ -105,7 +139,7 @@ export class FragmentRewriter {
       this.#tableFolder,
       stream,
       columns.tree,
-      this.#signal,
+      { lance: writesLance(this.#engine, base), signal: this.#signal },
     );
     const [fragment, ...more] = fragments;
     if (fragment !== undefined && more.length === 0 && fragment.rows === entry.rows) {

@@ -23,6 +23,8 @@ export interface NewSchema {
   readonly tree: readonly IdentifiedField[];
   readonly nextFieldId?: number;
   readonly fragments?: FragmentList;
+  /** Resolves once fragments that were written for it are durable. */
+  readonly after?: Promise<unknown>;
 }
 
 /** A version with another schema; `change` is asked again on a newer base after a conflict. */
@@ -55,6 +57,7 @@ export function schemaDraft(base: Snapshot, made: NewSchema, kind: OperationKind
     nextFragmentId: manifest.nextFragmentId,
     metadata: manifest.metadata,
     fragments: made.fragments ?? fragmentListOf(manifest),
+    ...(made.after === undefined ? {} : { after: made.after }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type TableRecord,
   versionFile,
 } from '../../format/index.ts';
+import { lanceProperty } from '../../lance-mode.ts';
 import { assignFieldIds } from '../fields/index.ts';
 import {
   type Engine,
@@ -61,7 +62,11 @@ export async function stageTable(
     (reason: unknown) => ({ reason }),
   );
   try {
-    const written = await writeFragments(engine, folder, stream, tree, options.signal);
+    const lance = lanceProperty(record.properties);
+    const written = await writeFragments(engine, folder, stream, tree, {
+      lance: lance ?? engine.lance !== 'off',
+      signal: options.signal,
+    });
     const draft = await replaced(engine, branch, undefined, {
       kind: 'create',
       schema: stream.schema,
@@ -69,6 +74,7 @@ export async function stageTable(
       nextFieldId,
       fragments: written.fragments,
       rows: written.rows,
+      lance,
     });
     const transaction = typeof keyed === 'string' ? keyed : keyed();
     const manifest = nextManifest(engine, branch, draft, undefined, transaction);

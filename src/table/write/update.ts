@@ -33,7 +33,7 @@ import { emptyTable, type WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
 import { deleteOffsets, joined } from './delete-rows.ts';
-import { type Written, writeFragments } from './write.ts';
+import { type Written, writeFragments, writesLance } from './write.ts';
 
 export interface UpdateRequest {
   /** Fields, nested ones with dots, and the SQL expressions of their new values. */
@@ -128,7 +128,10 @@ async function changeRows(
   }
   const stream = recordBatchStream(base.schema, batches());
   const folder = base.branch.tableFolder;
-  const written = await writeFragments(engine, folder, stream, base.fields, signal);
+  const written = await writeFragments(engine, folder, stream, base.fields, {
+    lance: writesLance(engine, base),
+    signal,
+  });
   return { written, gone: gone.all() };
 }
 

@@ -20,12 +20,13 @@ import {
   type FragmentSummary,
   fragmentFile,
   fragmentsFolder,
+  LancePartWriter,
 } from '../../format/index.ts';
 import { withFieldIds } from '../../ipc/index.ts';
 import type { ObjectWriter } from '../../store/index.ts';
 import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
-import type { Engine } from '../versions/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
@@ -45,18 +46,24 @@ const WRITE_COPIES = 3;
 /** Up to this size a fragment is read back and decoded whole; of larger ones the structure is. */
 const WHOLE_READ_BACK = 256 * 1024;
 
+/** Whether fragments of a table get a Lance part: what its newest version says, else the catalog. */
+export const writesLance = (engine: Engine, base: Snapshot | undefined): boolean =>
+  base?.manifest.lance ?? engine.lance !== 'off';
+
 /**
  * Writes a stream as fragments with bounded memory. On any error, of the stream or of the disk,
  * everything written is removed again.
+ * @param options.lance writes a Lance part into each of them, where their columns have a form in Lance
  */
 export async function writeFragments(
   engine: Engine,
   tableFolder: string,
   stream: RecordBatchStream,
   fields: readonly IdentifiedField[],
-  signal?: AbortSignal,
+  options: { readonly lance: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<Written> {
-  const writer = new FragmentsWriter(engine, tableFolder, stream, fields);
+  const { lance, signal } = options;
+  const writer = new FragmentsWriter(engine, tableFolder, stream, fields, lance);
   const held = engine.serverMemory?.hold('Rows that are written');
   // A row that is larger than all memory is written nevertheless: it was counted as it came.
   const most = (engine.serverMemory?.limit ?? 0) / 4;
@@ -122,6 +129,8 @@ type Batch = Parameters<FragmentEncoder['batch']>[0];
 interface OpenFragment {
   readonly file: string;
   readonly encoder: FragmentEncoder;
+  /** Undefined where the fragment is Arrow's alone. */
+  lancePart: LancePartWriter | undefined;
   readonly writer: ObjectWriter;
   /** Encoded, not written yet: a small fragment goes to the disk in one piece. */
   pending: Uint8Array[];
@@ -135,6 +144,7 @@ class FragmentsWriter {
   readonly #tableFolder: string;
   readonly #schema: RecordBatchStream['schema'];
   readonly #fieldIds: readonly number[];
+  readonly #lance: boolean;
   readonly #done: NewFragment[] = [];
   readonly #syncs: Promise<unknown>[] = [];
   #open: OpenFragment | undefined;
@@ -146,8 +156,10 @@ class FragmentsWriter {
     tableFolder: string,
     stream: RecordBatchStream,
     fields: readonly IdentifiedField[],
+    lance: boolean,
   ) {
     this.#engine = engine;
+    this.#lance = lance;
     this.#tableFolder = tableFolder;
     this.#schema = markedSchema(stream.schema, fields);
     this.#fieldIds = fields.map((field) => field.id);
@@ -192,9 +204,27 @@ class FragmentsWriter {
 
   async #begin(): Promise<OpenFragment> {
     const file = await this.#engine.newObject();
-    const encoder = new FragmentEncoder(this.#schema);
+    let lancePart: LancePartWriter | undefined;
+    const encoder = new FragmentEncoder(
+      this.#schema,
+      this.#lance
+        ? (fields) => {
+            lancePart = new LancePartWriter(fields);
+            return lancePart;
+          }
+        : undefined,
+    );
     const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
-    const open = { file, encoder, writer, pending: [], pendingBytes: 0, rows: 0, bytes: 0 };
+    const open = {
+      file,
+      encoder,
+      lancePart,
+      writer,
+      pending: [],
+      pendingBytes: 0,
+      rows: 0,
+      bytes: 0,
+    };
     this.#add(open, encoder.begin());
     return open;
   }
@@ -242,6 +272,7 @@ class FragmentsWriter {
       fields: this.#fieldIds,
       statistics: summary.statistics.map(encodeStatistics),
       deletion: undefined,
+      ...(open.lancePart === undefined ? {} : { lance: open.lancePart.entry }),
     });
     const synced = open.writer.finish();
     // `finish` hands the error on; until then it must not count as unhandled.

@@ -126,6 +126,7 @@ test('the first version of a table', async () => {
       nextFieldId: 1,
       nextFragmentId: 2,
       metadata: { a: 'b' },
+      lance: true,
       annotations: undefined,
       totals: draft.fragments.totals,
       chunks: [],

@@ -1,0 +1,70 @@
+/** A version of a table as Lance sees it, or why Lance cannot read it. Reads no files but chunks. */
+import {
+  type FragmentEntry,
+  isReadByLance,
+  type LanceVersion,
+  lanceFields,
+  liveRows,
+} from '../../format/index.ts';
+import type { Snapshot } from '../versions/index.ts';
+
+export type LanceView =
+  | { readonly opens: true; readonly version: LanceVersion }
+  /** A whole sentence that says what keeps Lance from reading the table, and what to do. */
+  | { readonly opens: false; readonly reason: string };
+
+/** By the JSON form of the schema, which versions that leave it alone share. */
+const knownFields = new WeakMap<object, ReturnType<typeof lanceFields>>();
+
+function fieldsOf({ manifest, schema }: Snapshot): ReturnType<typeof lanceFields> {
+  let found = knownFields.get(manifest.schema);
+  if (found === undefined) {
+    found = lanceFields(schema.fields, manifest.fieldIds);
+    knownFields.set(manifest.schema, found);
+  }
+  return found;
+}
+
+/** Why Lance cannot read a version, as a whole sentence; undefined where it can. */
+export async function lanceProblem(snapshot: Snapshot): Promise<string | undefined> {
+  const { manifest } = snapshot;
+  if (manifest.lance !== true) return 'It was written without Lance.';
+  const found = fieldsOf(snapshot);
+  if ('problem' in found) return `${upperFirst(found.problem)}, which Lance 2.0 does not have.`;
+  const { lanceFragments = 0, fragments } = manifest.totals;
+  return lanceFragments === fragments ? undefined : fragmentProblem(await snapshot.fragments());
+}
+
+/** What Lance's manifest of a version is made of. */
+export async function lanceView(snapshot: Snapshot): Promise<LanceView> {
+  const reason = await lanceProblem(snapshot);
+  if (reason !== undefined) return { opens: false, reason };
+  const { manifest, schema } = snapshot;
+  const found = fieldsOf(snapshot);
+  return {
+    opens: true,
+    version: {
+      version: manifest.version,
+      timestamp: manifest.timestamp,
+      fields: 'fields' in found ? found.fields : [],
+      schemaMetadata: schema.metadata,
+      tableMetadata: manifest.metadata,
+      fragments: await snapshot.fragments(),
+      nextFragmentId: manifest.nextFragmentId,
+      transaction: manifest.transaction,
+      writable: false,
+    },
+  };
+}
+
+/** What the first fragment that Lance cannot read holds. */
+function fragmentProblem(fragments: readonly FragmentEntry[]): string {
+  const without = fragments.filter((fragment) => !isReadByLance(fragment));
+  const rows = without.reduce((sum, fragment) => sum + liveRows(fragment), 0);
+  const lance = without[0]?.lance;
+  return lance !== undefined && 'problem' in lance
+    ? `${upperFirst(lance.problem)}, which Lance 2.0 cannot read: so it is in ${rows} rows.`
+    : `Fragments with ${rows} rows were written without Lance: optimize the table to write them anew.`;
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,68 @@
+/**
+ * Verifies what was made for Lance's readers: each manifest must be the one of its version, and each name
+ * of a deletion file must be that of a file which some version refers to.
+ */
+import {
+  lanceDeletionId,
+  lanceDeletionsFolder,
+  lanceFolder,
+  lanceManifest,
+  lanceManifestsFolder,
+  parseLanceDeletion,
+  parseLanceManifest,
+  parseObject,
+} from '../../format/index.ts';
+import { lanceView } from '../lance/index.ts';
+import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
+import { problemIn } from './verify-files.ts';
+import type { FolderInspector } from './verify-folder.ts';
+import type { VerifiedBranch } from './verify-manifest.ts';
+
+/** @param referenced paths of the files that versions refer to */
+export async function verifyLance(
+  engine: Engine,
+  tableFolder: string,
+  branches: readonly VerifiedBranch[],
+  referenced: ReadonlySet<string>,
+  inspector: FolderInspector,
+): Promise<void> {
+  const byFolder = new Map(
+    branches.map((found) => [lanceManifestsFolder(tableFolder, found.branch.folder), found]),
+  );
+  for (const folder of await inspector.list(lanceFolder(tableFolder))) {
+    const found = byFolder.get(folder.path);
+    for (const entry of await inspector.list(folder.path)) {
+      const version = parseLanceManifest(entry.name);
+      if (version === undefined || entry.kind !== 'file') inspector.stray(entry);
+      else if (found?.versions.some((known) => known.version === version) !== true)
+        inspector.leftover(entry.path, 'orphan');
+      else {
+        const problem = await problemIn(() =>
+          checkManifest(engine, found.branch, version, entry.path),
+        );
+        if (problem !== undefined) inspector.problem(entry.path, 'manifest', problem);
+      }
+    }
+  }
+  const ids = new Set([...referenced].map((path) => lanceDeletionId(parseObject(path))));
+  for (const entry of await inspector.list(lanceDeletionsFolder(tableFolder))) {
+    const id = parseLanceDeletion(entry.name);
+    if (id === undefined || !ids.has(id)) inspector.leftover(entry.path, 'orphan');
+  }
+}
+
+async function checkManifest(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+  path: string,
+): Promise<void> {
+  const snapshot = await visibleSnapshot(engine, branch, version);
+  const view = snapshot === undefined ? undefined : await lanceView(snapshot);
+  const wanted = view?.opens === true ? lanceManifest(view.version) : undefined;
+  const bytes = await engine.store.get(path);
+  if (bytes === undefined || wanted === undefined) return;
+  if (Buffer.compare(bytes, wanted) !== 0) {
+    throw new Error(`It is not what Lance is to read as version ${version}.`);
+  }
+}

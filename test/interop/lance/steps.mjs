@@ -1,0 +1,61 @@
+/** Makes the tables, serves them and lets Lance open them: `steps.mjs PYTHON COUNT SEED`. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const [python, count, seed] = process.argv.slice(2);
+const here = import.meta.dirname;
+const entry = join(here, '../../../dist/index.js');
+const place = mkdtempSync(join(tmpdir(), 'dirspace-lance-'));
+
+/** Serves a root until `work` is done. */
+async function served(root, work) {
+  const cli = join(here, '../../../dist/cli/main.js');
+  const server = spawn(process.execPath, [cli, 'serve', '--root', root, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    let text = '';
+    const address = await new Promise((resolve, reject) => {
+      const look = (piece) => {
+        text += piece;
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
+        if (found !== null) resolve(found[0]);
+      };
+      server.stdout.on('data', look);
+      server.stderr.on('data', look);
+      server.on('exit', () => reject(new Error(`The server ended: ${text}`)));
+    });
+    server.removeAllListeners('exit');
+    return work(address);
+  } finally {
+    server.kill();
+    await once(server, 'exit');
+  }
+}
+
+/** The status of a script that prints what it found. */
+const python3 = (script, ...given) =>
+  spawnSync(python, [join(here, script), ...given], { stdio: ['ignore', 'inherit', 'pipe'] })
+    .status;
+
+let failed = false;
+try {
+  const [root, out] = [join(place, 'catalog'), join(place, 'expected')];
+  const made = spawnSync(
+    process.execPath,
+    [join(here, '.built', 'tables.mjs'), entry, root, out, count, seed],
+    { stdio: 'inherit' },
+  );
+  if (made.status !== 0) failed = true;
+  else failed = (await served(root, (uri) => python3('check.py', out, uri))) !== 0;
+  const fixture = join(place, 'fixture');
+  cpSync(join(here, '../../../fixtures/lance'), fixture, { recursive: true });
+  failed =
+    (await served(fixture, (uri) => python3('check_fixture.py', fixture, uri))) !== 0 || failed;
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);
