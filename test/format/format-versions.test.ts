@@ -12,6 +12,7 @@ import {
   decodeFragment,
   type FragmentEntry,
   fragmentText,
+  isReadByLance,
   liveRows,
 } from '../../src/format/catalog/fragment-entry.ts';
 import {
@@ -392,5 +393,78 @@ describe('a fragment entry', () => {
     const wrong = { ...document(), [name]: value };
     const expected = message === 'nothing' ? message : damaged(message);
     expect(failure(() => decodeFragment(wrong, FILE))).toBe(expected);
+  });
+});
+
+describe('what is said of Lance', () => {
+  const nested = { lance: { fileSize: 890, fields: [0, 1, 2] } };
+  test.each<[string, Partial<FragmentEntry>, unknown, boolean]>([
+    ['nothing', {}, undefined, false],
+    [
+      'a part with the columns alone',
+      { lance: { fileSize: 900, fields: [0, 1] } },
+      { bytes: 900 },
+      true,
+    ],
+    ['a part with nested fields', nested, { bytes: 890, fields: [0, 1, 2] }, true],
+    [
+      'a part with other fields',
+      { lance: { fileSize: 0, fields: [0, 2] } },
+      { bytes: 0, fields: [0, 2] },
+      true,
+    ],
+    [
+      'a problem',
+      { lance: { problem: 'column "a" holds null structs' } },
+      { problem: 'column "a" holds null structs' },
+      false,
+    ],
+  ])('of a fragment: %s', (_, more, stored, isRead) => {
+    const entry = fragment(5, more);
+    const document = JSON.parse(fragmentText(entry));
+    expect(document.lance).toEqual(stored);
+    expect(decodeFragment(document, FILE)).toEqual(entry);
+    expect(isReadByLance(entry)).toBe(isRead);
+  });
+  test.each<[unknown, string]>([
+    [[], 'lance is not an object'],
+    [{}, 'bytes is missing, not a whole number'],
+    [{ bytes: -1 }, 'bytes is -1, not a whole number'],
+    [{ bytes: 901 }, 'the Lance part of fragment 00000000-0005 ends behind its footer'],
+    [{ bytes: 5, fields: 'x' }, 'fields is "x", not an array'],
+    [{ bytes: 5, fields: [-1] }, 'fields of a fragment holds something else than field ids'],
+    [{ problem: 5 }, 'problem is 5, not a string'],
+  ])('of a fragment, forged: %j', (lance, message) => {
+    const document = { ...JSON.parse(fragmentText(fragment(5))), lance };
+    expect(failure(() => decodeFragment(document, FILE))).toBe(damaged(message));
+  });
+  test.each([true, false, undefined])('of a version: %s', (lance) => {
+    const { bytes } = encodeManifest({ ...manifest, lance });
+    const { features, lance: stored } = JSON.parse(Buffer.from(bytes).toString());
+    expect({ features, stored }).toEqual({
+      features: lance === true ? ['lance'] : [],
+      stored: lance === false ? false : undefined,
+    });
+    expect(decoded(bytes).lance).toBe(lance);
+  });
+  test('of a version, forged', () => {
+    const wrong = forged((document) => {
+      document.lance = true;
+    });
+    expect(failure(() => decoded(wrong))).toBe(damaged('lance is something else than false'));
+    const without = forged((document) => {
+      delete document.features;
+    });
+    expect(decoded(without).lance).toBeUndefined();
+  });
+  test('fragments that Lance reads are counted', () => {
+    const totals = { ...manifest.totals, lanceFragments: 2 };
+    expect(decoded(encodeManifest({ ...manifest, totals }).bytes).totals).toEqual(totals);
+    const wrong = forged((document) => {
+      (document.totals as Record<string, unknown>).lance_fragments = -1;
+    });
+    expect(failure(() => decoded(wrong))).toBe(
+      damaged('lance_fragments is -1, not a whole number'),
+    );
   });
 });

@@ -287,3 +287,34 @@ describe('tags and branches', () => {
     },
   );
 });
+
+describe('names for Lance', () => {
+  test('a manifest of a version, in a folder of its branch', () => {
+    const folder = paths.lanceManifestsFolder('t.table', 't.table/versions-1a');
+    expect(folder).toBe('t.table/lance/versions-1a');
+    const file = paths.lanceManifestFile(folder, 7);
+    expect(file).toBe('t.table/lance/versions-1a/00000000000000000007.manifest');
+    expect(paths.parseLanceManifest(paths.lastName(file))).toBe(7);
+    for (const name of ['7.manifest', '00000000000000000007.json', 'x.manifest'])
+      expect(paths.parseLanceManifest(name)).toBeUndefined();
+  });
+  test('a deletion file', () => {
+    const file = paths.lanceDeletionFile('t.table', 3, 12345678901234567890n);
+    expect(file).toBe('t.table/_deletions/3-0-12345678901234567890.arrow');
+    expect(paths.parseLanceDeletion(paths.lastName(file))).toBe(12345678901234567890n);
+    for (const name of [
+      '3-1-5.arrow',
+      '3-0-.arrow',
+      '3-0-5.bin',
+      '3-0-123456789012345678901.arrow',
+    ])
+      expect(paths.parseLanceDeletion(name)).toBeUndefined();
+  });
+  test('folders in which its writers leave files', () => {
+    const names = ['_indices', '_transactions', '_versions', 'data'];
+    expect(names.filter(paths.isLanceDebris)).toEqual(['_indices', '_transactions']);
+  });
+  test('what manifests call a file', () => {
+    expect(paths.parseObject('t.table/data/1f0e.arrow')).toBe('1f0e');
+  });
+});

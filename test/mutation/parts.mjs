@@ -13,7 +13,7 @@ export const PARTS = {
     ],
     tests: [
       'test/table/versions/commit.test.ts',
-      'test/table/versions/batch.test.ts',
+      'test/table/versions/multi-table-commit.test.ts',
       'test/table/write/flush-failures.test.ts',
       'test/table/versions/writers.test.ts',
       'test/table/write/compact.test.ts',
