@@ -285,6 +285,7 @@ export {
   type RegisterTableOptions,
   type RenameTableOptions,
   type Row,
+  type RowsInput,
   registerNamespace,
   type SchemaInput,
   type SelectColumns,
