@@ -145,6 +145,10 @@ describe('the type of decimals and literals is a decimal of all their digits', (
     ['coalesce(m, n)', ['99.9900', '0.1000']],
     ['coalesce(m, i)', ['99.99', '0.10']],
     ['nullif(m, 0.10000)', ['99.99', null]],
+    // A constant of a decimal type of its own.
+    ['coalesce(m, CAST(3 AS decimal(18, 3)))', ['99.990', '0.100']],
+    ['CASE WHEN f THEN m ELSE CAST(3 AS decimal(18, 3)) END', ['99.990', '3.000']],
+    ['CASE WHEN f THEN CAST(3 AS decimal(18, 3)) ELSE i END', ['3.000', '6.000']],
     // Of a decimal and a float it is float64.
     ['coalesce(m, e)', ['99.99', '0.1']],
     ['greatest(m, CAST(0.5 AS double))', ['99.99', '0.5']],

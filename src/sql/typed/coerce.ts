@@ -163,7 +163,7 @@ export function literalValue(bound: BoundLiteral, type: DataType): Value | undef
 }
 
 /**
- * A value of one type as one of another, of whole numbers, floats and lists of these; undefined
+ * A value of one type as one of another, of whole numbers, decimals, floats and lists of these; undefined
  * where that would lose.
  */
 function convertedValue(value: Value, from: DataType, to: DataType): Value | undefined {
@@ -175,6 +175,10 @@ function convertedValue(value: Value, from: DataType, to: DataType): Value | und
   }
   if (a === 'int' && isNumeric(b) && (typeof value === 'number' || typeof value === 'bigint')) {
     const loose = { unscaled: BigInt(value), scale: 0, fractional: false };
+    return literalValue({ kind: 'literal', type: from, value, loose }, to);
+  }
+  if (a === 'decimal' && b === 'decimal' && typeof value === 'bigint') {
+    const loose = { unscaled: value, scale: (plainType(from) as Decimal).scale, fractional: false };
     return literalValue({ kind: 'literal', type: from, value, loose }, to);
   }
   if (a === 'float' && b === 'float' && typeof value === 'number') {
