@@ -78,6 +78,7 @@ export function decimalText(unscaled: bigint, scale: number): string {
 
 /** Beyond this a number has no exact use: float64 ends at 1e308. */
 const MAX_EXPONENT = 400;
+const ZERO = 48;
 
 export function parseExact(text: string): ExactNumber | null {
   if (/^\d{1,15}$/.test(text)) return { unscaled: BigInt(text), scale: 0 };
@@ -88,8 +89,13 @@ export function parseExact(text: string): ExactNumber | null {
   }
   const found = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i.exec(text);
   if (found === null) return null;
-  const [, sign, whole = '', fraction = '', power = '0'] = found;
-  if (whole === '' && fraction === '') return null;
+  const [, sign, written = '', digits = '', power = '0'] = found;
+  if (written === '' && digits === '') return null;
+  // Zeros before and after the number say nothing, however many they are.
+  let [first, end] = [0, digits.length];
+  while (first < written.length && written.charCodeAt(first) === ZERO) first++;
+  while (end > 0 && digits.charCodeAt(end - 1) === ZERO) end--;
+  const [whole, fraction] = [written.slice(first), digits.slice(0, end)];
   const exponent = Number(power);
   if (Math.abs(exponent) > MAX_EXPONENT || whole.length + fraction.length > 2 * MAX_EXPONENT) {
     return null;

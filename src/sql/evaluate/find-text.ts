@@ -76,8 +76,16 @@ let last: { readonly needle: string; readonly finder: TextFinder } | undefined;
 /** A finder of `needle`, which is not empty; the one used last is kept. */
 export function finderOf(needle: string): TextFinder {
   if (needle.length <= SHORT_NEEDLE) return { find: (text, from) => text.indexOf(needle, from) };
-  if (last?.needle !== needle) last = { needle, finder: new LongFinder(needle) };
+  if (last?.needle !== needle) {
+    last = { needle, finder: new LongFinder(new LongNeedle(unitsOf(needle))) };
+  }
   return last.finder;
+}
+
+/** The same in steps, of one's own where the needle is long. */
+export function* finderInSteps(needle: string): Generator<void, TextFinder> {
+  if (needle.length <= SHORT_NEEDLE) return finderOf(needle);
+  return new LongFinder(yield* LongNeedle.inSteps(unitsOf(needle)));
 }
 
 class LongFinder implements TextFinder {
@@ -85,8 +93,8 @@ class LongFinder implements TextFinder {
   #text = '';
   #units: Uint16Array = new Uint16Array(0);
 
-  constructor(needle: string) {
-    this.#needle = new LongNeedle(unitsOf(needle));
+  constructor(needle: LongNeedle) {
+    this.#needle = needle;
   }
 
   find(text: string, from: number): number {

@@ -17,21 +17,27 @@ import {
 /** The value of a row; asks `memory` before it makes a text. */
 type Compute = (args: readonly Value[], type: DataType, memory: BatchMemory) => Value;
 
-/** A function that is null wherever an argument is null, one row at a time. */
+/**
+ * A function that is null wherever an argument is null, one row at a time: rows of long texts a few
+ * between two steps. `long` has the same outcome as `compute`, in steps, for a row of more text.
+ */
 export function strict(
   name: string,
   compute: Compute,
-  options: { fallible?: boolean } = {},
+  options: { fallible?: boolean; long?: ComputeInSteps } = {},
 ): RowFunction {
+  const { long } = options;
   return {
     name,
     fallible: options.fallible ?? false,
     evaluate: (args, length, type, memory) => mapRows(args, length, type, compute, memory),
+    inSteps: (args, length, type, memory) =>
+      mapInSteps(args, length, type, { compute, long }, memory),
   };
 }
 
 /** The value of a row, in steps. */
-type ComputeInSteps = (
+export type ComputeInSteps = (
   args: readonly Value[],
   type: DataType,
   memory: BatchMemory,
@@ -125,4 +131,73 @@ function rowReader(
     }
     return row;
   };
+}
+
+/** Units of text that rows have between two steps; one with more is gone through in steps of its own. */
+export const STEP_UNITS: number = 1 << 16;
+/** What a row takes beside its text, in units. */
+const ROW_UNITS = 16;
+
+interface Computed {
+  readonly compute: Compute;
+  readonly long: ComputeInSteps | undefined;
+}
+
+/** As `mapRows`, in steps. */
+function* mapInSteps(
+  args: readonly Column[],
+  length: number,
+  type: DataType,
+  computed: Computed,
+  memory: BatchMemory,
+): Generator<void, Column> {
+  const constant = args.every(({ form }) => form === 'constant');
+  const nothing = args.some((arg) => arg.form === 'constant' && arg.value === null);
+  if (nothing || length === 0 || !args.some(isText)) {
+    return mapRows(args, length, type, computed.compute, memory);
+  }
+  const rows = constant ? 1 : length;
+  const values: Value[] = new Array(rows);
+  const read = rowReader(args, memory);
+  for (let row = 0; row < rows; ) {
+    if (row > 0) yield;
+    const step = mapStep(read, values, row, computed, type, memory);
+    row = step.row;
+    if (step.long !== null && computed.long !== undefined) {
+      values[row++] = yield* computed.long(step.long, type, memory);
+    }
+  }
+  return constant ? constantColumn(type, values[0] ?? null, length) : columnOf(type, values);
+}
+
+const isText = ({ form }: Column): boolean =>
+  form === 'bytes' || form === 'values' || form === 'constant';
+
+/** Computes values from `first` on until a step is full; `long` is the row that it came to, to be gone through in steps. */
+function mapStep(
+  read: (at: number) => readonly Value[] | null,
+  values: Value[],
+  first: number,
+  computed: Computed,
+  type: DataType,
+  memory: BatchMemory,
+): { row: number; long: readonly Value[] | null } {
+  const { compute, long } = computed;
+  let units = 0;
+  for (let row = first; row < values.length; row++) {
+    const args = read(row);
+    let here = ROW_UNITS;
+    if (args === null) values[row] = null;
+    else {
+      for (let k = 0; k < args.length; k++) {
+        const value = args[k];
+        if (typeof value === 'string' || value instanceof Uint8Array) here += value.length;
+      }
+      if (here > STEP_UNITS && long !== undefined) return { row, long: args };
+      values[row] = compute(args, type, memory);
+    }
+    units += here;
+    if (units >= STEP_UNITS) return { row: row + 1, long: null };
+  }
+  return { row: values.length, long: null };
 }

@@ -17,6 +17,7 @@ import {
   type Value,
   validityOf,
 } from '../typed/index.ts';
+import { eachPlace, Joining, trim, trimInSteps } from './long-texts.ts';
 import { strict } from './rows.ts';
 
 /** A longer result is refused whatever the memory: repeat and lpad could ask for any size. */
@@ -25,9 +26,12 @@ const MAX_LENGTH = 1 << 24;
 function points(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this asks for ASCII
   if (!/[^\x00-\x7f]/.test(text)) return text.length;
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+  let pairs = 0;
+  for (let at = 1; at < text.length; at++) {
+    const isLow = (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+    if (isLow && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) pairs++;
+  }
+  return text.length - pairs;
 }
 
 /** Code points [from, to) of `text`, both from 0. */
@@ -67,27 +71,6 @@ function pad(text: string, size: number, fill: string, left: boolean, memory: Ba
   return left ? filler + text : text + filler;
 }
 
-/** Removes characters of `set` from the ends asked for. */
-function trim(text: string, set: string, left: boolean, right: boolean): string {
-  const drop = new Set<number>();
-  for (const character of set) drop.add(character.codePointAt(0) as number);
-  let from = 0;
-  let to = text.length;
-  while (left && from < to) {
-    const point = text.codePointAt(from) as number;
-    if (!drop.has(point)) break;
-    from += point > 0xffff ? 2 : 1;
-  }
-  while (right && to > from) {
-    // The second half of a pair is a code point of its own only where it stands alone.
-    const pair = to - from > 1 ? (text.codePointAt(to - 2) as number) : 0;
-    const point = pair > 0xffff ? pair : text.charCodeAt(to - 1);
-    if (!drop.has(point)) break;
-    to -= pair > 0xffff ? 2 : 1;
-  }
-  return text.slice(from, to);
-}
-
 const text = (value: Value): string => value as string;
 /** Arguments that count characters; anything beyond 2^31 behaves alike. */
 const count = (value: Value): number => Math.max(-(2 ** 31), Math.min(2 ** 31, Number(value)));
@@ -112,33 +95,42 @@ function cased(name: string, change: (value: string) => string): ReturnType<type
   });
 }
 
+const trimming = (name: string, left: boolean, right: boolean): RowFunction =>
+  strict(name, ([s, set]) => trim(text(s), text(set ?? ' '), left, right), {
+    long: ([s, set]) => trimInSteps(text(s), text(set ?? ' '), left, right),
+  });
+
 function initcap(value: string): string {
   return value
     .toLowerCase()
     .replace(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu, (first) => first.toUpperCase());
 }
 
-/** Piece by piece from the end, as an array of all characters would take many times their memory. */
+/** By its code units, in memory of two texts; an array of all characters would take many times as much. */
 function reversed(value: string): string {
-  let made = '';
-  let piece: string[] = [];
-  for (let end = value.length; end > 0; ) {
-    const pair = end > 1 ? (value.codePointAt(end - 2) as number) : 0;
-    const start = end - (pair > 0xffff ? 2 : 1);
-    piece.push(value.slice(start, end));
-    end = start;
-    if (piece.length < PIECE && end > 0) continue;
-    made += piece.join('');
-    piece = [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this asks for Latin-1
+  if (!/[^\x00-\xff]/.test(value)) {
+    return Buffer.from(value, 'latin1').reverse().toString('latin1');
   }
-  return made;
+  const units = new Uint16Array(value.length);
+  let at = units.length;
+  for (let from = 0; from < value.length; from++) units[--at] = value.charCodeAt(from);
+  for (let low = 0; low + 1 < units.length; low++) {
+    const [a, b] = [units[low] as number, units[low + 1] as number];
+    if ((a & 0xfc00) !== 0xdc00 || (b & 0xfc00) !== 0xd800) continue;
+    // The halves of a pair stay in their order.
+    [units[low], units[++low]] = [b, a];
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
 }
-
-const PIECE = 4096;
 
 /** Where `part` is in `value` first, -1 where it is not. */
 const placeOf = (value: string, part: string): number =>
   part === '' ? 0 : finderOf(part).find(value, 0);
+
+/** The code point at a place, from 1; 0 for none. */
+const positionOf = (value: string, at: number): bigint =>
+  BigInt(at < 0 ? 0 : points(value.slice(0, at)) + 1);
 
 /** How often `part` is in `value`, without overlaps. */
 function occurrences(value: string, part: string, finder: TextFinder): number {
@@ -162,6 +154,32 @@ function replace(value: string, from: string, to: string, memory: BatchMemory): 
   return made + value.slice(last);
 }
 
+function* replaceInSteps(
+  value: string,
+  from: string,
+  to: string,
+  memory: BatchMemory,
+): Generator<void, string> {
+  if (from === '') return value;
+  let count = 0;
+  yield* eachPlace(value, from, () => {
+    count++;
+    return true;
+  });
+  if (count === 0) return value;
+  guarded(value.length + count * (to.length - from.length), memory);
+  const joining = new Joining();
+  let last = 0;
+  yield* eachPlace(value, from, (at) => {
+    joining.add(value.slice(last, at));
+    joining.add(to);
+    last = at + from.length;
+    return true;
+  });
+  joining.add(value.slice(last));
+  return joining.text();
+}
+
 /** The piece with number `index` from 1, or from the end for a negative one; empty where none is. */
 function splitPart(value: string, by: string, index: number): string {
   if (by === '') return index === 1 || index === 0 || index === -1 ? value : '';
@@ -173,6 +191,42 @@ function splitPart(value: string, by: string, index: number): string {
   for (let k = 0; k < wanted; k++) start = finder.find(value, start) + by.length;
   const end = finder.find(value, start);
   return value.slice(start, end < 0 ? value.length : end);
+}
+
+function* splitPartInSteps(value: string, by: string, index: number): Generator<void, string> {
+  if (by === '') return splitPart(value, by, index);
+  let wanted = Math.max(0, index - 1);
+  if (index < 0) {
+    let parts = 1;
+    yield* eachPlace(value, by, () => {
+      parts++;
+      return true;
+    });
+    wanted = parts + index;
+    if (wanted < 0) return '';
+  }
+  let [start, part, end] = [0, 0, value.length];
+  yield* eachPlace(value, by, (at) => {
+    if (part === wanted) {
+      end = at;
+      return false;
+    }
+    start = at + by.length;
+    part++;
+    return true;
+  });
+  return part === wanted ? value.slice(start, end) : '';
+}
+
+/** As `placeOf`, in steps. */
+function* placeInSteps(value: string, part: string): Generator<void, number> {
+  if (part === '') return 0;
+  let place = -1;
+  yield* eachPlace(value, part, (at) => {
+    place = at;
+    return false;
+  });
+  return place;
 }
 
 /** Bytes that are counted between two steps. */
@@ -237,9 +291,9 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   octet_length: counted('octet_length', false),
   bit_length: strict('bit_length', ([s]) => BigInt(8 * Buffer.byteLength(text(s)))),
   ascii: strict('ascii', ([s]) => BigInt(text(s).codePointAt(0) ?? 0)),
-  btrim: strict('btrim', ([s, set]) => trim(text(s), text(set ?? ' '), true, true)),
-  ltrim: strict('ltrim', ([s, set]) => trim(text(s), text(set ?? ' '), true, false)),
-  rtrim: strict('rtrim', ([s, set]) => trim(text(s), text(set ?? ' '), false, true)),
+  btrim: trimming('btrim', true, true),
+  ltrim: trimming('ltrim', true, false),
+  rtrim: trimming('rtrim', false, true),
   substr: strict(
     'substr',
     ([s, start, length]) =>
@@ -284,16 +338,26 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   replace: strict(
     'replace',
     ([s, from, to], _type, memory) => replace(text(s), text(from), text(to), memory),
-    { fallible: true },
+    {
+      fallible: true,
+      long: ([s, from, to], _type, memory) => replaceInSteps(text(s), text(from), text(to), memory),
+    },
   ),
-  strpos: strict('strpos', ([s, needle]) => {
-    const at = placeOf(text(s), text(needle));
-    return BigInt(at < 0 ? 0 : points(text(s).slice(0, at)) + 1);
+  strpos: strict('strpos', ([s, needle]) => positionOf(text(s), placeOf(text(s), text(needle))), {
+    *long([s, needle]) {
+      return positionOf(text(s), yield* placeInSteps(text(s), text(needle)));
+    },
   }),
-  split_part: strict('split_part', ([s, by, n]) => splitPart(text(s), text(by), count(n))),
+  split_part: strict('split_part', ([s, by, n]) => splitPart(text(s), text(by), count(n)), {
+    long: ([s, by, n]) => splitPartInSteps(text(s), text(by), count(n)),
+  }),
   starts_with: strict('starts_with', ([s, part]) => text(s).startsWith(text(part))),
   ends_with: strict('ends_with', ([s, part]) => text(s).endsWith(text(part))),
-  contains: strict('contains', ([s, part]) => placeOf(text(s), text(part)) >= 0),
+  contains: strict('contains', ([s, part]) => placeOf(text(s), text(part)) >= 0, {
+    *long([s, part]) {
+      return (yield* placeInSteps(text(s), text(part))) >= 0;
+    },
+  }),
   '||': strict(
     '||',
     (parts, _type, memory) => {

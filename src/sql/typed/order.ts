@@ -14,11 +14,18 @@ export function compareNumbers(a: number | bigint, b: number | bigint): number {
   return m === n ? 0 : m ? 1 : -1;
 }
 
+/** Code units of long texts that are compared at once. */
+const BLOCK = 4096;
+
 /** By code points, as the bytes of UTF-8 compare; JavaScript's own < puts U+FFFF above U+10000. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
   let i = 0;
+  // Blocks that are equal are compared by the runtime.
+  if (a.charCodeAt(0) === b.charCodeAt(0)) {
+    while (i + BLOCK < shared && a.slice(i, i + BLOCK) === b.slice(i, i + BLOCK)) i += BLOCK;
+  }
   while (i < shared && a.charCodeAt(i) === b.charCodeAt(i)) i++;
   if (i === shared) return a.length - b.length;
   const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];

@@ -283,3 +283,22 @@ test.each([
   expect(found).toBe(share * rows);
   expect(rounds).toBeGreaterThan(before + 3);
 });
+
+test.each([
+  "replace(s, 'x', 'yy') = 'q'",
+  "split_part(s, s, 1) = 'q'",
+  "btrim(s, s) = 'q'",
+  "reverse(s) = 'q'",
+  "strpos(s, concat(s, 'q')) = 1",
+])('%s goes through rows of long texts, and one of 2 MB, in turns', async (condition) => {
+  const { db } = await opened(1);
+  const texts = Array.from({ length: 30 }, (_, at) => ({ s: `${at}`.padEnd(100_000, 'x') }));
+  const table = await db.createTable('texts', texts);
+  await table.countRows("s LIKE 'q%'");
+  const before = await roundsOf(() => table.countRows("s LIKE 'x%'"));
+  expect(await roundsOf(() => table.countRows(condition))).toBeGreaterThan(before + 15);
+  if (condition.startsWith('reverse')) return;
+  const one = await db.createTable('one', [{ s: 'x'.repeat(2 << 20) }]);
+  const alone = await roundsOf(() => one.countRows("s LIKE 'x%'"));
+  expect(await roundsOf(() => one.countRows(condition))).toBeGreaterThan(alone + 3);
+});
