@@ -22,8 +22,8 @@ export async function assemble(wat, name) {
     const base64 = Buffer.from(buffer).toString('base64');
     const lines = base64.match(new RegExp(`.{1,${LINE}}`, 'g'));
     return `/**
- * The assembled form of ${name}.wat, in base64. Made by \`npm run build:wasm\`; edit that file, not
- * this one.
+ * Holds the assembled form of ${name}.wat, in base64. Made by \`npm run build:wasm\`; edit that
+ * file, not this one.
  */
 export const ${name.toUpperCase()}_BASE64 = [
 ${lines.map((line) => `  '${line}',`).join('\n')}

@@ -1,4 +1,7 @@
-/** Lists every case of the suite in the order in which they run, and finds cases by name. */
+/**
+ * Lists every case of the suite in the order in which they run (`CASES`), writes the title of a case
+ * (`titleOf`), and tells whether a set of names includes it (`isNamed`).
+ */
 
 import {
   COLUMN_CASES,

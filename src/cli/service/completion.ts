@@ -1,8 +1,8 @@
 /**
- * `dirspace completion`: prints a script for a shell's completion, and answers the scripts'
- * questions (`completion words -- <words>`, for bash `completion line -- <line>`) with what may
- * stand at the cursor, a word per line or `:files`. Answers nothing, and never an error, where it
- * does not know.
+ * `dirspace completion <shell>`: prints the completion script of a shell. The scripts call it again with what
+ * was typed (`completion words -- <words>`, in bash `completion line -- <line>`); it then prints what may
+ * stand at the cursor, one word per line, or `:files` for file names. When it does not know, it prints
+ * nothing and never fails.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

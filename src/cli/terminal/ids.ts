@@ -1,6 +1,6 @@
 /**
- * Parses ids on the command line, joined by `/`, or by `$`, which shells would read as a variable,
- * and shows paths as they were typed.
+ * Parses ids typed on the command line. Their names are joined by `/`; `$` works too, but shells read it as
+ * the start of a variable. Shows paths with the separator that the user typed (`showAsTyped`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { checkPath } from '../../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Reads and writes `.dirspace/format.json`, which holds whether names fold case, whether
- * versions are managed and whether new tables are written for Lance. It is written on the first write. Where the file is damaged, or missing
- * although the catalog has content, everything but verify and repair is refused; repair writes it
- * anew from what the names on disk and the legible part of the file say.
+ * Reads and writes `.dirspace/format.json`: whether names fold case, whether versions are managed, and
+ * whether new tables are written for Lance. The first write to a catalog creates the file; a later one
+ * writes it again when a setting changes. Where the file is damaged, or missing from a catalog that has
+ * content, every operation but verify and repair fails; opened read-only, a catalog can be read without
+ * the file. Repair rebuilds it from the names on disk and what can still be read of it.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Sweeps the staging folder when a catalog is opened for writing: removes unfinished tables,
- * namespaces and branches of dead processes, any that stayed untouched for as long as cleanup keeps
- * unreferenced files, and clock files that dead processes left. Its failure does not keep the
- * catalog from opening.
+ * Removes what crashed processes left, when a catalog is opened for writing. From the staging folder:
+ * unfinished tables, namespaces and branches whose process has died, or whose files were not touched for a
+ * week. From `.dirspace`: clock files whose process has died, or that are an hour old. An error here is
+ * ignored, so that the catalog still opens.
  */
 import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../format/index.ts';
 import { hasDied, parseProcessTag } from '../../store/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Defines what a table handle points at (id, incarnation, branch, version), and builds the request
- * members that say so.
+ * Defines which table, branch and version a table handle points at (`TableTarget`), and builds the members
+ * of requests that name them. The incarnation tells the table that was opened from a later one of the same
+ * name. Also checks namespace paths and table names.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,7 +1,7 @@
 /**
- * Binds function calls: which functions exist, how many arguments of which families they take, and
- * the type of the result. bind-forms.ts binds those whose types depend on each other; functions/
- * computes.
+ * Binds function calls: looks the function up by name or alias, checks the number and types of its
+ * arguments, and gives the type of the result. bind-forms.ts binds functions that need more than a fixed
+ * signature; the folder functions/ holds the code that computes them.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Binds functions on list members (array_has, array_position, array_has_any, array_has_all): both
- * sides get one member type, as in a comparison. functions/lists.ts computes them.
+ * Binds functions and comparisons on the members of lists: array_has, array_position, array_has_any,
+ * array_has_all, and `x op ANY (list)` or `ALL (list)`. Gives both sides one member type, as in a
+ * comparison. functions/lists.ts computes them.
  */
 
 import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';

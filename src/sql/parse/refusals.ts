@@ -1,6 +1,6 @@
 /**
- * Builds the parser's refusals: syntax errors, and constructs that the grammar has and this engine
- * does not evaluate.
+ * Throws the parser's errors: for syntax errors, for reserved words where a column is meant, and for
+ * constructs that PostgreSQL's grammar has and this engine does not support.
  */
 
 import { KEYWORDS } from './keywords.ts';

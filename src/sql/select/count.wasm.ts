@@ -1,6 +1,6 @@
 /**
- * Holds the assembled form of count.wat, in base64. Made by `npm run build:wasm`; edit that file,
- * not this one.
+ * Holds the assembled form of count.wat, in base64. Made by `npm run build:wasm`; edit that
+ * file, not this one.
  */
 export const COUNT_BASE64 = [
   'AGFzbQEAAAABGwNgA39/fAF/YAN/f34Bf2AIf39/f39/f38BfwMEAwABAgUEAQFiYgc0BAZtZW1vcnkCAAthdF9tb3N0X2Y2',

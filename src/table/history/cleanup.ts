@@ -1,10 +1,11 @@
 /**
- * Removes versions superseded longer ago than asked, and files that no version refers to and that
- * are old enough or of dead writers. Keeps the newest version of every branch, tagged and held
- * versions, and the files of writers in progress.
+ * Removes versions that were superseded longer ago than asked, and with them the files that only they used.
+ * Removes other files that no version refers to once they are old enough or their writer has died. Keeps
+ * the newest version of every branch, tagged and held versions, the files of writers at work, and the
+ * fragments of a table that lost all its versions.
  *
- * Lists files first, then writers, then versions: see table/versions/writers.ts for why this order
- * is safe.
+ * To find unused files it lists files first, then writers, then versions: table/versions/writers.ts says
+ * why this order is safe.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

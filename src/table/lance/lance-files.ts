@@ -1,6 +1,7 @@
 /**
- * The files that Lance's readers need of one version: its manifest, and its deletion files under Lance's
- * names. They are made when they are asked for and kept beside the versions; cleanup removes them.
+ * Makes the files that Lance's readers need to open one version: a manifest, in the table's `lance` folder,
+ * and its deletion files, under Lance's names in `_deletions`. They are made when the manifest is asked for
+ * (`lanceManifestOf`) and kept; lance-leftovers.ts finds those that cleanup removes.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

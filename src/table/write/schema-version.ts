@@ -1,7 +1,7 @@
 /**
- * Builds versions with another schema (`schemaDraft`), on the fragments of their base or on those
- * that the caller rewrote (add-columns.ts), and commits those that rewrite nothing
- * (`changeSchema`).
+ * Builds the next version of a table with a changed schema (`schemaDraft`), and commits it (`changeSchema`),
+ * asking the caller again after a conflict. The version keeps the fragments of its base unless the caller
+ * gives others. add-columns.ts builds drafts here and commits them itself.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';
