@@ -139,7 +139,7 @@ export class NameCodec {
     if (folder.startsWith(`${PRIVATE_FOLDER}/`)) return undefined;
     const parts = folder.split('/');
     const atRoot = parts.length === 2 && parts[0] === ROOT_TABLES_FOLDER;
-    const decoded = this.decode(parts.at(-1) ?? '', atRoot);
+    const decoded = this.decode(parts.at(-1) as string, atRoot);
     if (decoded?.kind !== 'table') return undefined;
     const namespace = atRoot ? [] : parts.slice(0, -1);
     const path = namespace.map((part, depth) => this.decode(part, depth === 0)?.name);

@@ -207,3 +207,29 @@ describe('a name that is made of something tells it again, and other names tell 
     ]);
   });
 });
+
+describe('the table that lies in a folder', () => {
+  const names = new NameCodec(false);
+  test.each([
+    [['user']],
+    [['prod', 'user']],
+    [['prod', 'search', 'user']],
+    [['data', 'user']],
+    [['prod', 'a.table', 'user']],
+    [['prod', '.x.']],
+  ])('%j', (id) => {
+    expect(names.tableIdAt(names.tableFolder(id))).toEqual(id);
+  });
+  test.each([
+    'data',
+    'user.table',
+    'prod/user',
+    'data/a/user.table',
+    'prod/%/user.table',
+    'prod/%zz.table',
+    '.dirspace/staging/1f/user.table',
+    '',
+  ])('%j is the folder of none', (folder) => {
+    expect(names.tableIdAt(folder)).toBeUndefined();
+  });
+});
