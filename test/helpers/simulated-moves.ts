@@ -22,6 +22,8 @@ export function dropNamespace(writer: SimulatedWriter, id: string[]): Attempt {
     check: (_, from, to, number) => {
       const trash = history.references.droppedTo(number);
       if (trash === undefined || behavior === 'cascade') return undefined;
+      // The trash keeps nothing of a namespace that was empty.
+      if (!simulation.base.existsSync(trash)) return undefined;
       const inside = readFolder(simulation.base, trash).filter((entry) => entry.isDirectory());
       if (inside.length === 0) return undefined;
       return `was acknowledged between ${from} and ${to} and took ${inside.map(({ name }) => name)}`;
