@@ -140,7 +140,9 @@ async function cleanUp(
     orphans.push(...links.map(withoutWriter).filter(mayGo));
   }
   // Where no version tells what files are, an announcement does: it goes after them.
-  const left = new Set(isLost === undefined ? [] : objects.map(({ writer }) => writer));
+  const going = new Set(orphans.map(({ file }) => file));
+  const staying = isLost === undefined ? [] : objects.filter(({ file }) => !going.has(file));
+  const left = new Set(staying.map(({ writer }) => writer));
   const ended = writers.ended.filter(({ id }) => !left.has(id));
   let bytes = 0;
   for (const { file, size } of orphans) {
