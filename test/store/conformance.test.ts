@@ -42,6 +42,7 @@ test('read-only creates nothing and refuses every write', async () => {
   const one = new Uint8Array(1);
   for (const call of [
     () => store.putIfAbsent('a/y', one),
+    () => store.link('a/x', 'a/y'),
     () => store.put('a/x', one),
     () => store.putHint('a/x', one),
     () => store.create('a/y'),

@@ -64,6 +64,12 @@ const CASES: Readonly<Record<string, Case>> = {
     answer: false,
     exact: false,
   },
+  link: {
+    run: (store) => store.link('t/old', 't/new'),
+    state: (store) => stateOf(store, 't/new', undefined, old),
+    answer: true,
+    exact: false,
+  },
   'put, small': replace(small),
   'put, large': replace(large),
   create: {

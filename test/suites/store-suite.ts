@@ -108,6 +108,19 @@ export function storeSuite(name: string, make: () => FileStore): void {
       expect(names(store, 'a/b')).toEqual(['race']);
     });
 
+    test('a second name has the bytes of the first, and outlives it', async () => {
+      await store.createFolder('l');
+      await store.put('l/one', bytes('five'));
+      expect(await store.link('l/one', 'l/two')).toBe(true);
+      expect(await store.link('l/one', 'l/two')).toBe(false);
+      expect(await store.link('l/none', 'l/three')).toBe(false);
+      expect(await store.link('l', 'l/three')).toBe(false);
+      expect((await store.head('l/one'))?.inode).toBe((await store.head('l/two'))?.inode);
+      await store.delete('l/one');
+      expect(await store.get('l/two')).toEqual(bytes('five'));
+      await expect(store.link('l/two', 'nowhere/x')).rejects.toThrow('nowhere');
+    });
+
     test('an object appears only after what it waits for', async () => {
       let open = (): void => {};
       const gate = new Promise<void>((resolve) => {
