@@ -75,7 +75,6 @@ export {
   keyFile,
   keysFolder,
   LANCE_FOLDERS,
-  type LanceEntry,
   LOCKS_FOLDER,
   lanceDeletionFile,
   lanceDeletionsFolder,
@@ -164,7 +163,6 @@ export {
   readRows,
 } from './fragment/index.ts';
 export {
-  type LanceField,
   LancePartWriter,
   type LanceVersion,
   lanceColumns,

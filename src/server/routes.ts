@@ -139,11 +139,13 @@ export async function answerOperation(
     data: ArrowBody | undefined,
     stamp?: IdempotencyStamp,
   ): Promise<unknown> => {
+    const late = lateOptions(state.progress, key, stamp, state.trace?.context);
     const work = done({
       operation,
       request,
       ...(data === undefined ? {} : { data }),
-      options: { ...lateOptions(state.progress, key, stamp, state.trace?.context), forLance: true },
+      // No copy: that would read the signal, and so make one for every request.
+      options: Object.assign(late, { forLance: true }),
     } as Call);
     state.hold(work);
     work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});

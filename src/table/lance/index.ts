@@ -4,4 +4,4 @@
 
 export { type LanceManifestFile, lanceManifestOf } from './lance-files.ts';
 export { goneDeletions, goneManifests, type LanceLeftover } from './lance-leftovers.ts';
-export { type LanceView, lanceProblem, lanceView } from './lance-view.ts';
+export { lanceProblem, lanceView } from './lance-view.ts';
