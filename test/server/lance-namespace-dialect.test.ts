@@ -16,7 +16,9 @@ import {
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
 import { lanceNamespaceDialect } from '../../src/server/dialects/lance-namespace-dialect.ts';
+import { createServer } from '../../src/server.ts';
 import { type Pair, restPair, someRows } from '../helpers/rest-pair.ts';
+import { stubNamespace } from '../helpers/stub-namespace.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 let pair: Pair;
@@ -126,3 +128,17 @@ function nullStructs(): RecordBatchStream {
   const table = new Table({ s });
   return recordBatchStream(table.schema, table.batches);
 }
+
+test('what a call is told beside its request makes no signal for it', async () => {
+  let options: object | undefined;
+  const namespace = stubNamespace({
+    describeTable: (_: unknown, given: object) => {
+      options = given;
+      return Promise.resolve({});
+    },
+  });
+  const server = await createServer({ namespace });
+  await server.fetch(new Request('http://127.0.0.1/v1/table/t/describe', { method: 'POST' }));
+  expect(options).toMatchObject({ forLance: true });
+  expect(Object.getOwnPropertyDescriptor(options, 'signal')?.get).toBeTypeOf('function');
+});
