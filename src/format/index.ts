@@ -163,6 +163,8 @@ export {
   readRows,
 } from './fragment/index.ts';
 export {
+  decodeLanceDeletions,
+  type LanceDeletionKind,
   LancePartWriter,
   type LanceVersion,
   lanceColumns,
