@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
+import { describeType } from '../../src/arrow/index.ts';
 import { parseTypes } from '../../src/cli/rows/column-types.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
-import { typeName } from '../../src/sdk/build/type-name.ts';
 import { callCli } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -172,8 +172,8 @@ test.each([
   ['a:struct<b:utf8, c:list<float16>>,d:bool', ['a struct<b: utf8, c: list<float16>>', 'd bool']],
   ['a b:decimal128:38:10', ['a b decimal128(38, 10)']],
   ['a:fixed_size_list<struct<b:utf8>>[3]', ['a fixed_size_list<struct<b: utf8>>[3]']],
-  ['a:dictionary:int32:utf8', ['a dictionary<utf8, int32>']],
+  ['a:dictionary:int32:utf8', ['a dictionary<int32, utf8>']],
 ])('--types %s', (text, expected) => {
-  const found = Array.from(parseTypes(text), ([name, type]) => `${name} ${typeName(type)}`);
+  const found = Array.from(parseTypes(text), ([name, type]) => `${name} ${describeType(type)}`);
   expect(found).toEqual(expected);
 });

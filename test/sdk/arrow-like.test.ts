@@ -2,8 +2,8 @@ import * as arrow21 from 'apache-arrow';
 import * as arrow15 from 'apache-arrow-15';
 import * as arrow18 from 'apache-arrow-18';
 import { describe, expect, it } from 'vitest';
+import { describeType } from '../../src/arrow/index.ts';
 import { isDirspaceError } from '../../src/errors.ts';
-import { typeName } from '../../src/sdk/build/type-name.ts';
 import { type DataInput, toRecordBatchStream } from '../../src/sdk/convert/data.ts';
 import { batchRows } from '../../src/sdk/convert/rows.ts';
 import { toSchema } from '../../src/sdk/convert/schema-like.ts';
@@ -197,8 +197,8 @@ describe.each(RELEASES)('objects of apache-arrow %s', (_, a) => {
     expect(schema.metadata).toEqual(new Map([['k', 'v']]));
     const expected = [...everyType(arrow21), new arrow21.Field('must', new arrow21.Int32(), false)];
     expect(
-      schema.fields.map((f) => [f.name, typeName(f.type), f.nullable, [...f.metadata]]),
-    ).toEqual(expected.map((f) => [f.name, typeName(f.type), f.nullable, [...f.metadata]]));
+      schema.fields.map((f) => [f.name, describeType(f.type), f.nullable, [...f.metadata]]),
+    ).toEqual(expected.map((f) => [f.name, describeType(f.type), f.nullable, [...f.metadata]]));
     expect(await throughArrow([{ ...ROW, must: 1 }], { schema: foreign as never })).toStrictEqual([
       { ...ROW, must: 1 },
     ]);
@@ -209,7 +209,9 @@ describe.each(RELEASES)('objects of apache-arrow %s', (_, a) => {
     const stream = await toRecordBatchStream([{ v: [1, 2] }], {
       vectorColumns: vectorColumns as never,
     });
-    expect(typeName(stream.schema.fields[0]?.type as never)).toBe('fixed_size_list<float64>[2]');
+    expect(describeType(stream.schema.fields[0]?.type as never)).toBe(
+      'fixed_size_list<float64>[2]',
+    );
   });
 
   it('keep one dictionary for all batches', async () => {

@@ -352,7 +352,7 @@ const REFUSED: [string, DataType, unknown, RegExp][] = [
   ['map', map, [['a']], /map<utf8, int32>/],
   ['map', map, 5, /map<utf8, int32>/],
   ['map key', map, new Map([[null, 1]]), /found null, expected utf8 \(not null\)/],
-  ['union', union(SparseUnion), true, /union<n: float64, i: int64, s: utf8>/],
+  ['union', union(SparseUnion), true, /sparse_union<0: float64, 5: int64, 7: utf8>/],
   ['null', new Null(), 0, /expected null/],
   ['dictionary', new Dictionary(new Utf8(), new Int8()), 5, /found number 5/],
 ];

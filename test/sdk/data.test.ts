@@ -21,9 +21,9 @@ import {
   Utf8,
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
+import { describeType } from '../../src/arrow/index.ts';
 import { isDirspaceError } from '../../src/errors.ts';
 import { schemaToJson } from '../../src/protocol/types/schema.ts';
-import { typeName } from '../../src/sdk/build/type-name.ts';
 import {
   type DataInput,
   type DataOptions,
@@ -125,12 +125,9 @@ describe('every kind of input', () => {
       int('id', false),
     ]);
     const result = await tableOf(input(), { schema });
-    expect(result.schema.fields.map((field) => `${field.name}: ${typeName(field.type)}`)).toEqual([
-      'name: utf8',
-      'vector: list<float64>',
-      'extra: int32',
-      'id: int32',
-    ]);
+    expect(
+      result.schema.fields.map((field) => `${field.name}: ${describeType(field.type)}`),
+    ).toEqual(['name: utf8', 'vector: list<float64>', 'extra: int32', 'id: int32']);
     expect(await throughArrow(input(), { schema })).toStrictEqual([
       { name: 'a', vector: [1, 2], extra: null, id: 1 },
       { name: null, vector: [3, 4], extra: null, id: 2 },
@@ -231,7 +228,7 @@ describe('schemas', () => {
       new Schema([int('id'), new Field('t', new TimestampMicrosecond('UTC'))]),
     );
     const result = await tableOf([{ id: 5, t: new Date(7) }], { schema });
-    expect(result.schema.fields.map((field) => typeName(field.type))).toEqual([
+    expect(result.schema.fields.map((field) => describeType(field.type))).toEqual([
       'int32',
       'timestamp(us, UTC)',
     ]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Float16, type Schema } from '../../src/arrow/apache.ts';
-import { typeName } from '../../src/sdk/build/type-name.ts';
+import { describeType } from '../../src/arrow/index.ts';
 import { inferSchema } from '../../src/sdk/convert/infer.ts';
 
 const types = (schema: Schema): Record<string, string> =>
-  Object.fromEntries(schema.fields.map((field) => [field.name, typeName(field.type)]));
+  Object.fromEntries(schema.fields.map((field) => [field.name, describeType(field.type)]));
 
 const inferred = (...values: unknown[]): string =>
   types(inferSchema(values.map((c) => ({ c })))).c ?? 'none';

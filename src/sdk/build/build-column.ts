@@ -9,6 +9,7 @@ import {
   type Decimal,
   type Dictionary,
   type Duration,
+  describeType,
   type Field,
   type FixedSizeBinary,
   type FixedSizeList,
@@ -47,7 +48,7 @@ import {
 } from './column-data.ts';
 import { isRecord } from './js-values.ts';
 import { type Records, refuseUnknownKeys, take } from './records.ts';
-import { showValue, typeName } from './type-name.ts';
+import { showValue } from './show-value.ts';
 
 /** A fresh context for one stream of batches. */
 export function buildContext(
@@ -115,7 +116,7 @@ export function buildColumn(
     default:
       throw new DirspaceError(
         'Unsupported',
-        `Columns of ${typeName(type)} cannot be made from JavaScript values. Pass Arrow data.`,
+        `Columns of ${describeType(type)} cannot be made from JavaScript values. Pass Arrow data.`,
       );
   }
 }

@@ -18,7 +18,7 @@ import { wideOffsets } from './build-bytes.ts';
 import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
 import { asItems, isRecord } from './js-values.ts';
 import { type Records, refuseUnknownKeys, take } from './records.ts';
-import { showValue } from './type-name.ts';
+import { showValue } from './show-value.ts';
 
 type Values = readonly unknown[];
 

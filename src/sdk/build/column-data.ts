@@ -7,11 +7,12 @@ import {
   Data,
   type DataType,
   type Dictionary,
+  describeType,
   type Field,
   type Vector,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { showValue, typeName } from './type-name.ts';
+import { showValue } from './show-value.ts';
 
 /** Where the values of one column come from. Only asked when something does not fit. */
 export interface Place {
@@ -58,7 +59,7 @@ export function misfit(
 ): DirspaceError {
   const row = place.row(index);
   const column = place.path(index);
-  const expected = typeName(type) + (place.nullable ? '' : ' (not null)');
+  const expected = describeType(type) + (place.nullable ? '' : ' (not null)');
   const found = showValue(value ?? null);
   const reason = why === '' ? '' : ` (${why})`;
   return new DirspaceError(

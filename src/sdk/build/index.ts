@@ -5,4 +5,4 @@ export { fixedPlace, listPlace, structPlace } from './build-nested.ts';
 export { type BuildContext, columnPlace, misfit, type Place } from './column-data.ts';
 export { asBytes, asItems, isDate, isRecord, isThenable } from './js-values.ts';
 export { hasMember, type Records, take } from './records.ts';
-export { showValue, typeName } from './type-name.ts';
+export { showValue } from './show-value.ts';

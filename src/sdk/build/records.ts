@@ -6,7 +6,7 @@ import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BuildContext, Place } from './column-data.ts';
 import { isInheritedName } from './js-values.ts';
-import { showValue } from './type-name.ts';
+import { showValue } from './show-value.ts';
 
 export type Records = readonly (Record<string, unknown> | null | undefined)[];
 

@@ -7,6 +7,7 @@ import {
   Data,
   type DataType,
   type Dictionary,
+  describeType,
   type Field,
   FixedSizeList,
   LargeList,
@@ -17,6 +18,7 @@ import {
   type Schema,
   type Timestamp,
   Type,
+  typesEqual,
   type Union,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -29,7 +31,6 @@ import {
   misfit,
   type Place,
   structPlace,
-  typeName,
 } from '../build/index.ts';
 import { readColumn } from './read-column.ts';
 
@@ -133,11 +134,12 @@ function sameKind(have: DataType, want: DataType): boolean {
       );
     case Type.Dictionary:
       return (
-        typeName(have) === typeName(want) &&
+        typesEqual((have as Dictionary).indices, (want as Dictionary).indices) &&
+        typesEqual((have as Dictionary).dictionary, (want as Dictionary).dictionary) &&
         childFields((have as Dictionary).dictionary).length === 0
       );
     default:
-      return typeName(have) === typeName(want);
+      return typesEqual(have, want);
   }
 }
 
@@ -216,12 +218,14 @@ function cast(data: Data, field: Field, place: Place, context: BuildContext): Da
   const [from, to] = [plainType(have), plainType(want)];
   const family = FAMILIES[from.typeId];
   const possible = family !== undefined && family === FAMILIES[to.typeId];
-  if (!possible && typeName(from) !== typeName(to)) {
+  if (!possible && !typesEqual(from, to)) {
     throw new DirspaceError(
       'TableSchemaValidation',
-      `Column "${place.path(0)}": the data is ${typeName(have)}, the schema wants ` +
-        `${typeName(want)}, and there is no lossless cast between them. Change one of the two.`,
-      { details: { column: place.path(0), found: typeName(have), expected: typeName(want) } },
+      `Column "${place.path(0)}": the data is ${describeType(have)}, the schema wants ` +
+        `${describeType(want)}, and there is no lossless cast between them. Change one of the two.`,
+      {
+        details: { column: place.path(0), found: describeType(have), expected: describeType(want) },
+      },
     );
   }
   if (family === 'list' && have.typeId !== Type.Dictionary) {
@@ -263,7 +267,7 @@ function changeUnit(
     // Dates carry their own unit and are converted, exactly, where the column is built.
     if (typeof value !== 'bigint' && typeof value !== 'number') continue;
     const count = convertUnit(BigInt(value), have, want);
-    if (count === undefined) throw misfit(place, i, value, to, context, `in ${typeName(from)}`);
+    if (count === undefined) throw misfit(place, i, value, to, context, `in ${describeType(from)}`);
     values[i] = count;
   }
 }

@@ -10,6 +10,7 @@ import {
   DateUnit,
   type Decimal,
   type Dictionary,
+  describeType,
   type Field,
   type FixedSizeBinary,
   type FixedSizeList,
@@ -28,7 +29,6 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { decimalText, decimalWords, halfValue, MILLIS_PER_DAY } from '../../values/index.ts';
-import { typeName } from '../build/index.ts';
 
 type Numbers = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint64Array;
@@ -146,7 +146,7 @@ function readValues(data: Data): unknown[] {
     default:
       throw new DirspaceError(
         'Unsupported',
-        `Columns of ${typeName(type)} cannot be read as rows.`,
+        `Columns of ${describeType(type)} cannot be read as rows.`,
       );
   }
 }

@@ -7,6 +7,7 @@ import {
   DataType,
   DateUnit,
   type Decimal,
+  describeType,
   Field,
   Float64,
   Int64,
@@ -150,37 +151,32 @@ export function roundToFloat(type: DataType, value: number): number {
   return precision === Precision.SINGLE ? Math.fround(value) : nearestHalf(value);
 }
 
-/** `int64`, `timestamp(us, UTC)`, `list<utf8>`: for messages and plans. */
+/**
+ * `int64`, `timestamp(us, UTC)`, `list<utf8>`: for messages and plans. Types that expressions treat
+ * alike have one name: a dictionary that of its values, all widths of text, bytes, times and decimals
+ * one each.
+ */
 export function typeText(type: DataType): string {
-  if (DataType.isDictionary(type)) return typeText(type.dictionary);
-  switch (familyOf(type)) {
-    case 'int': {
-      const { isSigned, bitWidth } = type as Int64;
-      return `${isSigned ? '' : 'u'}int${bitWidth}`;
-    }
-    case 'float':
-      return ['float16', 'float32', 'float64'][(type as Float64).precision] ?? 'float';
-    case 'decimal':
-      return `decimal(${(type as Decimal).precision}, ${(type as Decimal).scale})`;
+  const plain = plainType(type);
+  const family = familyOf(plain);
+  switch (family) {
     case 'bool':
       return 'boolean';
     case 'text':
       return 'utf8';
     case 'bytes':
       return 'binary';
-    case 'date':
-      return (type as { unit?: DateUnit }).unit === DateUnit.DAY ? 'date32' : 'date64';
-    case 'timestamp': {
-      const zone = timeZoneOf(type);
-      return `timestamp(${TIME_UNITS[timeUnitOf(type)]}${zone === null ? '' : `, ${zone}`})`;
-    }
+    case 'decimal':
+      return `decimal(${(plain as Decimal).precision}, ${(plain as Decimal).scale})`;
     case 'time':
-    case 'duration':
-      return `${familyOf(type)}(${TIME_UNITS[timeUnitOf(type)]})`;
+      return `time(${TIME_UNITS[timeUnitOf(plain)]})`;
     case 'list':
-      return `list<${typeText(elementType(type))}>`;
+      return `list<${typeText(elementType(plain))}>`;
+    case 'interval':
+    case 'struct':
+      return family;
     default:
-      return familyOf(type) === 'other' ? String(type) : familyOf(type);
+      return describeType(plain);
   }
 }
 
