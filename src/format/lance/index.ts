@@ -1,6 +1,7 @@
 /**
- * Fragments, versions and catalogs as Lance reads them: the Lance part of a fragment, and manifests. Pure
- * functions; source of the formats are the protobuf files of the public Lance repository.
+ * Fragments, versions and catalogs as Lance reads them: the Lance part of a fragment, and manifests. Reads
+ * the manifests of Lance's own writers too. Pure functions; source of the formats are the protobuf files
+ * of the public Lance repository.
  */
 
 export {
@@ -11,3 +12,24 @@ export {
 export { lanceFields } from './lance-fields.ts';
 export { type LanceVersion, lanceDeletionId, lanceManifest } from './lance-manifest.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
+export type {
+  ParsedBase,
+  ParsedDataFile,
+  ParsedDeletion,
+  ParsedField,
+  ParsedFragment,
+  ParsedIndex,
+  ParsedSequence,
+} from './parsed-fragment.ts';
+export {
+  lanceManifestSteps,
+  MAX_LANCE_MANIFEST_BYTES,
+  type ParsedManifest,
+  readLanceManifest,
+} from './parsed-manifest.ts';
+export type {
+  ParsedMapUpdate,
+  ParsedOperation,
+  ParsedRewriteGroup,
+  ParsedTransaction,
+} from './parsed-transaction.ts';
