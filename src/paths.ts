@@ -250,7 +250,7 @@ const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
 export const isObject = (folder: string, name: string): boolean =>
   OBJECT_NAME.exec(name)?.[1] === (lastName(folder) === CHUNKS ? 'json' : 'arrow');
 /** `t.table/data/1f0e.arrow` -> `1f0e`: what manifests call a file of a table. */
-export const parseObject = (path: string): string => lastName(path).replace(/\.[a-z]+$/, '');
+export const objectId = (path: string): string => lastName(path).replace(/\.[a-z]+$/, '');
 /** Whether a folder of a table holds its rows: most of the bytes, which no watcher needs to see. */
 export const isRowsFolder = (name: string): boolean => name === FRAGMENTS || name === DELETIONS;
 

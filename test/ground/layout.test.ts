@@ -315,6 +315,6 @@ describe('names for Lance', () => {
     expect(names.filter(paths.isLanceDebris)).toEqual(['_indices', '_transactions']);
   });
   test('what manifests call a file', () => {
-    expect(paths.parseObject('t.table/data/1f0e.arrow')).toBe('1f0e');
+    expect(paths.objectId('t.table/data/1f0e.arrow')).toBe('1f0e');
   });
 });

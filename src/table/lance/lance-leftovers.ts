@@ -8,9 +8,9 @@ import {
   lanceDeletionsFolder,
   lanceFolder,
   lanceManifestsFolder,
+  objectId,
   parseLanceDeletion,
   parseLanceManifest,
-  parseObject,
 } from '../../format/index.ts';
 import { type Engine, type TableBranch, visibleVersions } from '../versions/index.ts';
 
@@ -60,7 +60,7 @@ export async function goneDeletions(
   const ids = new Set<bigint>();
   for (const path of used) {
     if (!path.startsWith(`${folder}/`)) continue;
-    ids.add(lanceDeletionId(parseObject(path)));
+    ids.add(lanceDeletionId(objectId(path)));
   }
   return filesIn(engine, lanceDeletionsFolder(tableFolder), (file) => {
     const id = parseLanceDeletion(file);

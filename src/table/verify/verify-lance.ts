@@ -8,9 +8,9 @@ import {
   lanceFolder,
   lanceManifest,
   lanceManifestsFolder,
+  objectId,
   parseLanceDeletion,
   parseLanceManifest,
-  parseObject,
 } from '../../format/index.ts';
 import { lanceView } from '../lance/index.ts';
 import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
@@ -44,7 +44,7 @@ export async function verifyLance(
       }
     }
   }
-  const ids = new Set([...referenced].map((path) => lanceDeletionId(parseObject(path))));
+  const ids = new Set([...referenced].map((path) => lanceDeletionId(objectId(path))));
   for (const entry of await inspector.list(lanceDeletionsFolder(tableFolder))) {
     const id = parseLanceDeletion(entry.name);
     if (id === undefined || !ids.has(id)) inspector.leftover(entry.path, 'orphan');
