@@ -267,9 +267,13 @@ export const LANCE_FOLDERS = [
 const LANCE = 'lance';
 const LANCE_MANIFEST = '.manifest';
 export const lanceFolder = (table: string): string => `${table}/${LANCE}`;
-/** Of one branch. @param versions where the version files of the branch are */
-export const lanceManifestsFolder = (table: string, versions: string): string =>
-  `${lanceFolder(table)}/${lastName(versions)}`;
+/**
+ * Of one branch.
+ * @param versions where the version files of the branch are
+ * @param place names what else the manifests depend on, where they do
+ */
+export const lanceManifestsFolder = (table: string, versions: string, place?: string): string =>
+  `${lanceFolder(table)}/${lastName(versions)}${place === undefined ? '' : `-${place}`}`;
 export const lanceManifestFile = (folder: string, version: number): string =>
   `${folder}/${versionDigits(version)}${LANCE_MANIFEST}`;
 /** The version a manifest made for Lance stands for, or undefined for any other file. */
@@ -288,6 +292,47 @@ export function parseLanceDeletion(name: string): bigint | undefined {
   const id = LANCE_DELETION_NAME.exec(name)?.[1];
   return id === undefined ? undefined : BigInt(id);
 }
+/**
+ * The dataset that Lance finds by the path of a branch: its manifests lie below. Main's is the table.
+ * @param name of the branch; undefined for main
+ */
+export const lanceDataset = (table: string, name: string | undefined): string =>
+  name === undefined ? table : `${lanceBranchesTree(table)}/${name}`;
+export const lanceBranchesTree = (table: string): string => `${table}/tree`;
+export const lanceVersionsFolder = (dataset: string): string => `${dataset}/_versions`;
+const LARGEST_U64 = 2n ** 64n - 1n;
+/** Lance counts down, so that the newest version comes first in a list of names. */
+export const lanceVersionFile = (dataset: string, version: number): string =>
+  `${lanceVersionsFolder(dataset)}/${lanceVersionDigits(version)}${LANCE_MANIFEST}`;
+const lanceVersionDigits = (version: number): string =>
+  String(LARGEST_U64 - BigInt(version)).padStart(VERSION_DIGITS, '0');
+const LANCE_VERSION_NAME = /^([0-9]{20})\.manifest$/;
+/** The version that a manifest of Lance stands for by its name, or undefined for any other file. */
+export function parseLanceVersionFile(name: string): number | undefined {
+  const digits = LANCE_VERSION_NAME.exec(name)?.[1];
+  if (digits === undefined) return undefined;
+  const version = Number(LARGEST_U64 - BigInt(digits));
+  return Number.isSafeInteger(version) && version >= 0 ? version : undefined;
+}
+/** Where a manifest goes that another program wrote: no program of Lance's looks for such a name. */
+export const lanceAsideFile = (file: string, id: string): string => `${file}${ASIDE}${id}`;
+const ASIDE = '.aside-';
+export const isLanceAside = (name: string): boolean => LANCE_ASIDE_NAME.test(name);
+const LANCE_ASIDE_NAME = /\.(manifest|json)\.aside-[0-9a-f-]{8,36}$/;
+/** Beside manifests: which version a client of Lance saw last. */
+export const LANCE_HINT = 'latest_version_hint.json';
+export const lanceRefsFolder = (table: string): string => `${table}/_refs`;
+export const lanceTagsFolder = (table: string): string => `${lanceRefsFolder(table)}/tags`;
+export const lanceBranchesFolder = (table: string): string => `${lanceRefsFolder(table)}/branches`;
+/** Lance's name of a tag or branch in one of these folders is its own, unchanged. */
+export const lanceRefFile = (folder: string, name: string): string =>
+  `${folder}/${name}${DOCUMENT_SUFFIX}`;
+export const parseLanceRef = (file: string): string | undefined =>
+  isDocument(file) ? documentName(file) : undefined;
+/** Tags and branches that Lance takes: of ours, all but those that end or go on with periods or `.lock`. */
+export const isLanceRef = (name: string): boolean =>
+  !name.endsWith('.') && !name.includes('..') && !name.endsWith('.lock');
+
 /** Folders in which a writer of Lance leaves files before it finds out that it may not write. */
 export const isLanceDebris = (name: string): boolean =>
   name === '_indices' || name === '_transactions';

@@ -190,7 +190,10 @@ export interface VerifyProblem {
   readonly what: string;
 }
 
-/** Something harmless that nothing refers to; cleanup removes it once it is old enough. */
+/**
+ * Something harmless: what nothing refers to, which cleanup removes once it is old enough, or (`unsynced`)
+ * the place of a file that is to follow a commit for Lance's readers and has not yet.
+ */
 export interface VerifyLeftover {
   readonly path: string;
   readonly kind:
@@ -202,7 +205,8 @@ export interface VerifyLeftover {
     | 'intent'
     | 'transaction'
     | 'orphan'
-    | 'empty folder';
+    | 'empty folder'
+    | 'unsynced';
 }
 
 /** All that was found, and how much was looked at. */

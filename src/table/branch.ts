@@ -16,7 +16,7 @@ import {
   planDeletion,
   withHold,
 } from './history/index.ts';
-import { type LanceManifestFile, lanceManifestOf } from './lance/index.ts';
+import { followTable, type LanceManifestFile, lanceManifestOf } from './lance/index.ts';
 import { type MergeClauses, mergeRows, type RowsMerged, type SourceRows } from './merge/index.ts';
 import {
   publishStaged,
@@ -221,6 +221,7 @@ export class Branch implements TableBranch {
   async branchOff(name: string, from: Snapshot): Promise<void> {
     await hintNamed(this.#engine, this, from.version);
     await withHold(this.#engine, this, from.version, () => createBranch(this.#engine, name, from));
+    await followTable(this.#engine, this.tableFolder, this.incarnation);
   }
 
   /** The versions that ranges name. @throws InvalidInput, InvalidTableState for those that must stay */
@@ -231,8 +232,11 @@ export class Branch implements TableBranch {
   }
 
   /** Deletes versions for good; how many of them. */
-  deleteVersions(versions: readonly number[]): Promise<number> {
-    return deleteVersions(this.#engine, this, versions);
+  async deleteVersions(versions: readonly number[]): Promise<number> {
+    const deleted = await deleteVersions(this.#engine, this, versions);
+    if (deleted > 0)
+      await followTable(this.#engine, this.tableFolder, this.incarnation, { versions: true });
+    return deleted;
   }
 
   /** Reads and checks a manifest that a caller has staged. @throws InvalidInput, ConcurrentModification */

@@ -10,6 +10,7 @@ import { type NameCodec, versionFile } from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { type FileStore, type Processes, withLock } from '../store/index.ts';
+import { followCommit } from './lance/index.ts';
 import { publishManaged } from './staged/index.ts';
 import {
   DEFAULT_LIMITS,
@@ -57,6 +58,8 @@ export function openEngine(options: EngineOptions): Engine {
     publish: (...version) =>
       options.isManaged() ? publishManaged(engine, ...version) : publishPlain(...version),
     committed: (snapshot) => options.committed(engine, snapshot),
+    follow: (snapshot) => followCommit(engine, snapshot),
+    locate: (path) => store.locate(path),
     newObject: () => {
       throw new DirspaceError('Internal', 'A file of a table was to be written unannounced.');
     },

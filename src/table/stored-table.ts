@@ -13,6 +13,7 @@ import {
   deleteUntaggedBranch,
   updateVersionTag,
 } from './history/index.ts';
+import { followTable, type LanceSynced, syncLance } from './lance/index.ts';
 import { type Findings, type VerifiedBranch, verifyTable } from './verify/index.ts';
 import {
   deleteTag,
@@ -64,8 +65,10 @@ export class StoredTable {
    * False where the branch is not there any more, or has another one of its name in its place.
    * @throws InvalidTableState where a tag names it
    */
-  deleteBranch(branch: SideBranch): Promise<boolean> {
-    return deleteUntaggedBranch(this.#engine, branch);
+  async deleteBranch(branch: SideBranch): Promise<boolean> {
+    const deleted = await deleteUntaggedBranch(this.#engine, branch);
+    if (deleted) await this.#follow();
+    return deleted;
   }
 
   tag(name: string): Promise<TagRecord | undefined> {
@@ -78,19 +81,38 @@ export class StoredTable {
   }
 
   /** @throws TableTagAlreadyExists, TableVersionNotFound */
-  createTag(name: string, branch: TableBranch, version: number): Promise<void> {
-    return createVersionTag(this.#engine, name, branch, version);
+  async createTag(name: string, branch: TableBranch, version: number): Promise<void> {
+    await createVersionTag(this.#engine, name, branch, version);
+    await this.#follow();
   }
 
   /** Lets a tag name another version; false where there is none. @throws TableVersionNotFound */
-  updateTag(name: string, branch: TableBranch, version: number): Promise<boolean> {
-    return updateVersionTag(this.#engine, name, branch, version);
+  async updateTag(name: string, branch: TableBranch, version: number): Promise<boolean> {
+    const updated = await updateVersionTag(this.#engine, name, branch, version);
+    if (updated) await this.#follow();
+    return updated;
   }
 
   /** False where there is none. */
   async deleteTag(name: string): Promise<boolean> {
     if ((await this.tag(name)) === undefined) return false;
-    return deleteTag(this.#engine, this.folder, this.incarnation, name);
+    const deleted = await deleteTag(this.#engine, this.folder, this.incarnation, name);
+    if (deleted) await this.#follow();
+    return deleted;
+  }
+
+  /** Brings all that Lance finds by the table's path up to date. @throws TableNotFound */
+  syncLance(signal?: AbortSignal): Promise<LanceSynced> {
+    return syncLance(this.#engine, this.folder, this.incarnation, signal);
+  }
+
+  /** The same as far as the table's mode asks for it, once the table has another place. Never rejects. */
+  moved(): Promise<void> {
+    return followTable(this.#engine, this.folder, this.incarnation, { versions: true });
+  }
+
+  #follow(): Promise<void> {
+    return followTable(this.#engine, this.folder, this.incarnation);
   }
 
   /** Makes the folder that versions go into, where a copy of the catalog has lost it. @throws TableNotFound */
@@ -99,8 +121,10 @@ export class StoredTable {
   }
 
   /** Removes old versions, and files that no version refers to. */
-  cleanup(options: CleanupOptions): Promise<CleanupReport> {
-    return cleanup(this.#engine, this.folder, this.incarnation, options);
+  async cleanup(options: CleanupOptions): Promise<CleanupReport> {
+    const report = await cleanup(this.#engine, this.folder, this.incarnation, options);
+    if (!options.dryRun && report.versions > 0) await this.moved();
+    return report;
   }
 
   /** Compares all files of the table with its versions; what is found is added to `findings`. */

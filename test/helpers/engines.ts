@@ -123,6 +123,7 @@ export function testEngine(
       store.putIfAbsent(versionFile(branch.folder, version), bytes, after),
     committed: (snapshot) => committed.push(snapshot),
     newObject: () => clock.uuid(),
+    locate: (path) => `${root}/${path}`,
     processes: systemProcesses(),
     withLock: (key, work) => {
       locks.push(key);

@@ -10,8 +10,17 @@ export {
   type LanceDeletions,
 } from './lance-deletions.ts';
 export { lanceFields } from './lance-fields.ts';
-export { type LanceVersion, lanceDeletionId, lanceManifest } from './lance-manifest.ts';
+export {
+  type ClosedLanceVersion,
+  closedLanceManifest,
+  isOwnLanceManifest,
+  type LanceBranch,
+  type LanceVersion,
+  lanceDeletionId,
+  lanceManifest,
+} from './lance-manifest.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
+export { encodeLanceBranch, encodeLanceTag, isOwnLanceRef } from './lance-refs.ts';
 export type {
   ParsedBase,
   ParsedDataFile,

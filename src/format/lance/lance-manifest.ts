@@ -20,22 +20,60 @@ export interface LanceVersion {
   readonly transaction: string;
   /** False sets a flag that no writer of Lance knows, so that all of them refuse to write. */
   readonly writable: boolean;
+  /** Of a branch other than main: Lance looks for its files in another folder, unless told where they are. */
+  readonly branch?: LanceBranch | undefined;
 }
+
+export interface LanceBranch {
+  readonly name: string;
+  /** Absolute path of the table's folder. */
+  readonly tablePath: string;
+}
+
+/** A version that Lance cannot read. */
+export type ClosedLanceVersion = Pick<LanceVersion, 'version' | 'timestamp' | 'transaction'>;
 
 /** Some fragment has a deletion file: readers and writers must know of them. */
 const FLAG_DELETIONS = 1;
-/** A writer's feature that no release of Lance has: 1 << 40. */
-const FLAG_READ_ONLY = 2 ** 40;
+/** Files of the dataset lie below base paths. */
+const FLAG_BASE_PATHS = 16;
+/** A feature that no release of Lance has, of readers or of writers: 1 << 40. */
+const FLAG_UNKNOWN = 2 ** 40;
+/** The one base path that manifests of branches have: the folder of the table. */
+const TABLE_BASE = 0;
 const MINOR = 2;
 const TRAILER_BYTES = 16;
 
 /** Lance wants a writer to name itself: without it, it takes the writer for one of its first releases. */
-const WRITER_VERSION = '1.0.0';
+const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
 
 /** The same bytes for the same version, whatever release makes them. */
-export function lanceManifest(of: LanceVersion): Uint8Array {
+export const lanceManifest = (of: LanceVersion): Uint8Array => file(of, manifestMessage(of));
+
+/**
+ * What Lance finds of a version that it cannot read: every reader and writer refuses it and says that the
+ * release of Lance is too old for it. Without it they would take the version before it for the newest.
+ */
+export const closedLanceManifest = (of: ClosedLanceVersion): Uint8Array =>
+  file(
+    of,
+    ended(
+      message()
+        .integer(3, of.version)
+        .message(7, timestampMessage(of.timestamp))
+        .integer(9, FLAG_UNKNOWN)
+        .integer(10, FLAG_UNKNOWN),
+      {},
+    ),
+  );
+
+/** Whether an engine of this kind made the manifest, and no program of Lance's. */
+export const isOwnLanceManifest = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(Buffer.from(WRITER.finish()));
+
+function file(of: ClosedLanceVersion, written: ProtoMessage): Uint8Array {
   const transaction = transactionMessage(of).finish();
-  const manifest = manifestMessage(of).finish();
+  const manifest = written.finish();
   const bytes = new Uint8Array(4 + transaction.length + 4 + manifest.length + TRAILER_BYTES);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, transaction.length, true);
@@ -52,7 +90,7 @@ export function lanceManifest(of: LanceVersion): Uint8Array {
 }
 
 /** An append without fragments: what a writer one version behind may pass over, whatever it does. */
-const transactionMessage = (of: LanceVersion): ProtoMessage =>
+const transactionMessage = (of: ClosedLanceVersion): ProtoMessage =>
   message()
     .integer(1, of.version - 1)
     .text(2, of.transaction)
@@ -63,21 +101,33 @@ function manifestMessage(of: LanceVersion): ProtoMessage {
   for (const field of of.fields) manifest.message(1, fieldMessage(field));
   let flags = 0;
   for (const fragment of of.fragments) {
-    manifest.bytes(2, fragmentBytes(fragment));
+    manifest.bytes(2, of.branch === undefined ? fragmentBytes(fragment) : branchFragment(fragment));
     if (fragment.deletion !== undefined) flags = FLAG_DELETIONS;
   }
   manifest.integer(3, of.version);
   for (const [key, value] of of.schemaMetadata) manifest.message(5, pair(key, value));
   manifest.message(7, timestampMessage(of.timestamp));
+  if (of.branch !== undefined) flags += FLAG_BASE_PATHS;
   if (flags > 0) manifest.integer(9, flags);
-  const writerFlags = of.writable ? flags : flags + FLAG_READ_ONLY;
+  const writerFlags = of.writable ? flags : flags + FLAG_UNKNOWN;
   if (writerFlags > 0) manifest.integer(10, writerFlags);
   if (of.nextFragmentId > 0) manifest.integer(11, of.nextFragmentId - 1);
-  manifest.message(13, message().text(1, 'dirspace').text(2, WRITER_VERSION));
+  return ended(manifest, of.tableMetadata, of.branch);
+}
+
+/** The members that every manifest ends with. */
+function ended(
+  manifest: ProtoMessage,
+  tableMetadata: Readonly<Record<string, string>>,
+  branch?: LanceBranch,
+): ProtoMessage {
+  manifest.bytes(13, WRITER.finish());
   manifest.message(15, message().text(1, 'lance').text(2, '2.0'));
-  for (const [key, value] of Object.entries(of.tableMetadata)) {
-    manifest.message(19, pair(key, value));
+  if (branch !== undefined) {
+    manifest.message(18, message().integer(1, TABLE_BASE).integer(3, 1).text(4, branch.tablePath));
   }
+  for (const [key, value] of Object.entries(tableMetadata)) manifest.message(19, pair(key, value));
+  if (branch !== undefined) manifest.text(20, branch.name);
   // Where the transaction stands: newer clients read the one member, older ones the other.
   return manifest.integer(21, 0).integer(23, 0);
 }
@@ -105,7 +155,11 @@ function fragmentBytes(fragment: FragmentEntry): Uint8Array {
   return bytes;
 }
 
-function fragmentMessage(fragment: FragmentEntry): ProtoMessage {
+const branchFragment = (fragment: FragmentEntry): Uint8Array =>
+  fragmentMessage(fragment, TABLE_BASE).finish();
+
+/** @param base whose files they are; those of the dataset itself if absent */
+function fragmentMessage(fragment: FragmentEntry, base?: number): ProtoMessage {
   const { lance, deletion } = fragment;
   const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
   const file = message()
@@ -118,10 +172,12 @@ function fragmentMessage(fragment: FragmentEntry): ProtoMessage {
     .integer(4, 2)
     .integer(5, 0)
     .integer(6, fileSize);
+  if (base !== undefined) file.integer(7, base);
   const written = message().integer(1, fragment.id).message(2, file);
   if (deletion !== undefined) {
     const id = lanceDeletionId(deletion.file);
-    written.message(3, message().integer(2, 0).integer(3, id).integer(4, deletion.rows));
+    const deleted = message().integer(2, 0).integer(3, id).integer(4, deletion.rows);
+    written.message(3, base === undefined ? deleted : deleted.integer(7, base));
   }
   return written.integer(4, fragment.rows);
 }

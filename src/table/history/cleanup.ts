@@ -28,7 +28,7 @@ import {
   writerOf,
 } from '../../format/index.ts';
 import { processTag } from '../../store/index.ts';
-import { goneDeletions, goneManifests, type LanceLeftover } from '../lance/index.ts';
+import { asideFiles, goneDeletions, goneManifests, type LanceLeftover } from '../lance/index.ts';
 import {
   announcedWriters,
   type Engine,
@@ -124,6 +124,8 @@ async function cleanUp(
     if (writer !== undefined && writers.working.has(writer)) return false;
     return freed.has(file) || dead.has(writer) || now - modified >= options.orphanGrace;
   };
+  const aside = (await asideFiles(engine, tableFolder)).map(withoutWriter);
+  orphans.push(...aside.filter(({ modified }) => now - modified >= options.orphanGrace));
   orphans.push(...(await goneManifests(engine, tableFolder, branches, doomed)).map(withoutWriter));
   const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
   let kept: number | undefined;

@@ -18,6 +18,7 @@ import {
   isVersionsFolder,
   joinPath,
   LANCE_FOLDERS,
+  lanceFolder,
   lastName,
   parseVersionFile,
   parseWriter,
@@ -49,7 +50,9 @@ export async function findStorage(
     ((await store.list(path)) ?? [undefined]).length > 0;
   const entries = (await store.list(tableFolder)) ?? [];
   const kindOf = new Map(entries.map(({ name, kind }) => [name, kind]));
-  for (const name of LANCE_FOLDERS) {
+  // Beside manifests that the engine made for Lance, such folders are its own.
+  const isOurs = kindOf.has(lastName(lanceFolder(tableFolder)));
+  for (const name of isOurs ? [] : LANCE_FOLDERS) {
     const path = joinPath(tableFolder, name);
     if (kindOf.has(name) && (await isFilled(path))) return { kind: 'lance', path };
   }

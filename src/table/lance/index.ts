@@ -1,7 +1,24 @@
 /**
- * Tables as Lance's readers see them: whether a version opens in Lance, and the files that it then needs.
+ * Tables as Lance's readers see them: whether a version opens in Lance, the files that it then needs, and
+ * those by which Lance opens the table by its path.
  */
 
-export { type LanceManifestFile, lanceManifestOf } from './lance-files.ts';
-export { goneDeletions, goneManifests, type LanceLeftover } from './lance-leftovers.ts';
-export { lanceProblem, lanceView } from './lance-view.ts';
+export {
+  holds,
+  keptManifestsFolder,
+  type LanceManifestFile,
+  lanceManifestOf,
+  manifestBytes,
+} from './lance-files.ts';
+export { followCommit, followTable, lanceModeOf } from './lance-follow.ts';
+export { asideFiles, goneDeletions, goneManifests, type LanceLeftover } from './lance-leftovers.ts';
+export { isOwnRef, type PlacedRefs, placeRefs, type WantedRefs, wantedRefs } from './lance-refs.ts';
+export { type LanceSynced, syncLance } from './lance-sync.ts';
+export {
+  datasetOf,
+  isOwn,
+  type PlacedVersions,
+  placeVersion,
+  placeVersions,
+} from './lance-versions.ts';
+export { lanceProblem } from './lance-view.ts';

@@ -1,10 +1,12 @@
 /**
  * Makes the files that Lance's readers need to open one version: a manifest, in the table's `lance` folder,
- * and its deletion files, under Lance's names in `_deletions`. They are made when the manifest is asked for
- * (`lanceManifestOf`) and kept; lance-leftovers.ts finds those that cleanup removes.
+ * and its deletion files, under Lance's names in `_deletions`. They are made when they are needed first and
+ * kept; lance-leftovers.ts finds those that cleanup removes.
  */
+import { createHash } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';
 import {
+  closedLanceManifest,
   decodeDeletions,
   deletionFile,
   encodeDeletions,
@@ -15,10 +17,11 @@ import {
   lanceManifest,
   lanceManifestFile,
   lanceManifestsFolder,
+  MAIN_BRANCH,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import type { Engine, Snapshot } from '../versions/index.ts';
-import { lanceView } from './lance-view.ts';
+import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
+import { lanceProblem, lanceView } from './lance-view.ts';
 
 export interface LanceManifestFile {
   /** Relative to the root. */
@@ -34,19 +37,71 @@ export async function lanceManifestOf(
   engine: Engine,
   snapshot: Snapshot,
 ): Promise<LanceManifestFile> {
-  const { tableFolder, folder } = snapshot.branch;
-  const manifests = lanceManifestsFolder(tableFolder, folder);
-  const path = lanceManifestFile(manifests, snapshot.version);
-  const made = await engine.store.head(path);
-  if (made !== undefined) return { path, bytes: made.size };
-  const view = await lanceView(snapshot);
-  if (!view.opens)
-    throw new DirspaceError('Unsupported', `Lance cannot read the table. ${view.reason}`);
-  await linkDeletions(engine, tableFolder, view.version.fragments);
-  const bytes = lanceManifest(view.version);
-  await engine.store.createFolder(manifests, tableFolder);
-  await engine.store.putIfAbsent(path, bytes);
+  const problem = await lanceProblem(snapshot);
+  if (problem !== undefined)
+    throw new DirspaceError('Unsupported', `Lance cannot read the table. ${problem}`);
+  return keptManifest(engine, snapshot);
+}
+
+/**
+ * The same of any version: where Lance cannot read it, a manifest that says so to Lance's readers.
+ * @param anew compares what was made before with what the version says, and replaces it where it differs
+ */
+export async function keptManifest(
+  engine: Engine,
+  snapshot: Snapshot,
+  anew = false,
+): Promise<LanceManifestFile> {
+  const { store } = engine;
+  const { branch, version } = snapshot;
+  const folder = keptManifestsFolder(engine, branch);
+  const path = lanceManifestFile(folder, version);
+  const made = await store.head(path);
+  if (made !== undefined && !anew) return { path, bytes: made.size };
+  const { bytes, fragments } = await manifestBytes(engine, snapshot);
+  await linkDeletions(engine, branch.tableFolder, fragments);
+  if (made === undefined) {
+    await store.createFolder(folder, branch.tableFolder);
+    await store.putIfAbsent(path, bytes, undefined, branch.folder);
+  } else if (!(await holds(engine, path, bytes))) {
+    await store.put(path, bytes, branch.folder);
+  }
   return { path, bytes: bytes.length };
+}
+
+/**
+ * Where the manifests of a branch are kept. Those of main name no place; the others name the table's
+ * folder, so that they are others once the table or the catalog has moved.
+ */
+export function keptManifestsFolder(engine: Engine, branch: TableBranch): string {
+  const { tableFolder, folder } = branch;
+  if (branch.branch === MAIN_BRANCH) return lanceManifestsFolder(tableFolder, folder);
+  const place = createHash('sha256').update(engine.locate(tableFolder)).digest('hex').slice(0, 8);
+  return lanceManifestsFolder(tableFolder, folder, place);
+}
+
+/** Of what Lance is to read as a version, whether it was made already or not. */
+export async function manifestSizeOf(engine: Engine, snapshot: Snapshot): Promise<number> {
+  const folder = keptManifestsFolder(engine, snapshot.branch);
+  const made = await engine.store.head(lanceManifestFile(folder, snapshot.version));
+  return made?.size ?? (await manifestBytes(engine, snapshot)).bytes.length;
+}
+
+/** What Lance is to read as a version, and the fragments that it then looks for. */
+export async function manifestBytes(
+  engine: Engine,
+  snapshot: Snapshot,
+): Promise<{ readonly bytes: Uint8Array; readonly fragments: readonly FragmentEntry[] }> {
+  const view = await lanceView(engine, snapshot);
+  if (!view.opens) return { bytes: closedLanceManifest(snapshot.manifest), fragments: [] };
+  return { bytes: lanceManifest(view.version), fragments: view.version.fragments };
+}
+
+/** Whether a file holds these bytes; one of another size is not read. */
+export async function holds(engine: Engine, path: string, bytes: Uint8Array): Promise<boolean> {
+  if ((await engine.store.head(path))?.size !== bytes.length) return false;
+  const found = await engine.store.get(path);
+  return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
 
 /** Gives the deletion files of fragments the names that Lance looks for. */

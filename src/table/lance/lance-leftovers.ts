@@ -4,15 +4,21 @@
  */
 import {
   deletionsFolder,
+  isLanceAside,
+  lanceBranchesTree,
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
-  lanceManifestsFolder,
+  lanceVersionsFolder,
+  lastName,
   objectId,
   parseLanceDeletion,
   parseLanceManifest,
+  parseLanceVersionFile,
 } from '../../format/index.ts';
 import { type Engine, type TableBranch, visibleVersions } from '../versions/index.ts';
+import { keptManifestsFolder } from './lance-files.ts';
+import { datasetOf, isOwn } from './lance-versions.ts';
 
 export interface LanceLeftover {
   readonly file: string;
@@ -27,26 +33,50 @@ export async function goneManifests(
   branches: readonly TableBranch[],
   doomed: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<LanceLeftover[]> {
-  const folders = (await engine.store.list(lanceFolder(tableFolder))) ?? [];
-  if (folders.length === 0) return [];
-  const living = new Map<string, ReadonlySet<number>>();
-  for (const branch of branches) {
-    const gone = doomed.get(branch.folder);
-    const there = (await visibleVersions(engine, branch)).filter((version) => !gone?.has(version));
-    living.set(lanceManifestsFolder(tableFolder, branch.folder), new Set(there));
-  }
   const found: LanceLeftover[] = [];
-  for (const { name, kind } of folders) {
-    if (kind !== 'folder') continue;
-    const folder = `${lanceFolder(tableFolder)}/${name}`;
-    const versions = living.get(folder);
-    found.push(
-      ...(await filesIn(engine, folder, (file) => {
-        const version = parseLanceManifest(file);
-        return version !== undefined && versions?.has(version) !== true;
-      })),
-    );
+  /** The manifests in a folder of which no version is there; of all, where they are of no branch. */
+  const collect = async (
+    folder: string,
+    branch: TableBranch | undefined,
+    parse: (name: string) => number | undefined,
+  ): Promise<LanceLeftover[]> => {
+    const files = await filesIn(engine, folder, (name) => parse(name) !== undefined);
+    const versions = new Set(branch === undefined ? [] : await visibleVersions(engine, branch));
+    const gone = branch === undefined ? undefined : doomed.get(branch.folder);
+    return files.filter(({ file }) => {
+      const version = parse(lastName(file)) as number;
+      return gone?.has(version) === true || !versions.has(version);
+    });
+  };
+  const kept = new Map(branches.map((branch) => [keptManifestsFolder(engine, branch), branch]));
+  for (const folder of await foldersIn(engine, lanceFolder(tableFolder)))
+    found.push(...(await collect(folder, kept.get(folder), parseLanceManifest)));
+  const datasets = new Map(branches.map((branch) => [datasetOf(branch), branch]));
+  for (const dataset of await datasetsOf(engine, tableFolder)) {
+    const folder = lanceVersionsFolder(dataset);
+    // Those of other programs are theirs, whatever their number.
+    for (const leftover of await collect(folder, datasets.get(dataset), parseLanceVersionFile))
+      if (await isOwn(engine, leftover.file)) found.push(leftover);
   }
+  return found;
+}
+
+/** The folders that Lance takes for the table and its branches. */
+const datasetsOf = async (engine: Engine, tableFolder: string): Promise<string[]> => [
+  tableFolder,
+  ...(await foldersIn(engine, lanceBranchesTree(tableFolder))),
+];
+
+async function foldersIn(engine: Engine, folder: string): Promise<string[]> {
+  const entries = (await engine.store.list(folder)) ?? [];
+  return entries.flatMap(({ name, kind }) => (kind === 'folder' ? [`${folder}/${name}`] : []));
+}
+
+/** What was set aside, in the folders where Lance finds manifests and refs. */
+export async function asideFiles(engine: Engine, tableFolder: string): Promise<LanceLeftover[]> {
+  const found: LanceLeftover[] = [];
+  for (const dataset of await datasetsOf(engine, tableFolder))
+    found.push(...(await filesIn(engine, lanceVersionsFolder(dataset), isLanceAside)));
   return found;
 }
 

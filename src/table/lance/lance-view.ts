@@ -5,8 +5,9 @@ import {
   type LanceVersion,
   lanceFields,
   liveRows,
+  MAIN_BRANCH,
 } from '../../format/index.ts';
-import type { Snapshot } from '../versions/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
 
 export type LanceView =
   | { readonly opens: true; readonly version: LanceVersion }
@@ -36,10 +37,10 @@ export async function lanceProblem(snapshot: Snapshot): Promise<string | undefin
 }
 
 /** What Lance's manifest of a version is made of. */
-export async function lanceView(snapshot: Snapshot): Promise<LanceView> {
+export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<LanceView> {
   const reason = await lanceProblem(snapshot);
   if (reason !== undefined) return { opens: false, reason };
-  const { manifest, schema } = snapshot;
+  const { manifest, schema, branch } = snapshot;
   const found = fieldsOf(snapshot);
   return {
     opens: true,
@@ -53,6 +54,10 @@ export async function lanceView(snapshot: Snapshot): Promise<LanceView> {
       nextFragmentId: manifest.nextFragmentId,
       transaction: manifest.transaction,
       writable: false,
+      branch:
+        branch.branch === MAIN_BRANCH
+          ? undefined
+          : { name: branch.branch, tablePath: engine.locate(branch.tableFolder) },
     },
   };
 }

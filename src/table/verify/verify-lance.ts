@@ -6,13 +6,11 @@ import {
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
-  lanceManifest,
-  lanceManifestsFolder,
   objectId,
   parseLanceDeletion,
   parseLanceManifest,
 } from '../../format/index.ts';
-import { lanceView } from '../lance/index.ts';
+import { keptManifestsFolder, manifestBytes } from '../lance/index.ts';
 import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
 import { problemIn } from './verify-files.ts';
 import type { FolderInspector } from './verify-folder.ts';
@@ -27,7 +25,7 @@ export async function verifyLance(
   inspector: FolderInspector,
 ): Promise<void> {
   const byFolder = new Map(
-    branches.map((found) => [lanceManifestsFolder(tableFolder, found.branch.folder), found]),
+    branches.map((found) => [keptManifestsFolder(engine, found.branch), found]),
   );
   for (const folder of await inspector.list(lanceFolder(tableFolder))) {
     const found = byFolder.get(folder.path);
@@ -58,11 +56,11 @@ async function checkManifest(
   path: string,
 ): Promise<void> {
   const snapshot = await visibleSnapshot(engine, branch, version);
-  const view = snapshot === undefined ? undefined : await lanceView(snapshot);
-  const wanted = view?.opens === true ? lanceManifest(view.version) : undefined;
+  if (snapshot === undefined) return;
+  const wanted = await manifestBytes(engine, snapshot);
   const bytes = await engine.store.get(path);
-  if (bytes === undefined || wanted === undefined) return;
-  if (Buffer.compare(bytes, wanted) !== 0) {
+  if (bytes === undefined) return;
+  if (Buffer.compare(bytes, wanted.bytes) !== 0) {
     throw new Error(`It is not what Lance is to read as version ${version}.`);
   }
 }

@@ -14,8 +14,11 @@ import {
   isLanceDebris,
   isObject,
   isVersionsFolder,
+  lanceBranchesTree,
   lanceDeletionsFolder,
   lanceFolder,
+  lanceRefsFolder,
+  lanceVersionsFolder,
   objectFolders,
   parseTagFile,
   TABLE_FILE,
@@ -38,6 +41,7 @@ import {
   isTemporaryFile,
 } from './verify-folder.ts';
 import { verifyLance } from './verify-lance.ts';
+import { verifyLancePath } from './verify-lance-path.ts';
 import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
 
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
@@ -110,6 +114,8 @@ class TableVerifier {
       this.#files.referenced,
       this.#inspector,
     );
+    const main = mainBranch(this.#folder, this.#incarnation);
+    await verifyLancePath(this.#engine, main, branches, this.#inspector);
     // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
     const declared = branches.every(({ versions }) => versions.length === 0);
     for (const entry of this.#beside) {
@@ -117,7 +123,6 @@ class TableVerifier {
         this.#inspector.leftover(entry.path, 'orphan');
       else if (!declared || isOurs(entry)) this.#inspector.stray(entry);
     }
-    const main = mainBranch(this.#folder, this.#incarnation);
     const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
     const data = `${fragmentsFolder(this.#folder)}/`;
     for (const path of objects) {
@@ -150,6 +155,9 @@ class TableVerifier {
       versionsFolderIn(this.#folder, this.#incarnation),
       lanceFolder(this.#folder),
       lanceDeletionsFolder(this.#folder),
+      lanceVersionsFolder(this.#folder),
+      lanceRefsFolder(this.#folder),
+      lanceBranchesTree(this.#folder),
     ]);
     for (const entry of await this.#inspector.list(this.#folder)) {
       const { name, kind, path } = entry;

@@ -140,6 +140,7 @@ export async function madeVisible(engine: Engine, snapshot: Snapshot): Promise<v
   engine.heads.remember(branch, head);
   await writeHint(engine, branch, version);
   await engine.heads.noteMain(head);
+  await engine.follow?.(snapshot);
 }
 
 /** Where a new version goes: after `slot`, built on `snapshot`. */

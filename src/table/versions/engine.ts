@@ -38,6 +38,11 @@ export interface Engine {
   readonly queue: Queue;
   /** How a commit becomes visible: straight to the store, or through the version operations. */
   readonly publish: PublishVersion;
+  /**
+   * Told of every version that readers see from now on. Resolves once what other programs find of the table
+   * is as new, or cannot be made so; never rejects.
+   */
+  readonly follow?: ((snapshot: Snapshot) => Promise<void>) | undefined;
   /** Told of every version that this handle commits. */
   readonly committed?: ((snapshot: Snapshot) => void) | undefined;
   /**
@@ -45,6 +50,8 @@ export interface Engine {
    * themselves: see writers.ts.
    */
   newObject(): Awaitable<string>;
+  /** The absolute path of a file or folder. */
+  locate(path: string): string;
   readonly processes: Processes;
   /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
   withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;

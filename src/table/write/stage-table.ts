@@ -19,6 +19,7 @@ import {
   mainBranch,
   newTransaction,
   nextManifest,
+  Snapshot,
   unannounced,
 } from '../versions/index.ts';
 import { stagingFolder, writeObject } from '../work/index.ts';
@@ -78,14 +79,12 @@ export async function stageTable(
     });
     const transaction = typeof keyed === 'string' ? keyed : keyed();
     const manifest = nextManifest(engine, branch, draft, undefined, transaction);
-    const published = writeObject(
-      store,
-      versionFile(branch.folder, 1),
-      encodeManifest(manifest).bytes,
-    );
+    const { bytes, checksum } = encodeManifest(manifest);
+    const published = writeObject(store, versionFile(branch.folder, 1), bytes);
     // Names and contents reach the disk side by side; the rename comes after all of them.
     const named = store.syncFolders([folder, branch.folder]);
     await Promise.all([written.durable, recorded, published, named]);
+    await engine.follow?.(new Snapshot(engine, branch, manifest, checksum, bytes.length));
     return { folder, record, transaction };
   } catch (error) {
     const first = await unmade;

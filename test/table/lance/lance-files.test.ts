@@ -102,7 +102,7 @@ test('the catalog says how new tables are written, and remembers it', async () =
   await again.createTable('second', rows);
   await again.createTable('not', rows, { properties: { lance: 'off' } });
   await expect(again.createTable('x', rows, { properties: { lance: 'yes' } })).rejects.toThrow(
-    'lance is "yes"; it is one of off, read.',
+    'lance is "yes"; it is one of off, read, sync.',
   );
   expect(['before', 'first', 'second', 'not'].map(features)).toEqual([
     [],

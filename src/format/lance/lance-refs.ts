@@ -1,0 +1,58 @@
+/**
+ * The files by which Lance knows the tags and branches of a dataset: JSON, with the members that Lance's own
+ * clients write, and metadata that tells those of this engine from theirs.
+ */
+
+export interface LanceTag {
+  /** Null for main. */
+  readonly branch: string | null;
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly manifestSize: number;
+}
+
+export interface LanceBranchRef {
+  /** Null for main. */
+  readonly parentBranch: string | null;
+  /** Which version each branch on the way from main was made of, and its id, this one last. */
+  readonly chain: readonly (readonly [number, string])[];
+  readonly parentVersion: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly manifestSize: number;
+}
+
+const WRITTEN_BY = 'written_by';
+const WRITER = 'dirspace';
+const METADATA = { [WRITTEN_BY]: WRITER };
+
+/** The same bytes for the same tag. */
+export function encodeLanceTag({ branch, version, timestamp, manifestSize }: LanceTag): Uint8Array {
+  const time = new Date(timestamp).toISOString();
+  return encode({
+    branch,
+    version,
+    createdAt: time,
+    updatedAt: time,
+    manifestSize,
+    metadata: METADATA,
+  });
+}
+
+export const encodeLanceBranch = (of: LanceBranchRef): Uint8Array =>
+  encode({
+    parentBranch: of.parentBranch,
+    identifier: { version_mapping: of.chain },
+    parentVersion: of.parentVersion,
+    createAt: Math.floor(of.createdAt / 1000),
+    manifestSize: of.manifestSize,
+    metadata: METADATA,
+  });
+
+const encode = (value: object): Uint8Array =>
+  Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
+
+/** Whether a tag or branch file was written by an engine of this kind, as it is or damaged. */
+export const isOwnLanceRef = (bytes: Uint8Array): boolean =>
+  new RegExp(`"${WRITTEN_BY}"\\s*:\\s*"${WRITER}"`).test(Buffer.from(bytes).toString('latin1'));

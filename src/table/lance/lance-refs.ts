@@ -1,0 +1,204 @@
+/**
+ * Writes the tags and branches of a table where Lance looks for them by the table's path: a file in `_refs`
+ * for each, and the versions of each branch below `tree`. What other programs wrote there stays.
+ */
+import {
+  encodeLanceBranch,
+  encodeLanceTag,
+  isLanceRef,
+  isOwnLanceRef,
+  lanceBranchesFolder,
+  lanceBranchesTree,
+  lanceDataset,
+  lanceRefFile,
+  lanceTagsFolder,
+  lanceVersionsFolder,
+  MAIN_BRANCH,
+  parseLanceRef,
+  parseLanceVersionFile,
+} from '../../format/index.ts';
+import {
+  type Engine,
+  type FoundBranch,
+  listBranches,
+  listTags,
+  mainBranch,
+  type TableBranch,
+  visibleSnapshot,
+  visibleVersions,
+} from '../versions/index.ts';
+import { holds, manifestSizeOf } from './lance-files.ts';
+import { isOwn, type PlacedVersions, type PlaceOptions, placeVersions } from './lance-versions.ts';
+
+export interface PlacedRefs extends PlacedVersions {
+  /** Tags and branches that Lance has no such name for. */
+  readonly unnamed: readonly string[];
+  /** Files that another program wrote for tags and branches which the table does not have. */
+  readonly strangers: readonly string[];
+}
+
+/**
+ * The versions of all branches but main, then the tags and branches, and takes back what is gone.
+ * @throws TableNotFound where the table left its place
+ */
+export async function placeRefs(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  options: PlaceOptions = {},
+): Promise<PlacedRefs> {
+  const found = new Refs(engine, mainBranch(tableFolder, incarnation), options);
+  await found.place();
+  return found;
+}
+
+/** What the files of tags and branches have to hold, by name. Reads and writes none of them. */
+export interface WantedRefs {
+  readonly branches: ReadonlyMap<string, Uint8Array>;
+  readonly tags: ReadonlyMap<string, Uint8Array>;
+  readonly unnamed: readonly string[];
+}
+
+export async function wantedRefs(engine: Engine, main: TableBranch): Promise<WantedRefs> {
+  const { tableFolder, incarnation } = main;
+  const found = await listBranches(engine, tableFolder, incarnation);
+  const unnamed: string[] = [];
+  const branches = new Map<string, Uint8Array>();
+  for (const branch of found) {
+    if (isLanceRef(branch.branch))
+      branches.set(branch.branch, await branchFile(engine, branch, found));
+    else unnamed.push(`branch ${branch.branch}`);
+  }
+  const tags = new Map<string, Uint8Array>();
+  for (const [tag, record] of await listTags(engine, tableFolder, incarnation)) {
+    const named = found.find((known) => known.branch === record.branch);
+    const isMain = record.branch === MAIN_BRANCH;
+    if (!isMain && (named === undefined || !isLanceRef(named.branch))) continue;
+    if (!isLanceRef(tag)) {
+      unnamed.push(`tag ${tag}`);
+      continue;
+    }
+    const snapshot = await visibleSnapshot(engine, named ?? main, record.version);
+    if (snapshot === undefined) continue;
+    const { version, timestamp } = snapshot.manifest;
+    const branch = isMain ? null : record.branch;
+    const manifestSize = await manifestSizeOf(engine, snapshot);
+    tags.set(tag, encodeLanceTag({ branch, version, timestamp, manifestSize }));
+  }
+  return { branches, tags, unnamed };
+}
+
+async function branchFile(
+  engine: Engine,
+  branch: FoundBranch,
+  all: readonly FoundBranch[],
+): Promise<Uint8Array> {
+  const { parentBranch, parentVersion, createdAt } = branch.record;
+  const chain: [number, string][] = [];
+  let at: FoundBranch | undefined = branch;
+  // Of branches that were made from branches; one that is gone ends it, and a circle cannot go on.
+  while (at !== undefined && chain.length <= all.length) {
+    const { record }: FoundBranch = at;
+    chain.unshift([record.parentVersion, record.id.replaceAll('-', '')]);
+    at = all.find((other) => other.branch === record.parentBranch);
+  }
+  const [first] = await visibleVersions(engine, branch);
+  const snapshot = first === undefined ? undefined : await visibleSnapshot(engine, branch, first);
+  return encodeLanceBranch({
+    parentBranch: parentBranch === MAIN_BRANCH ? null : parentBranch,
+    chain,
+    parentVersion,
+    createdAt,
+    manifestSize: snapshot === undefined ? 0 : await manifestSizeOf(engine, snapshot),
+  });
+}
+
+class Refs implements PlacedRefs {
+  versions = 0;
+  written = 0;
+  removed = 0;
+  unnamed: readonly string[] = [];
+  readonly setAside: string[] = [];
+  readonly strangers: string[] = [];
+  readonly #engine: Engine;
+  readonly #main: TableBranch;
+  readonly #options: PlaceOptions;
+
+  constructor(engine: Engine, main: TableBranch, options: PlaceOptions) {
+    this.#engine = engine;
+    this.#main = main;
+    this.#options = options;
+  }
+
+  async place(): Promise<void> {
+    const { tableFolder, incarnation } = this.#main;
+    for (const branch of await listBranches(this.#engine, tableFolder, incarnation)) {
+      if (!isLanceRef(branch.branch)) continue;
+      const placed = await placeVersions(this.#engine, branch, this.#options);
+      this.versions += placed.versions;
+      this.written += placed.written;
+      this.removed += placed.removed;
+      this.setAside.push(...placed.setAside);
+    }
+    const { branches, tags, unnamed } = await wantedRefs(this.#engine, this.#main);
+    this.unnamed = unnamed;
+    await this.#files(lanceBranchesFolder(tableFolder), branches);
+    await this.#goneBranches(branches);
+    await this.#files(lanceTagsFolder(tableFolder), tags);
+  }
+
+  /** Lets a folder hold these files, and none of ours besides. */
+  async #files(folder: string, wanted: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const { store } = this.#engine;
+    const via = this.#main.folder;
+    for (const { name, kind } of (await store.list(folder)) ?? []) {
+      const ref = kind === 'file' ? parseLanceRef(name) : undefined;
+      if (ref === undefined || wanted.has(ref)) continue;
+      const path = `${folder}/${name}`;
+      if (!(await isOwnRef(this.#engine, path))) this.strangers.push(path);
+      else if (await store.delete(path, via)) this.removed++;
+    }
+    if (wanted.size > 0) await store.createFolder(folder, this.#main.tableFolder);
+    for (const [name, bytes] of wanted) {
+      this.#options.signal?.throwIfAborted();
+      const path = lanceRefFile(folder, name);
+      if (await holds(this.#engine, path, bytes)) continue;
+      await store.put(path, bytes, via);
+      this.written++;
+    }
+  }
+
+  /** Takes back the versions of branches that are gone, and the folders that hold nothing then. */
+  async #goneBranches(wanted: ReadonlyMap<string, unknown>): Promise<void> {
+    const { store } = this.#engine;
+    const { tableFolder, folder: via } = this.#main;
+    for (const { name, kind } of (await store.list(lanceBranchesTree(tableFolder))) ?? []) {
+      if (wanted.has(name)) continue;
+      const dataset = lanceDataset(tableFolder, name);
+      const versions = lanceVersionsFolder(dataset);
+      let kept = kind === 'folder' ? 0 : 1;
+      for (const entry of kind === 'folder' ? ((await store.list(versions)) ?? []) : []) {
+        const path = `${versions}/${entry.name}`;
+        const isOurs =
+          entry.kind === 'file' &&
+          parseLanceVersionFile(entry.name) !== undefined &&
+          (await isOwn(this.#engine, path));
+        if (!isOurs) kept++;
+        else if (await store.delete(path, via)) this.removed++;
+      }
+      if (kept === 0) await store.deleteEmptyFolder(versions);
+      if (kept > 0 || !(await store.deleteEmptyFolder(dataset))) this.strangers.push(dataset);
+    }
+  }
+}
+
+/** Larger files are not of ours: they are not looked into. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Whether an engine of this kind wrote the file of a tag or branch. */
+export async function isOwnRef(engine: Engine, path: string): Promise<boolean> {
+  const facts = await engine.store.head(path);
+  if (facts === undefined || facts.size > MOST_BYTES) return false;
+  const bytes = await engine.store.get(path);
+  return bytes !== undefined && isOwnLanceRef(bytes);
+}

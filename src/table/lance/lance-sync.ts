@@ -1,0 +1,53 @@
+/**
+ * Brings what Lance finds by the path of a table up to date with the table (`syncLance`): all versions, tags
+ * and branches, each file compared with what it has to say. Asked for by name, whatever the table's mode.
+ */
+import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
+import { type PlacedRefs, placeRefs } from './lance-refs.ts';
+import { type PlaceOptions, placeVersions } from './lance-versions.ts';
+import { lanceProblem } from './lance-view.ts';
+
+export interface LanceSynced extends PlacedRefs {
+  /** Why Lance cannot read the newest version, as a whole sentence; undefined where it can. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * Writes nothing for a table that was never written for Lance.
+ * @throws TableNotFound where the table left its place
+ */
+export async function syncLance(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  signal?: AbortSignal,
+): Promise<LanceSynced> {
+  const main = mainBranch(tableFolder, incarnation);
+  const snapshot = (await resolveHead(engine, main))?.snapshot;
+  if (snapshot?.manifest.lance !== true) {
+    const problem =
+      snapshot === undefined ? 'It has no version yet.' : await lanceProblem(snapshot);
+    return { ...NOTHING, problem };
+  }
+  const options: PlaceOptions = { thorough: true, signal };
+  const versions = await placeVersions(engine, main, options);
+  const refs = await placeRefs(engine, tableFolder, incarnation, options);
+  return {
+    versions: versions.versions + refs.versions,
+    written: versions.written + refs.written,
+    removed: versions.removed + refs.removed,
+    setAside: [...versions.setAside, ...refs.setAside],
+    unnamed: refs.unnamed,
+    strangers: refs.strangers,
+    problem: await lanceProblem(snapshot),
+  };
+}
+
+const NOTHING = {
+  versions: 0,
+  written: 0,
+  removed: 0,
+  setAside: [],
+  unnamed: [],
+  strangers: [],
+} satisfies PlacedRefs;

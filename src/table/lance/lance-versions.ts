@@ -1,0 +1,185 @@
+/**
+ * Gives the versions of a branch the manifests by which Lance opens them by path: `_versions` of the table,
+ * and of `tree/<branch>` for a branch. A manifest gets its name by a link, oldest version first, so that
+ * whoever finds one finds all before it; several processes may do so at once, and each step may be the last
+ * before a crash. The files come from a folder that names the incarnation: a writer that outlived its table
+ * changes nothing in the one that took its place.
+ */
+import { DirspaceError } from '../../errors.ts';
+import {
+  isOwnLanceManifest,
+  lanceAsideFile,
+  lanceDataset,
+  lanceManifestFile,
+  lanceVersionFile,
+  lanceVersionsFolder,
+  MAIN_BRANCH,
+  parseLanceVersionFile,
+} from '../../format/index.ts';
+import {
+  type Engine,
+  type Snapshot,
+  type TableBranch,
+  tableLeft,
+  visibleSnapshot,
+  visibleVersions,
+} from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+import { keptManifest, keptManifestsFolder, type LanceManifestFile } from './lance-files.ts';
+
+export interface PlacedVersions {
+  /** Versions that Lance finds by path. */
+  readonly versions: number;
+  /** Manifests that were given their name, or lost it. */
+  readonly written: number;
+  readonly removed: number;
+  /** Where manifests of other programs went that had the number of a version, or of none. */
+  readonly setAside: readonly string[];
+}
+
+export interface PlaceOptions {
+  /**
+   * Compares every manifest with its version, makes new what differs, and sets manifests aside whose number
+   * no version has. Otherwise what is there is taken for right.
+   */
+  readonly thorough?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Larger manifests are not looked into: they are not of the engine. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The folder by which Lance opens the branch. */
+export const datasetOf = ({ tableFolder, branch }: TableBranch): string =>
+  lanceDataset(tableFolder, branch === MAIN_BRANCH ? undefined : branch);
+
+/**
+ * Gives a version its manifest, and those before it that have none: at once where the version before has
+ * one. For callers that have just made the version visible.
+ */
+export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<void> {
+  const { branch, version } = snapshot;
+  if (version === 1 || (await isPlaced(engine, branch, version - 1)))
+    await place(engine, snapshot, false, []);
+  else await placeVersions(engine, branch);
+}
+
+/**
+ * Gives every version of a branch its manifest, and takes back those of versions that are gone.
+ * @throws TableNotFound where the table left its place
+ */
+export async function placeVersions(
+  engine: Engine,
+  branch: TableBranch,
+  { thorough = false, signal }: PlaceOptions = {},
+): Promise<PlacedVersions> {
+  const { store } = engine;
+  const turn = new Turn(engine.env);
+  const dataset = datasetOf(branch);
+  const setAside: string[] = [];
+  // Before the versions: each is visible before it has a manifest, so that one that is not is gone.
+  const found = new Set<number>();
+  for (const { name, kind } of (await store.list(lanceVersionsFolder(dataset))) ?? []) {
+    const version = kind === 'file' ? parseLanceVersionFile(name) : undefined;
+    if (version !== undefined) found.add(version);
+  }
+  const versions = await visibleVersions(engine, branch);
+  // Branches of one name follow each other in one folder: that a number is taken says nothing.
+  const isTrusted = !thorough && branch.branch === MAIN_BRANCH;
+  let [written, removed, placed] = [0, 0, 0];
+  for (const version of versions) {
+    signal?.throwIfAborted();
+    if (turn.isOver()) await turn.pass();
+    placed++;
+    if (found.delete(version) && isTrusted) continue;
+    const snapshot = await visibleSnapshot(engine, branch, version);
+    // Cleanup may go by meanwhile.
+    if (snapshot === undefined) placed--;
+    else if (await place(engine, snapshot, thorough, setAside)) written++;
+  }
+  for (const version of found) {
+    if (turn.isOver()) await turn.pass();
+    const path = lanceVersionFile(dataset, version);
+    if (await isOwn(engine, path)) {
+      if (await store.delete(path, branch.folder)) removed++;
+    } else if (thorough) setAside.push(await moveAside(engine, path));
+  }
+  return { versions: placed, written, removed, setAside };
+}
+
+/** True where the manifest got its name just now. */
+async function place(
+  engine: Engine,
+  snapshot: Snapshot,
+  thorough: boolean,
+  setAside: string[],
+): Promise<boolean> {
+  const { store } = engine;
+  const { branch } = snapshot;
+  const dataset = datasetOf(branch);
+  const target = lanceVersionFile(dataset, snapshot.version);
+  const made = await keptManifest(engine, snapshot, thorough);
+  const folder = lanceVersionsFolder(dataset);
+  if (!(await store.enter(folder))) await store.createFolder(folder, branch.tableFolder);
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    if (await store.link(made.path, target)) return true;
+    if (await isSame(engine, made, target)) return false;
+    const bytes =
+      (await store.head(made.path)) === undefined ? undefined : await store.get(made.path);
+    if (bytes === undefined) throw tableLeft();
+    if ((await store.head(target)) === undefined) continue;
+    if (await isOwn(engine, target)) {
+      // Of a branch that had the name before, or of the place where the table was before.
+      await store.put(target, bytes, branch.folder);
+      return true;
+    }
+    setAside.push(await moveAside(engine, target));
+  }
+  throw new DirspaceError(
+    'ServiceUnavailable',
+    `${target}, where Lance looks for version ${snapshot.version}, cannot be given its manifest: something else keeps coming there. The version itself is committed. Look for other writers of this folder, then synchronize the table again.`,
+    { details: { path: target, version: snapshot.version } },
+  );
+}
+
+/** Others may place the same manifest, or take away what is in the way, between two looks. */
+const MOST_ATTEMPTS = 8;
+
+/** Whether Lance finds the version's own manifest, as it was made last. */
+async function isPlaced(engine: Engine, branch: TableBranch, version: number): Promise<boolean> {
+  const { store } = engine;
+  const target = await store.head(lanceVersionFile(datasetOf(branch), version));
+  if (target === undefined) return false;
+  const folder = keptManifestsFolder(engine, branch);
+  const made = await store.head(lanceManifestFile(folder, version));
+  return made?.inode === target.inode;
+}
+
+/** Two names of one file, or copies: a catalog that was copied has no links any more. */
+async function isSame(
+  engine: Engine,
+  { path, bytes }: LanceManifestFile,
+  target: string,
+): Promise<boolean> {
+  const { store } = engine;
+  const [made, there] = [await store.head(path), await store.head(target)];
+  if (made === undefined || there === undefined || there.size !== bytes) return false;
+  if (made.inode === there.inode) return true;
+  const [own, other] = [await store.get(path), await store.get(target)];
+  return own !== undefined && other !== undefined && Buffer.compare(own, other) === 0;
+}
+
+/** Whether a file that Lance takes for a manifest was made by an engine of this kind. */
+export async function isOwn(engine: Engine, path: string): Promise<boolean> {
+  const size = (await engine.store.head(path))?.size ?? 0;
+  if (size > MOST_BYTES) return false;
+  const bytes = await engine.store.get(path);
+  return bytes !== undefined && isOwnLanceManifest(bytes);
+}
+
+/** Takes a manifest away from Lance's readers that this engine did not make; cleanup removes it one day. */
+async function moveAside(engine: Engine, path: string): Promise<string> {
+  const aside = lanceAsideFile(path, engine.env.uuid());
+  await engine.store.renameFile(path, aside);
+  return aside;
+}

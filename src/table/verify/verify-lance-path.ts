@@ -1,0 +1,200 @@
+/**
+ * Verifies what Lance finds by the path of a table: manifests, tags and branches must say what the table
+ * says, and nothing else may claim to be one. What is missing is no damage: the next commit of a table that
+ * follows its commits makes it, or a synchronization.
+ */
+import {
+  isLanceAside,
+  isLanceDebris,
+  isLanceRef,
+  LANCE_HINT,
+  lanceBranchesFolder,
+  lanceBranchesTree,
+  lanceManifestFile,
+  lanceRefFile,
+  lanceRefsFolder,
+  lanceTagsFolder,
+  lanceVersionFile,
+  lanceVersionsFolder,
+  parseLanceRef,
+  parseLanceVersionFile,
+} from '../../format/index.ts';
+import { followsByPath } from '../../lance-mode.ts';
+import {
+  datasetOf,
+  holds,
+  isOwn,
+  isOwnRef,
+  keptManifestsFolder,
+  lanceModeOf,
+  manifestBytes,
+  wantedRefs,
+} from '../lance/index.ts';
+import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
+import { problemIn } from './verify-files.ts';
+import { type Entry, type FolderInspector, isTemporaryFile } from './verify-folder.ts';
+import type { VerifiedBranch } from './verify-manifest.ts';
+
+const MEND = 'Synchronize the table with Lance again.';
+const FORCED = 'Another program wrote it past the fence';
+
+/** @param branches all that are there, main first */
+export async function verifyLancePath(
+  engine: Engine,
+  main: TableBranch,
+  branches: readonly VerifiedBranch[],
+  inspector: FolderInspector,
+): Promise<void> {
+  // Where the table has no version, a dataset in its folder is another program's.
+  if (branches.every(({ versions }) => versions.length === 0)) return;
+  const verifier = new PathVerifier(engine, main, inspector);
+  // A branch or tag that cannot be read is told where that is looked at.
+  await problemIn(() => verifier.run(branches));
+}
+
+class PathVerifier {
+  readonly #engine: Engine;
+  readonly #main: TableBranch;
+  readonly #inspector: FolderInspector;
+  #follows = false;
+
+  constructor(engine: Engine, main: TableBranch, inspector: FolderInspector) {
+    this.#engine = engine;
+    this.#main = main;
+    this.#inspector = inspector;
+  }
+
+  async run(branches: readonly VerifiedBranch[]): Promise<void> {
+    const newest = branches[0]?.versions.at(-1)?.version;
+    const snapshot =
+      newest === undefined ? undefined : await visibleSnapshot(this.#engine, this.#main, newest);
+    this.#follows =
+      snapshot?.manifest.lance === true && followsByPath(await lanceModeOf(this.#engine, snapshot));
+    for (const branch of branches) {
+      if (isLanceRef(branch.branch.branch)) await this.#versions(branch);
+    }
+    const { branches: refs, tags } = await wantedRefs(this.#engine, this.#main);
+    const { tableFolder } = this.#main;
+    const folders = [lanceTagsFolder(tableFolder), lanceBranchesFolder(tableFolder)];
+    for (const entry of await this.#inspector.list(lanceRefsFolder(tableFolder))) {
+      if (entry.kind !== 'folder' || !folders.includes(entry.path)) this.#inspector.stray(entry);
+    }
+    await this.#refs('tag', lanceTagsFolder(tableFolder), tags);
+    await this.#refs('branch', lanceBranchesFolder(tableFolder), refs);
+    await this.#tree(new Set(refs.keys()));
+  }
+
+  async #versions({ branch, versions }: VerifiedBranch): Promise<void> {
+    const dataset = datasetOf(branch);
+    const missing = new Set(versions.map(({ version }) => version));
+    for (const entry of await this.#inspector.list(lanceVersionsFolder(dataset))) {
+      const version = entry.kind === 'file' ? parseLanceVersionFile(entry.name) : undefined;
+      if (version === undefined) this.#beside(entry);
+      else if (missing.delete(version)) await this.#manifest(branch, version, entry.path);
+      else await this.#unknownVersion(entry.path);
+    }
+    if (!this.#follows) return;
+    for (const version of missing) {
+      // One that readers do not see is none of Lance's either.
+      if ((await visibleSnapshot(this.#engine, branch, version)) !== undefined)
+        this.#inspector.leftover(lanceVersionFile(dataset, version), 'unsynced');
+    }
+  }
+
+  async #manifest(branch: TableBranch, version: number, path: string): Promise<void> {
+    const problem = await problemIn(async () => {
+      const kept = lanceManifestFile(keptManifestsFolder(this.#engine, branch), version);
+      const [found, made] = [
+        await this.#engine.store.head(path),
+        await this.#engine.store.head(kept),
+      ];
+      // Another name of the file that was looked at already.
+      if (found !== undefined && found.inode === made?.inode) return;
+      const snapshot = await visibleSnapshot(this.#engine, branch, version);
+      if (snapshot === undefined) return;
+      const { bytes } = await manifestBytes(this.#engine, snapshot);
+      if (await holds(this.#engine, path, bytes)) return;
+      const what = (await isOwn(this.#engine, path)) ? 'It is' : `${FORCED}: it is`;
+      throw new Error(`${what} not what Lance is to read as version ${version}. ${MEND}`);
+    });
+    if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
+  }
+
+  async #unknownVersion(path: string): Promise<void> {
+    let own = false;
+    const problem = await problemIn(async () => {
+      own = await isOwn(this.#engine, path);
+    });
+    if (problem === undefined && own) return this.#inspector.leftover(path, 'orphan');
+    this.#inspector.problem(
+      path,
+      'manifest',
+      problem ??
+        `${FORCED}: Lance reads a version by it that the table does not have. Copy the rows that you need with Lance. ${MEND}`,
+    );
+  }
+
+  async #refs(
+    kind: 'tag' | 'branch',
+    folder: string,
+    wanted: ReadonlyMap<string, Uint8Array>,
+  ): Promise<void> {
+    const missing = new Map(wanted);
+    for (const entry of await this.#inspector.list(folder)) {
+      const name = entry.kind === 'file' ? parseLanceRef(entry.name) : undefined;
+      if (name === undefined) {
+        this.#beside(entry);
+        continue;
+      }
+      const bytes = wanted.get(name);
+      missing.delete(name);
+      const problem = await problemIn(async () => {
+        if (bytes !== undefined) {
+          if (await holds(this.#engine, entry.path, bytes)) return;
+          throw new Error(`It is not what Lance is to read as the ${kind} ${name}. ${MEND}`);
+        }
+        if (await isOwnRef(this.#engine, entry.path))
+          return this.#inspector.leftover(entry.path, 'orphan');
+        throw new Error(
+          `Another program wrote it, and the table has no such ${kind}. Make the ${kind} in the table, or remove the file.`,
+        );
+      });
+      if (problem !== undefined) this.#inspector.problem(entry.path, kind, problem);
+    }
+    if (!this.#follows) return;
+    for (const name of missing.keys())
+      this.#inspector.leftover(lanceRefFile(folder, name), 'unsynced');
+  }
+
+  /** What lies below `tree`: the versions of branches were looked at already. */
+  async #tree(branches: ReadonlySet<string>): Promise<void> {
+    for (const entry of await this.#inspector.list(lanceBranchesTree(this.#main.tableFolder))) {
+      if (entry.kind !== 'folder') {
+        this.#inspector.stray(entry);
+        continue;
+      }
+      const versions = lanceVersionsFolder(entry.path);
+      for (const inside of await this.#inspector.list(entry.path)) {
+        if (inside.kind === 'folder' && isLanceDebris(inside.name))
+          this.#inspector.leftover(inside.path, 'orphan');
+        else if (inside.kind !== 'folder' || inside.path !== versions)
+          this.#inspector.stray(inside);
+      }
+      if (branches.has(entry.name)) continue;
+      for (const inside of await this.#inspector.list(versions)) {
+        const isVersion =
+          inside.kind === 'file' && parseLanceVersionFile(inside.name) !== undefined;
+        if (isVersion) await this.#unknownVersion(inside.path);
+        else this.#beside(inside);
+      }
+    }
+  }
+
+  /** What is no manifest and no ref: what was set aside, and the hint that Lance's clients leave. */
+  #beside(entry: Entry): void {
+    const isHarmless = isLanceAside(entry.name) || entry.name === LANCE_HINT;
+    if (entry.kind === 'file' && isHarmless && !isTemporaryFile(entry))
+      this.#inspector.leftover(entry.path, 'orphan');
+    else this.#inspector.stray(entry);
+  }
+}

@@ -1,0 +1,239 @@
+/** What Lance finds by the path of a table follows the table, and its cleanup; other programs' files stay. */
+import { expect, test } from 'vitest';
+import {
+  Field,
+  Int32,
+  Struct,
+  Table,
+  tableFromArrays,
+  vectorFromArray,
+} from '../../../src/arrow/apache.ts';
+import { isDirspaceError } from '../../../src/errors.ts';
+import { lanceVersionFile, parseLanceVersionFile } from '../../../src/paths.ts';
+import { connect } from '../../../src/sdk/connect.ts';
+import { memoryFs } from '../../helpers/catalogs.ts';
+
+type Fs = ReturnType<typeof memoryFs>;
+type Db = Awaited<ReturnType<typeof connect>>;
+
+const ids = (...values: number[]): never =>
+  tableFromArrays({ id: Int32Array.from(values) }) as never;
+const namesIn = (fs: Fs, folder: string): string[] =>
+  fs.existsSync(folder) ? (fs.readdirSync(folder) as string[]).sort() : [];
+const versionsIn = (fs: Fs, dataset: string): (number | undefined)[] =>
+  namesIn(fs, `${dataset}/_versions`).map(parseLanceVersionFile).reverse();
+const T = '/c/data/t.table';
+const manifest = (version: number, dataset = T): string => lanceVersionFile(dataset, version);
+
+async function verified(db: Db): Promise<{ problems: unknown; leftovers: unknown }> {
+  const { problems, leftovers } = (await db.namespace.verify?.({})) ?? {};
+  return { problems, leftovers };
+}
+const CLEAN = { problems: [], leftovers: [] };
+
+async function synced(fs = memoryFs()): Promise<{ fs: Fs; db: Db }> {
+  return { fs, db: await connect('/c', { fs, lance: 'sync' }) };
+}
+
+test('every commit, tag and branch is followed at once', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1, 2, 3));
+  const follows = async (): Promise<void> => {
+    const { versions } = await db.namespace.listTableVersions({ id: ['t'] });
+    expect(versionsIn(fs, T)).toEqual(versions.map(({ version }) => version));
+    expect(await verified(db)).toEqual(CLEAN);
+  };
+  await follows();
+  for (const change of [
+    () => table.add(ids(4)),
+    () => table.delete('id = 2'),
+    () => table.update({ where: 'id = 1', valuesSql: { id: '9' } }),
+    () => table.addColumns([{ name: 'more', valueSql: 'id + 1' }]),
+    () => table.alterColumns([{ path: 'more', rename: 'less' }]),
+    () => table.dropColumns(['less']),
+    () => table.optimize(),
+    async () => {
+      await table.checkout(2);
+      await table.restore();
+    },
+    () => db.createTable('t', ids(7), { mode: 'overwrite' }),
+  ]) {
+    await change();
+    await follows();
+  }
+  const again = await db.openTable('t');
+  const tags = await again.tags();
+  await tags.create('one', 1);
+  await tags.create('two', 2);
+  expect(namesIn(fs, `${T}/_refs/tags`)).toEqual(['one.json', 'two.json']);
+  await tags.update('one', 3);
+  const tag = JSON.parse(String(fs.readFileSync(`${T}/_refs/tags/one.json`, 'utf8')));
+  expect(tag).toMatchObject({ branch: null, version: 3 });
+  expect(tag.manifestSize).toBe((fs.statSync(manifest(3)) as { size: number }).size);
+  await tags.delete('two');
+  expect(namesIn(fs, `${T}/_refs/tags`)).toEqual(['one.json']);
+  const branches = await again.branches();
+  const draft = await branches.create('Draft');
+  await draft.add(ids(8));
+  const newest = await again.version();
+  expect(versionsIn(fs, `${T}/tree/Draft`)).toEqual([newest, newest + 1]);
+  expect(namesIn(fs, `${T}/_refs/branches`)).toEqual(['Draft.json']);
+  await follows();
+  await branches.delete('Draft');
+  expect(namesIn(fs, `${T}/_refs/branches`)).toEqual([]);
+  expect(namesIn(fs, `${T}/tree`)).toEqual([]);
+  // The files of the branch stay until cleanup.
+  expect(await verified(db)).toMatchObject({ problems: [] });
+});
+
+test('a commit stands whatever becomes of its manifest for Lance, and the next one makes up for it', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  const { linkSync } = fs;
+  fs.linkSync = ((from: string, to: string) => {
+    if (String(to).includes('_versions'))
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    return linkSync.call(fs, from, to);
+  }) as never;
+  await table.add(ids(2));
+  await (await table.tags()).create('named', 2);
+  expect(await table.countRows()).toBe(2);
+  expect(versionsIn(fs, T)).toEqual([1]);
+  const { problems, leftovers } = await verified(db);
+  expect(problems).toEqual([]);
+  expect(leftovers).toContainEqual({ path: manifest(2).slice(3), kind: 'unsynced' });
+  fs.linkSync = linkSync;
+  await table.add(ids(3));
+  expect(versionsIn(fs, T)).toEqual([1, 2, 3]);
+  expect(await verified(db)).toEqual(CLEAN);
+});
+
+test('a table of its own mode follows in a catalog that does not, and not the other way round', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, lance: 'read' });
+  await db.createTable('t', ids(1), { properties: { lance: 'sync' } });
+  await (await db.openTable('t')).add(ids(2));
+  expect(versionsIn(fs, T)).toEqual([1, 2]);
+  await (await db.createTable('plain', ids(1))).add(ids(2));
+  expect(versionsIn(fs, '/c/data/plain.table')).toEqual([]);
+  const following = await connect('/c', { fs, lance: 'sync' });
+  await (await following.openTable('plain')).add(ids(3));
+  expect(versionsIn(fs, '/c/data/plain.table')).toEqual([1, 2, 3]);
+  await following.createTable('off', ids(1), { properties: { lance: 'read' } });
+  expect(versionsIn(fs, '/c/data/off.table')).toEqual([]);
+});
+
+test('versions that go take their manifests along, and those of other programs stay', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  for (const id of [2, 3, 4]) await table.add(ids(id));
+  await (await table.tags()).create('keep', 2);
+  const draft = await (await table.branches()).create('draft');
+  await draft.add(ids(5));
+  fs.writeFileSync(manifest(9), 'of another program');
+  await table.optimize({ cleanupOlderThan: new Date(), compaction: false });
+  expect(versionsIn(fs, T)).toEqual([2, 4, 9]);
+  expect((await verified(db)).problems).toMatchObject([
+    { kind: 'manifest', path: manifest(9).slice(3) },
+  ]);
+  await db.namespace.cleanupTable?.({ id: ['t'], older_than_millis: 0 });
+  expect(versionsIn(fs, T)).toEqual([2, 4, 9]);
+});
+
+test('a manifest that is in the way of a version is set aside, and cleanup removes it one day', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  fs.writeFileSync(manifest(2), 'of another program');
+  await table.add(ids(2));
+  expect(String(fs.readFileSync(manifest(2)))).not.toBe('of another program');
+  const aside = namesIn(fs, `${T}/_versions`).filter((name) => name.includes('.aside-'));
+  expect(aside.length).toBe(1);
+  expect(await verified(db)).toEqual({
+    problems: [],
+    leftovers: [{ path: `data/t.table/_versions/${aside[0]}`, kind: 'orphan' }],
+  });
+});
+
+test('damage of what Lance finds is told, file by file', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  await table.add(ids(2));
+  await (await table.tags()).create('one', 1);
+  await (await table.branches()).create('draft');
+  const tag = `${T}/_refs/tags/one.json`;
+  const branch = `${T}/_refs/branches/draft.json`;
+  const inBranch = manifest(2, `${T}/tree/draft`);
+  for (const [path, kind] of [
+    [manifest(1), 'manifest'],
+    [inBranch, 'manifest'],
+    [tag, 'tag'],
+    [branch, 'branch'],
+  ] as const) {
+    const whole = fs.readFileSync(path) as Buffer;
+    for (const damaged of [Buffer.alloc(0), whole.subarray(1), Buffer.concat([whole, whole])]) {
+      fs.unlinkSync(path);
+      fs.writeFileSync(path, damaged);
+      expect((await verified(db)).problems).toMatchObject([{ kind, path: path.slice(3) }]);
+    }
+    fs.unlinkSync(path);
+    expect(await verified(db)).toEqual({
+      problems: [],
+      leftovers: [{ path: path.slice(3), kind: 'unsynced' }],
+    });
+    fs.mkdirSync(path);
+    expect((await verified(db)).problems).toMatchObject([{ path: path.slice(3) }]);
+    fs.rmdirSync(path);
+    fs.writeFileSync(path, whole);
+    expect(await verified(db)).toEqual(CLEAN);
+  }
+  fs.mkdirSync(`${T}/tree/other/_versions`, { recursive: true });
+  fs.writeFileSync(manifest(1, `${T}/tree/other`), 'x');
+  fs.writeFileSync(`${T}/_refs/tags/theirs.json`, '{}');
+  expect((await verified(db)).problems).toMatchObject([
+    { kind: 'tag', path: 'data/t.table/_refs/tags/theirs.json' },
+    { kind: 'manifest' },
+  ]);
+});
+
+test('a version that Lance cannot read has a manifest that Lance refuses, so that no older one is the newest', async () => {
+  const { fs, db } = await synced();
+  const pair = new Struct([new Field('a', new Int32(), true)]);
+  const rows = (...values: unknown[]): never =>
+    new Table({ pair: vectorFromArray(values, pair) }) as never;
+  const table = await db.createTable('t', rows({ a: 1 }));
+  await table.add(rows(null));
+  await table.delete('pair is null');
+  expect(versionsIn(fs, T)).toEqual([1, 2, 3]);
+  const size = (version: number): number =>
+    (fs.statSync(manifest(version)) as { size: number }).size;
+  expect(size(2)).toBeLessThan(size(1));
+  expect(await verified(db)).toEqual(CLEAN);
+});
+
+test('handles at once leave no version without its manifest', async () => {
+  const fs = memoryFs();
+  const { db } = await synced(fs);
+  await db.createTable('t', ids(0));
+  const others = await Promise.all([1, 2, 3].map(async () => (await synced(fs)).db));
+  await Promise.all(
+    others.map(async (other, at) => {
+      const table = await other.openTable('t');
+      for (let turn = 0; turn < 6; turn++) await table.add(ids(at * 10 + turn));
+    }),
+  );
+  expect(versionsIn(fs, T)).toEqual(Array.from({ length: 19 }, (_, at) => at + 1));
+  expect(await verified(db)).toEqual(CLEAN);
+});
+
+test('a writer that outlived its table changes nothing for the one that took its name', async () => {
+  const { fs, db } = await synced();
+  const old = await db.createTable('t', ids(1));
+  await db.dropTable('t');
+  await db.createTable('t', ids(2));
+  const before = fs.readFileSync(manifest(1)) as Buffer;
+  const error = await old.add(ids(3)).catch((reason: unknown) => reason);
+  expect(isDirspaceError(error as Error, 'TableNotFound')).toBe(true);
+  expect(versionsIn(fs, T)).toEqual([1]);
+  expect(Buffer.compare(fs.readFileSync(manifest(1)) as Buffer, before)).toBe(0);
+  expect(await verified(db)).toMatchObject({ problems: [] });
+});
