@@ -265,3 +265,47 @@ test('long patterns of rows say the same in steps as at once, and in either case
     'ends in its escape character',
   );
 });
+
+test('the escape letter of ILIKE is the letter alone, in its case, as in PostgreSQL', async () => {
+  // Answers of PostgreSQL 17. Its manual says of ESCAPE only that another character may be chosen.
+  const cases: readonly (readonly [
+    text: string,
+    pattern: string,
+    escaping: string,
+    is: boolean,
+  ])[] = [
+    ['ax', 'AXX', 'x', false],
+    ['axx', 'AXX', 'x', true],
+    ['axx', 'AXx', 'X', false],
+    ['ax', 'AXx', 'X', true],
+    ['ax', 'aX', 'x', true],
+    ['ax', 'ax', 'X', true],
+    ['a%', 'aX%', 'x', false],
+    ['axb', 'aX%', 'x', true],
+    ['a%', 'ax%', 'x', true],
+    ['a\\', 'A\\', 'x', true],
+    ['b', 'xB', 'x', true],
+    ['xb', 'Xb', 'x', true],
+    ['éa', 'Éa', 'É', false],
+    ['éa', 'Éa', 'é', true],
+    ['a', 'éA', 'é', true],
+  ];
+  for (const [text, pattern, escaping, expected] of cases) {
+    const batch = batchOf([text], [pattern]);
+    for (const of of [quoted(pattern), 'p']) {
+      const sql = `s ILIKE ${of} ESCAPE '${escaping}'`;
+      const predicate = await compilePredicate(sql, schema);
+      expect([...predicate.select(batch)], `${text}: ${sql}`).toEqual(expected ? [0] : []);
+      expect([...drained(predicate.selectInSteps(batch, { scale: 1 }))], sql).toEqual(
+        expected ? [0] : [],
+      );
+    }
+    // Long ones, which have steps of their own.
+    const [long, longPattern] = [`${'q'.repeat(80_000)}${text}`, `${'Q'.repeat(80_000)}${pattern}`];
+    const row = await compilePredicate(`s ILIKE p ESCAPE '${escaping}'`, schema);
+    expect([...row.select(batchOf([long], [longPattern]))], pattern).toEqual(expected ? [0] : []);
+  }
+  await expect(compilePredicate("s ILIKE 'AX' ESCAPE 'X'", schema)).rejects.toThrow(
+    'ends in its escape character',
+  );
+});

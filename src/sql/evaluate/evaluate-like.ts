@@ -17,14 +17,15 @@ import {
 } from '../typed/index.ts';
 import { equalBytes } from './evaluate-compare.ts';
 import { SHORT_NEEDLE } from './find-text.ts';
+import { foldedInSteps } from './fold-text.ts';
 import {
   ANY_ONE,
   ANY_RUN,
+  compiledBytes,
   compiledInSteps,
   compilePattern,
   find,
   type LikePattern,
-  markerOf,
   matchAt,
   matchBefore,
   matches,
@@ -72,12 +73,8 @@ export function* likeInSteps(
   if (column.form !== 'bytes' || pattern.value === null) {
     return evaluateLike(column, pattern, escaping, insensitive);
   }
-  const written = String(pattern.value);
-  const like = yield* compiledInSteps(
-    Buffer.from(insensitive ? written.toLowerCase() : written),
-    markerOf(escaping, insensitive),
-    Buffer.from(written),
-  );
+  const written = Buffer.from(String(pattern.value));
+  const like = yield* compiledInSteps(written, escaping, insensitive);
   const wild = longestWild(like);
   const isWild = wild > 0 && wild * textBytes(column) > WILD_WORK;
   if (!isWild && !hasLong(column)) return likeOfAll(column, like, insensitive);
@@ -135,31 +132,6 @@ function hasLong({ starts, ends, length, dense }: BytesColumn): boolean {
     }
   }
   return false;
-}
-
-/** A text in lower case: ASCII in steps, any other in one go as its letters depend on one another. */
-function* foldedInSteps(text: Uint8Array): Generator<void, Uint8Array> {
-  const folded = new Uint8Array(text.length);
-  for (let from = 0; from < text.length; from += STEP_WORK) {
-    if (from > 0) yield;
-    if (!foldAscii(text, from, Math.min(text.length, from + STEP_WORK), folded)) {
-      return Buffer.from(
-        Buffer.from(text.buffer, text.byteOffset, text.length).toString().toLowerCase(),
-      );
-    }
-  }
-  return folded;
-}
-
-/** False where it is not ASCII alone. */
-function foldAscii(text: Uint8Array, from: number, to: number, folded: Uint8Array): boolean {
-  let other = 0;
-  for (let at = from; at < to; at++) {
-    const byte = text[at] as number;
-    other |= byte;
-    folded[at] = byte >= 65 && byte <= 90 ? byte + 32 : byte;
-  }
-  return other < 128;
 }
 
 /** What a part takes wherever it is found. */
@@ -376,12 +348,8 @@ function* rowPatternsInSteps(
       continue;
     }
     const before = memory?.used ?? 0;
-    memory?.take((insensitive ? text.length : 0) + 3 * tokens.length);
-    const like = yield* compiledInSteps(
-      insensitive ? yield* foldedInSteps(tokens) : tokens,
-      markerOf(escaping, insensitive),
-      tokens,
-    );
+    memory?.take((insensitive ? text.length : 0) + compiledBytes(tokens, escaping, insensitive));
+    const like = yield* compiledInSteps(tokens, escaping, insensitive);
     const folded = insensitive ? yield* foldedInSteps(text) : text;
     work += Math.max(1, longestWild(like)) * text.length;
     out[row] = (yield* matchesInSteps(folded, like)) ? TRUE : FALSE;
@@ -396,12 +364,10 @@ function isRowLike(
   escaping: string,
   insensitive: boolean,
 ): boolean {
-  const [t, p] = insensitive ? [folded(text), folded(pattern)] : [text, pattern];
-  const like = drained(compiledInSteps(p, markerOf(escaping, insensitive), pattern));
-  return matches(t, 0, t.length, like);
+  const like = drained(compiledInSteps(pattern, escaping, insensitive));
+  const compared = insensitive ? drained(foldedInSteps(text)) : text;
+  return matches(compared, 0, compared.length, like);
 }
-
-const folded = (text: Uint8Array): Uint8Array => drained(foldedInSteps(text));
 
 /** Texts as UTF-8, null where a row has none. */
 function utf8Reader(column: Column): (row: number) => Uint8Array | null {

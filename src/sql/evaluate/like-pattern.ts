@@ -5,6 +5,7 @@
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';
 import { LongNeedle, SHORT_NEEDLE } from './find-text.ts';
+import { foldedInSteps } from './fold-text.ts';
 
 /** A token is a byte of the pattern, or one of these. */
 export const ANY_ONE = -1;
@@ -35,21 +36,65 @@ export function compilePattern(
   escaping: string,
   insensitive: boolean,
 ): LikePattern {
-  const bytes = Buffer.from(insensitive ? pattern.toLowerCase() : pattern);
-  return drained(compiledInSteps(bytes, markerOf(escaping, insensitive), Buffer.from(pattern)));
+  return drained(compiledInSteps(Buffer.from(pattern), escaping, insensitive));
 }
 
-/** The bytes of the character that takes the next one as it is; none where there is no such character. */
-export function markerOf(escaping: string, insensitive: boolean): Uint8Array {
-  if (escaping === '\\') return BACKSLASH;
-  const marker = insensitive ? escaping.toLowerCase() : escaping;
-  return Buffer.from([...marker].length === 1 ? marker : '');
+/**
+ * The same in steps. Where case does not matter the pattern is put into lower case, but its escape
+ * character is the one character in the case that it was given in, as in PostgreSQL.
+ */
+export function* compiledInSteps(
+  written: Uint8Array,
+  escaping: string,
+  insensitive: boolean,
+): Generator<void, LikePattern> {
+  if (!insensitive) return yield* compiled(written, markerOf(escaping), written);
+  const isPlain = escaping === '\\';
+  const escaped = isPlain ? written : yield* withBackslashes(written, markerOf(escaping));
+  return yield* compiled(yield* foldedInSteps(escaped), BACKSLASH, written);
 }
+
+/** Bytes that `compiledInSteps` has at once, at most. */
+export const compiledBytes = (
+  { length }: Uint8Array,
+  escaping: string,
+  insensitive: boolean,
+): number => (insensitive && escaping !== '\\' ? 8 : 3) * length;
+
+/** The bytes of the character that takes the next one as it is; none where there is no such character. */
+const markerOf = (escaping: string): Uint8Array =>
+  escaping === '\\' ? BACKSLASH : Buffer.from(escaping);
 
 const BACKSLASH = Uint8Array.of(0x5c);
 
-/** The same of a pattern in lower case where case does not matter; messages show `written`. */
-export function* compiledInSteps(
+/** The pattern with backslashes in the place of its marker, and two for each of its own. */
+function* withBackslashes(pattern: Uint8Array, marker: Uint8Array): Generator<void, Uint8Array> {
+  const out = new Uint8Array(2 * pattern.length);
+  const lead = marker.length > 0 ? marker[0] : -1;
+  let size = 0;
+  let isTaken = false;
+  let border = STEP_BYTES;
+  for (let at = 0; at < pattern.length; ) {
+    if (at >= border) {
+      yield;
+      border = at + STEP_BYTES;
+    }
+    const byte = pattern[at] as number;
+    if (!isTaken && byte === lead && isAt(pattern, at, marker)) {
+      out[size++] = 0x5c;
+      at += marker.length;
+      isTaken = true;
+      continue;
+    }
+    if (!isTaken && byte === 0x5c) out[size++] = byte;
+    out[size++] = byte;
+    isTaken = false;
+    at++;
+  }
+  return out.subarray(0, size);
+}
+
+function* compiled(
   pattern: Uint8Array,
   marker: Uint8Array,
   written: Uint8Array,
