@@ -3,16 +3,16 @@ import { isDirspaceError } from '../errors.ts';
 import {
   Declined,
   exitCode,
+  InputError,
   Interrupted,
   OtherProtocol,
-  SqlError,
   toJson,
   UsageError,
   visibleLines,
 } from './terminal/index.ts';
 
 export function errorText(error: unknown, asJson: boolean): string {
-  const found = error instanceof SqlError ? error.cause : error;
+  const found = error instanceof InputError ? error.cause : error;
   const message = error instanceof Error ? error.message : String(error);
   if (asJson) {
     const details = isDirspaceError(found) ? found.details : {};

@@ -17,10 +17,10 @@ import {
   type Command,
   EXIT,
   exitCode,
+  InputError,
   OutputClosed,
   openConnection,
   orInterrupted,
-  SqlError,
   type Surroundings,
   showAsTyped,
   showProgress,
@@ -87,9 +87,9 @@ async function run(request: Request, around: Surroundings): Promise<number> {
       return EXIT.ok;
     } catch (failure) {
       const told = await explained(failure, typed, connection, signal);
-      const isSql = command.takesSql === true;
-      if (isSql && isDirspaceError(told, 'InvalidInput', 'TableColumnNotFound')) {
-        throw new SqlError(told);
+      const isUsage = command.refusedIsUsage === true;
+      if (isUsage && isDirspaceError(told, 'InvalidInput', 'TableColumnNotFound')) {
+        throw new InputError(told);
       }
       throw told;
     } finally {

@@ -35,7 +35,7 @@ export const branch: Command = {
     'dirspace branch create prod/search/user old --at 1',
     'dirspace branch delete prod/search/user draft',
   ],
-  takesSql: true,
+  refusedIsUsage: true,
   reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
     const asked = action(call, 'branch', ACTIONS);

@@ -38,7 +38,7 @@ export const tag: Command = {
     'dirspace tag move prod/search/user v1 --at 3',
     'dirspace tag ls prod/search/user --json',
   ],
-  takesSql: true,
+  refusedIsUsage: true,
   reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
     const asked = action(call, 'tag', ACTIONS);

@@ -25,7 +25,7 @@ export const deleteRows: Command = {
   ],
   options: [ON_BRANCH],
   examples: ['dirspace delete prod/search/user "age > 40"'],
-  takesSql: true,
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { table, id } = await open(call);
@@ -56,7 +56,7 @@ export const updateRows: Command = {
     ON_BRANCH,
   ],
   examples: ['dirspace update prod/search/user "name = \'Ada\'" --set "age=age + 1"'],
-  takesSql: true,
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const given = call.options.texts('set').map((text) => nameAndSql(text, '--set'));
@@ -91,7 +91,7 @@ export const addColumns: Command = {
     'dirspace add-columns prod/search/user --set "double=age * 2"',
     'dirspace add-columns prod/search/user --types "note:utf8,tags:list<utf8>"',
   ],
-  takesSql: true,
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { options, signal } = call;

@@ -46,7 +46,7 @@ export const query: Command = {
     'dirspace query prod/search/user --sort age:desc -n 3',
     'dirspace query prod/search/user --json > users.json',
   ],
-  takesSql: true,
+  refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
     const id = tableOf(call);

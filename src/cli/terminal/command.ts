@@ -31,8 +31,8 @@ export interface Command {
   readonly examples?: readonly string[];
   /** Its ids name dropped objects, so hints suggest no existing names for them. */
   readonly ofDropped?: true;
-  /** It is given SQL, or names of columns, tags or branches: input that is refused is a mistake in these. */
-  readonly takesSql?: true;
+  /** What the engine refuses is a mistake in what was typed, SQL or a name: exit code 2, not 1. */
+  readonly refusedIsUsage?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
   /** Whether it makes a catalog where none is. Others exit with 3. */
@@ -138,7 +138,7 @@ export class OtherProtocol extends Error {
 }
 
 /** SQL, or a name in it, that the catalog refused. */
-export class SqlError extends UsageError {
+export class InputError extends UsageError {
   override readonly cause: DirspaceError;
 
   constructor(cause: DirspaceError) {
