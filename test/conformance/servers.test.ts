@@ -89,6 +89,17 @@ const on =
 
 const TABLE = (verb: string): RegExp => new RegExp(`^table/[^/]+/${verb}$`);
 
+/** A description with its fields changed. */
+const withSchema = (
+  body: Record<string, unknown>,
+  change: (field: Record<string, unknown>) => Record<string, unknown>,
+): Record<string, unknown> => {
+  const schema = body.schema as { readonly fields: Record<string, unknown>[] } | undefined;
+  if (!schema) return body;
+  const fields = schema.fields.map((field) => ({ ...field, ...change(field) }));
+  return { ...body, schema: { ...schema, fields } };
+};
+
 /** One fault each, with the cases that have to fail: these, and no others. */
 const BROKEN: Readonly<Record<string, readonly [() => Behaviour, readonly string[]]>> = {
   'drops tables without effect': [
@@ -288,6 +299,12 @@ const BROKEN: Readonly<Record<string, readonly [() => Behaviour, readonly string
       pass({ query: { limit: undefined, page_token: undefined } }),
     ),
     ['ListTableVersions: pages have at most as many versions as asked for, and each version once'],
+  ],
+  'says of every field the opposite of whether it may be null': [
+    on(TABLE('describe'), ({ pass }) =>
+      changed(pass(), (body) => withSchema(body, (field) => ({ nullable: !field.nullable }))),
+    ),
+    ['DescribeTable: the schema says of a field that has a null that it is nullable'],
   ],
   'breaks off an answer': [
     on(TABLE('explain_plan'), () => Promise.reject(new TypeError('socket hang up'))),
@@ -497,6 +514,13 @@ const RIGHT: Readonly<Record<string, readonly [() => Behaviour, number, (readonl
       return new Response(bytes, { status: 200, headers: { 'content-type': type } });
     }),
     118,
+  ],
+  'makes every field nullable': [
+    on(TABLE('describe'), ({ pass }) =>
+      changed(pass(), (body) => withSchema(body, () => ({ nullable: true }))),
+    ),
+    118,
+    ['DescribeTable: the schema says of a field that was created as not nullable that it is not'],
   ],
   'has locations in a bucket, which it takes back from nowhere': [
     () =>

@@ -10,6 +10,7 @@ import {
   pathOf,
   refused,
   rows,
+  rowsWithNull,
   SAYS,
   same,
 } from '../kit/index.ts';
@@ -24,6 +25,17 @@ async function tablesOn(
 ): Promise<string[][]> {
   const pages = await pagesOf((page) => kit.call('ListTables', { id, ...asked, ...page }));
   return pages.map(({ tables }) => tables);
+}
+
+const DETAILS =
+  'When true, the response must include all detailed metadata such as `version`, `schema`, and `stats` which require reading the dataset.';
+
+/** Whether each field of a new table may be null, as its description says. */
+async function nullableOf(kit: Kit): Promise<Readonly<Record<string, boolean>>> {
+  const id = kit.id('t');
+  await kit.call('CreateTable', { id, mode: 'Create' }, rowsWithNull());
+  const { schema } = await kit.call('DescribeTable', { id, load_detailed_metadata: true });
+  return Object.fromEntries((schema?.fields ?? []).map(({ name, nullable }) => [name, nullable]));
 }
 
 export const TABLE_CASES: readonly ConformanceCase[] = [
@@ -127,8 +139,7 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
   {
     operation: 'DescribeTable',
     name: 'load_detailed_metadata answers version, schema and statistics',
-    basis:
-      'When true, the response must include all detailed metadata such as `version`, `schema`, and `stats` which require reading the dataset.',
+    basis: DETAILS,
     run: async (kit) => {
       const id = await kit.table();
       const found = await kit.call('DescribeTable', { id, load_detailed_metadata: true });
@@ -137,6 +148,20 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
       same('names of fields', names, ['id', 'name']);
       holds('statistics', Number.isInteger(found.stats?.num_fragments), found.stats);
     },
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'the schema says of a field that has a null that it is nullable',
+    basis: `JSON representation of an Apache Arrow field, whose required \`nullable\` says whether its values may be null. ${DETAILS}`,
+    run: async (kit) => same('nullable of name', (await nullableOf(kit)).name, true),
+  },
+  {
+    operation: 'DescribeTable',
+    name: 'the schema says of a field that was created as not nullable that it is not',
+    basis: `JSON representation of an Apache Arrow field, whose required \`nullable\` says whether its values may be null. ${DETAILS}`,
+    // A server may make every field nullable as it stores it.
+    open: true,
+    run: async (kit) => same('nullable of id', (await nullableOf(kit)).id, false),
   },
   {
     operation: 'DescribeTable',

@@ -9,7 +9,7 @@ export { httpTarget } from './http-target.ts';
 export { fails, holds, Kit, pagesOf, type Run, refused, same } from './kit.ts';
 export { namespaceTarget } from './namespace-target.ts';
 export { removeWhatWasMade } from './remove.ts';
-export { countOf, namesOf, rows, valuesIn, vectorRows } from './rows.ts';
+export { countOf, namesOf, rows, rowsWithNull, valuesIn, vectorRows } from './rows.ts';
 export { later } from './signals.ts';
 export type { ConformanceTarget, Rows, ServerTarget, Target } from './target.ts';
 export {

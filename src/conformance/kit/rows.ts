@@ -6,6 +6,7 @@ import {
   Int32,
   type RecordBatchStream,
   recordBatchStream,
+  Schema,
   Table,
   Utf8,
   type Vector,
@@ -24,7 +25,17 @@ export function rows(count: number, from = 0): RecordBatchStream {
   });
 }
 
-/** The same with a `vector` of two float32 in each row: [id, 1]. */
+/** The columns of `rows`: an `id` that may not be null, and a `name` that is null in one of two rows. */
+export function rowsWithNull(): RecordBatchStream {
+  const fields = [new Field('id', new Int32(), false), new Field('name', new Utf8(), true)];
+  const { schema, batches } = new Table(new Schema(fields), {
+    id: vectorFromArray([0, 1], new Int32()),
+    name: vectorFromArray(['name 0', null], new Utf8()),
+  });
+  return recordBatchStream(schema, batches);
+}
+
+/** The rows of `rows` with a `vector` of two float32 in each row: [id, 1]. */
 export function vectorRows(count: number): RecordBatchStream {
   const ids = Array.from({ length: count }, (_, at) => at);
   const pair = new FixedSizeList(2, new Field('item', new Float32(), true));
