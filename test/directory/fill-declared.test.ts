@@ -1,13 +1,32 @@
 /** Rows that are inserted into a table that is only declared: they are its first version. */
 
-import { tableFromArrays } from 'apache-arrow';
+import {
+  type DataType,
+  Field,
+  Int32,
+  Struct,
+  Table,
+  tableFromArrays,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { recordBatchStream } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
+import { FaultyFs } from '../helpers/faulty-fs.ts';
 import { idsOf, people } from '../suites/namespace/context.ts';
 
 const t = ['t'];
+
+/** The type of a column of such values. */
+function typeOf(value: unknown): DataType {
+  if (typeof value === 'number') return new Int32();
+  if (typeof value === 'string') return new Utf8();
+  const fields = Object.entries(value as object).map(([name, one]) => new Field(name, typeOf(one)));
+  return new Struct(fields.map(({ name, type }) => new Field(name, type, true)));
+}
 
 /** A row of other columns. */
 function ofOthers() {
@@ -66,6 +85,99 @@ test('an overwrite that meets a first insert leaves its own rows, or both follow
     expect((await catalog.verify({})).problems).toEqual([]);
   }
 });
+
+test('writers whose columns have other orders: all rows are there, in columns of the winner', async () => {
+  const list = (values: readonly number[]) => ({ a: values[0], b: { c: values[1], d: 'x' } });
+  const orders = [
+    (id: number) => ({ id, name: `n${id}`, s: list([id, 1]) }),
+    (id: number) => ({ s: { b: { d: 'x', c: 1 }, a: id }, name: `n${id}`, id }),
+    // Without a column: it is null there.
+    (id: number) => ({ name: `n${id}`, id }),
+  ];
+  let met = 0;
+  for (let round = 0; round < 8; round++) {
+    const { fs, catalog } = await declared();
+    const other = await openDirectoryNamespace({ root: '/c', fs });
+    const outcomes = await Promise.allSettled(
+      [catalog, other, other, catalog].map((one, at) => {
+        const of = orders[(round + at) % 3] as (typeof orders)[number];
+        const rows = Array.from({ length: 3 }, (_, row) => of(10 * at + row));
+        const { schema, batches } = new Table({
+          ...Object.fromEntries(
+            Object.keys(rows[0] as object).map((name) => [
+              name,
+              vectorFromArray(
+                rows.map((row) => row[name as 'id']),
+                typeOf(rows[0]?.[name as 'id']),
+              ),
+            ]),
+          ),
+        });
+        return one.insertIntoTable({ id: t }, recordBatchStream(schema, batches));
+      }),
+    );
+    // One that has a column which the first one lacks is refused, as it is later.
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    for (const error of refused) expect(error).toMatchObject({ code: 'TableSchemaValidation' });
+    const stream = await catalog.queryTable({ id: t, vector: {}, k: 100 });
+    const found: Record<string, unknown>[] = [];
+    for await (const batch of stream) for (const row of batch) found.push(row?.toJSON() ?? {});
+    const names = found.map(({ id, name }) => `${id} ${name}`).toSorted();
+    const landed = outcomes.flatMap(({ status }, at) => (status === 'fulfilled' ? [at] : []));
+    const wanted = landed.flatMap((at) => [0, 1, 2].map((row) => 10 * at + row));
+    expect(names).toEqual(wanted.map((id) => `${id} n${id}`).toSorted());
+    for (const { id, s } of found) {
+      if (s === null || s === undefined) continue;
+      expect(JSON.parse(JSON.stringify(s))).toEqual({ a: id, b: { c: 1, d: 'x' } });
+    }
+    if (landed.length > 1) met += 1;
+    const { problems, leftovers } = await catalog.verify({});
+    const files = leftovers?.filter(({ kind }) => kind !== 'temporary');
+    expect([problems, files]).toEqual([[], []]);
+  }
+  expect(met).toBeGreaterThan(3);
+});
+
+test('one that another overtook, with columns in another order, killed after every call: all rows or none', async () => {
+  const turned = (first: number) => {
+    const ids = [first, first + 1];
+    const { schema, batches } = new Table({
+      name: vectorFromArray(
+        ids.map((id) => `n${id}`),
+        new Utf8(),
+      ),
+      id: vectorFromArray(ids, new Int32()),
+    });
+    return { schema, batches };
+  };
+  let kills = 0;
+  for (let at = 1; ; at += 1) {
+    const { fs, catalog } = await declared();
+    const faulty = new FaultyFs(strictFileSystem(fs));
+    const killed = await openDirectoryNamespace({ root: '/c', fs: faulty.fs });
+    const { schema, batches } = turned(5);
+    const overtaken = async function* () {
+      await catalog.insertIntoTable({ id: t }, people(2));
+      faulty.arm({ kind: 'kill', at });
+      yield* batches;
+    };
+    const outcome = await killed
+      .insertIntoTable({ id: t }, recordBatchStream(schema, overtaken()))
+      .then(
+        () => true,
+        () => false,
+      );
+    const healthy = await openDirectoryNamespace({ root: '/c', fs });
+    const found = (await idsOf(healthy, t)).join();
+    expect(outcome ? ['0,1,5,6'] : ['0,1', '0,1,5,6'], `call ${at}`).toContain(found);
+    expect((await healthy.verify({})).problems).toEqual([]);
+    await healthy.insertIntoTable({ id: t }, people(1, 9));
+    expect((await idsOf(healthy, t)).join()).toBe(`${found},9`);
+    if (!faulty.fired) break;
+    kills += 1;
+  }
+  expect(kills).toBeGreaterThan(20);
+}, 60_000);
 
 test('one whose columns do not fit those of the first is refused, and leaves nothing', async () => {
   for (let round = 0; round < 5; round++) {

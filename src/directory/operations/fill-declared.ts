@@ -19,9 +19,8 @@ import { writeOptions } from './rows.ts';
 
 /**
  * Publishes version 1 with the rows. Where another writer gave the table its first version meanwhile,
- * they are added to it, or replace its rows, as the mode says.
- * @throws ConcurrentModification where they are to be added and that writer's columns have another order
- * or number, TableSchemaValidation where its columns do not take them; nothing of them is left behind
+ * they are added to it, its columns matched by name, or replace its rows, as the mode says.
+ * @throws TableSchemaValidation where its columns do not take them; nothing of them is left behind
  */
 export const fillDeclared = (
   catalog: Catalog,

@@ -17,6 +17,7 @@ import {
   type IdentifiedField,
   listFieldIds,
 } from '../fields/index.ts';
+import { scan } from '../read/index.ts';
 import {
   announced,
   type Committed,
@@ -27,10 +28,11 @@ import {
   editFragments,
   fragmentListOf,
   isBaseGone,
-  type Snapshot,
+  nextManifest,
+  Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { type Fit, fitFragments, fitOf } from './match-fields.ts';
+import { type Fit, fitFragments, fitOf, isWrittenFor } from './match-fields.ts';
 import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 export interface WriteOptions {
@@ -157,6 +159,7 @@ async function replaceRows(
       if (newest === undefined) await options.beforeFirst?.();
       else if (options.orAppend === true) {
         const fit = fitOf(tree, stream.schema);
+        if (!isWrittenFor(newest.fields, fit)) throw new FilledOtherwise(newest);
         const fitting = fitFragments(newest.fields, fit, written.fragments);
         return await appended(engine, newest, fitting, written.rows);
       }
@@ -172,10 +175,52 @@ async function replaceRows(
       });
     },
   });
-  const committed = await (base === undefined
-    ? withoutLeftovers(engine, branch, written.fragments, committing)
-    : committing);
+  if (base !== undefined) return { ...(await committing), rows: written.rows };
+  const landed = committing.catch(async (error: unknown) => {
+    if (!(error instanceof FilledOtherwise)) throw error;
+    await written.durable;
+    const rows = { schema: stream.schema, fields: tree, fragments: written.fragments };
+    const again = await readBack(engine, branch, rows, options.signal);
+    const committed = await appendRows(engine, error.newest, again, options);
+    await removeFragments(engine, branch.tableFolder, written.fragments).catch(() => {});
+    return committed;
+  });
+  const committed = await withoutLeftovers(engine, branch, written.fragments, landed);
   return { ...committed, rows: written.rows };
+}
+
+/** The first version has the columns in another order, so that its fields have other ids. */
+class FilledOtherwise extends Error {
+  readonly newest: Snapshot;
+
+  constructor(newest: Snapshot) {
+    super('The first version has other field ids.');
+    this.newest = newest;
+  }
+}
+
+/** The rows of fragments that no version refers to. */
+function readBack(
+  engine: Engine,
+  branch: TableBranch,
+  { schema, fields, fragments }: Pick<Content, 'schema' | 'fields' | 'fragments'>,
+  signal: AbortSignal | undefined,
+): Promise<RecordBatchStream> {
+  const entries = fragments.map((fragment, id) => ({ ...fragment, id }));
+  const draft: Draft = {
+    kind: 'create',
+    summary: {},
+    schema: schemaToJson(schema),
+    fieldIds: listFieldIds(fields),
+    nextFieldId: 0,
+    nextFragmentId: entries.length,
+    metadata: {},
+    fragments: { ...EMPTY_FRAGMENTS, tail: entries },
+  };
+  // A version that nobody publishes: it says what the fragments hold.
+  const manifest = nextManifest(engine, branch, draft, undefined, '');
+  const snapshot = new Snapshot(engine, branch, manifest, '', 0);
+  return scan(engine, snapshot, { fresh: true, signal });
 }
 
 /** Fragments that no version refers to would look like those of a table that lost its versions. */

@@ -109,6 +109,13 @@ export function fitOf(fields: readonly IdentifiedField[], schema: Schema): Fit {
 }
 
 /**
+ * Whether fragments that were written for other fields have the ids that `fields` give their columns.
+ * @throws TableSchemaValidation naming the first column that does not fit
+ */
+export const isWrittenFor = (fields: readonly IdentifiedField[], written: Fit): boolean =>
+  haveSameIds(fitOf(fields, written.schema).matched, written.matched);
+
+/**
  * Fragments that were written for one table's fields as entries of a version with `fields`, which
  * may have changed meanwhile. @throws TableSchemaValidation, ConcurrentModification
  */
