@@ -3,13 +3,20 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type Data,
+  type DataType,
+  Field,
+  List,
+  Null,
   type RecordBatch,
   type RecordBatchStream,
   recordBatchStream,
   Schema,
+  Struct,
   Table,
   tableFromIPC,
   tableToIPC,
+  vectorFromArray,
 } from '../../src/arrow/apache.ts';
 import { schemasEqual } from '../../src/arrow/schema-equality.ts';
 import { decodeLz4Frame } from '../../src/ipc/codecs/lz4.ts';
@@ -17,8 +24,10 @@ import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { encodeIpcFile, encodeIpcStream } from '../../src/ipc/encode/ipc-stream.ts';
 import { type OpenArrowOptions, openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { schemaToJson } from '../../src/protocol/types/schema.ts';
+import { connect } from '../../src/sdk/connect.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { arbitrarySchema } from '../helpers/arrow-types.ts';
+import { memoryFs } from '../helpers/catalogs.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const fixture = (name: string): Uint8Array =>
@@ -403,5 +412,62 @@ describe('what is refused', () => {
       expect(code).toBe('PayloadTooLarge');
       expect(message).toMatch(/decompressed, more than the 100000 allowed/);
     }
+  });
+});
+
+describe('lists of nulls as apache-arrow writes them, with a null count of -1', () => {
+  const nulls = new List(new Field('item', new Null(), true));
+  const item = new Struct([new Field('a', new Null(), true)]);
+  const cases: readonly (readonly [DataType, readonly unknown[]])[] = [
+    [nulls, [[null, null], [], null]],
+    [new List(new Field('item', item, true)), [[{ a: null }], null, [null]]],
+  ];
+
+  it.each(cases)('%s is read, stored and given back', async (type, values) => {
+    const table = new Table({ c: vectorFromArray(values, type) });
+    const bytes = tableToIPC(table, 'stream');
+    const plain = (batches: readonly RecordBatch[]): unknown =>
+      JSON.parse(JSON.stringify(batches.flatMap((batch) => [...(batch.getChild('c') ?? [])])));
+    const batches = await read(bytes);
+    expect(plain(batches)).toEqual(values);
+    for (const batch of batches) {
+      const inner: Data[] = [batch.data];
+      for (const data of inner) {
+        expect(data.nullCount).toBeGreaterThanOrEqual(0);
+        inner.push(...data.children);
+      }
+    }
+    const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+    for (const [name, data] of [
+      ['bytes', bytes],
+      ['table', table],
+    ] as const) {
+      const made = await db.createTable(name, data as never);
+      const rows = (await made.query().toArray()).map(({ c }) => c);
+      expect(JSON.parse(JSON.stringify(rows)), name).toEqual(values);
+    }
+    await db.close();
+  });
+
+  it('is refused of any other column, and no other count is taken', async () => {
+    const sound = tableToIPC(new Table({ c: vectorFromArray([[null]], nulls) }), 'stream');
+    // The count of the node of one null, which is -1.
+    const node = Buffer.alloc(16, 0xff);
+    node.writeBigInt64LE(1n, 0);
+    const at = Buffer.from(sound).indexOf(node);
+    expect(at).toBeGreaterThan(0);
+    const wrong = Uint8Array.from(sound);
+    new DataView(wrong.buffer).setBigInt64(at + 8, -2n, true);
+    expect(await codeOf(read(wrong))).toEqual([
+      'InvalidInput',
+      expect.stringContaining('-2 nulls'),
+    ]);
+    const list = Uint8Array.from(sound);
+    const outer = Buffer.alloc(16);
+    outer.writeBigInt64LE(1n, 0);
+    const of = Buffer.from(sound).indexOf(outer);
+    expect(of).toBeGreaterThan(0);
+    new DataView(list.buffer).setBigInt64(of + 8, -1n, true);
+    expect(await codeOf(read(list))).toEqual(['InvalidInput', expect.stringContaining('-1 nulls')]);
   });
 });
