@@ -65,6 +65,8 @@ export interface OperationRow<
   readonly repeatable: boolean;
   /** May take hours, with no sign of life before its answer; no clock ends it while it is wanted. */
   readonly long: boolean;
+  /** Looks up what the catalog knows: its work does not grow with rows. */
+  readonly short: boolean;
   readonly summary: string;
 }
 
@@ -80,6 +82,7 @@ interface RowOptions<Answer extends AnswerKind> {
   readonly changes?: false;
   readonly repeatable?: true;
   readonly long?: true;
+  readonly short?: true;
 }
 
 type RowOf<Body extends BodyKind> = <Answer extends AnswerKind = 'json'>(
@@ -109,6 +112,7 @@ const rowOf =
     changes: permission !== 'read',
     repeatable: permission === 'read',
     long: false,
+    short: false,
     summary,
     ...options,
   });

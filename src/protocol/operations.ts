@@ -34,18 +34,23 @@ export const OPERATIONS = {
     method: 'GET',
     query: page,
     errors: [404, 406],
+    short: true,
   }),
-  DescribeNamespace: json('/v1/namespace/{id}/describe', 'read', 'Read a namespace'),
+  DescribeNamespace: json('/v1/namespace/{id}/describe', 'read', 'Read a namespace', {
+    short: true,
+  }),
   DropNamespace: json('/v1/namespace/{id}/drop', 'admin', 'Drop a namespace', {
     errors: conflict,
   }),
   NamespaceExists: json('/v1/namespace/{id}/exists', 'read', 'Check that a namespace is there', {
     answer: 'empty',
+    short: true,
   }),
   ListTables: bodyless('/v1/namespace/{id}/table/list', 'read', 'List tables of a namespace', {
     method: 'GET',
     query: { ...page, ...declared },
     errors: [404, 406],
+    short: true,
   }),
   ListAllTables: bodyless('/v1/table', 'read', 'List every table by its full id', {
     method: 'GET',
@@ -57,9 +62,11 @@ export const OPERATIONS = {
   }),
   DescribeTable: json('/v1/table/{id}/describe', 'read', 'Read what is known of a table', {
     query: { with_table_uri: flag, load_detailed_metadata: flag, check_declared: flag },
+    short: true,
   }),
   TableExists: json('/v1/table/{id}/exists', 'read', 'Check that a table is there', {
     answer: 'empty',
+    short: true,
   }),
   DropTable: bodyless('/v1/table/{id}/drop', 'write', 'Drop a table and its data'),
   DeregisterTable: json('/v1/table/{id}/deregister', 'admin', 'Forget a table, keep its data'),
@@ -80,11 +87,14 @@ export const OPERATIONS = {
   ),
   ListTableVersions: bodyless('/v1/table/{id}/version/list', 'read', 'List versions', {
     query: { ...branch, ...bound, ...page, descending: { type: 'boolean' } },
+    short: true,
   }),
   CreateTableVersion: json('/v1/table/{id}/version/create', 'admin', 'Record a version', {
     errors: conflict,
   }),
-  DescribeTableVersion: json('/v1/table/{id}/version/describe', 'read', 'Read one version'),
+  DescribeTableVersion: json('/v1/table/{id}/version/describe', 'read', 'Read one version', {
+    short: true,
+  }),
   BatchDeleteTableVersions: json('/v1/table/{id}/version/delete', 'admin', 'Delete versions'),
   BatchCreateTableVersions: json(
     '/v1/table/version/batch-create',
@@ -176,19 +186,23 @@ export const OPERATIONS = {
     'write',
     'Create an index of plain values',
   ),
-  ListTableIndices: json('/v1/table/{id}/index/list', 'read', 'List indices'),
+  ListTableIndices: json('/v1/table/{id}/index/list', 'read', 'List indices', { short: true }),
   DescribeTableIndexStats: json(
     '/v1/table/{id}/index/{index_name}/stats',
     'read',
     'Read what an index covers',
+    { short: true },
   ),
   DropTableIndex: bodyless('/v1/table/{id}/index/{index_name}/drop', 'write', 'Drop an index', {
     query: { ...branch, ...bound },
   }),
   ListTableTags: bodyless('/v1/table/{id}/tags/list', 'read', 'List tags', {
     query: { ...bound, ...page },
+    short: true,
   }),
-  GetTableTagVersion: json('/v1/table/{id}/tags/version', 'read', 'Read the version of a tag'),
+  GetTableTagVersion: json('/v1/table/{id}/tags/version', 'read', 'Read the version of a tag', {
+    short: true,
+  }),
   DeclareTable: json('/v1/table/{id}/declare', 'write', 'Reserve a table without data', {
     errors: conflict,
   }),
@@ -201,12 +215,15 @@ export const OPERATIONS = {
   }),
   ListTableBranches: bodyless('/v1/table/{id}/branches/list', 'read', 'List branches', {
     query: { ...bound, ...page },
+    short: true,
   }),
   CreateTableBranch: json('/v1/table/{id}/branches/create', 'write', 'Create a branch', {
     errors: conflict,
   }),
   DeleteTableBranch: json('/v1/table/{id}/branches/delete', 'admin', 'Delete a branch'),
-  DescribeTransaction: json('/v1/transaction/{id}/describe', 'read', 'Read a transaction'),
+  DescribeTransaction: json('/v1/transaction/{id}/describe', 'read', 'Read a transaction', {
+    short: true,
+  }),
   AlterTransaction: json('/v1/transaction/{id}/alter', 'admin', 'Change a transaction', {
     errors: conflict,
   }),

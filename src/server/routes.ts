@@ -73,7 +73,8 @@ export interface Services {
   readonly databases: Databases;
   readonly identification: Identification;
   readonly arrivals: Arrivals;
-  readonly admission: Admission;
+  /** Of operations that look something up, so that no work on rows keeps them waiting, and of all others. */
+  readonly admission: { readonly short: Admission; readonly other: Admission };
   readonly limits: Required<Limits>;
   readonly answers: AnswerCache;
   /** Counts large JSON bodies as well. */
@@ -122,7 +123,8 @@ export async function answerOperation(
 
   const id = http.parameters[alias?.idParameter ?? 'id'];
   const table = id === undefined ? undefined : `${target.database}\0${id}`;
-  const entered = services.admission.enter(table, caller, state.progress);
+  const admission = services.admission[row.short ? 'short' : 'other'];
+  const entered = admission.enter(table, caller, state.progress);
   state.onEnd(typeof entered === 'function' ? entered : await entered);
 
   const sent = requestOf(operation, alias, http, body, services.identification.required);

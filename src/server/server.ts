@@ -169,7 +169,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       return live.identification;
     },
     arrivals: new Arrivals(limits.maxArriving, 'maxArriving'),
-    admission: new Admission(limits, queue),
+    admission: { short: new Admission(limits, queue), other: new Admission(limits, queue) },
     serverMemory,
     limits,
     answers: new AnswerCache(),

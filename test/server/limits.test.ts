@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { EVERY_OPERATION } from '../../src/protocol/every-operation.ts';
 import type { CallOptions } from '../../src/protocol/namespace.ts';
 import { Admission, resolveLimits } from '../../src/server/settings/limits.ts';
 import { createServer, startServer } from '../../src/server.ts';
@@ -156,6 +157,53 @@ describe('overload', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+  test('what looks something up has places of its own, as many as all others', async () => {
+    const [long, short] = [held({ count: 1 }), held(location)];
+    const namespace = stubNamespace({
+      countTableRows: long.method,
+      describeTable: short.method,
+      tableExists: () => undefined,
+    });
+    const limits = { maxInFlight: 1, maxQueue: 0, maxInFlightPerTable: 1, maxQueuePerTable: 0 };
+    const pair = await restPair({ namespace, limits });
+    const count = () => ask(pair, 'POST', '/v1/table/a/count_rows', {});
+    const describing = () => ask(pair, 'POST', '/v1/table/a/describe', {});
+    const counting = count();
+    await vi.waitFor(() => expect(long.waiting()).toBe(1));
+    expect((await count()).status).toBe(503);
+    expect((await ask(pair, 'POST', '/v1/table/a/exists', {})).status).toBe(200);
+    const described = describing();
+    await vi.waitFor(() => expect(short.waiting()).toBe(1));
+    // They are bounded too.
+    expect((await describing()).status).toBe(503);
+    expect((await ask(pair, 'POST', '/v1/table/b/exists', {})).status).toBe(503);
+    short.release();
+    expect((await described).status).toBe(200);
+    expect((await count()).status).toBe(503);
+    long.release();
+    expect((await counting).status).toBe(200);
+    expect((await count()).status).toBe(200);
+  });
+  test('the operations with places of their own are those that look something up', () => {
+    const short = Object.entries(EVERY_OPERATION).filter(([, row]) => row.short);
+    expect(short.map(([name]) => name).toSorted()).toEqual([
+      'DescribeNamespace',
+      'DescribeTable',
+      'DescribeTableIndexStats',
+      'DescribeTableVersion',
+      'DescribeTransaction',
+      'GetTableTagVersion',
+      'ListNamespaces',
+      'ListTableBranches',
+      'ListTableIndices',
+      'ListTableTags',
+      'ListTableVersions',
+      'ListTables',
+      'NamespaceExists',
+      'TableExists',
+    ]);
+    for (const [, row] of short) expect([row.changes, row.permission]).toEqual([false, 'read']);
   });
   test('a busy table leaves others alone', async () => {
     const gate = held(location);

@@ -7,7 +7,11 @@ import { DirspaceError } from '../../errors.ts';
 
 /** How much a server takes on at once, and how long it waits. */
 export interface Limits {
-  /** Requests under way at once; 256 if absent. */
+  /**
+   * Requests under way at once; 256 if absent. Those that only look something up, such as describe,
+   * exists and lists of one namespace or table, have as many places of their own, and lines of their own,
+   * here and for each table.
+   */
   readonly maxInFlight?: number;
   /** Requests that wait for a place; 1,024 if absent. */
   readonly maxQueue?: number;
@@ -281,7 +285,7 @@ const waitedTooLong = (subject: string, timeoutMs: number): DirspaceError =>
     { details: { limit: 'queueTimeoutMs' } },
   );
 
-/** The gates of a server: one for all, one for each table that is in use. */
+/** The gates for one kind of request: one for all, one for each table that is in use. */
 export class Admission {
   readonly #limits: Required<Limits>;
   readonly #count: QueueCount;
