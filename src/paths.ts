@@ -25,6 +25,8 @@ export const TRASH_FOLDER = `${PRIVATE_FOLDER}/trash`;
 export const DROPS_FOLDER = `${PRIVATE_FOLDER}/drops`;
 /** Tables that were taken out of the catalog, with their files. */
 export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
+/** Folders that engines of others write tables into, by the incarnation of the table that they are of. */
+export const LANCE_TABLES_FOLDER = `${PRIVATE_FOLDER}/lance`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
 export const LOCKS_FOLDER = `${PRIVATE_FOLDER}/locks`;
 /** What repair took out of the catalog. */
@@ -406,6 +408,31 @@ export function decodeRef(encoded: string): string | undefined {
 
 /** A table that was taken out of the catalog. */
 export const detachedFolder = (uuid: string): string => `${DETACHED_FOLDER}/${uuid}${TABLE_SUFFIX}`;
+
+/**
+ * Where engines of others write the rows of a declared table. It never moves and is never used for
+ * another table: a writer that still holds it reaches that table or an error.
+ */
+export const reservedFolder = (incarnation: string): string =>
+  `${LANCE_TABLES_FOLDER}/${incarnation}`;
+export const isReservedFolder = (path: string): boolean => RESERVED_FOLDER.test(path);
+const RESERVED_FOLDER = /^\.dirspace\/lance\/[0-9a-f-]{8,64}$/;
+
+/** Where the manifest of a version of Lance may be: by the newer scheme of names, and by the older one. */
+export const lanceVersionFiles = (dataset: string, version: number): readonly string[] => [
+  lanceVersionFile(dataset, version),
+  `${lanceVersionsFolder(dataset)}/${version}${LANCE_MANIFEST}`,
+];
+const OLDER_LANCE_VERSION_NAME = /^([1-9][0-9]{0,15})\.manifest$/;
+/** The version that the name of a manifest of Lance stands for by either scheme. */
+export function parseLanceVersionName(
+  name: string,
+): { readonly version: number; readonly scheme: 'V1' | 'V2' } | undefined {
+  const newer = parseLanceVersionFile(name);
+  if (newer !== undefined) return newer > 0 ? { version: newer, scheme: 'V2' } : undefined;
+  const version = Number(OLDER_LANCE_VERSION_NAME.exec(name)?.[1]);
+  return Number.isSafeInteger(version) ? { version, scheme: 'V1' } : undefined;
+}
 
 const DROP_DIGITS = 12;
 const DROP_NAME = /^(\d{12})-[0-9a-f-]{8,51}$/;

@@ -206,7 +206,8 @@ export interface VerifyLeftover {
     | 'transaction'
     | 'orphan'
     | 'empty folder'
-    | 'unsynced';
+    | 'unsynced'
+    | 'ghost';
 }
 
 /** All that was found, and how much was looked at. */

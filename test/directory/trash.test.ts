@@ -4,13 +4,12 @@ import { sweepStaging } from '../../src/directory/catalog/staging.ts';
 import {
   emptyTrash,
   listTrash,
-  prepareTrash,
   purgeTrash,
   sweepInBackground,
   sweepTrash,
   undropTable,
 } from '../../src/directory/catalog/trash.ts';
-import { newTrashFolder } from '../../src/directory/catalog/trash-entries.ts';
+import { newTrashFolder, prepareTrash } from '../../src/directory/catalog/trash-entries.ts';
 import { createNamespace, dropNamespace } from '../../src/directory/operations/namespaces.ts';
 import { dropTable } from '../../src/directory/operations/tables.ts';
 import { verifyCatalog } from '../../src/directory/upkeep/verify.ts';

@@ -11,7 +11,11 @@ export function filesOf(fs: typeof nodeFs, root: string): CatalogFiles {
   return {
     root,
     read: (path) => new Uint8Array(fs.readFileSync(`${root}/${path}`)),
-    write: (path, bytes) => fs.writeFileSync(`${root}/${path}`, bytes),
+    write: (path, bytes) => {
+      const file = `${root}/${path}`;
+      fs.mkdirSync(file.slice(0, file.lastIndexOf('/')), { recursive: true });
+      fs.writeFileSync(file, bytes);
+    },
     link: (target, path) => fs.symlinkSync(target, `${root}/${path}`),
     all: () => walk('').sort(),
   };

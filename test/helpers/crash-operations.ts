@@ -1,6 +1,7 @@
 /** Every kind of change of a catalog, as the proofs against faults and kills make it. */
 import type { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import type { CatalogFiles } from '../suites/namespace/context.ts';
+import { datasetFiles } from './lance-writer.ts';
 import { people, rowIdsOf } from './people.ts';
 import { type Staged, stage } from './staged-version.ts';
 
@@ -14,7 +15,7 @@ export interface Scene {
 export interface CrashOperation {
   run(scene: Scene): Promise<unknown>;
   /** Tables and the like that it needs besides what `setUp` makes for all. */
-  setUp?(catalog: DirectoryNamespace): Promise<unknown>;
+  setUp?(catalog: DirectoryNamespace, files: CatalogFiles): Promise<unknown>;
   /** Done before the faults begin, right before the operation; nobody sees what it leaves. */
   prepare?(scene: Scene): Promise<unknown>;
   /** An error other than CommitStateUnknown means that nothing changed. */
@@ -28,6 +29,14 @@ export interface CrashOperation {
 const t = ['n', 't'];
 const BATCHED = ['b1', 'b2', 'b3'];
 const OLD = ['n', 'aged'];
+const LANCE = ['n', 'declared'];
+
+/** A declared table that another program has filled at its location. */
+async function lanceTable(catalog: DirectoryNamespace, files: CatalogFiles): Promise<void> {
+  const { location = '' } = await catalog.describeTable({ id: LANCE });
+  const folder = location.slice(files.root.length + 1);
+  for (const [path, bytes] of datasetFiles('v2')) files.write(`${folder}/${path}`, bytes);
+}
 
 /** What every operation finds: namespaces, a table with a tag and a branch, and a dropped one. */
 export async function setUp(catalog: DirectoryNamespace): Promise<void> {
@@ -61,6 +70,23 @@ export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
         people(3),
       ),
     exact: true,
+  },
+  'rename a table of Lance': {
+    setUp: lanceTable,
+    run: ({ catalog }) => catalog.renameTable({ id: LANCE, new_table_name: 'lent' }),
+  },
+  'drop a table of Lance': {
+    setUp: lanceTable,
+    run: ({ catalog }) => catalog.dropTable({ id: LANCE }),
+  },
+  'deregister a table of Lance': {
+    setUp: lanceTable,
+    run: ({ catalog }) => catalog.deregisterTable({ id: LANCE }),
+  },
+  'create table where a ghost stands': {
+    setUp: async (_, files) =>
+      files.write('n/ghost.table/_versions/1.manifest', new Uint8Array([1, 2, 3])),
+    run: ({ catalog }) => catalog.createTable({ id: ['n', 'ghost'] }, people(3)),
   },
   'declare table': { run: ({ catalog }) => catalog.declareTable({ id: ['n', 'new'] }) },
   append: {

@@ -20,8 +20,8 @@ import type { DropBehavior, ObjectPath } from '../../protocol/index.ts';
 import { stagingFolder } from '../../table/index.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
-import { emptyTrash, numberedAnew, prepareTrash, recordTrash, settleDrop } from './trash.ts';
-import { newTrashFolder } from './trash-entries.ts';
+import { emptyTrash, numberedAnew, settleDrop } from './trash.ts';
+import { newTrashFolder, prepareTrash, recordTrash } from './trash-entries.ts';
 
 /** How long an intent whose first step was not taken is left to its process, in milliseconds. */
 const INTENT_GRACE = 3_600_000;

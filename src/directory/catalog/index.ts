@@ -33,6 +33,7 @@ export {
   isUndecided,
   replaceFolder,
 } from './drop-namespace.ts';
+export { GHOST, isGhost, moveToPlace, recordQuarantine } from './ghosts.ts';
 export {
   finishJournal,
   finishJournals,
@@ -41,6 +42,20 @@ export {
   writeJournal,
 } from './journal.ts';
 export { answeredOnce } from './kept-answers.ts';
+export {
+  fence,
+  isFence,
+  type LanceVersion,
+  lanceHome,
+  lancePlace,
+  lanceVersion,
+  lanceVersions,
+  placeOf,
+  placesIn,
+  removeForGood,
+  storageOf,
+  tablePlace,
+} from './lance-tables.ts';
 export { allTables, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
 export { folderAt, tableIdAt } from './locations.ts';
 export {
@@ -62,6 +77,7 @@ export {
 export {
   describedTarget,
   failureWithin,
+  lanceTarget,
   missingTag,
   type NamedVersion,
   newestOfMain,
@@ -73,11 +89,11 @@ export {
 export {
   listTrash,
   numberedAnew,
-  prepareTrash,
   purgeTrash,
   settleDrop,
   sweepInBackground,
   sweepTrash,
   undropTable,
 } from './trash.ts';
-export { isOnlyDeclared, refuseStorage, withoutVersion } from './without-version.ts';
+export { prepareTrash, recordTrash } from './trash-entries.ts';
+export { claimForRows, isOnlyDeclared, refuseStorage, withoutVersion } from './without-version.ts';

@@ -32,6 +32,7 @@ import {
   writeObject,
 } from '../../table/index.ts';
 import { type Catalog, readTableRecord } from './catalog.ts';
+import { fence } from './lance-tables.ts';
 
 export interface Journal {
   /** Id of the multi-table commit. */
@@ -116,7 +117,11 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   // No writer reaches it there, so only now is it certain what was moved.
   const moved = await readTableRecord(catalog, place);
   const versions = await openTable(catalog.engine, place, incarnation).main.listedVersions();
-  if (moved?.id === incarnation && versions.length === 0) await catalog.store.deleteFolder(place);
+  const isEmpty = moved?.id === incarnation && versions.length === 0;
+  // Nor has a program of others written to it, and from here on none can.
+  const isUnused =
+    isEmpty && (moved.location === undefined || (await fence(catalog, moved.location, 'dropped')));
+  if (isUnused) await catalog.store.deleteFolder(place);
   // If its name is taken again by then, it stays where it can be registered from.
   else await catalog.store.moveFolder(place, folder);
 }

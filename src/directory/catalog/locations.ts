@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';
-import { DETACHED_FOLDER, PRIVATE_FOLDER } from '../../format/index.ts';
+import { DETACHED_FOLDER, isReservedFolder, PRIVATE_FOLDER } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
@@ -19,7 +19,8 @@ export function folderAt(catalog: Catalog, location: string): string {
   if (parts.some((part) => part === '' || part === '.' || part === '..') || ILLEGAL.test(folder)) {
     throw unusable(location, 'it is no plain path of a folder below the root of the catalog');
   }
-  if (parts[0] === PRIVATE_FOLDER && !folder.startsWith(`${DETACHED_FOLDER}/`)) {
+  const isOpen = folder.startsWith(`${DETACHED_FOLDER}/`) || isReservedFolder(folder);
+  if (parts[0] === PRIVATE_FOLDER && !isOpen) {
     throw unusable(location, `${PRIVATE_FOLDER} belongs to the engine itself`);
   }
   return folder;

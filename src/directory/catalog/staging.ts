@@ -8,6 +8,7 @@ import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../fo
 import { hasDied, parseProcessTag } from '../../store/index.ts';
 import { DEFAULT_ORPHAN_GRACE, fileSystemTime } from '../../table/index.ts';
 import type { Catalog } from './catalog.ts';
+import { removeForGood } from './lance-tables.ts';
 
 /** Called when a catalog is opened for writing. Never fails: the next one tries again. */
 export async function sweepStaging(catalog: Catalog): Promise<void> {
@@ -17,13 +18,13 @@ export async function sweepStaging(catalog: Catalog): Promise<void> {
       if (kind !== 'folder') continue;
       const folder = joinPath(STAGING_FOLDER, name);
       if (isOfDead(name)) {
-        await catalog.store.deleteFolder(folder);
+        await removeForGood(catalog, folder);
         continue;
       }
       const touched = await lastTouched(catalog, folder);
       if (touched === undefined) continue;
       now ??= await fileSystemTime(catalog.engine);
-      if (now - touched >= DEFAULT_ORPHAN_GRACE) await catalog.store.deleteFolder(folder);
+      if (now - touched >= DEFAULT_ORPHAN_GRACE) await removeForGood(catalog, folder);
     }
     await sweepClocks(catalog);
   } catch {

@@ -9,6 +9,7 @@
  * - Where an old version is named, damage of the newest one does not keep it from being described.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { MAIN_BRANCH } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { type Branch, isEmptyTable, type Snapshot, tableGone } from '../../table/index.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type Table,
   tableId,
 } from './catalog.ts';
+import { lanceVersion } from './lance-tables.ts';
 import { withoutVersion } from './without-version.ts';
 
 /** What a request says of the version that it is for. */
@@ -119,6 +121,24 @@ export async function describedTarget(
     if (isDirspaceError(error, 'Corrupt')) return { table, snapshot, newest: snapshot };
     throw error;
   }
+}
+
+/**
+ * What a request means whose version was missed, where it is a version that others wrote.
+ * @throws `error` where it is not
+ */
+export async function lanceTarget(
+  catalog: Catalog,
+  named: NamedVersion,
+  error: unknown,
+): Promise<DescribedTarget> {
+  const { version, branch = MAIN_BRANCH, tag } = named;
+  const isOfMain = version !== undefined && branch === MAIN_BRANCH && tag === undefined;
+  if (!isOfMain || !isDirspaceError(error, 'TableVersionNotFound')) throw error;
+  const table = await requireTable(catalog, named);
+  const isOwn = (await newestOfMain(catalog, table)) !== undefined;
+  if (isOwn || (await lanceVersion(catalog, table, version)) === undefined) throw error;
+  return { table, snapshot: undefined, newest: undefined };
 }
 
 /** The newest version of the main branch of a table that was found; undefined when there is none. */

@@ -10,13 +10,15 @@ import {
   decodeTrash,
   dropName,
   dropNumber,
+  encodeTrash,
   joinPath,
   parseTrashRecord,
   TRASH_FOLDER,
   type TrashRecord,
   trashRecordFile,
 } from '../../format/index.ts';
-import type { Engine } from '../../table/index.ts';
+import type { ObjectPath } from '../../protocol/index.ts';
+import { type Engine, writeObject } from '../../table/index.ts';
 import type { Catalog } from './catalog.ts';
 import { lastTouched } from './staging.ts';
 
@@ -67,6 +69,27 @@ export async function newTrashFolder(catalog: Catalog): Promise<string> {
     if (mark.sequence < number - MARKS_KEPT) await store.delete(joinPath(DROPS_FOLDER, mark.name));
   }
   return joinPath(TRASH_FOLDER, name);
+}
+
+/** Writes the record of what is about to be moved; returns the folder to move it to. */
+export async function prepareTrash(
+  catalog: Catalog,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<string> {
+  const folder = await newTrashFolder(catalog);
+  await recordTrash(catalog, folder, kind, id);
+  return folder;
+}
+
+export async function recordTrash(
+  catalog: Catalog,
+  folder: string,
+  kind: TrashRecord['kind'],
+  id: ObjectPath,
+): Promise<void> {
+  const record = encodeTrash({ kind, id, droppedAt: catalog.env.now() });
+  await writeObject(catalog.store, trashRecordFile(folder), record);
 }
 
 /** Names of a folder that carry a number. */

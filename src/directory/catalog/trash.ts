@@ -7,7 +7,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
-  encodeTrash,
   joinPath,
   NAMESPACE_FILE,
   TABLE_FILE,
@@ -24,20 +23,21 @@ import type {
   UndropTableRequest,
   UndropTableResponse,
 } from '../../protocol/index.ts';
-import { fileSystemTime, stagingFolder, writeObject } from '../../table/index.ts';
+import { fileSystemTime, stagingFolder } from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
-  locationOf,
   namespaceId,
   readTableRecord,
   requireNamespace,
   showId,
   tableId,
 } from './catalog.ts';
+import { moveToPlace } from './ghosts.ts';
+import { placeOf, removeForGood } from './lance-tables.ts';
 import { namespaceHasName } from './name-contest.ts';
 import { namespaceInTheWay, refuseNamespaceOfThatName } from './taken-names.ts';
-import { droppedSince, newTrashFolder, type TrashEntry, trashEntries } from './trash-entries.ts';
+import { droppedSince, prepareTrash, type TrashEntry, trashEntries } from './trash-entries.ts';
 
 /** A drop that takes longer from its record to its rename lost its process, in milliseconds. */
 const DROP_GRACE = 3_600_000;
@@ -45,17 +45,6 @@ const DROP_GRACE = 3_600_000;
 const MOST_SWEPT = 1000;
 /** Tables of a dropped namespace that are listed at most. */
 const MOST_TABLES = 1000;
-
-/** Writes the record of what is about to be moved; returns the folder to move it to. */
-export async function prepareTrash(
-  catalog: Catalog,
-  kind: TrashRecord['kind'],
-  id: ObjectPath,
-): Promise<string> {
-  const folder = await newTrashFolder(catalog);
-  await recordTrash(catalog, folder, kind, id);
-  return folder;
-}
 
 /**
  * Renumbers a drop that moved another table than the one it found: others dropped the first one and
@@ -76,16 +65,6 @@ export async function numberedAnew(
   return outcome === 'moved' ? later : folder;
 }
 
-export async function recordTrash(
-  catalog: Catalog,
-  folder: string,
-  kind: TrashRecord['kind'],
-  id: ObjectPath,
-): Promise<void> {
-  const record = encodeTrash({ kind, id, droppedAt: catalog.env.now() });
-  await writeObject(catalog.store, trashRecordFile(folder), record);
-}
-
 /**
  * Removes a trash folder and its record; harmless when either is gone already. The folder leaves the
  * trash in one rename first, so that whoever brings it back at this moment gets all of it or nothing.
@@ -99,7 +78,7 @@ export async function emptyTrash(
   const doomed = stagingFolder(catalog.env);
   const outcome = await catalog.store.moveFolder(folder, doomed);
   await catalog.store.delete(trashRecordFile(folder));
-  if (outcome === 'moved') await catalog.store.deleteFolder(doomed, pause);
+  if (outcome === 'moved') await removeForGood(catalog, doomed, pause);
 }
 
 /** After a drop: a catalog that keeps no trash removes it at once. Never fails the drop. */
@@ -129,8 +108,9 @@ export async function undropTable(
     if (request.trash_id !== undefined && entry.name !== request.trash_id) continue;
     if (isDirspaceError(entry.problem, 'UnsupportedFormat')) throw entry.problem;
     const folder = folderInside(catalog, entry, id);
-    if (folder === undefined || (await readTableRecord(catalog, folder)) === undefined) continue;
-    const outcome = await catalog.store.moveFolder(folder, target);
+    const record = folder === undefined ? undefined : await readTableRecord(catalog, folder);
+    if (folder === undefined || record === undefined) continue;
+    const outcome = await moveToPlace(catalog, id, folder, target);
     if (outcome === 'missing') continue;
     if (outcome === 'taken') {
       throw new DirspaceError(
@@ -144,7 +124,7 @@ export async function undropTable(
       throw namespaceInTheWay(id);
     }
     if (entry.record?.kind === 'table') await catalog.store.delete(trashRecordFile(entry.folder));
-    return { id, location: locationOf(catalog, target) };
+    return { id, location: await placeOf(catalog, { id, folder: target, record }) };
   }
   const where =
     request.trash_id === undefined

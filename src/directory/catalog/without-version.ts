@@ -7,16 +7,18 @@ import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';
 import type { CreateMode } from '../../protocol/index.ts';
 import { emptyTable, type FoundStorage } from '../../table/index.ts';
-import { type Catalog, showId, storedTable, type Table } from './catalog.ts';
+import { type Catalog, showId, type Table } from './catalog.ts';
+import { fence, rowsElsewhere, storageOf } from './lance-tables.ts';
 
 /** Of a table that was found to have no version. */
 export async function isOnlyDeclared(catalog: Catalog, table: Table): Promise<boolean> {
-  return (await storedTable(catalog, table).main.storage()) === undefined;
+  return (await storageOf(catalog, table)) === undefined;
 }
 
 /** The error for operations that need a version of the table. */
 export async function withoutVersion(catalog: Catalog, table: Table): Promise<DirspaceError> {
-  const found = await storedTable(catalog, table).main.storage();
+  const found = await storageOf(catalog, table);
+  if (found?.kind === 'lance') return rowsElsewhere(catalog, table, showId(table.id));
   return found === undefined
     ? emptyTable()
     : storageError('InvalidTableState', table, found, 'has no version that this catalog can read');
@@ -24,18 +26,38 @@ export async function withoutVersion(catalog: Catalog, table: Table): Promise<Di
 
 /**
  * For those who are about to write the first version of a table: not where files are already.
- * @throws TableAlreadyExists in mode Create, InvalidTableState
+ * @throws TableAlreadyExists in mode Create, Unsupported where they are Lance's, InvalidTableState
  */
 export async function refuseStorage(
   catalog: Catalog,
   table: Table,
   mode: CreateMode | undefined,
 ): Promise<void> {
-  const found = await storedTable(catalog, table).main.storage();
+  const found = await storageOf(catalog, table);
   if (found === undefined) return;
-  throw mode === 'Create'
-    ? storageError('TableAlreadyExists', table, found, 'already exists')
-    : storageError('InvalidTableState', table, found, 'cannot get a first version');
+  if (mode === 'Create') throw storageError('TableAlreadyExists', table, found, 'already exists');
+  if (found.kind === 'lance') throw rowsElsewhere(catalog, table, showId(table.id));
+  throw storageError('InvalidTableState', table, found, 'cannot get a first version');
+}
+
+/**
+ * Right before a first version is published: from here on programs of others cannot write at the place
+ * that was reserved for them, so that no row of theirs is lost beside it. @throws what refuseStorage throws
+ */
+export async function claimForRows(
+  catalog: Catalog,
+  table: Table,
+  mode: CreateMode | undefined,
+): Promise<void> {
+  await refuseStorage(catalog, table, mode);
+  const { location } = table.record;
+  if (location === undefined || (await fence(catalog, location, 'rows'))) return;
+  await refuseStorage(catalog, table, mode);
+  throw new DirspaceError(
+    'ConcurrentModification',
+    `Another program is writing the table ${showId(table.id)} at its location. Nothing was changed; look at the table and try again.`,
+    { details: { id: table.id, location } },
+  );
 }
 
 const WHAT: Readonly<Record<FoundStorage['kind'], string>> = {

@@ -6,7 +6,13 @@
 
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { joinPath, type Properties, TABLE_FILE, type TableRecord } from '../../format/index.ts';
+import {
+  joinPath,
+  type Properties,
+  reservedFolder,
+  TABLE_FILE,
+  type TableRecord,
+} from '../../format/index.ts';
 import { lanceProperty } from '../../lance-mode.ts';
 import {
   type CallOptions,
@@ -31,9 +37,11 @@ import {
 import {
   beginWrite,
   type Catalog,
+  claimForRows,
   findTable,
   folderAt,
   isOnlyDeclared,
+  lancePlace,
   locationOf,
   newestOfMain,
   refuseNamespaceOfThatName,
@@ -46,6 +54,7 @@ import {
   tableExists,
   tableId,
   tableIdAt,
+  tablePlace,
   tablePlaceTaken,
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
@@ -150,27 +159,33 @@ export async function declareTable(
   const id = tableId(request.id);
   const folder = catalog.engine.names.tableFolder(id);
   if (request.location !== undefined) refuseOtherPlace(catalog, id, folder, request.location);
+  const isReserved = request.location === undefined;
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
   requireRoom(catalog, id, folder);
   lanceProperty(request.properties ?? {});
-  const record = newRecord(catalog, request.properties ?? {}, incarnation);
+  const made = newRecord(catalog, request.properties ?? {}, incarnation);
+  const record = isReserved ? { ...made, location: reservedFolder(made.id) } : made;
   const staging = await stageDeclared(catalog.engine, record);
   if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
     await catalog.store.deleteFolder(staging);
     throw await tablePlaceTaken(catalog, id, tableExists(id));
   }
+  const location = lancePlace(catalog, { id, folder, record });
   return {
-    location: locationOf(catalog, folder),
+    location,
     incarnation: record.id,
     properties: { ...record.properties },
     managed_versioning: catalog.managedVersioning,
-    ...(await vendedOptions(catalog, id, folder, request.vend_credentials)),
+    ...(await vendedOptions(catalog, id, location, request.vend_credentials)),
   };
 }
 
-/** A table lies where its name says; a location may repeat that, in any spelling. */
+/**
+ * A location may repeat the place that the table's name says, in any spelling: what programs of others
+ * write then lies there, and moves with the name.
+ */
 function refuseOtherPlace(
   catalog: Catalog,
   id: ObjectPath,
@@ -218,7 +233,7 @@ async function fillTable(
         ...writeOptions(stored, options),
         lance: lanceProperty({ ...table.record.properties, ...properties }),
         // Once more, right before the version is published: another program may write there as well.
-        beforeFirst: () => refuseStorage(catalog, table, mode),
+        beforeFirst: () => claimForRows(catalog, table, mode),
         ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),
         ...(properties === undefined
           ? {}
@@ -276,7 +291,7 @@ const createdAnswer = (
 async function existingAnswer(catalog: Catalog, table: Table): Promise<CreateTableResponse> {
   const newest = await newestOfMain(catalog, table);
   return {
-    location: locationOf(catalog, table.folder),
+    location: tablePlace(catalog, table, newest !== undefined),
     incarnation: table.record.id,
     properties: propertiesAt(table, newest),
     ...(newest === undefined ? {} : { version: newest.version }),

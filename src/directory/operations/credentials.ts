@@ -4,17 +4,17 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
-import { type Catalog, locationOf } from '../catalog/index.ts';
+import type { Catalog } from '../catalog/index.ts';
 
 /** `storage_options` where the caller wants them and the vendor has some. */
 export async function vendedOptions(
   catalog: Catalog,
   id: ObjectPath,
-  folder: string,
+  location: string,
   wanted: boolean | undefined,
 ): Promise<{ storage_options?: Record<string, string> }> {
   if (wanted !== true || catalog.vendor === undefined) return {};
-  const options = await catalog.vendor({ id, location: locationOf(catalog, folder) });
+  const options = await catalog.vendor({ id, location });
   if (options === undefined || options === null) return {};
   const strange = Object.entries(options).find(([, value]) => typeof value !== 'string')?.[0];
   if (typeof options === 'object' && strange === undefined) {

@@ -9,7 +9,15 @@ import type {
   LanceOpening,
 } from '../../protocol/index.ts';
 import { lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
-import { type Catalog, describedTarget, isOnlyDeclared, locationOf } from '../catalog/index.ts';
+import {
+  type Catalog,
+  describedTarget,
+  isOnlyDeclared,
+  lanceTarget,
+  lanceVersions,
+  type Table,
+  tablePlace,
+} from '../catalog/index.ts';
 import { vendedOptions } from './credentials.ts';
 import { propertiesAt } from './table-properties.ts';
 
@@ -28,8 +36,12 @@ export async function describeTable(
   const detailed = request.load_detailed_metadata === true;
   // The newest version of a branch is looked up only where something of it is asked for.
   const depth = detailed || request.check_declared === true ? 'version' : 'named';
-  const { table, snapshot, newest } = await describedTarget(catalog, request, depth);
-  const location = locationOf(catalog, table.folder);
+  const found = await describedTarget(catalog, request, depth).catch((error: unknown) =>
+    lanceTarget(catalog, request, error),
+  );
+  const { table, snapshot, newest } = found;
+  const location = tablePlace(catalog, table, newest !== undefined);
+  const isLance = newest === undefined && detailed;
   // What a table is opened with.
   const isHead = request.tag === undefined && request.version === undefined;
   if (detailed && isHead && snapshot !== undefined) await prepareReads(catalog.engine, snapshot);
@@ -50,8 +62,19 @@ export async function describeTable(
         }
       : {}),
     ...(detailed && snapshot !== undefined ? await detailsOf(snapshot) : {}),
-    ...(await vendedOptions(catalog, table.id, table.folder, request.vend_credentials)),
+    ...(isLance ? await newestOfLance(catalog, table, request.version) : {}),
+    ...(await vendedOptions(catalog, table.id, location, request.vend_credentials)),
   };
+}
+
+/** Of a table that others write, the number of the version described is all that is known here. */
+async function newestOfLance(
+  catalog: Catalog,
+  table: Table,
+  named: number | undefined,
+): Promise<{ version?: number }> {
+  const version = named ?? (await lanceVersions(catalog, table)).at(-1)?.version;
+  return version === undefined ? {} : { version };
 }
 
 /** Whether Lance's clients are to ask for versions here: they find none in the table's folder. */

@@ -9,8 +9,8 @@ import type { CallOptions, InsertMode } from '../../protocol/index.ts';
 import type { OverwriteOptions, RowsCommitted, SourceRows } from '../../table/index.ts';
 import {
   type Catalog,
+  claimForRows,
   type NamedTable,
-  refuseStorage,
   requireTable,
   showId,
   storedTable,
@@ -68,7 +68,7 @@ async function publishFirst(
   await stored.requireVersionsFolder();
   return stored.main.overwrite(undefined, stream, {
     ...writeOptions(stored, options),
-    beforeFirst: () => refuseStorage(catalog, table, undefined),
+    beforeFirst: () => claimForRows(catalog, table, undefined),
     properties: () => table.record.properties,
     lance: lanceProperty(table.record.properties),
     ...more(table.id),

@@ -8,7 +8,9 @@ import type { ObjectPath } from '../../protocol/index.ts';
 import { openTable } from '../../table/index.ts';
 import {
   type Catalog,
+  fence,
   missingNamespace,
+  moveToPlace,
   namespaceHasName,
   namespaceInTheWay,
   prepareTrash,
@@ -26,7 +28,7 @@ export async function placeTable(
   versions: number,
 ): Promise<'placed' | 'taken'> {
   const folder = catalog.engine.names.tableFolder(id);
-  let outcome = await catalog.store.moveFolder(staging, folder);
+  let outcome = await moveToPlace(catalog, id, staging, folder);
   if (outcome === 'missing' && id.length === 1) {
     // The folder of the root's tables is the engine's own; a user may have removed it.
     await catalog.store.createFolder(parentFolder(folder));
@@ -40,16 +42,18 @@ export async function placeTable(
   if (!(await namespaceHasName(catalog, id))) return 'placed';
   await catalog.store.moveFolder(folder, staging);
   // Whoever saw the table in that moment may have written to it.
-  if ((await versionsIn(catalog, staging)) > versions) await moveToTrash(catalog, id, staging);
+  if (await hasMore(catalog, staging, versions)) await moveToTrash(catalog, id, staging);
   else await catalog.store.deleteFolder(staging);
   throw namespaceInTheWay(id);
 }
 
-/** The number of the newest version of a table that lies aside, 0 if it has none. */
-async function versionsIn(catalog: Catalog, folder: string): Promise<number> {
+/** Whether a table that lies aside has newer versions than that, or rows that others wrote for it. */
+async function hasMore(catalog: Catalog, folder: string, versions: number): Promise<boolean> {
   const record = await readTableRecord(catalog, folder);
-  if (record === undefined) return 0;
-  return (await openTable(catalog.engine, folder, record.id).main.highestListed()) ?? 0;
+  if (record === undefined) return false;
+  const newest = (await openTable(catalog.engine, folder, record.id).main.highestListed()) ?? 0;
+  if (newest > versions || record.location === undefined) return newest > versions;
+  return !(await fence(catalog, record.location, 'dropped'));
 }
 
 async function moveToTrash(catalog: Catalog, id: ObjectPath, folder: string): Promise<void> {

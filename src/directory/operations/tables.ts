@@ -5,8 +5,11 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import {
+  DETACHED_FOLDER,
   detachedFolder,
   encodeTable,
+  isOutside,
+  isReservedFolder,
   joinPath,
   ROOT_TABLES_FOLDER,
   TABLE_FILE,
@@ -36,9 +39,12 @@ import {
   type Catalog,
   findTable,
   folderAt,
+  isFence,
   isOnlyDeclared,
+  lanceTarget,
   locationOf,
   missingNamespace,
+  moveToPlace,
   namespaceHasName,
   namespaceId,
   namespaceInTheWay,
@@ -46,6 +52,7 @@ import {
   pageLimit,
   pageOf,
   pageStart,
+  placeOf,
   prepareTrash,
   readTableRecord,
   refuseNamespaceOfThatName,
@@ -103,7 +110,10 @@ export async function listAllTables(
 /** @throws TableNotFound, TableVersionNotFound */
 export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
   const { id, incarnation, version } = request;
-  await targetToRead(catalog, { id, incarnation, version }, 'named');
+  const named = { id, incarnation, version };
+  await targetToRead(catalog, named, 'named').catch((error: unknown) =>
+    lanceTarget(catalog, named, error),
+  );
 }
 
 /** Moves the table to the trash, from where undropTable brings it back. @throws TableNotFound */
@@ -118,8 +128,9 @@ export async function dropTable(
   await moveAway(catalog, table, first);
   const moved = await incarnationIn(catalog, first);
   const trash = await numberedAnew(catalog, first, table.record.id, moved, 'table', table.id);
+  const location = await placeOf(catalog, table);
   await settleDrop(catalog, trash);
-  return entryAnswer(catalog, table, table.folder, properties);
+  return entryAnswer(table, location, properties);
 }
 
 /**
@@ -134,10 +145,14 @@ export async function deregisterTable(
   await beginWrite(catalog);
   const table = await requireTable(catalog, request);
   const properties = await readableProperties(catalog, table);
-  const place = detachedFolder(catalog.env.uuid());
-  await moveAway(catalog, table, place);
+  const aside = detachedFolder(catalog.env.uuid());
+  const { location } = table.record;
+  const isOwn = location === undefined || (await isFence(catalog, location)) === 'rows';
+  await moveAway(catalog, table, aside);
+  // What others write stays where it is.
+  const place = isOwn ? aside : location;
   return {
-    ...entryAnswer(catalog, table, place, properties),
+    ...entryAnswer(table, isOutside(place) ? place : locationOf(catalog, place), properties),
     context: { relative_location: place },
   };
 }
@@ -153,7 +168,7 @@ export async function registerTable(
   await beginWrite(catalog);
   const id = tableId(request.id);
   const mode = parseMode(request.mode, REGISTER_MODES);
-  const location = folderAt(catalog, request.location);
+  const location = await registeredFolder(catalog, folderAt(catalog, request.location));
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
   const record = await readTableRecord(catalog, location);
@@ -179,7 +194,23 @@ export async function registerTable(
     existing !== undefined &&
     (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
   if (!isReplaced) await moveInto(catalog, id, location, place);
-  return { location: locationOf(catalog, place), incarnation: record.id, properties };
+  const answered = await placeOf(catalog, { id, folder: place, record });
+  return { location: answered, incarnation: record.id, properties };
+}
+
+/** The folder of the table that was deregistered and has its rows at the reserved place given. */
+async function registeredFolder(catalog: Catalog, given: string): Promise<string> {
+  if (!isReservedFolder(given)) return given;
+  for (const { name, kind } of (await catalog.store.list(DETACHED_FOLDER)) ?? []) {
+    if (kind !== 'folder') continue;
+    const folder = joinPath(DETACHED_FOLDER, name);
+    if ((await readTableRecord(catalog, folder))?.location === given) return folder;
+  }
+  throw new DirspaceError(
+    'InvalidInput',
+    `No table was deregistered from ${given}: a place there is of one table, which has a name, is in the trash, or was removed.`,
+    { details: { member: 'location' } },
+  );
 }
 
 /** Renames the table, also into another namespace. @throws TableAlreadyExists, NamespaceNotFound */
@@ -206,7 +237,7 @@ async function moveInto(
   if (from === place) throw nameTaken(id);
   if (id.length === 1) await catalog.store.createFolder(ROOT_TABLES_FOLDER);
   requireRoom(catalog, id, place);
-  const outcome = await catalog.store.moveFolder(from, place);
+  const outcome = await moveToPlace(catalog, id, from, place);
   if (outcome === 'taken') throw await tablePlaceTaken(catalog, id, nameTaken(id));
   if (outcome === 'missing') {
     if (await catalog.store.enter(from)) missingNamespace(id.slice(0, -1));
@@ -246,15 +277,10 @@ async function incarnationIn(catalog: Catalog, folder: string): Promise<string |
 }
 
 const entryAnswer = (
-  catalog: Catalog,
   table: Table,
-  folder: string,
+  location: string,
   properties: Record<string, string>,
-): DropTableResponse => ({
-  id: [...table.id],
-  location: locationOf(catalog, folder),
-  properties,
-});
+): DropTableResponse => ({ id: [...table.id], location, properties });
 
 /** A table has been created once it has a version, or files of another program. */
 export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boolean> {

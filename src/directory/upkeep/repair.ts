@@ -15,10 +15,8 @@ import {
   PRIVATE_FOLDER,
   parseVersionFile,
   QUARANTINE_FOLDER,
-  quarantineRecordFile,
   versionFile,
 } from '../../format/index.ts';
-import { encodeChecksummed } from '../../json.ts';
 import type {
   CallOptions,
   RepairAction,
@@ -34,7 +32,7 @@ import {
   WITHOUT_MANIFEST,
   writeObject,
 } from '../../table/index.ts';
-import { beginWrite, type Catalog } from '../catalog/index.ts';
+import { beginWrite, type Catalog, GHOST, recordQuarantine } from '../catalog/index.ts';
 import { type Inspection, inspectCatalog, SHARED_NAME } from './verify.ts';
 
 /** In bytes; a larger file is moved. */
@@ -147,6 +145,7 @@ function planRepair({ findings }: Inspection): Plan[] {
   for (const { path, kind } of findings.leftovers) {
     if (kind === 'empty folder')
       plans.push({ path, kind: 'folder', why: 'It is an empty folder.' });
+    if (kind === 'ghost') plans.push({ path, kind: 'folder', why: GHOST });
   }
   return plans;
 }
@@ -203,14 +202,7 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
           ? detachedFolder(env.uuid())
           : joinPath(folder, `${at}-${lastName(plan.path)}`),
   }));
-  await store.createFolder(folder);
-  const record = encodeChecksummed({
-    format: 1,
-    quarantined_at: env.now(),
-    items: moves.map(itemOf),
-  });
-  await writeObject(store, quarantineRecordFile(folder), record.bytes);
-  await store.syncFolders([folder]);
+  await recordQuarantine(catalog, folder, moves.map(itemOf));
   for (const { path, kind, quarantined } of moves) {
     if (quarantined === undefined) continue;
     if (kind === 'folder' || kind === 'detach') {

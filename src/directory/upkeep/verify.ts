@@ -17,9 +17,11 @@ import {
   isDocument,
   isKeyFile,
   isKeysFolder,
+  isReservedFolder,
   isTemporary,
   joinPath,
   KEYS_FOLDER,
+  LANCE_TABLES_FOLDER,
   LOCKS_FOLDER,
   NAMESPACE_FILE,
   PRIVATE_FOLDER,
@@ -48,7 +50,15 @@ import {
   problemIn,
   type VerifiedBranch,
 } from '../../table/index.ts';
-import { type Catalog, isUndecided, namespaceId, requireNamespace } from '../catalog/index.ts';
+import {
+  type Catalog,
+  isFence,
+  isGhost,
+  isUndecided,
+  namespaceId,
+  placesIn,
+  requireNamespace,
+} from '../catalog/index.ts';
 
 /** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
 export async function verifyCatalog(
@@ -78,6 +88,7 @@ export async function inspectCatalog(
   const walk = new Walk(catalog, options);
   if (path.length === 0) await walk.privateFolder(trash);
   await walk.namespace(path);
+  if (path.length === 0) await walk.reservedPlaces();
   return { findings: walk.findings, branches: walk.branches };
 }
 
@@ -95,6 +106,16 @@ const LEFTOVER_FOLDERS: Readonly<Record<string, VerifyLeftover['kind']>> = {
   [QUARANTINE_FOLDER]: 'quarantine',
 };
 
+/** Where tables lie that have no name. */
+const ASIDE = [
+  [TRASH_FOLDER, 'trash'],
+  [DETACHED_FOLDER, 'detached'],
+  [QUARANTINE_FOLDER, 'quarantine'],
+] as const;
+
+/** Private folders whose entries say all by their names, and the places that are looked at last. */
+const NAMED_ONLY: readonly string[] = [LOCKS_FOLDER, DROPS_FOLDER, LANCE_TABLES_FOLDER];
+
 /** The creator of the table was killed before it gave way to the namespace. */
 export const SHARED_NAME =
   'A namespace has the same name. Repair takes the table out of the catalog; it can be registered under another name.';
@@ -104,6 +125,8 @@ class Walk {
   readonly branches: VerifiedBranch[] = [];
   readonly #catalog: Catalog;
   readonly #signal: AbortSignal | undefined;
+  /** Where programs of others write the tables that were found. */
+  readonly #places = new Set<string>();
 
   constructor(catalog: Catalog, { signal, on_progress: tell }: VerifyCallOptions) {
     this.#catalog = catalog;
@@ -147,6 +170,10 @@ class Walk {
           // Its creator was killed; the next one of that name goes on with it.
           this.#leftover(entry.path, 'staging');
         } else if (decoded.kind === 'table') {
+          if (await isGhost(this.#catalog, entry.path)) {
+            this.#leftover(entry.path, 'ghost');
+            continue;
+          }
           tables.add(decoded.name);
           await this.#table(entry.path);
         } else if (await this.#isNamespace(entry.path)) below.push(decoded.name);
@@ -175,7 +202,7 @@ class Walk {
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
       else if (kind === 'folder' && path === KEYS_FOLDER) await this.#keys();
-      else if (kind === 'folder' && (path === LOCKS_FOLDER || path === DROPS_FOLDER)) continue;
+      else if (kind === 'folder' && NAMED_ONLY.includes(path)) continue;
       else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
         this.#leftover(path, 'temporary');
       } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');
@@ -186,7 +213,9 @@ class Walk {
     const file = joinPath(folder, TABLE_FILE);
     let incarnation: string | undefined;
     await this.#document(file, 'table', (bytes) => {
-      incarnation = decodeTable(bytes, file).id;
+      const record = decodeTable(bytes, file);
+      incarnation = record.id;
+      if (record.location !== undefined) this.#places.add(record.location);
     });
     if (incarnation === undefined) return;
     this.findings.counts.tables += 1;
@@ -235,6 +264,24 @@ class Walk {
         await this.#document(path, 'namespace', (bytes) => decodeNamespace(bytes, path));
       } else if (kind === 'folder') await this.#dropped(path);
     }
+  }
+
+  /** What lies at places of no table that was found is of a dropped or deregistered one, or of none. */
+  async reservedPlaces(): Promise<void> {
+    const others: Found[] = [];
+    for (const entry of await this.#list(LANCE_TABLES_FOLDER)) {
+      const { kind, path } = entry;
+      if (!isReservedFolder(path)) this.#stray(entry);
+      else if (kind === 'folder' && !this.#places.has(path)) others.push(entry);
+      else if (kind === 'file' && (await isFence(this.#catalog, path)) === undefined) {
+        this.#stray(entry);
+      }
+    }
+    const kinds = new Map<string, VerifyLeftover['kind']>();
+    for (const [folder, kind] of others.length === 0 ? [] : ASIDE) {
+      for await (const place of placesIn(this.#catalog, folder)) kinds.set(place, kind);
+    }
+    for (const { path } of others) this.#leftover(path, kinds.get(path) ?? 'orphan');
   }
 
   async #transactions(): Promise<void> {

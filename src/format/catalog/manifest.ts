@@ -30,8 +30,10 @@ import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-ent
 export const FORMAT_VERSION = 1;
 /** Fragments may hold a Lance part, which older releases would take for damage. */
 const LANCE_FEATURE = 'lance';
-/** Features a manifest may name and this release understands. */
-const KNOWN_FEATURES: readonly string[] = [LANCE_FEATURE];
+/** Of the record of a table: its rows may lie at a location of their own. */
+export const LOCATION_FEATURE = 'location';
+/** Features a file may name and this release understands. */
+const KNOWN_FEATURES: readonly string[] = [LANCE_FEATURE, LOCATION_FEATURE];
 
 export type OperationKind =
   | 'create'

@@ -17,7 +17,8 @@ import {
   stringMapMember,
   stringMember,
 } from '../../json.ts';
-import { FORMAT_VERSION, refuseNewer } from './manifest.ts';
+import { reservedFolder } from '../../paths.ts';
+import { FORMAT_VERSION, LOCATION_FEATURE, refuseNewer } from './manifest.ts';
 
 export type Properties = Readonly<Record<string, string>>;
 
@@ -42,6 +43,11 @@ export interface TableRecord {
   readonly properties: Properties;
   /** The newest version when the properties were written: those of later manifests replace them. */
   readonly since?: number | undefined;
+  /**
+   * Where programs of others write the table: a folder of `.dirspace/lance`, or a URI outside of the
+   * root. Absent for tables that are written here, and for those that lie where their name says.
+   */
+  readonly location?: string | undefined;
 }
 
 export interface TagRecord {
@@ -138,6 +144,10 @@ export const encodeTable = (record: TableRecord): Uint8Array =>
     created_at: record.createdAt,
     properties: record.properties,
     ...(record.since === undefined ? {} : { since: record.since }),
+    // An older release would take a table whose rows lie elsewhere for one without any.
+    ...(record.location === undefined
+      ? {}
+      : { features: [LOCATION_FEATURE], location: record.location }),
   });
 
 const INCARNATION = /^[0-9a-f-]{8,64}$/;
@@ -151,7 +161,20 @@ export function decodeTable(bytes: Uint8Array, file: string): TableRecord {
     createdAt: integerMember(document, 'created_at', file),
     properties: stringMapMember(document, 'properties', file),
     ...(Object.hasOwn(document, 'since') ? { since: integerMember(document, 'since', file) } : {}),
+    ...decodeLocation(document, id, file),
   };
+}
+
+const URI = /^[a-z][a-z0-9+.-]{0,31}:\/\/[^\s\0]{1,4096}$/;
+/** Whether a location is one outside of the root. */
+export const isOutside = (location: string): boolean => URI.test(location);
+
+function decodeLocation(document: JsonObject, id: string, file: string): { location?: string } {
+  if (!Object.hasOwn(document, 'location')) return {};
+  const location = stringMember(document, 'location', file);
+  // The folder is removed with the table, so it must be the table's own.
+  if (location === reservedFolder(id) || isOutside(location)) return { location };
+  throw corrupt(file, 'location is neither the folder reserved for the table nor a URI');
 }
 
 export const encodeTag = (record: TagRecord): Uint8Array =>

@@ -170,11 +170,19 @@ function noData(id: readonly string[]): DirspaceError {
 
 function requireData(
   id: readonly string[],
-  { schema, is_only_declared }: DescribeTableResponse,
+  { schema, version, location, is_only_declared }: DescribeTableResponse,
 ): NonNullable<DescribeTableResponse['schema']> {
   if (schema !== undefined) return schema;
+  if (version !== undefined) throw rowsElsewhere(id, location);
   throw is_only_declared === false ? noVersion(id) : noData(id);
 }
+
+const rowsElsewhere = (id: readonly string[], location: string | undefined): DirspaceError =>
+  new DirspaceError(
+    'Unsupported',
+    `The rows of ${displayPath(id)} are in Lance's format, written by another program. Read and write it at its location${location === undefined ? '' : `, ${location}`}, with a client of Lance.`,
+    { details: { id, ...(location === undefined ? {} : { location }) } },
+  );
 
 const noVersion = (id: readonly string[]): DirspaceError =>
   new DirspaceError(

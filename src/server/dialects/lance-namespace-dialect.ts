@@ -58,8 +58,9 @@ function detailedCaller(caller: Caller): Caller {
 function withoutPlace(
   described: Model<'DescribeTableResponse'>,
 ): Model<'DescribeTableResponse'> | undefined {
-  const { version, location, lance } = described;
+  const { version, schema, location, lance } = described;
   if (lance?.opens === true) return undefined;
-  if (version === undefined || location === undefined) return undefined;
+  // What others wrote has no schema here, and is theirs to open.
+  if (version === undefined || schema === undefined || location === undefined) return undefined;
   return { ...described, location: `${CLOSED_SCHEME}//${location}` };
 }

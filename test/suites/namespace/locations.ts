@@ -54,7 +54,7 @@ export function locationsPart(options: SuiteOptions): void {
     testOf('files')('declare takes its own place, in every spelling, and no other', async () => {
       await ns().createNamespace({ id: ['n'] });
       for (const id of [['d'], ['n', 'd.e']]) {
-        const { location = '' } = await ns().declareTable({ id });
+        const { location = '' } = await ns().createTable({ id }, people(1));
         const { table_uri = '' } = await ns().describeTable({ id, with_table_uri: true });
         const relative = location.slice(root().length + 1);
         for (const own of [location, `${location}/`, table_uri, relative]) {
@@ -75,6 +75,7 @@ export function locationsPart(options: SuiteOptions): void {
         ['/elsewhere/x.table', 'outside the root'],
         [uri('/elsewhere/x.table'), 'outside the root'],
         ['.dirspace/trash/x', 'belongs to the engine'],
+        ['.dirspace/lance/11112222-3333-4444-8555-666677778888', 'lies where its name says'],
         ['s3://bucket/x', 'file: URI'],
       ] as const) {
         const error = await expectError(ns().declareTable({ id: ['x'], location }), 'InvalidInput');
