@@ -52,8 +52,12 @@ export type LanceEntry =
       /** Field ids of the columns that Lance sees, nested ones too, depth first. */
       readonly fields: readonly number[];
     }
-  /** Which column has no form in Lance, and what it holds: the end of a sentence. */
-  | { readonly problem: string };
+  | {
+      /** Which column has no form in Lance, and what it holds: the end of a sentence. */
+      readonly problem: string;
+      /** Set where it is in the values, not in the type: the same rows would have it again. */
+      readonly inValues?: boolean | undefined;
+    };
 
 export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
@@ -102,7 +106,9 @@ function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
 
 /** The fields are left out where they are the columns themselves: where none is nested. */
 function encodeLance(lance: LanceEntry, columns: readonly number[]): Record<string, unknown> {
-  if ('problem' in lance) return { problem: lance.problem };
+  if ('problem' in lance) {
+    return { problem: lance.problem, ...(lance.inValues === true ? { in_values: true } : {}) };
+  }
   const flat =
     lance.fields.length === columns.length && lance.fields.every((id, at) => id === columns[at]);
   return { bytes: lance.fileSize, ...(flat ? {} : { fields: lance.fields }) };
@@ -147,7 +153,10 @@ function fieldIdsMember(entry: JsonObject, file: string): number[] {
 
 function decodeLance(value: unknown, columns: readonly number[], file: string): LanceEntry {
   const entry = asObject(value, file, 'lance');
-  if (Object.hasOwn(entry, 'problem')) return { problem: stringMember(entry, 'problem', file) };
+  if (Object.hasOwn(entry, 'problem')) {
+    const problem = stringMember(entry, 'problem', file);
+    return entry.in_values === true ? { problem, inValues: true } : { problem };
+  }
   return {
     fileSize: integerMember(entry, 'bytes', file),
     fields: Object.hasOwn(entry, 'fields') ? fieldIdsMember(entry, file) : columns,

@@ -294,6 +294,9 @@ function decodeTotals(value: JsonObject, file: string): Totals {
       : {}),
   };
   if (totals.deletedRows > totals.rows) throw corrupt(file, 'more rows are deleted than there are');
+  if ((totals.lanceFragments ?? 0) > totals.fragments) {
+    throw corrupt(file, 'Lance reads more fragments than there are');
+  }
   return totals;
 }
 

@@ -23,13 +23,21 @@ import {
   endOffsets,
   fixedSizeList,
   flat,
+  keptEncoding,
   list,
   noNulls,
   nullAddition,
+  pageEncoding,
   someNulls,
   struct,
 } from './page-encoding.ts';
-import type { ProtoMessage } from './protobuf.ts';
+import type { ProtoMembers } from './protobuf.ts';
+
+/** Wider values than any number, of which there are too many kinds, have an encoding made each time. */
+const WIDEST_KEPT = 256;
+
+const keptFlat = (bits: number): string | undefined =>
+  bits <= WIDEST_KEPT ? `flat ${bits}` : undefined;
 
 /** A range of the file. */
 export interface FileRange {
@@ -42,15 +50,15 @@ export type PageBuffer = FileRange | Uint8Array;
 
 interface PageParts {
   readonly buffers: readonly PageBuffer[];
-  readonly encoding: ProtoMessage;
+  readonly encoding: ProtoMembers;
 }
 
 export interface PendingPage {
   readonly rows: number;
   /** The first row of the file that it belongs to. */
   readonly priority: number;
-  /** Called when the dictionaries of the fragment are complete. */
-  readonly parts: (dictionaries: Dictionaries) => PageParts;
+  /** Those of a dictionary's indices are asked for when the dictionaries of the fragment are complete. */
+  readonly parts: PageParts | ((dictionaries: Dictionaries) => PageParts);
 }
 
 /** The values of one dictionary, which stand in one message of the file. */
@@ -116,7 +124,7 @@ export class BatchPages {
     const [rows, nulls] = this.#cursor.node();
     const layout = layoutOf(type);
     if (layout === 'null') {
-      this.#add(rows, () => ({ buffers: [], encoding: allNulls() }));
+      this.#add(rows, { buffers: [], encoding: keptEncoding('null', allNulls) });
       return;
     }
     const validity = this.#cursor.buffer();
@@ -124,17 +132,19 @@ export class BatchPages {
       case 'bits':
       case 'fixed': {
         const bits = layout === 'bits' ? 1 : byteWidth(type) * 8;
-        this.#nullable(rows, nulls, validity, [this.#cursor.buffer()], (at) => flat(bits, at));
+        const values = (at: number): ProtoMembers => flat(bits, at);
+        this.#nullable(rows, nulls, validity, [this.#cursor.buffer()], values, keptFlat(bits));
         return;
       }
       case 'binary': {
         const large = hasLargeOffsets(type);
         const ends = withoutFirst(this.#cursor.buffer(), large, rows);
-        const values = (at: number): ProtoMessage =>
+        const values = (at: number): ProtoMembers =>
           binary(endOffsets(large ? 64 : 32, at), at + 1);
         const buffers = [ends, this.#cursor.buffer()];
-        if (nulls > 0) this.#nullable(rows, nulls, validity, buffers, values);
-        else this.#add(rows, () => ({ buffers, encoding: values(0) }));
+        const name = large ? 'large binary' : 'binary';
+        if (nulls > 0) this.#nullable(rows, nulls, validity, buffers, values, name);
+        else this.#add(rows, { buffers, encoding: keptEncoding(name, () => values(0)) });
         return;
       }
       case 'fixed-list':
@@ -156,19 +166,26 @@ export class BatchPages {
     }
   }
 
-  /** @param values their encoding if the first of their buffers has this number in the page */
+  /**
+   * @param values their encoding if the first of their buffers has this number in the page
+   * @param name of that encoding, where it is kept
+   */
   #nullable(
     rows: number,
     nulls: number,
     validity: FileRange,
     buffers: readonly PageBuffer[],
-    values: (firstBuffer: number) => ProtoMessage,
+    values: (firstBuffer: number) => ProtoMembers,
+    name?: string,
   ): void {
-    this.#add(rows, () =>
-      nulls > 0
-        ? { buffers: [validity, ...buffers], encoding: someNulls(0, values(1)) }
-        : { buffers, encoding: noNulls(values(0)) },
-    );
+    const make = (): ProtoMembers => (nulls > 0 ? someNulls(0, values(1)) : noNulls(values(0)));
+    this.#add(rows, {
+      buffers: nulls > 0 ? [validity, ...buffers] : buffers,
+      encoding:
+        name === undefined
+          ? pageEncoding(make())
+          : keptEncoding(`${name}, ${nulls > 0 ? 'nulls' : 'no nulls'}`, make),
+    });
   }
 
   #vectors(type: DataType, rows: number, nulls: number, validity: FileRange): void {
@@ -194,7 +211,10 @@ export class BatchPages {
         ? bytesOf(endsWithNulls(offsets, large, rows, validity.content, nullAddition(items)))
         : withoutFirst(offsets, large, rows);
     const bits = large || nulls > 0 ? 64 : 32;
-    this.#add(rows, () => ({ buffers: [ends], encoding: list(endOffsets(bits, 0), items) }));
+    this.#add(rows, {
+      buffers: [ends],
+      encoding: pageEncoding(list(endOffsets(bits, 0), items)),
+    });
     const [child] = childFields(type) as [Field];
     this.#field(child.type, `${path}.${child.name}`);
   }
@@ -203,7 +223,7 @@ export class BatchPages {
   #structs(rows: number): void {
     const pages = this.#pages[this.#column++] as PendingPage[];
     const before = pages.pop()?.rows ?? 0;
-    const parts = (): PageParts => ({ buffers: [], encoding: struct() });
+    const parts = { buffers: [], encoding: keptEncoding('struct', struct) };
     pages.push({ rows: before + rows, priority: 0, parts });
   }
 
@@ -228,7 +248,9 @@ export class BatchPages {
         : binary(endOffsets(32, 1), 2);
       return {
         buffers: [copy ?? indices, ends, values.bytes],
-        encoding: dictionary(noNulls(flat(width * 8, 0)), items, values.rows + (marked ? 1 : 0)),
+        encoding: pageEncoding(
+          dictionary(noNulls(flat(width * 8, 0)), items, values.rows + (marked ? 1 : 0)),
+        ),
       };
     });
   }

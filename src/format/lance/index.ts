@@ -9,7 +9,7 @@ export {
   type LanceDeletionKind,
   type LanceDeletions,
 } from './lance-deletions.ts';
-export { lanceFields } from './lance-fields.ts';
+export { type LanceField, lanceFields } from './lance-fields.ts';
 export {
   type ClosedLanceVersion,
   closedLanceManifest,
@@ -18,6 +18,7 @@ export {
   type LanceVersion,
   lanceDeletionId,
   lanceManifest,
+  lanceManifestBytes,
 } from './lance-manifest.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
 export { encodeLanceBranch, encodeLanceTag, isOwnLanceRef } from './lance-refs.ts';

@@ -5,7 +5,7 @@
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';
 import { lanceTypeName } from '../../protocol/index.ts';
-import { message, type ProtoMessage } from './protobuf.ts';
+import { noMembers, type ProtoMembers } from './protobuf.ts';
 
 export interface LanceField {
   readonly id: number;
@@ -134,20 +134,23 @@ function isFixedWidth(type: DataType): boolean {
 const encoder = new TextEncoder();
 
 /** `lance.file.Field`. The bytes of metadata values are UTF-8. */
-export function fieldMessage(field: LanceField): ProtoMessage {
-  const { logicalType: type } = field;
-  const kind = type === 'struct' ? PARENT : /^(large_)?list/.test(type) ? REPEATED : LEAF;
-  const written = message()
-    .integer(1, kind)
-    .text(2, field.name)
-    .integer(3, field.id)
-    .integer(4, field.parent)
-    .text(5, type)
-    .integer(6, field.nullable ? 1 : 0);
-  if (field.dictionary) written.message(8, message());
-  for (const [key, value] of field.metadata) {
-    if (key === FIELD_ID_KEY) continue;
-    written.message(10, message().text(1, key).bytes(2, encoder.encode(value)));
-  }
-  return written;
-}
+export const fieldMembers =
+  (field: LanceField): ProtoMembers =>
+  (into) => {
+    const { logicalType: type } = field;
+    const kind = type === 'struct' ? PARENT : /^(large_)?list/.test(type) ? REPEATED : LEAF;
+    into
+      .integer(1, kind)
+      .text(2, field.name)
+      .integer(3, field.id)
+      .integer(4, field.parent)
+      .text(5, type)
+      .integer(6, field.nullable ? 1 : 0);
+    if (field.dictionary) into.message(8, noMembers);
+    for (const [key, value] of field.metadata) {
+      if (key === FIELD_ID_KEY) continue;
+      into.message(10, (pair) => {
+        pair.text(1, key).bytes(2, encoder.encode(value));
+      });
+    }
+  };

@@ -3,9 +3,10 @@
  * in a file of its own. Source: table.proto and transaction.proto of the Lance repository.
  */
 import { createHash } from 'node:crypto';
+import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
-import { fieldMessage, type LanceField } from './lance-fields.ts';
-import { message, type ProtoMessage } from './protobuf.ts';
+import { fieldMembers, type LanceField } from './lance-fields.ts';
+import { message, noMembers, type ProtoMembers, ProtoMessage } from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
 export interface LanceVersion {
@@ -48,7 +49,12 @@ const TRAILER_BYTES = 16;
 const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
 
 /** The same bytes for the same version, whatever release makes them. */
-export const lanceManifest = (of: LanceVersion): Uint8Array => file(of, manifestMessage(of));
+export const lanceManifest = (of: LanceVersion): Uint8Array => drained(lanceManifestBytes(of));
+
+/** The same in steps: a table may have many fragments. */
+export function* lanceManifestBytes(of: LanceVersion): Generator<undefined, Uint8Array> {
+  return file(of, yield* manifestMessage(of));
+}
 
 /**
  * What Lance finds of a version that it cannot read: every reader and writer refuses it and says that the
@@ -60,7 +66,7 @@ export const closedLanceManifest = (of: ClosedLanceVersion): Uint8Array =>
     ended(
       message()
         .integer(3, of.version)
-        .message(7, timestampMessage(of.timestamp))
+        .message(7, timestampMembers(of.timestamp))
         .integer(9, FLAG_UNKNOWN)
         .integer(10, FLAG_UNKNOWN),
       {},
@@ -94,19 +100,27 @@ const transactionMessage = (of: ClosedLanceVersion): ProtoMessage =>
   message()
     .integer(1, of.version - 1)
     .text(2, of.transaction)
-    .message(100, message());
+    .message(100, noMembers);
 
-function manifestMessage(of: LanceVersion): ProtoMessage {
-  const manifest = message();
-  for (const field of of.fields) manifest.message(1, fieldMessage(field));
+/** Fragments between two breaths. */
+const FRAGMENTS_A_STEP = 256;
+/** About the bytes of a fragment with few columns. */
+const FRAGMENT_BYTES = 96;
+
+function* manifestMessage(of: LanceVersion): Generator<undefined, ProtoMessage> {
+  const manifest = new ProtoMessage(1024 + of.fragments.length * FRAGMENT_BYTES);
+  for (const field of of.fields) manifest.message(1, fieldMembers(field));
   let flags = 0;
-  for (const fragment of of.fragments) {
-    manifest.bytes(2, of.branch === undefined ? fragmentBytes(fragment) : branchFragment(fragment));
+  const columns = new ColumnLists();
+  const base = of.branch === undefined ? undefined : TABLE_BASE;
+  for (const [at, fragment] of of.fragments.entries()) {
+    manifest.message(2, fragmentMembers(fragment, columns, base));
     if (fragment.deletion !== undefined) flags = FLAG_DELETIONS;
+    if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
   }
   manifest.integer(3, of.version);
   for (const [key, value] of of.schemaMetadata) manifest.message(5, pair(key, value));
-  manifest.message(7, timestampMessage(of.timestamp));
+  manifest.message(7, timestampMembers(of.timestamp));
   if (of.branch !== undefined) flags += FLAG_BASE_PATHS;
   if (flags > 0) manifest.integer(9, flags);
   const writerFlags = of.writable ? flags : flags + FLAG_UNKNOWN;
@@ -122,9 +136,11 @@ function ended(
   branch?: LanceBranch,
 ): ProtoMessage {
   manifest.bytes(13, WRITER.finish());
-  manifest.message(15, message().text(1, 'lance').text(2, '2.0'));
+  manifest.message(15, pair('lance', '2.0'));
   if (branch !== undefined) {
-    manifest.message(18, message().integer(1, TABLE_BASE).integer(3, 1).text(4, branch.tablePath));
+    manifest.message(18, (path) => {
+      path.integer(1, TABLE_BASE).integer(3, 1).text(4, branch.tablePath);
+    });
   }
   for (const [key, value] of Object.entries(tableMetadata)) manifest.message(19, pair(key, value));
   if (branch !== undefined) manifest.text(20, branch.name);
@@ -132,52 +148,80 @@ function ended(
   return manifest.integer(21, 0).integer(23, 0);
 }
 
-const pair = (key: string, value: string): ProtoMessage => message().text(1, key).text(2, value);
+/** Two texts: a key and a value, a library and its version, a format and its version. */
+const pair =
+  (key: string, value: string): ProtoMembers =>
+  (into) => {
+    into.text(1, key).text(2, value);
+  };
 
-const timestampMessage = (milliseconds: number): ProtoMessage =>
-  message()
-    .integer(1, Math.floor(milliseconds / 1000))
-    .integer(2, (milliseconds % 1000) * 1_000_000);
+const timestampMembers =
+  (milliseconds: number): ProtoMembers =>
+  (into) => {
+    into.integer(1, Math.floor(milliseconds / 1000)).integer(2, (milliseconds % 1000) * 1_000_000);
+  };
 
 /** The number that Lance's name of a deletion file has, beside that of the fragment: from our name. */
 export const lanceDeletionId = (file: string): bigint =>
   createHash('sha256').update(file).digest().readBigUInt64LE() >> 1n;
 
-/** Fragments stand in every later version, so that their bytes are kept. */
-const known = new WeakMap<FragmentEntry, Uint8Array>();
+/** Deletions stand in every later version, so that their numbers are kept. */
+const deletionIds = new WeakMap<object, bigint>();
 
-function fragmentBytes(fragment: FragmentEntry): Uint8Array {
-  let bytes = known.get(fragment);
-  if (bytes === undefined) {
-    bytes = fragmentMessage(fragment).finish();
-    known.set(fragment, bytes);
+function deletionId(deletion: NonNullable<FragmentEntry['deletion']>): bigint {
+  let id = deletionIds.get(deletion);
+  if (id === undefined) {
+    id = lanceDeletionId(deletion.file);
+    deletionIds.set(deletion, id);
   }
-  return bytes;
+  return id;
 }
 
-const branchFragment = (fragment: FragmentEntry): Uint8Array =>
-  fragmentMessage(fragment, TABLE_BASE).finish();
+/** Which field each column of a file is. Most fragments have the same, which is written once. */
+class ColumnLists {
+  #fields: readonly number[] | undefined;
+  #members: Uint8Array = new Uint8Array();
+
+  of(fields: readonly number[]): Uint8Array {
+    const known = this.#fields;
+    const isKnown =
+      known !== undefined &&
+      known.length === fields.length &&
+      known.every((id, at) => id === fields[at]);
+    if (!isKnown) {
+      const members = message().packed(2, fields);
+      this.#members = members
+        .packed(
+          3,
+          fields.map((_, at) => at),
+        )
+        .finish();
+      this.#fields = fields;
+    }
+    return this.#members;
+  }
+}
 
 /** @param base whose files they are; those of the dataset itself if absent */
-function fragmentMessage(fragment: FragmentEntry, base?: number): ProtoMessage {
-  const { lance, deletion } = fragment;
-  const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
-  const file = message()
-    .text(1, fragmentName(fragment.file))
-    .packed(2, fields)
-    .packed(
-      3,
-      fields.map((_, at) => at),
-    )
-    .integer(4, 2)
-    .integer(5, 0)
-    .integer(6, fileSize);
-  if (base !== undefined) file.integer(7, base);
-  const written = message().integer(1, fragment.id).message(2, file);
-  if (deletion !== undefined) {
-    const id = lanceDeletionId(deletion.file);
-    const deleted = message().integer(2, 0).integer(3, id).integer(4, deletion.rows);
-    written.message(3, base === undefined ? deleted : deleted.integer(7, base));
-  }
-  return written.integer(4, fragment.rows);
-}
+const fragmentMembers =
+  (fragment: FragmentEntry, columns: ColumnLists, base: number | undefined): ProtoMembers =>
+  (into) => {
+    const { lance, deletion } = fragment;
+    const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
+    into.integer(1, fragment.id).message(2, (file) => {
+      file
+        .text(1, fragmentName(fragment.file))
+        .append(columns.of(fields))
+        .integer(4, 2)
+        .integer(5, 0)
+        .integer(6, fileSize);
+      if (base !== undefined) file.integer(7, base);
+    });
+    if (deletion !== undefined) {
+      into.message(3, (deleted) => {
+        deleted.integer(2, 0).integer(3, deletionId(deletion)).integer(4, deletion.rows);
+        if (base !== undefined) deleted.integer(7, base);
+      });
+    }
+    into.integer(4, fragment.rows);
+  };

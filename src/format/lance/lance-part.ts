@@ -16,7 +16,7 @@ import {
   type PageBuffer,
   type PendingPage,
 } from './column-pages.ts';
-import { fieldMessage, type LanceField, lanceFields } from './lance-fields.ts';
+import { fieldMembers, lanceFields } from './lance-fields.ts';
 import { columnMetadata } from './page-encoding.ts';
 import { message } from './protobuf.ts';
 
@@ -31,31 +31,33 @@ const MINOR = 3;
 /** Collects the pages of one fragment. Once a problem is found, the fragment gets no part. */
 export class LancePartWriter implements PartWriter {
   readonly #schema: readonly Field[];
-  readonly #fields: readonly LanceField[];
+  readonly #fieldIds: readonly number[];
+  readonly #schemaMembers: Uint8Array;
   readonly #pages: PendingPage[][];
   readonly #dictionaries = new Map<number, DictionaryValues>();
   #rows = 0;
-  #problem: string | undefined;
+  #problem: Extract<LanceEntry, { problem: string }> | undefined;
   #summary: LanceEntry | undefined;
 
   /** @param fields of the fragment, carrying their ids, dictionaries numbered */
   constructor(fields: readonly Field[]) {
-    const found = lanceFields(fields, fieldIdsOf(fields) as readonly number[]);
+    const { ids, members, problem } = schemaOf(fields);
     this.#schema = fields;
-    this.#fields = 'fields' in found ? found.fields : [];
-    this.#problem = 'problem' in found ? found.problem : undefined;
-    this.#pages = this.#fields.map(() => []);
+    this.#fieldIds = ids;
+    this.#schemaMembers = members;
+    this.#problem = problem === undefined ? undefined : { problem };
+    this.#pages = ids.map(() => []);
   }
 
   /** For the manifest, once the file is finished. */
   get entry(): LanceEntry | undefined {
-    return this.#problem === undefined ? this.#summary : { problem: this.#problem };
+    return this.#problem ?? this.#summary;
   }
 
   batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void {
     if (this.#problem !== undefined) return;
     const pages = new BatchPages(this.#pages, this.#rows, (problem) => {
-      this.#problem ??= problem;
+      this.#problem ??= { problem, inValues: true };
     });
     for (const [at, column] of columns.entries()) {
       pages.column(this.#schema[at] as Field, column, offsets[at] as number);
@@ -78,7 +80,7 @@ export class LancePartWriter implements PartWriter {
     const tableAt = file.append(positions(table));
     const globalsAt = file.append(positions([descriptorAt, descriptor.length]));
     file.append(footer(columnsAt, tableAt, globalsAt, columns.length));
-    this.#summary = { fileSize: file.position, fields: this.#fields.map(({ id }) => id) };
+    this.#summary = { fileSize: file.position, fields: this.#fieldIds };
     file.pad();
     return joined(file.pieces);
   }
@@ -87,19 +89,48 @@ export class LancePartWriter implements PartWriter {
   #columns(file: FileEnd): Uint8Array[] {
     return this.#pages.map((pages) => {
       const written = pages.map(({ rows, priority, parts }) => {
-        const { buffers, encoding } = parts(this.#dictionaries);
+        const { buffers, encoding } =
+          typeof parts === 'function' ? parts(this.#dictionaries) : parts;
         return { rows, priority, encoding, buffers: buffers.map((buffer) => file.place(buffer)) };
       });
-      return columnMetadata(written).finish();
+      const metadata = message();
+      columnMetadata(metadata, written);
+      return metadata.finish();
     });
   }
 
   /** `lance.file.FileDescriptor`: the schema and the rows. */
   #descriptor(): Uint8Array {
-    const schema = message();
-    for (const field of this.#fields) schema.message(1, fieldMessage(field));
-    return message().message(1, schema).integer(2, this.#rows).finish();
+    return message().bytes(1, this.#schemaMembers).integer(2, this.#rows).finish();
   }
+}
+
+interface LanceSchema {
+  /** Of all fields that Lance sees, depth first. */
+  readonly ids: readonly number[];
+  /** The fields as the file says them. */
+  readonly members: Uint8Array;
+  readonly problem: string | undefined;
+}
+
+/** Fragments that are written one after another have the same fields. */
+const schemas = new WeakMap<readonly Field[], LanceSchema>();
+
+function schemaOf(fields: readonly Field[]): LanceSchema {
+  let known = schemas.get(fields);
+  if (known === undefined) {
+    const found = lanceFields(fields, fieldIdsOf(fields) as readonly number[]);
+    const listed = 'fields' in found ? found.fields : [];
+    const members = message();
+    for (const field of listed) members.message(1, fieldMembers(field));
+    known = {
+      ids: listed.map(({ id }) => id),
+      members: members.finish(),
+      problem: 'problem' in found ? found.problem : undefined,
+    };
+    schemas.set(fields, known);
+  }
+  return known;
 }
 
 /** What is appended to a file from a position on. */

@@ -1,19 +1,28 @@
 /**
- * Writes protobuf messages: varints, texts, bytes and nested messages by member number. Reads nothing and
- * knows no message of its own.
+ * Writes protobuf messages: varints, texts, bytes and nested messages by member number, into one buffer.
+ * Reads nothing (proto-reader.ts does) and knows no message of its own.
  */
 
 /** What stands behind the number of a member: a varint, or a length and that many bytes. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY = 256;
+/** Longer texts are encoded by the platform. */
+const SHORT_TEXT = 64;
 
 const encoder = new TextEncoder();
 
+/** The members of a message that stands in another. */
+export type ProtoMembers = (into: ProtoMessage) => void;
+
 /** One message being written. Members appear in the order of the calls. */
 export class ProtoMessage {
-  #bytes = new Uint8Array(FIRST_CAPACITY);
+  #bytes: Uint8Array;
   #length = 0;
+
+  constructor(capacity: number = FIRST_CAPACITY) {
+    this.#bytes = new Uint8Array(capacity);
+  }
 
   /** Bytes written so far. */
   get length(): number {
@@ -28,28 +37,66 @@ export class ProtoMessage {
   }
 
   text(member: number, value: string): this {
-    return this.bytes(member, encoder.encode(value));
+    if (value.length > SHORT_TEXT) return this.bytes(member, encoder.encode(value));
+    this.#tag(member, LENGTH_DELIMITED);
+    const start = this.#length;
+    this.#reserve(1 + value.length);
+    const bytes = this.#bytes;
+    let at = start + 1;
+    for (let index = 0; index < value.length; index++) {
+      const code = value.charCodeAt(index);
+      if (code > 0x7f) {
+        const encoded = encoder.encode(value);
+        this.#varint(encoded.length);
+        return this.append(encoded);
+      }
+      bytes[at++] = code;
+    }
+    bytes[start] = value.length;
+    this.#length = at;
+    return this;
   }
 
   bytes(member: number, value: Uint8Array): this {
     this.#tag(member, LENGTH_DELIMITED);
     this.#varint(value.length);
-    this.#reserve(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
+    return this.append(value);
+  }
+
+  /** Members that were written before, with their numbers. */
+  append(members: Uint8Array): this {
+    this.#reserve(members.length);
+    this.#bytes.set(members, this.#length);
+    this.#length += members.length;
     return this;
   }
 
-  message(member: number, value: ProtoMessage): this {
-    return this.bytes(member, value.finish());
+  message(member: number, members: ProtoMembers | ProtoMessage): this {
+    if (typeof members !== 'function') return this.bytes(member, members.finish());
+    this.#tag(member, LENGTH_DELIMITED);
+    const start = this.#length;
+    // Most are short, and have a length of one byte.
+    this.#reserve(1);
+    this.#length = start + 1;
+    members(this);
+    const size = this.#length - start - 1;
+    const more = varintBytes(size) - 1;
+    if (more > 0) {
+      this.#reserve(more);
+      this.#bytes.copyWithin(start + 1 + more, start + 1, this.#length);
+    }
+    this.#length = start;
+    this.#varint(size);
+    this.#length += size;
+    return this;
   }
 
   /** A repeated number in its packed form; nothing where there is none. */
   packed(member: number, values: readonly number[]): this {
     if (values.length === 0) return this;
-    const inner = new ProtoMessage();
-    for (let at = 0; at < values.length; at++) inner.#varint(values[at] as number);
-    return this.message(member, inner);
+    return this.message(member, () => {
+      for (let at = 0; at < values.length; at++) this.#varint(values[at] as number);
+    });
   }
 
   /** The message as it stands: a view that the next member may overwrite. */
@@ -63,21 +110,22 @@ export class ProtoMessage {
 
   #varint(value: number | bigint): void {
     this.#reserve(10);
+    const bytes = this.#bytes;
     if (typeof value === 'bigint' || value < 0) {
       let rest = BigInt.asUintN(64, BigInt(value));
       while (rest >= 0x80n) {
-        this.#bytes[this.#length++] = Number(rest & 0x7fn) | 0x80;
+        bytes[this.#length++] = Number(rest & 0x7fn) | 0x80;
         rest >>= 7n;
       }
-      this.#bytes[this.#length++] = Number(rest);
+      bytes[this.#length++] = Number(rest);
       return;
     }
     let rest = value;
     while (rest >= 0x80) {
-      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      bytes[this.#length++] = (rest % 0x80) | 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    this.#bytes[this.#length++] = rest;
+    bytes[this.#length++] = rest;
   }
 
   #reserve(more: number): void {
@@ -89,5 +137,13 @@ export class ProtoMessage {
   }
 }
 
-/** A message of its own for each nested member. */
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
+  return bytes;
+}
+
 export const message = (): ProtoMessage => new ProtoMessage();
+
+/** A message without members. */
+export const noMembers: ProtoMembers = () => {};

@@ -14,13 +14,14 @@ import {
   lanceDeletionFile,
   lanceDeletionId,
   lanceDeletionsFolder,
-  lanceManifest,
+  lanceManifestBytes,
   lanceManifestFile,
   lanceManifestsFolder,
   MAIN_BRANCH,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
+import { inTurns, Turn } from '../work/index.ts';
 import { lanceProblem, lanceView } from './lance-view.ts';
 
 export interface LanceManifestFile {
@@ -94,7 +95,9 @@ export async function manifestBytes(
 ): Promise<{ readonly bytes: Uint8Array; readonly fragments: readonly FragmentEntry[] }> {
   const view = await lanceView(engine, snapshot);
   if (!view.opens) return { bytes: closedLanceManifest(snapshot.manifest), fragments: [] };
-  return { bytes: lanceManifest(view.version), fragments: view.version.fragments };
+  const steps = lanceManifestBytes(view.version);
+  const bytes = await inTurns(new Turn(engine.env), steps, undefined);
+  return { bytes, fragments: view.version.fragments };
 }
 
 /** Whether a file holds these bytes; one of another size is not read. */

@@ -13,6 +13,7 @@ import {
 import { corrupt } from '../../json.ts';
 import { schemaFromJson } from '../../protocol/index.ts';
 import { fieldTree, type IdentifiedField } from '../fields/index.ts';
+import { Turn } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import { missingFile } from './fragment-object.ts';
 import type { TableBranch } from './head.ts';
@@ -87,7 +88,10 @@ export class Snapshot {
     if (this.#fragments !== undefined) return this.#fragments;
     if (this.manifest.chunks.length === 0) return this.manifest.fragments;
     const all: FragmentEntry[] = [];
+    const turn = new Turn(this.#engine.env);
     for (const chunk of this.manifest.chunks) {
+      // Of a table with many fragments; no chunk in memory takes any time.
+      if (turn.isOver()) await turn.pass();
       for (const entry of await readChunk(this.#engine, this.branch.tableFolder, chunk, this))
         all.push(entry);
     }

@@ -128,6 +128,7 @@ describe('what has no form in Lance 2.0', () => {
     expect(written([nullable('c', pair)], 0).part.entry).toMatchObject({ fields: [0, 1, 2] });
     expect(written([nullable('c', pair)], 0.5).part.entry).toEqual({
       problem: 'column "c" holds null structs',
+      inValues: true,
     });
     const { bytes, summary } = written([nullable('c', pair)], 0.5);
     expect(decodeFragment(bytes, summary, 'f').footer.part).toBeUndefined();
