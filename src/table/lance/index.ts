@@ -21,4 +21,4 @@ export {
   placeVersion,
   placeVersions,
 } from './lance-versions.ts';
-export { lanceProblem } from './lance-view.ts';
+export { lanceFieldsOf, lanceProblem } from './lance-view.ts';

@@ -2,6 +2,7 @@
 import {
   type FragmentEntry,
   isReadByLance,
+  type LanceField,
   type LanceVersion,
   lanceFields,
   liveRows,
@@ -26,6 +27,12 @@ function fieldsOf({ manifest, schema }: Snapshot): ReturnType<typeof lanceFields
   return found;
 }
 
+/** The fields of a version as Lance lists them; undefined where one has no form in Lance. */
+export function lanceFieldsOf(snapshot: Snapshot): readonly LanceField[] | undefined {
+  const found = fieldsOf(snapshot);
+  return 'fields' in found ? found.fields : undefined;
+}
+
 /** Why Lance cannot read a version, as a whole sentence; undefined where it can. */
 export async function lanceProblem(snapshot: Snapshot): Promise<string | undefined> {
   const { manifest } = snapshot;
@@ -38,19 +45,20 @@ export async function lanceProblem(snapshot: Snapshot): Promise<string | undefin
 
 /** What Lance's manifest of a version is made of. */
 export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<LanceView> {
-  const reason = await lanceProblem(snapshot);
+  const fragments = await snapshot.fragments();
+  // The total may be another program's, which published a manifest of its own.
+  const reason = (await lanceProblem(snapshot)) ?? fragmentProblem(fragments);
   if (reason !== undefined) return { opens: false, reason };
   const { manifest, schema, branch } = snapshot;
-  const found = fieldsOf(snapshot);
   return {
     opens: true,
     version: {
       version: manifest.version,
       timestamp: manifest.timestamp,
-      fields: 'fields' in found ? found.fields : [],
+      fields: lanceFieldsOf(snapshot) ?? [],
       schemaMetadata: schema.metadata,
       tableMetadata: manifest.metadata,
-      fragments: await snapshot.fragments(),
+      fragments,
       nextFragmentId: manifest.nextFragmentId,
       transaction: manifest.transaction,
       writable: false,
@@ -63,8 +71,9 @@ export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<Lan
 }
 
 /** What the first fragment that Lance cannot read holds. */
-function fragmentProblem(fragments: readonly FragmentEntry[]): string {
+function fragmentProblem(fragments: readonly FragmentEntry[]): string | undefined {
   const without = fragments.filter((fragment) => !isReadByLance(fragment));
+  if (without.length === 0) return undefined;
   const rows = without.reduce((sum, fragment) => sum + liveRows(fragment), 0);
   const lance = without[0]?.lance;
   return lance !== undefined && 'problem' in lance

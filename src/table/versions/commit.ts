@@ -29,7 +29,7 @@ export interface Draft {
   /** New properties of the table; those it has stay if absent. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
   readonly fragments: FragmentList;
-  /** Of a first version: whether the table is written for Lance, where the catalog is not to decide. */
+  /** Whether the table is written for Lance from now on; else it stays as it is, or the catalog decides. */
   readonly lance?: boolean | undefined;
   /** Resolves once what was written for this draft alone is durable. */
   readonly after?: Promise<unknown>;

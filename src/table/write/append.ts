@@ -113,7 +113,7 @@ export interface OverwriteOptions extends WriteOptions {
   readonly beforeFirst?: () => Promise<void>;
   /** Properties the table has from this version on; `first` when it is the first one. */
   readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
-  /** Whether the table is written for Lance, if this is its first version; else the catalog decides. */
+  /** Whether the table is written for Lance from now on; if absent it stays so, and the catalog decides of a first version. */
   readonly lance?: boolean | undefined;
 }
 
@@ -139,14 +139,14 @@ async function replaceRows(
   stream: RecordBatchStream,
   options: OverwriteOptions,
 ): Promise<RowsCommitted> {
+  refuseWithoutLance(base, options);
   const { tree, nextFieldId } = assignFieldIds(
     stream.schema.fields,
     base?.manifest.nextFieldId ?? 0,
     base?.fields,
   );
   const written = await writeFragments(engine, branch.tableFolder, stream, tree, {
-    lance:
-      base === undefined && options.lance !== undefined ? options.lance : writesLance(engine, base),
+    lance: options.lance ?? writesLance(engine, base),
     signal: options.signal,
   });
   const committing = commit(engine, branch, {
@@ -163,6 +163,7 @@ async function replaceRows(
         const fitting = fitFragments(newest.fields, fit, written.fragments);
         return await appended(engine, newest, fitting, written.rows);
       }
+      refuseWithoutLance(newest, options);
       return replaced(engine, branch, newest, {
         schema: stream.schema,
         fields: tree,
@@ -223,6 +224,19 @@ function readBack(
   return scan(engine, snapshot, { fresh: true, signal });
 }
 
+/**
+ * What was begun on a version for Lance may be committed after this one, with fragments that only tables
+ * for Lance may have.
+ */
+function refuseWithoutLance(base: Snapshot | undefined, { lance }: OverwriteOptions): void {
+  if (lance !== false || base?.manifest.lance !== true) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    'lance is "off", and the table is written for Lance, which stays so. Leave lance out, or create a table of another name.',
+    { details: { property: 'lance' } },
+  );
+}
+
 /** Fragments that no version refers to would look like those of a table that lost its versions. */
 async function withoutLeftovers(
   engine: Engine,
@@ -248,7 +262,7 @@ export interface Content {
   readonly fragments: readonly NewFragment[];
   readonly rows: number;
   readonly properties?: Readonly<Record<string, string>> | undefined;
-  /** Of a first version: whether the table is written for Lance; else the catalog decides. */
+  /** Whether the table is written for Lance from now on; else it stays as it is. */
   readonly lance?: boolean | undefined;
 }
 
@@ -274,7 +288,7 @@ export async function replaced(
     nextFragmentId: firstId + added.length,
     metadata: base?.manifest.metadata ?? {},
     properties: content.properties,
-    lance: base === undefined ? content.lance : undefined,
+    lance: content.lance,
     fragments: await editFragments(engine, branch.tableFolder, EMPTY_FRAGMENTS, { added }),
   };
 }

@@ -7,6 +7,7 @@ import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arr
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, fragmentFile, liveRows } from '../../format/index.ts';
 import { deletedRows, openFragment, readFields } from '../fragments/index.ts';
+import { lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
 import {
   announced,
@@ -24,7 +25,7 @@ import { Turn } from '../work/index.ts';
 import { type CompactionGoals, type FragmentRun, planCompaction } from './compaction-plan.ts';
 import { type NewFragment, writeFragments, writesLance } from './write.ts';
 
-export interface CompactOptions extends CompactionGoals {
+export interface CompactOptions extends Omit<CompactionGoals, 'mustRewrite'> {
   /** Says what would be rewritten and writes nothing. */
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -74,7 +75,10 @@ export async function compact(
   for (let round = 0; round < ROUNDS; round++) {
     const base = (await resolveHead(engine, branch))?.snapshot;
     if (base === undefined) return report;
-    const runs = planCompaction(await base.fragments(), options);
+    const runs = planCompaction(await base.fragments(), {
+      ...options,
+      mustRewrite: options.tiered ? undefined : fragmentsForLance(engine, base),
+    });
     if (runs.length === 0) return report;
     if (options.dryRun) return runs.map(expected).reduce(sum, NOTHING);
     let outcome: Awaited<ReturnType<typeof compactRuns>>;
@@ -88,6 +92,23 @@ export async function compact(
     if (!outcome.again) return report;
   }
   return report;
+}
+
+/** Picks the fragments that Lance cannot read and could if they were written anew. */
+function fragmentsForLance(
+  engine: Engine,
+  base: Snapshot,
+): ((fragment: FragmentEntry) => boolean) | undefined {
+  if (!writesLance(engine, base) || lanceFieldsOf(base) === undefined) return undefined;
+  const columns = new Set(base.fields.map(({ id }) => id));
+  return ({ lance, deletion, fields }) => {
+    if (lance === undefined) return true;
+    if (!('problem' in lance)) return false;
+    // What its values hold may be in deleted rows, or in a column that was dropped.
+    return (
+      lance.inValues !== true || deletion !== undefined || !fields.every((id) => columns.has(id))
+    );
+  };
 }
 
 function expected(run: FragmentRun): CompactionReport {

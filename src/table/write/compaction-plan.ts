@@ -8,6 +8,8 @@ export interface CompactionGoals {
   readonly targetBytes: number;
   /** A fragment of which a larger share of rows is deleted is rewritten without them. */
   readonly maxDeletedShare: number;
+  /** Fragments that are to be rewritten however large they are. */
+  readonly mustRewrite?: ((fragment: FragmentEntry) => boolean) | undefined;
   /** Leaves large fragments alone that have only few rows after them to join with. */
   readonly tiered: boolean;
 }
@@ -44,7 +46,9 @@ export function planCompaction(
   close();
   return runs.flatMap((run) => {
     const rest = goals.tiered ? withoutLargeHead(run) : run;
-    const worthwhile = rest.length > 1 || rest.some((fragment) => isHollow(fragment, goals));
+    const worthwhile =
+      rest.length > 1 ||
+      rest.some((fragment) => isHollow(fragment, goals) || goals.mustRewrite?.(fragment) === true);
     return worthwhile ? [rest] : [];
   });
 }

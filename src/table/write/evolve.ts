@@ -5,6 +5,7 @@
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { lanceFields } from '../../format/index.ts';
 import {
   canWiden,
   changeNode,
@@ -14,6 +15,7 @@ import {
   type IdentifiedField,
   isListLike,
   leafOf,
+  listFieldIds,
   nodeWithChildren,
   refuseTwins,
   requireOpen,
@@ -43,7 +45,7 @@ export interface ColumnChange {
 
 /**
  * Renames, widens and changes nullability, all in one version. Data is rewritten where a column is widened
- * of a table that opens in Lance, and nowhere else.
+ * of a table that is written for Lance and has a form there, and nowhere else.
  * @throws TableColumnNotFound, InvalidInput for a type that could lose values
  */
 export function alterColumns(
@@ -68,7 +70,7 @@ export function alterColumns(
     refuseTwins(tree);
     if (sameFields(tree, base.fields)) return undefined;
     // Lance adapts no column: the narrow ones are written anew.
-    if (widened.size > 0 && base.manifest.lance === true) {
+    if (widened.size > 0 && base.manifest.lance === true && hasLanceForm(tree)) {
       const { replaced, durable } = await rewriter.rewrite(base, tree, []);
       const list = fragmentListOf(base.manifest);
       const fragments = await editFragments(writing, branch.tableFolder, list, { replaced });
@@ -84,6 +86,13 @@ export function alterColumns(
     ),
   );
 }
+
+const hasLanceForm = (tree: readonly IdentifiedField[]): boolean =>
+  'fields' in
+  lanceFields(
+    tree.map(({ field }) => field),
+    listFieldIds(tree),
+  );
 
 /** @throws TableColumnNotFound, InvalidInput when no column would be left */
 export function dropColumns(

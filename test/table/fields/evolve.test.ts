@@ -16,6 +16,7 @@ import {
   Int16,
   Int32,
   Int64,
+  IntervalYearMonth,
   LargeList,
   LargeUtf8,
   List,
@@ -37,6 +38,7 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { connect } from '../../../src/index.ts';
+import type { LanceMode } from '../../../src/lance-mode.ts';
 import { typeToJson } from '../../../src/protocol/types/schema.ts';
 import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { collectRows, type Row } from '../../../src/sdk/convert/rows.ts';
@@ -72,10 +74,10 @@ const ten = Array.from({ length: 10 }, (_, id) => row(id));
 
 const data = (rows: Row[], as = schema) => toRecordBatchStream(rows, { schema: as });
 
-async function setUp(rows = ten, as = schema) {
+async function setUp(rows = ten, as = schema, lance?: LanceMode) {
   const fs = memoryFs();
   const open = () =>
-    openDirectoryNamespace({ root: '/c', fs, limits: { batchRows: 3, fragmentRows: 6 } });
+    openDirectoryNamespace({ root: '/c', fs, lance, limits: { batchRows: 3, fragmentRows: 6 } });
   const catalog = await open();
   await catalog.createTable({ id: t }, await data(rows, as));
   const arrows = () =>
@@ -261,8 +263,21 @@ describe('alter columns', () => {
     expect(await read(catalog)).toHaveLength(7);
   });
 
+  test('widening writes rows anew where Lance reads them, and nowhere else', async () => {
+    const widen = async (as: Schema): Promise<number> => {
+      const { catalog, arrows } = await setUp([row(1)], as);
+      const before = arrows().length;
+      const alterations = [{ path: 'id', data_type: { type: 'int64' } }];
+      await catalog.alterTableAlterColumns({ id: t, alterations });
+      return arrows().length - before;
+    };
+    expect(await widen(schema)).toBe(1);
+    const months = child('i', new IntervalYearMonth());
+    expect(await widen(new Schema([...schema.fields, months]))).toBe(0);
+  });
+
   test('widening changes no file and every predicate sees the new type', async () => {
-    const { catalog, arrows } = await setUp();
+    const { catalog, arrows } = await setUp(ten, schema, 'off');
     const before = arrows();
     await catalog.alterTableAlterColumns({
       id: t,
