@@ -18,6 +18,7 @@ import {
   type Identity,
   JSON_TYPE,
   type OperationRow,
+  OWN_CLIENT,
   type SplitRequest,
 } from '../protocol/index.ts';
 import { checkHeader } from './client-options.ts';
@@ -51,7 +52,7 @@ export function callHeaders<Request extends Envelope>(
   const headers: Record<string, string> = Object.create(null);
   headers.accept =
     row.answer === 'arrow-file' ? `${ARROW_STREAM_TYPE}, ${ARROW_FILE_TYPE};q=0.9` : JSON_TYPE;
-  headers['user-agent'] = 'dirspace';
+  headers['user-agent'] = OWN_CLIENT;
   for (const [name, value] of connection) {
     if (credentials.size === 0 || !isCredential(name, value)) headers[name] = value;
   }

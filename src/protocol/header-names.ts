@@ -14,6 +14,9 @@ export const SUPPORTS_HEADER = 'x-dirspace-supports';
 /** Context entries that travel as headers have this before the header's name. */
 export const HEADER_CONTEXT = 'header.';
 
+/** How this package's own client names itself. */
+export const OWN_CLIENT = 'dirspace';
+
 export const JSON_TYPE = 'application/json';
 export const ARROW_STREAM_TYPE = 'application/vnd.apache.arrow.stream';
 export const ARROW_FILE_TYPE = 'application/vnd.apache.arrow.file';

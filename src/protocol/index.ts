@@ -76,6 +76,7 @@ export {
   JSON_TYPE,
   mediaType,
   namesIn,
+  OWN_CLIENT,
   REQUEST_ID_HEADER,
   SUPPORTS_HEADER,
 } from './header-names.ts';

@@ -46,7 +46,7 @@ export interface CallOptions {
   readonly idempotencyStamp?: IdempotencyStamp;
   /**
    * The answer goes to clients that may read tables through Lance: versions name Lance's manifests, which
-   * are made where they are not there yet. A REST server sets it.
+   * are made where they are not there yet. A REST server sets it for other clients than this package's.
    */
   readonly forLance?: boolean;
   /** The trace that the call is a part of; a catalog in process needs none. */

@@ -3,6 +3,7 @@
  * overloads and options into request members.
  */
 import { DirspaceError } from '../errors.ts';
+import { checkLanceMode, type LanceMode } from '../lance-mode.ts';
 import { type CallOptions, CREATE_MODES, parseMode, type TrashItem } from '../protocol/index.ts';
 import type { AnyRow, RowsInput, SchemaInput, VectorColumns } from './convert/index.ts';
 import { defined, pathOf } from './handles/index.ts';
@@ -90,6 +91,11 @@ export interface CreateTableOptions extends CallOptions {
   /** Columns of number arrays to store as vectors, with the type of their elements. */
   readonly vectorColumns?: VectorColumns;
   readonly properties?: Strings;
+  /**
+   * Whether the table opens in Lance's readers too; what the catalog says if absent. Kept as the property
+   * `lance`. Overwriting can switch it on, and not off again.
+   */
+  readonly lance?: LanceMode;
   /** For remote catalogs; a directory refuses any. */
   readonly storageOptions?: Strings;
 }
@@ -218,6 +224,24 @@ export function checkedChanges(changes: NamespacePropertyChanges): NamespaceProp
 /** What is no object of strings is left for the catalog to refuse. */
 export const copy = (strings: Strings | undefined): Record<string, string> | undefined =>
   typeof strings === 'object' && !Array.isArray(strings) ? { ...strings } : strings;
+
+/** The properties of a new table: `lance` is one of them. @throws InvalidInput, Unsupported */
+export function propertiesOf({ properties, lance }: CreateTableOptions): Strings | undefined {
+  const copied = copy(properties);
+  if (lance === undefined) return copied;
+  const mode = checkLanceMode(lance);
+  // What is no object of strings is left for the catalog to refuse.
+  if (copied !== undefined && (typeof copied !== 'object' || copied === null)) return copied;
+  const other = copied?.lance;
+  if (other !== undefined && other !== mode) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The option lance is "${mode}", and the property lance is ${JSON.stringify(other).slice(0, 80)}. Give one of them.`,
+      { details: { property: 'lance' } },
+    );
+  }
+  return { ...copied, lance: mode };
+}
 
 /** The members of a request for one page. */
 export const page = ({ limit, pageToken }: PageOptions): { limit?: number; page_token?: string } =>

@@ -43,6 +43,7 @@ import {
   type PurgeTrashResult,
   page,
   pathAndOptions,
+  propertiesOf,
   type RegisterTableOptions,
   type RenameTableOptions,
   type TableExistsOptions,
@@ -471,12 +472,13 @@ export class Connection implements AsyncDisposable {
     this.#home.lifetime.enter(options);
     checkChangeOptions(options, CREATE_OPTIONS);
     refuseEmbeddings(options);
-    const { schema, vectorColumns, signal, properties, storageOptions } = options;
+    const { schema, vectorColumns, signal, storageOptions } = options;
+    const properties = propertiesOf(options);
     const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
     const request = defined({
       id,
       mode: createMode(options),
-      properties: copy(properties),
+      properties,
       storage_options: copy(storageOptions),
     });
     const { incarnation } = await this.namespace.createTable(request, rows, options);

@@ -22,6 +22,7 @@ import {
   type Namespace,
   type ObjectPath,
   type OperationRow,
+  OWN_CLIENT,
   oftenPassedOver,
   preparedInSteps,
   type QueryTableRequest,
@@ -147,7 +148,7 @@ export async function answerOperation(
       request,
       ...(data === undefined ? {} : { data }),
       // No copy: that would read the signal, and so make one for every request.
-      options: Object.assign(late, { forLance: true }),
+      options: Object.assign(late, { forLance: state.headers['user-agent'] !== OWN_CLIENT }),
     } as Call);
     state.hold(work);
     work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});

@@ -177,3 +177,23 @@ test.each([
   const found = Array.from(parseTypes(text), ([name, type]) => `${name} ${describeType(type)}`);
   expect(found).toEqual(expected);
 });
+
+test('--lance says whether Lance opens the table too', async () => {
+  const { file, run } = fresh();
+  const rows = file('x.ndjson', '{"id": 1}\n');
+  const lanceOf = async (id: string): Promise<string | undefined> =>
+    /^opens in Lance +(.*)$/m.exec((await run('describe', id)).out)?.[1];
+  for (const [id, ...args] of [['plain'], ['on', '--lance', 'read'], ['off', '--lance', 'off']]) {
+    expect((await run('import', rows, id as string, ...args)).code).toBe(EXIT.ok);
+  }
+  expect([await lanceOf('plain'), await lanceOf('on'), await lanceOf('off')]).toEqual([
+    'yes',
+    'yes',
+    undefined,
+  ]);
+  const unknown = await run('import', rows, 'x', '--lance', 'on');
+  expect(unknown.error).toContain('lance is "on"; it is one of off, read');
+  const appended = await run('import', rows, 'off', '--mode', 'append', '--lance', 'read');
+  expect(appended).toMatchObject({ code: EXIT.usage });
+  expect(appended.error).toContain('--lance means nothing here: the table is written as it was');
+});

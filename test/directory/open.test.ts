@@ -68,7 +68,7 @@ describe('a new root', () => {
       '.dirspace/trash/',
       'data/',
     ]);
-    expect(formatOf()).toEqual({ foldsCase: false, properties: {} });
+    expect(formatOf()).toEqual({ foldsCase: false, properties: { lance: 'read' } });
     expect(catalog.engine.names.foldsCase).toBe(false);
   });
 
@@ -120,7 +120,7 @@ describe('a new root', () => {
     vi.spyOn(store, 'probe').mockReturnValue({ hardLinks: true, foldsCase: true });
     await catalog.prepareRoot();
     expect(catalog.engine.names.foldsCase).toBe(true);
-    expect(formatOf()).toEqual({ foldsCase: true, properties: {} });
+    expect(formatOf()).toEqual({ foldsCase: true, properties: { lance: 'read' } });
   });
 });
 
@@ -175,7 +175,10 @@ describe('a root that is there', () => {
     const put = vi.spyOn(store, 'put');
     await catalog.prepareRoot();
     expect(put).not.toHaveBeenCalled();
-    expect(formatOf()).toEqual({ foldsCase: false, properties: { managed_versioning: 'true' } });
+    expect(formatOf()).toEqual({
+      foldsCase: false,
+      properties: { managed_versioning: 'true', lance: 'read' },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 /** Manifests that a caller of the table-version operations has written, and not published yet. */
+import { isReadByLance } from '../../src/format/catalog/fragment-entry.ts';
 import { decodeVersion, encodeManifest, type Manifest } from '../../src/format/catalog/manifest.ts';
 import type { Subject } from '../suites/namespace/context.ts';
 
@@ -24,6 +25,7 @@ export async function stage(
   const { manifest, checksum } = found;
   const [first, ...fragments] = manifest.fragments;
   const { totals } = manifest;
+  const lanceFragments = fragments.filter(isReadByLance).length;
   const next: Manifest = {
     ...manifest,
     version: manifest.version + 1,
@@ -37,6 +39,7 @@ export async function stage(
       deletedRows: totals.deletedRows,
       bytes: totals.bytes - (first?.bytes ?? 0),
       fragments: fragments.length,
+      ...(lanceFragments === 0 ? {} : { lanceFragments }),
     },
   };
   const changed = options.change?.(next) ?? next;

@@ -219,7 +219,9 @@ describe('answer', () => {
   });
 
   test('managed_versioning: whether versions are made through the catalog', async () => {
-    expect((await json({})).managed_versioning).toBe(false);
+    expect((await json({}, '', 'declared')).managed_versioning).toBe(false);
+    // Lance's clients ask the catalog for its versions, and not the folder.
+    expect((await json({})).managed_versioning).toBe(true);
     expect((await json({}, '', 'user', managed)).managed_versioning).toBe(true);
   });
 

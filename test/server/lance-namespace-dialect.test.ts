@@ -17,7 +17,7 @@ import {
 } from '../../src/arrow/apache.ts';
 import { lanceNamespaceDialect } from '../../src/server/dialects/lance-namespace-dialect.ts';
 import { createServer } from '../../src/server.ts';
-import { type Pair, restPair, someRows } from '../helpers/rest-pair.ts';
+import { ask, type Pair, restPair, someRows } from '../helpers/rest-pair.ts';
 import { stubNamespace } from '../helpers/stub-namespace.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -25,7 +25,7 @@ let pair: Pair;
 
 beforeAll(async () => {
   pair = await restPair({ root: temporaryFolder() }, { wire: 'socket' });
-  await pair.client.createTable({ id: ['full'] }, someRows());
+  await pair.client.createTable({ id: ['full'], properties: { lance: 'off' } }, someRows());
   await pair.client.declareTable({ id: ['declared'] });
 });
 
@@ -89,9 +89,8 @@ test('a declared table is a place to fill', async () => {
 
 describe('a table that is a Lance table too', () => {
   beforeAll(async () => {
-    await pair.client.createTable({ id: ['lance'], properties: { lance: 'read' } }, someRows());
-    const nulls = { id: ['closed'], properties: { lance: 'read' } };
-    await pair.client.createTable(nulls, nullStructs());
+    await pair.client.createTable({ id: ['lance'] }, someRows());
+    await pair.client.createTable({ id: ['closed'] }, nullStructs());
   });
   test('has its true location, and versions that are asked for here', async () => {
     for (const query of ['', '?delimiter=%24', '?delimiter=%24&load_detailed_metadata=true']) {
@@ -110,15 +109,21 @@ describe('a table that is a Lance table too', () => {
     });
   });
   test('has manifests that Lance reads, for who asks over REST', async () => {
-    const { versions } = await pair.client.listTableVersions({ id: ['lance'] });
+    const asked = async (path: string, body = {}) =>
+      (await ask(pair, 'POST', `/v1/table/${path}`, body)).json;
+    const own = await pair.client.listTableVersions({ id: ['lance'] });
+    expect(own.versions[0]?.manifest_path).toMatch(/\.json$/);
+    const described = await pair.client.describeTable({ id: ['lance'] });
+    expect(described.managed_versioning).toBe(false);
+    const { versions } = await asked('lance/version/list');
     expect(versions).toHaveLength(1);
     const { manifest_path = '', manifest_size } = versions[0] ?? {};
     const bytes = readFileSync(manifest_path);
     expect(bytes.length).toBe(manifest_size);
     expect(bytes.subarray(-4).toString()).toBe('LANC');
-    const { version } = await pair.client.describeTableVersion({ id: ['lance'], version: 1 });
+    const { version } = await asked('lance/version/describe', { version: 1 });
     expect(version.manifest_path).toBe(manifest_path);
-    const closed = await pair.client.describeTableVersion({ id: ['closed'], version: 1 });
+    const closed = await asked('closed/version/describe', { version: 1 });
     expect(closed.version.manifest_path).toMatch(/\.json$/);
   });
 });

@@ -3,7 +3,8 @@
  */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import type { DataInput, Table } from '../../sdk/index.ts';
+import { checkLanceMode } from '../../lance-mode.ts';
+import type { CreateTableOptions, DataInput, Table } from '../../sdk/index.ts';
 import {
   type Answer,
   argument,
@@ -44,6 +45,10 @@ export const importFile: Command = {
       flags: '--schema <file>',
       summary: 'types of all columns: the JSON that describe --json prints',
     },
+    {
+      flags: '--lance <mode>',
+      summary: 'whether Lance opens the table too; what the catalog says if absent',
+    },
     { flags: '-p, --parents', summary: 'create the namespaces that the table is in' },
   ],
   examples: [
@@ -59,6 +64,7 @@ export const importFile: Command = {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
     const typed = await typing(call, mode);
+    const lance = lanceOption(call, mode);
     const given = argument(call, 0);
     const names = await filesNamed(given, call.signal);
     const isPattern = names.length > 1 || names[0] !== given;
@@ -71,7 +77,7 @@ export const importFile: Command = {
         const data = await files.data();
         return mode === 'append'
           ? append(call, name, namespace, data)
-          : create(call, name, namespace, await typed(data), mode);
+          : create(call, name, namespace, await typed(data), { mode, ...lance });
       });
     const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
     const [version, rows] = [await table.version(), await table.countRows()];
@@ -89,6 +95,15 @@ function refuseOtherOrder(call: Call): void {
   throw new UsageError(
     `There is no file ${JSON.stringify(file)}. The file comes first: dirspace import ${id} ${file}.`,
   );
+}
+
+function lanceOption(
+  { options }: Call,
+  mode: (typeof MODES)[number],
+): Pick<CreateTableOptions, 'lance'> {
+  const lance = options.text('lance');
+  if (mode === 'append') options.refuse(['lance'], 'the table is written as it was created.');
+  return lance === undefined ? {} : { lance: checkLanceMode(lance) };
 }
 
 /** What gives the data the types that are asked for. */
@@ -164,11 +179,11 @@ async function create(
   name: string,
   namespace: string[],
   data: DataInput,
-  mode: 'create' | 'overwrite',
+  options: Pick<CreateTableOptions, 'mode' | 'lance'>,
 ): Promise<Table> {
   try {
     const { connection, signal } = call;
-    return await connection.createTable(name, data, namespace, { mode, signal });
+    return await connection.createTable(name, data, namespace, { ...options, signal });
   } catch (error) {
     const isWithParents = call.options.flag('parents');
     if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0 && !isWithParents) {

@@ -38,6 +38,8 @@ const PRIVATE_FOLDERS = [
 ];
 const MANAGED = 'managed_versioning';
 const LANCE = 'lance';
+/** Of a catalog without a format file, which gets one before its first table. */
+const NEW_CATALOG: LanceMode = 'read';
 
 /** What a catalog is switched to when it is opened; each stays as it is if absent. */
 export interface RootSwitches {
@@ -80,7 +82,7 @@ export class CatalogRoot implements CatalogFormat {
   }
 
   get lance(): LanceMode {
-    return this.#given.lance ?? lanceMode(this.#known);
+    return this.#given.lance ?? (this.#known === undefined ? NEW_CATALOG : lanceMode(this.#known));
   }
 
   get #properties(): Record<string, string> {

@@ -231,7 +231,11 @@ async function fillTable(
     committed = await withRows(catalog, given.data, (stream) =>
       stored.main.overwrite(newest, stream, {
         ...writeOptions(stored, options),
-        lance: lanceProperty({ ...table.record.properties, ...properties }),
+        lance: lanceProperty({
+          // Of a table that has versions, they say what was last asked for.
+          ...(newest === undefined ? table.record.properties : {}),
+          ...properties,
+        }),
         // Once more, right before the version is published: another program may write there as well.
         beforeFirst: () => claimForRows(catalog, table, mode),
         ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),

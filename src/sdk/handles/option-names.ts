@@ -74,6 +74,7 @@ export const CREATE_OPTIONS = [
   'schema',
   'vectorColumns',
   'properties',
+  'lance',
   'storageOptions',
   // Refused with a reason of its own.
   'embeddingFunction',

@@ -95,7 +95,7 @@ test('the catalog says how new tables are written, and remembers it', async () =
     const text = fs.readFileSync(`${folder}/${versions}/00000000000000000001.json`, 'utf8');
     return JSON.parse(String(text).slice(String(text).indexOf('{'))).features;
   };
-  const plain = await connect('/c', { fs });
+  const plain = await connect('/c', { fs, lance: 'off' });
   await plain.createTable('before', rows);
   await (await connect('/c', { fs, lance: 'read' })).createTable('first', rows);
   const again = await connect('/c', { fs });
