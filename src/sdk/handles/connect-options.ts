@@ -57,8 +57,8 @@ export interface ConnectOptions {
    */
   readonly trashRetention?: number | string;
   /**
-   * Whether new tables of the directory open in Lance's readers too: `read` or `off`. The catalog remembers
-   * it. A new catalog has `read`; one of a release before Lance has `off`.
+   * Whether new tables of the directory open in Lance's readers too: `read`, `sync` or `off`. The catalog
+   * remembers it. A new catalog has `read`; one of a release before Lance has `off`.
    */
   readonly lance?: LanceMode;
   /** Clock, ids and randomness; tests replay runs with it. */
