@@ -43,6 +43,7 @@ export {
 } from './journal.ts';
 export { answeredOnce } from './kept-answers.ts';
 export {
+  closeToOthers,
   fence,
   isFence,
   type LanceVersion,
@@ -53,6 +54,7 @@ export {
   placeOf,
   placesIn,
   removeForGood,
+  rowsElsewhere,
   storageOf,
   tablePlace,
 } from './lance-tables.ts';

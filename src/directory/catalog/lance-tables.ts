@@ -20,7 +20,14 @@ import {
   TABLE_FILE,
 } from '../../format/index.ts';
 import { type FoundStorage, stagingFolder } from '../../table/index.ts';
-import { type Catalog, locationOf, readTableRecord, storedTable, type Table } from './catalog.ts';
+import {
+  type Catalog,
+  locationOf,
+  readTableRecord,
+  showId,
+  storedTable,
+  type Table,
+} from './catalog.ts';
 
 /** Where a table lies for those who open it: what describe answers. */
 export const tablePlace = (catalog: Catalog, table: Table, hasRowsHere: boolean): string =>
@@ -138,6 +145,17 @@ export async function fence(
     await store.deleteEmptyFolder(location);
   }
   return false;
+}
+
+/**
+ * Right before rows of this engine are published as the first ones of a table.
+ * @throws Unsupported where others have written theirs, or are about to
+ */
+export async function closeToOthers(catalog: Catalog, table: Table): Promise<void> {
+  const { location } = table.record;
+  if (location === undefined) return;
+  const isClosed = !isOutside(location) && (await fence(catalog, location, 'rows'));
+  if (!isClosed) throw rowsElsewhere(catalog, table, showId(table.id));
 }
 
 /** What the fence at a reserved place is for; undefined where none stands there. */

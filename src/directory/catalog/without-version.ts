@@ -8,7 +8,7 @@ import { TABLE_FILE } from '../../format/index.ts';
 import type { CreateMode } from '../../protocol/index.ts';
 import { emptyTable, type FoundStorage } from '../../table/index.ts';
 import { type Catalog, showId, type Table } from './catalog.ts';
-import { fence, rowsElsewhere, storageOf } from './lance-tables.ts';
+import { closeToOthers, rowsElsewhere, storageOf } from './lance-tables.ts';
 
 /** Of a table that was found to have no version. */
 export async function isOnlyDeclared(catalog: Catalog, table: Table): Promise<boolean> {
@@ -50,14 +50,7 @@ export async function claimForRows(
   mode: CreateMode | undefined,
 ): Promise<void> {
   await refuseStorage(catalog, table, mode);
-  const { location } = table.record;
-  if (location === undefined || (await fence(catalog, location, 'rows'))) return;
-  await refuseStorage(catalog, table, mode);
-  throw new DirspaceError(
-    'ConcurrentModification',
-    `Another program is writing the table ${showId(table.id)} at its location. Nothing was changed; look at the table and try again.`,
-    { details: { id: table.id, location } },
-  );
+  await closeToOthers(catalog, table);
 }
 
 const WHAT: Readonly<Record<FoundStorage['kind'], string>> = {

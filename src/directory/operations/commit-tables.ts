@@ -27,12 +27,15 @@ import {
 import {
   beginWrite,
   type Catalog,
+  closeToOthers,
   findTable,
   finishJournal,
   type Journal,
   locationOf,
+  newestOfMain,
   requireTable,
   resolveTarget,
+  type Table,
   tableExists,
   tableId,
   writeJournal,
@@ -80,6 +83,7 @@ export async function batchCommitTables(
         const answer = await declareTable(catalog, step.request, step.incarnation);
         results.push({ declare_table: answer });
       } else if (step.kind === 'version') {
+        if (step.isFirst) await closeToOthers(catalog, step.table);
         const snapshot = await step.branch.publish(step.staged, commitId);
         published.push(snapshot);
         const version = versionRecord(catalog, snapshot);
@@ -156,6 +160,9 @@ type Step =
     }
   | {
       readonly kind: 'version';
+      readonly table: Table;
+      /** Whether the table has no version yet. */
+      readonly isFirst: boolean;
       readonly branch: Branch;
       readonly staged: StagedVersion;
       readonly target: string;
@@ -218,9 +225,21 @@ async function planStep(
 
 async function planVersion(catalog: Catalog, request: CreateTableVersionRequest): Promise<Step> {
   const { id, incarnation, branch: name } = request;
-  const { branch } = await resolveTarget(catalog, { id, incarnation, branch: name }, 'branch');
+  const { table, branch } = await resolveTarget(
+    catalog,
+    { id, incarnation, branch: name },
+    'branch',
+  );
   const staged = await offeredVersion(catalog, branch, request);
-  return { kind: 'version', branch, staged, target: versionFile(branch.folder, request.version) };
+  const isFirst = (await newestOfMain(catalog, table)) === undefined;
+  return {
+    kind: 'version',
+    table,
+    isFirst,
+    branch,
+    staged,
+    target: versionFile(branch.folder, request.version),
+  };
 }
 
 /** Two steps on one thing would depend on their order. */

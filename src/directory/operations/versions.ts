@@ -3,6 +3,7 @@
  * ranges of versions. commit-tables.ts publishes versions of several tables at once.
  */
 import { DirspaceError } from '../../errors.ts';
+import { MAIN_BRANCH } from '../../format/index.ts';
 import type {
   BatchDeleteTableVersionsRequest,
   BatchDeleteTableVersionsResponse,
@@ -16,7 +17,25 @@ import type {
   TableVersion,
 } from '../../protocol/index.ts';
 import { type Branch, lanceProblem, type Snapshot, type StagedVersion } from '../../table/index.ts';
-import { beginWrite, type Catalog, locationOf, pageOf, resolveTarget } from '../catalog/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  closeToOthers,
+  lanceTarget,
+  locationOf,
+  newestOfMain,
+  pageOf,
+  resolveTarget,
+  storedTable,
+} from '../catalog/index.ts';
+import {
+  createLanceVersion,
+  deleteLanceVersions,
+  isOfLance,
+  lanceRecord,
+  listedLanceVersions,
+  stagedForLance,
+} from './lance-versions.ts';
 
 /** Lance asks for one. More of a page would make a file for each version of a long history. */
 const MOST_FOR_LANCE = 100;
@@ -27,7 +46,12 @@ export async function listTableVersions(
   options: CallOptions = {},
 ): Promise<ListTableVersionsResponse> {
   const { table, branch } = await resolveTarget(catalog, request, 'branch');
-  const numbers = await branch.versions();
+  const own = await branch.versions();
+  const ofLance =
+    own.length === 0 && (await isOfLance(catalog, table, request.branch))
+      ? new Map((await listedLanceVersions(catalog, table)).map((found) => [found.version, found]))
+      : undefined;
+  const numbers = ofLance === undefined ? own : [...ofLance.keys()];
   const descending = request.descending === true;
   if (descending) numbers.reverse();
   const keyOf = (version: number): string => `${version}@${branch.incarnation}`;
@@ -41,6 +65,10 @@ export async function listTableVersions(
   const { items, page_token } = pageOf(numbers, request, keyOf, after);
   const versions: TableVersion[] = [];
   for (const number of items) {
+    const foreign = ofLance?.get(number);
+    const record = foreign && (await lanceRecord(catalog, foreign));
+    if (record !== undefined) versions.push(record);
+    if (ofLance !== undefined) continue;
     // Cleanup may go by while the page is read.
     const snapshot = await branch.snapshotIfThere(number);
     if (snapshot === undefined) continue;
@@ -65,7 +93,19 @@ export async function describeTableVersion(
   request: DescribeTableVersionRequest,
   options: CallOptions = {},
 ): Promise<DescribeTableVersionResponse> {
-  const { branch, snapshot: found } = await resolveTarget(catalog, request, 'version');
+  const target = await resolveTarget(catalog, request, 'version').catch(async (error: unknown) => {
+    const { table } = await lanceTarget(catalog, request, error);
+    return { table, branch: storedTable(catalog, table).main, snapshot: undefined };
+  });
+  const { table, branch, snapshot: found } = target;
+  if (found === undefined && (await isOfLance(catalog, table, request.branch))) {
+    const { version } = request;
+    const foreign = (await listedLanceVersions(catalog, table)).findLast(
+      (one) => version === undefined || one.version === version,
+    );
+    const record = foreign && (await lanceRecord(catalog, foreign));
+    if (record !== undefined) return { version: record };
+  }
   // There is no version 0, which is what is told of a branch without any.
   const snapshot = found ?? (await branch.snapshot(0));
   const forLance = options.forLance === true;
@@ -78,8 +118,14 @@ export async function createTableVersion(
   request: CreateTableVersionRequest,
 ): Promise<CreateTableVersionResponse> {
   await beginWrite(catalog);
-  const { branch } = await resolveTarget(catalog, request, 'branch');
+  const { table, branch } = await resolveTarget(catalog, request, 'branch');
+  const isMain = request.branch === undefined || request.branch === MAIN_BRANCH;
+  const newest = isMain ? await newestOfMain(catalog, table) : undefined;
+  const foreign =
+    newest === undefined && isMain ? stagedForLance(catalog, table, request) : undefined;
+  if (foreign !== undefined) return createLanceVersion(catalog, table, request, foreign);
   const staged = await offeredVersion(catalog, branch, request);
+  if (newest === undefined && isMain) await closeToOthers(catalog, table);
   const snapshot = await branch.publish(staged);
   catalog.engine.counters.commits++;
   return { transaction_id: staged.manifest.transaction, version: versionRecord(catalog, snapshot) };
@@ -103,7 +149,10 @@ export async function batchDeleteTableVersions(
   request: BatchDeleteTableVersionsRequest,
 ): Promise<BatchDeleteTableVersionsResponse> {
   await beginWrite(catalog);
-  const { branch } = await resolveTarget(catalog, request, 'branch');
+  const { table, branch } = await resolveTarget(catalog, request, 'branch');
+  if (await isOfLance(catalog, table, request.branch)) {
+    return { deleted_count: await deleteLanceVersions(catalog, table, request) };
+  }
   const versions = await branch.planDeletion(request.ranges);
   return { deleted_count: await branch.deleteVersions(versions) };
 }
