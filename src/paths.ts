@@ -321,6 +321,14 @@ export const lanceAsideFile = (file: string, id: string): string => `${file}${AS
 const ASIDE = '.aside-';
 export const isLanceAside = (name: string): boolean => LANCE_ASIDE_NAME.test(name);
 const LANCE_ASIDE_NAME = /\.(manifest|json)\.aside-[0-9a-f-]{8,36}$/;
+/** The folder of the table by which Lance knows a catalog: no namespace of the root may have its name. */
+export const LANCE_CATALOG = '__manifest';
+/** A fragment of it: what the catalog held, by its digest, and an id that no other file has. */
+export const lanceCatalogObject = (digest: string, id: string): string => `${digest}-${id}`;
+const LANCE_CATALOG_OBJECT = /^([0-9a-f]{32})-[0-9a-f-]{36}\.arrow$/;
+/** The digest in the name of such a file, or undefined for any other. */
+export const parseLanceCatalogObject = (name: string): string | undefined =>
+  LANCE_CATALOG_OBJECT.exec(name)?.[1];
 /** Beside manifests: which version a client of Lance saw last. */
 export const LANCE_HINT = 'latest_version_hint.json';
 export const lanceRefsFolder = (table: string): string => `${table}/_refs`;

@@ -13,7 +13,15 @@ import {
   undrop,
 } from './catalog/index.ts';
 import { addColumns, deleteRows, head, importFile, query, updateRows } from './rows/index.ts';
-import { completion, conformance, optimize, repair, serve, verify } from './service/index.ts';
+import {
+  completion,
+  conformance,
+  lance,
+  optimize,
+  repair,
+  serve,
+  verify,
+} from './service/index.ts';
 import type { Command, ServiceCommand } from './terminal/index.ts';
 
 export const COMMANDS: readonly (Command | ServiceCommand)[] = [
@@ -37,6 +45,7 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   optimize,
   verify,
   repair,
+  lance,
   serve,
   conformance,
   completion(() => COMMANDS),

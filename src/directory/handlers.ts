@@ -29,7 +29,14 @@ import {
   tables,
   versions,
 } from './operations/index.ts';
-import { cleanupTable, optimizeTable, repairCatalog, verifyCatalog } from './upkeep/index.ts';
+import {
+  cleanupTable,
+  followLanceCatalog,
+  optimizeTable,
+  repairCatalog,
+  syncLance,
+  verifyCatalog,
+} from './upkeep/index.ts';
 
 /** Operations whose engine side is not there. */
 export const MISSING = [
@@ -67,27 +74,49 @@ const within =
     }
   };
 
+/** For operations after which a namespace or a table is there, is gone or has another place. */
+const listed =
+  <Given extends readonly unknown[], Answer>(
+    handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
+  ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
+  async (catalog, ...given) => {
+    const answer = await handler(catalog, ...given);
+    await followLanceCatalog(catalog);
+    return answer;
+  };
+
+/** The same for operations that may give a declared table its first version. */
+const listedAtFirst =
+  <Given extends readonly unknown[], Answer extends { readonly version?: number | undefined }>(
+    handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
+  ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
+  async (catalog, ...given) => {
+    const answer = await handler(catalog, ...given);
+    if (answer.version === undefined || answer.version === 1) await followLanceCatalog(catalog);
+    return answer;
+  };
+
 export const HANDLERS: Handlers = {
-  CreateNamespace: namespaces.createNamespace,
+  CreateNamespace: listed(namespaces.createNamespace),
   ListNamespaces: namespaces.listNamespaces,
   DescribeNamespace: namespaces.describeNamespace,
-  DropNamespace: namespaces.dropNamespace,
+  DropNamespace: listed(namespaces.dropNamespace),
   NamespaceExists: async (catalog, request) => {
     await namespaces.describeNamespace(catalog, request);
   },
-  UpdateNamespaceProperties: namespaces.updateNamespaceProperties,
+  UpdateNamespaceProperties: listed(namespaces.updateNamespaceProperties),
 
   ListTables: tables.listTables,
   ListAllTables: tables.listAllTables,
-  CreateTable: within(createTable),
+  CreateTable: listed(within(createTable)),
   DeclareTable: (catalog, request) => declareTable(catalog, request),
-  RegisterTable: tables.registerTable,
+  RegisterTable: listed(tables.registerTable),
   DescribeTable: describeTable,
   TableExists: tables.tableExistsIn,
-  RenameTable: tables.renameTable,
-  DropTable: tables.dropTable,
-  DeregisterTable: tables.deregisterTable,
-  UndropTable: undropTable,
+  RenameTable: listed(tables.renameTable),
+  DropTable: listed(tables.dropTable),
+  DeregisterTable: listed(tables.deregisterTable),
+  UndropTable: listed(undropTable),
 
   QueryTable: query.queryTable,
   TakeRows: query.takeTableRows,
@@ -96,9 +125,9 @@ export const HANDLERS: Handlers = {
   CountTableRows: rows.countTableRows,
   GetTableStats: rows.getTableStats,
 
-  InsertIntoTable: within(rows.insertIntoTable),
+  InsertIntoTable: listedAtFirst(within(rows.insertIntoTable)),
   UpdateTable: within(changes.updateTable),
-  MergeInsertIntoTable: within(changes.mergeInsertIntoTable),
+  MergeInsertIntoTable: listedAtFirst(within(changes.mergeInsertIntoTable)),
   DeleteFromTable: within(rows.deleteFromTable),
   DeleteRows: within(rows.deleteRows),
 
@@ -135,7 +164,8 @@ export const HANDLERS: Handlers = {
   OptimizeTable: within(optimizeTable),
   CleanupTable: within(cleanupTable),
   Verify: verifyCatalog,
-  Repair: repairCatalog,
+  Repair: listed(repairCatalog),
+  SyncLance: syncLance,
   PurgeTrash: purgeTrash,
   ListTrash: listTrash,
 };

@@ -34,6 +34,12 @@ export const EXTENSION_OPERATIONS = {
   Repair: json('/v1/dirspace/namespace/{id}/repair', 'admin', 'Quarantine what is damaged', {
     long: true,
   }),
+  SyncLance: json(
+    '/v1/dirspace/namespace/{id}/sync_lance',
+    'admin',
+    'Let Lance open tables by path as they are now',
+    { long: true },
+  ),
   ListTrash: json('/v1/dirspace/namespace/{id}/trash', 'read', 'List what was dropped', {
     errors: [],
   }),

@@ -257,6 +257,43 @@ export interface RepairResponse {
   readonly left: readonly VerifyProblem[];
 }
 
+/** What Lance is to find by path: a table, or a namespace with all below it; the whole catalog if absent. */
+export interface SyncLanceRequest {
+  readonly id?: readonly string[];
+}
+
+/** What Lance finds of one table. */
+export interface SyncLanceTable {
+  /** Its folder, relative to the root. */
+  readonly location: string;
+  /** Whether the newest version opens; `reason` says why not, in whole sentences. */
+  readonly opens: boolean;
+  readonly reason?: string;
+  /** Versions of all branches that Lance finds; those that it cannot read are refused there. */
+  readonly versions: number;
+  /** Files that were written, and removed, just now. */
+  readonly written: number;
+  readonly removed: number;
+  /** Where manifests of other programs went, which Lance took for versions of the table. */
+  readonly set_aside: readonly string[];
+  /** Files of other programs that stay, and tags and branches whose names Lance does not take. */
+  readonly left: readonly string[];
+}
+
+/** What was written for Lance's readers. */
+export interface SyncLanceResponse {
+  readonly tables: readonly SyncLanceTable[];
+  /** What Lance's directory namespace finds; of a whole catalog alone. */
+  readonly catalog?: {
+    /** The folder of its table, relative to the root. */
+    readonly location: string;
+    readonly version: number;
+    readonly namespaces: number;
+    readonly tables: number;
+    readonly written: boolean;
+  };
+}
+
 /** What to list of the trash. */
 export interface ListTrashRequest {
   /** What was dropped at or below this namespace; everything if absent. */
@@ -319,6 +356,8 @@ export interface CatalogExtensions {
   verify?(request: VerifyRequest, options?: VerifyCallOptions): Promise<VerifyResponse>;
   /** Takes out of the way what keeps a catalog from being read. Never deletes. */
   repair?(request: RepairRequest, options?: CallOptions): Promise<RepairResponse>;
+  /** Brings what Lance finds by the paths of tables, and of the catalog, up to date. */
+  syncLance?(request: SyncLanceRequest, options?: CallOptions): Promise<SyncLanceResponse>;
   /** Lists what was dropped and can be brought back. */
   listTrash?(request: ListTrashRequest, options?: CallOptions): Promise<ListTrashResponse>;
   /** Removes for good what was dropped: nothing brings it back. */

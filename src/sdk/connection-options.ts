@@ -4,7 +4,13 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { checkLanceMode, type LanceMode } from '../lance-mode.ts';
-import { type CallOptions, CREATE_MODES, parseMode, type TrashItem } from '../protocol/index.ts';
+import {
+  type CallOptions,
+  CREATE_MODES,
+  parseMode,
+  type SyncLanceTable,
+  type TrashItem,
+} from '../protocol/index.ts';
 import type { AnyRow, RowsInput, SchemaInput, VectorColumns } from './convert/index.ts';
 import { defined, pathOf } from './handles/index.ts';
 import type { VersionSelection } from './table/index.ts';
@@ -166,6 +172,46 @@ export interface TrashedItem {
   /** Of a namespace: the tables that were dropped with it, by path. */
   readonly tables?: readonly (readonly string[])[];
 }
+
+/** What Lance finds by the path of one table. */
+export interface SyncedLanceTable {
+  /** Its folder, relative to the root. */
+  readonly location: string;
+  /** Whether the newest version opens in Lance; `reason` says why not. */
+  readonly opens: boolean;
+  readonly reason?: string;
+  /** Versions of all branches that Lance finds; those that it cannot read are refused there. */
+  readonly versions: number;
+  /** Files that were written, and removed, just now. */
+  readonly written: number;
+  readonly removed: number;
+  /** Where manifests of other programs went, which Lance took for versions of the table. */
+  readonly setAside: readonly string[];
+  /** Files of other programs that stay, and tags and branches whose names Lance does not take. */
+  readonly left: readonly string[];
+}
+
+/** What `syncLance` wrote. */
+export interface SyncLanceResult {
+  readonly tables: readonly SyncedLanceTable[];
+  /** The table by which Lance's directory namespace knows the catalog. */
+  readonly catalog?: {
+    /** Its folder, relative to the root. */
+    readonly location: string;
+    readonly version: number;
+    readonly namespaces: number;
+    readonly tables: number;
+    readonly written: boolean;
+  };
+}
+
+export const syncedTable = ({
+  set_aside: setAside,
+  ...table
+}: SyncLanceTable): SyncedLanceTable => ({
+  ...table,
+  setAside,
+});
 
 /** What to remove of the trash: all of it if `olderThan` is absent. */
 export interface PurgeTrashOptions extends CallOptions {

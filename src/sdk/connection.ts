@@ -46,6 +46,8 @@ import {
   propertiesOf,
   type RegisterTableOptions,
   type RenameTableOptions,
+  type SyncLanceResult,
+  syncedTable,
   type TableExistsOptions,
   type TableNamesOptions,
   type TrashedItem,
@@ -413,6 +415,18 @@ export class Connection implements AsyncDisposable {
     const moved = newNamespacePath && pathOf(newNamespacePath, 'newNamespacePath');
     const request = defined({ id, new_table_name: newName, new_namespace_id: moved });
     await this.namespace.renameTable(request, options);
+  }
+
+  /**
+   * Lets Lance open a table, or all tables below a namespace, by path as they are now: all versions, tags and
+   * branches. Without a path also the catalog itself, by Lance's own directory namespace.
+   */
+  async syncLance(path: readonly string[] = [], options?: CallOptions): Promise<SyncLanceResult> {
+    const id = this.#path(path, options);
+    checkChangeOptions(options, CONNECTION_OPTIONS.syncLance);
+    if (this.namespace.syncLance === undefined) throw unsupported('SyncLance');
+    const { tables, catalog } = await this.namespace.syncLance({ id }, options);
+    return { tables: tables.map(syncedTable), ...(catalog === undefined ? {} : { catalog }) };
   }
 
   /** What was dropped at or below a namespace and can be brought back, newest drop first. */

@@ -23,6 +23,8 @@ export type {
   PurgeTrashResult,
   RegisterTableOptions,
   RenameTableOptions,
+  SyncedLanceTable,
+  SyncLanceResult,
   TableExistsOptions,
   TableNamesOptions,
   TrashedItem,

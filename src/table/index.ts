@@ -7,7 +7,7 @@
 export { type Branch, openBranch } from './branch.ts';
 export { fieldMetadata } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
-export { lanceProblem } from './lance/index.ts';
+export { type LanceSynced, lanceProblem } from './lance/index.ts';
 export {
   checkConditions,
   type MergeClauses,
@@ -52,6 +52,7 @@ export {
 } from './versions/index.ts';
 export {
   DEFAULT_BUFFER_BYTES,
+  inTurns,
   type KeptMemory,
   keptMemory,
   SCRATCH_BYTES,

@@ -30,6 +30,7 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   dropNamespace: (options) => db.dropNamespace(['n'], options),
   updateNamespaceProperties: (options) =>
     db.updateNamespaceProperties(['n'], { properties: { a: 'b' } }, options),
+  syncLance: (options) => db.syncLance([], options),
   purgeTrash: (options) => db.purgeTrash(options),
   alterTransaction: (options) => db.alterTransaction('x', [], options),
   createTable: (options) => db.createTable('u', ROWS, [], options),

@@ -37,6 +37,7 @@ const CONNECTION: Calls<Connection> = {
   renameTable: (c, o) => c.renameTable('t', 'u', o),
   watch: (c, o) => c.watch({ ...o }),
   listTrash: (c, o) => c.listTrash([], o),
+  syncLance: (c, o) => c.syncLance([], o),
   purgeTrash: (c, o) => c.purgeTrash({ ...o }),
   describeTransaction: (c, o) => c.describeTransaction('x', o),
   alterTransaction: (c, o) => c.alterTransaction('x', [], o),

@@ -35,6 +35,7 @@ const requests = {
   }),
   verify: (request: Model<'VerifyRequest'>) => request,
   repair: (request: Model<'RepairRequest'>) => request,
+  syncLance: (request: Model<'SyncLanceRequest'>) => request,
   purgeTrash: (request: Model<'PurgeTrashRequest'>) => request,
   listTrash: (request: Model<'ListTrashRequest'>) => request,
 } satisfies {

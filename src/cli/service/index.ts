@@ -5,6 +5,7 @@
 
 export { completion } from './completion.ts';
 export { conformance } from './conformance.ts';
+export { lance } from './lance.ts';
 export { optimize } from './optimize.ts';
 export { repair } from './repair.ts';
 export { serve } from './serve.ts';

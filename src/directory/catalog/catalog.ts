@@ -203,6 +203,16 @@ export function requireIncarnation({ id, record }: Table, wanted: string | undef
 export const storedTable = ({ engine }: Catalog, { folder, record }: Table): StoredTable =>
   openTable(engine, folder, record.id);
 
+/** Once a table has another place: what tells other programs of its place follows. Never rejects. */
+export async function followMove(catalog: Catalog, id: ObjectPath): Promise<void> {
+  try {
+    const table = await findTable(catalog, id);
+    if (table !== undefined) await storedTable(catalog, table).moved();
+  } catch {
+    // The table has moved, whatever its record says of it.
+  }
+}
+
 /** The branch a request names, main if absent. @throws TableBranchNotFound */
 export async function requireBranch(
   catalog: Catalog,

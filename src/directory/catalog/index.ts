@@ -9,6 +9,7 @@ export {
   type CredentialVendor,
   findNamespace,
   findTable,
+  followMove,
   locationOf,
   missingBranch,
   missingNamespace,
@@ -58,7 +59,7 @@ export {
   storageOf,
   tablePlace,
 } from './lance-tables.ts';
-export { allTables, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
+export { allTables, isTable, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
 export { folderAt, tableIdAt } from './locations.ts';
 export {
   clearNamespacePlace,

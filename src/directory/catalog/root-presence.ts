@@ -14,6 +14,7 @@ const ANSWER_WITHOUT_CONTENT: ReadonlySet<AnyOperation> = new Set<AnyOperation>(
   'ListAllTables',
   'ListTrash',
   'PurgeTrash',
+  'SyncLance',
   'DescribeNamespace',
   'NamespaceExists',
   'Verify',

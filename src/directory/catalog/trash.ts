@@ -27,6 +27,7 @@ import { fileSystemTime, stagingFolder } from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
+  followMove,
   namespaceId,
   readTableRecord,
   requireNamespace,
@@ -124,6 +125,7 @@ export async function undropTable(
       throw namespaceInTheWay(id);
     }
     if (entry.record?.kind === 'table') await catalog.store.delete(trashRecordFile(entry.folder));
+    await followMove(catalog, id);
     return { id, location: await placeOf(catalog, { id, folder: target, record }) };
   }
   const where =

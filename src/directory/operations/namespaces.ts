@@ -7,12 +7,15 @@ import { DirspaceError } from '../../errors.ts';
 import {
   encodeNamespace,
   joinPath,
+  LANCE_CATALOG,
+  lanceVersionsFolder,
   NAMESPACE_FILE,
   type NamespaceRecord,
   PENDING_NAMESPACE_FILE,
   type Properties,
   STAGING_FOLDER,
 } from '../../format/index.ts';
+import { followsByPath } from '../../lance-mode.ts';
 import {
   CREATE_MODES,
   type CreateNamespaceRequest,
@@ -67,6 +70,7 @@ export async function createNamespace(
   }
   const parent = id.slice(0, -1);
   await requireNamespace(catalog, parent);
+  await refuseLanceCatalog(catalog, id);
   const properties = withCreatedAt(catalog, request.properties ?? {});
 
   const existing = await findNamespace(catalog, id);
@@ -272,3 +276,16 @@ const notEmpty = (id: ObjectPath): DirspaceError =>
     `The namespace ${showId(id)} still holds tables or namespaces. Drop them first, or use behavior cascade to drop all of it.`,
     { details: { id } },
   );
+
+/** A folder of that name at the root is Lance's, once the catalog has been synchronized. @throws InvalidInput */
+async function refuseLanceCatalog(catalog: Catalog, id: ObjectPath): Promise<void> {
+  const [name] = id;
+  if (id.length !== 1 || name !== LANCE_CATALOG) return;
+  const isTaken = await catalog.store.enter(lanceVersionsFolder(LANCE_CATALOG));
+  if (!isTaken && !followsByPath(catalog.engine.lance)) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The name ${LANCE_CATALOG} is that of the table by which Lance knows this catalog. Choose another name for the namespace.`,
+    { details: { id } },
+  );
+}

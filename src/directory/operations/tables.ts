@@ -39,6 +39,7 @@ import {
   type Catalog,
   findTable,
   folderAt,
+  followMove,
   isFence,
   isOnlyDeclared,
   lanceTarget,
@@ -246,7 +247,7 @@ async function moveInto(
       'Another writer moved or dropped the table. Look for it again.',
     );
   }
-  if (!(await namespaceHasName(catalog, id))) return;
+  if (!(await namespaceHasName(catalog, id))) return followMove(catalog, id);
   await catalog.store.moveFolder(place, from);
   throw namespaceInTheWay(id);
 }

@@ -1,6 +1,8 @@
 /** Maintains a catalog: background compaction, cleanup, verify, repair. */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
+export { followLanceCatalog } from './lance-catalog.ts';
 export { repairCatalog } from './repair.ts';
+export { syncLance } from './sync-lance.ts';
 export { cleanupTable, optimizeTable } from './upkeep.ts';
 export { verifyCatalog } from './verify.ts';

@@ -59,6 +59,7 @@ import {
   placesIn,
   requireNamespace,
 } from '../catalog/index.ts';
+import { isLanceCatalog, verifyLanceCatalog } from './verify-lance-catalog.ts';
 
 /** @throws NamespaceNotFound for a namespace that is not there; nothing for damage */
 export async function verifyCatalog(
@@ -161,6 +162,10 @@ class Walk {
         if (atRoot && home === '' && [PRIVATE_FOLDER, ROOT_TABLES_FOLDER].includes(entry.name))
           continue;
         if (!atRoot && entry.kind === 'file' && entry.name === NAMESPACE_FILE) continue;
+        if (atRoot && home === '' && (await isLanceCatalog(this.#catalog, entry.path))) {
+          await verifyLanceCatalog(this.#catalog, this.findings);
+          continue;
+        }
         const decoded = entry.kind === 'folder' ? names.decode(entry.name, atRoot) : undefined;
         // Tables of the root are in the folder `data`, and nothing else is.
         const here = !atRoot || (decoded?.kind === 'table') === (home !== '');

@@ -5,6 +5,13 @@
  */
 
 export {
+  type LanceCatalogEntry,
+  type LanceCatalogFile,
+  lanceCatalogDigest,
+  lanceCatalogFile,
+  lanceCatalogManifest,
+} from './lance-catalog.ts';
+export {
   decodeLanceDeletions,
   type LanceDeletionKind,
   type LanceDeletions,

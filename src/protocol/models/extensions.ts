@@ -123,6 +123,35 @@ export const RepairResponse = response({
   left: array(problem),
 });
 
+export const SyncLanceRequest = request({}, { id });
+export const SyncLanceResponse = response(
+  {
+    tables: array(
+      object(
+        {
+          location: string,
+          opens: boolean,
+          versions: count,
+          written: count,
+          removed: count,
+          set_aside: array(string),
+          left: array(string),
+        },
+        { reason: string },
+      ),
+    ),
+  },
+  {
+    catalog: object({
+      location: string,
+      version: count,
+      namespaces: count,
+      tables: count,
+      written: boolean,
+    }),
+  },
+);
+
 export const ListTrashRequest = request({}, { id });
 export const ListTrashResponse = response({
   entries: array(

@@ -97,6 +97,7 @@ export const CONNECTION_OPTIONS = {
   registerTable: ['mode', 'properties'],
   renameTable: ['namespacePath', 'newNamespacePath'],
   undropTable: ['trashId'],
+  syncLance: [],
   listTrash: ['signal'],
   purgeTrash: ['olderThan', 'dryRun'],
 } as const;

@@ -29,6 +29,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   dropTable: { request: { id }, write: true },
   undropTable: { request: { id: ['dropped'] }, write: true },
   listTrash: { request: { id: [] } },
+  syncLance: { request: { id: [] }, write: true },
   purgeTrash: { request: { older_than_millis: 0 }, write: true },
   deregisterTable: { request: { id }, write: true },
   registerTable: { request: { id: ['r'], location: 'x' }, write: true },
