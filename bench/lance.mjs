@@ -140,7 +140,10 @@ async function manifest(db, where) {
   let time;
   const longest = await held(async () => {
     time = await timed(async () => {
-      const { version } = await db.namespace.describeTableVersion({ id: ['t'] }, { forLance: true });
+      const { version } = await db.namespace.describeTableVersion(
+        { id: ['t'] },
+        { forLance: true },
+      );
       bytes = version.manifest_size;
     });
   });
