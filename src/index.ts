@@ -265,6 +265,7 @@ export {
   type ListNamespacesResult,
   type ListTablesOptions,
   type ListTablesResult,
+  type ListTrashOptions,
   type ListVersionsOptions,
   MergeInsertBuilder,
   type MergeResult,

@@ -298,13 +298,15 @@ export interface SyncLanceResponse {
 export interface ListTrashRequest {
   /** What was dropped at or below this namespace; everything if absent. */
   readonly id?: readonly string[];
+  /** Tables that were deregistered, in place of what was dropped. */
+  readonly detached?: boolean;
 }
 
 /** Something that was dropped, and can be brought back until it is purged. */
 export interface TrashItem {
   /** What UndropTable takes to name it. */
   readonly trash_id: string;
-  /** `table`, `namespace`, or `unknown` where its record is lost. */
+  /** `table`, `namespace`, `detached` of a deregistered table, or `unknown` where its record is lost. */
   readonly kind: string;
   /** The id that it was dropped under; empty where that is not known. */
   readonly id: readonly string[];
@@ -312,6 +314,8 @@ export interface TrashItem {
   readonly dropped_at?: number;
   /** Of a namespace: the ids of the tables that were dropped with it, at most a thousand. */
   readonly tables?: readonly (readonly string[])[];
+  /** Of a deregistered table: what RegisterTable takes. */
+  readonly location?: string;
 }
 
 /** What was dropped, newest first. */
@@ -323,6 +327,8 @@ export interface ListTrashResponse {
 export interface PurgeTrashRequest {
   /** Dropped longer ago than this. */
   readonly older_than_millis: number;
+  /** Tables that were deregistered longer ago, in place of what was dropped. */
+  readonly detached?: boolean;
   readonly dry_run?: boolean;
 }
 

@@ -159,11 +159,17 @@ export interface UndropTableOptions extends CallOptions {
   readonly trashId?: string;
 }
 
+/** What to list of the trash. */
+export interface ListTrashOptions extends CallOptions {
+  /** Tables that were deregistered, in place of what was dropped. */
+  readonly detached?: boolean;
+}
+
 /** Something that was dropped, and can be brought back until it is purged. */
 export interface TrashedItem {
   /** What `undropTable` takes to name it. */
   readonly trashId: string;
-  /** `table`, `namespace`, or `unknown` where its record is lost. */
+  /** `table`, `namespace`, `detached` of a deregistered table, or `unknown` where its record is lost. */
   readonly kind: string;
   /** Its name after the path of its namespace; empty where that is not known. */
   readonly path: readonly string[];
@@ -171,6 +177,8 @@ export interface TrashedItem {
   readonly droppedAt?: Date;
   /** Of a namespace: the tables that were dropped with it, by path. */
   readonly tables?: readonly (readonly string[])[];
+  /** Of a deregistered table: what registering takes. */
+  readonly location?: string;
 }
 
 /** What Lance finds by the path of one table. */
@@ -217,6 +225,8 @@ export const syncedTable = ({
 export interface PurgeTrashOptions extends CallOptions {
   /** Only what was dropped before. */
   readonly olderThan?: Date;
+  /** Tables that were deregistered, in place of what was dropped. */
+  readonly detached?: boolean;
   /** Says how much would go and removes nothing. */
   readonly dryRun?: boolean;
 }
@@ -304,4 +314,5 @@ export const trashedItem = (entry: TrashItem): TrashedItem =>
     path: entry.id,
     droppedAt: entry.dropped_at === undefined ? undefined : new Date(entry.dropped_at),
     tables: entry.tables,
+    location: entry.location,
   });

@@ -36,6 +36,7 @@ import {
   type ListNamespacesResult,
   type ListTablesOptions,
   type ListTablesResult,
+  type ListTrashOptions,
   type NamespacePropertyChanges,
   type OpenTableOptions,
   type PageOptions,
@@ -430,11 +431,15 @@ export class Connection implements AsyncDisposable {
   }
 
   /** What was dropped at or below a namespace and can be brought back, newest drop first. */
-  async listTrash(path: readonly string[] = [], options?: CallOptions): Promise<TrashedItem[]> {
+  async listTrash(
+    path: readonly string[] = [],
+    options?: ListTrashOptions,
+  ): Promise<TrashedItem[]> {
     const id = this.#path(path, options);
     checkOptionNames(options, CONNECTION_OPTIONS.listTrash);
     if (this.namespace.listTrash === undefined) throw unsupported('ListTrash');
-    const { entries } = await this.namespace.listTrash({ id }, options);
+    const request = defined({ id, detached: options?.detached });
+    const { entries } = await this.namespace.listTrash(request, options);
     return entries.map(trashedItem);
   }
 
@@ -442,10 +447,14 @@ export class Connection implements AsyncDisposable {
   async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
     this.#home.lifetime.enter(options);
     checkChangeOptions(options, CONNECTION_OPTIONS.purgeTrash);
-    const { olderThan, dryRun } = options;
+    const { olderThan, dryRun, detached } = options;
     if (this.namespace.purgeTrash === undefined) throw unsupported('PurgeTrash');
     const age = olderThan === undefined ? 0 : this.#home.env.now() - timeOf(olderThan, 'olderThan');
-    const request = defined({ older_than_millis: Math.max(0, Math.floor(age)), dry_run: dryRun });
+    const request = defined({
+      older_than_millis: Math.max(0, Math.floor(age)),
+      dry_run: dryRun,
+      detached,
+    });
     const { removed, dry_run } = await this.namespace.purgeTrash(request, options);
     return { removed, dryRun: dry_run };
   }

@@ -16,6 +16,7 @@ export type {
   ListNamespacesResult,
   ListTablesOptions,
   ListTablesResult,
+  ListTrashOptions,
   NamespacePropertyChanges,
   OpenTableOptions,
   PageOptions,

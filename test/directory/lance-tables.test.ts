@@ -4,6 +4,7 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
+import { systemEnv } from '../../src/env.ts';
 import { decodeTable, encodeTable } from '../../src/format/index.ts';
 import { Connection } from '../../src/sdk/connection.ts';
 import { filesOf } from '../helpers/catalog-files.ts';
@@ -244,6 +245,62 @@ describe('the location of a table that others write', () => {
       fs.writeFileSync(file, encodeTable({ ...record, location: place }));
       await expect(catalog.describeTable({ id: t })).rejects.toMatchObject({ code: 'Corrupt' });
     }
+  });
+});
+
+describe('tables that were deregistered', () => {
+  test('are listed with what registers them, and stay until they are purged, by age', async () => {
+    let now = Date.now();
+    const env = { ...systemEnv, now: () => now };
+    const { fs, catalog, location } = await declared({ env });
+    writeDataset(fs, location);
+    await catalog.createTable({ id: ['own'] }, people(2));
+    await catalog.deregisterTable({ id: t });
+    const { location: own } = await catalog.deregisterTable({ id: ['own'] });
+    const listed = await catalog.listTrash({ detached: true });
+    expect(listed.entries).toHaveLength(2);
+    expect(listed.entries).toContainEqual({
+      trash_id: expect.any(String),
+      kind: 'detached',
+      id: t,
+      location,
+      dropped_at: now,
+    });
+    expect(listed.entries).toContainEqual(expect.objectContaining({ id: ['own'], location: own }));
+    const below = await catalog.listTrash({ id: ['n'], detached: true });
+    expect(below.entries.map(({ id }) => id)).toEqual([t]);
+    expect((await catalog.listTrash({})).entries).toEqual([]);
+    // Nothing but a request for them removes them.
+    await catalog.purgeTrash({ older_than_millis: 0 });
+    const kinds = (await catalog.verify({})).leftovers.map(({ kind }) => kind);
+    expect(kinds).toEqual(['detached', 'detached', 'detached']);
+    const purge = (older_than_millis: number, dry_run: boolean) =>
+      catalog.purgeTrash({ older_than_millis, detached: true, dry_run });
+    expect((await purge(60_000, false)).removed).toBe(0);
+    expect((await purge(0, true)).removed).toBe(2);
+    expect(fs.statSync(location).isDirectory()).toBe(true);
+    // What has a name again is not purged.
+    await catalog.registerTable({ id: ['own'], location: own ?? '' });
+    now += 1000;
+    expect(await purge(0, false)).toEqual({ removed: 1, dry_run: false });
+    expect(fs.statSync(location).isFile()).toBe(true);
+    expect(await idsOf(catalog, ['own'])).toEqual([0, 1]);
+    expect(await catalog.listTrash({ detached: true })).toEqual({ entries: [] });
+    expect(await catalog.verify({})).toMatchObject({ problems: [], leftovers: [] });
+  });
+
+  test('are told by their folders alone where an older release left them', async () => {
+    const { fs, catalog } = await declared();
+    await catalog.createTable({ id: ['own'] }, people(2));
+    const { location = '' } = await catalog.deregisterTable({ id: ['own'] });
+    fs.unlinkSync(`${location}.json`);
+    expect(await catalog.listTrash({ detached: true })).toMatchObject({
+      entries: [{ kind: 'detached', id: [], location }],
+    });
+    expect((await catalog.listTrash({ id: ['n'], detached: true })).entries).toEqual([]);
+    expect(await catalog.purgeTrash({ older_than_millis: 0, detached: true })).toMatchObject({
+      removed: 1,
+    });
   });
 });
 

@@ -29,6 +29,7 @@ export const trash: Command = {
   choices: { action: ACTIONS },
   options: [
     { flags: '--entry <trash-id>', summary: 'restore: which of several, as ls shows it' },
+    { flags: '--detached', summary: 'ls, empty: tables that were deregistered instead' },
     { flags: '--older-than <days>', summary: 'empty: only what was dropped longer ago' },
     { flags: '--dry-run', summary: 'empty: say how much would go and remove nothing' },
     { flags: '-y, --yes', summary: 'empty: do not ask, as it does on a terminal' },
@@ -46,6 +47,7 @@ export const trash: Command = {
     const { options } = call;
     if (asked !== 'restore') options.refuse(['entry'], 'it is for restore.');
     if (asked !== 'empty') options.refuse(['olderThan'], 'it is for empty.');
+    if (asked === 'restore') options.refuse(['detached'], 'it is for ls and empty.');
     if (asked === 'ls') return list(call, id ?? '/');
     if (asked === 'restore') return restore(call, id);
     return empty(call, id);
@@ -64,17 +66,23 @@ export const undrop: Command = {
   run: (call) => restore(call, call.arguments[0]),
 };
 
-async function list({ connection, signal, show }: Call, id: string): Promise<Answer> {
+async function list({ connection, options, signal, show }: Call, id: string): Promise<Answer> {
   const showId = (path: readonly string[]): string => (path.length === 0 ? '?' : show(path));
-  const entries = await connection.listTrash(parsePath(id), { signal });
-  const rows = entries.flatMap(({ trashId, kind, path, droppedAt, tables = [] }) => [
-    [showId(path), kind, droppedAt?.toISOString() ?? '', trashId],
+  const detached = options.flag('detached');
+  const entries = await connection.listTrash(parsePath(id), { signal, detached });
+  const rows = entries.flatMap(({ trashId, kind, path, droppedAt, location, tables = [] }) => [
+    [showId(path), kind, droppedAt?.toISOString() ?? '', location ?? trashId],
     ...tables.map((table) => [showId(table), 'table in it', '', trashId]),
   ]);
   return {
     json: entries,
-    text: rows.length === 0 ? '' : columns(['ID', 'KIND', 'DROPPED', 'ENTRY'], rows),
-    ...(rows.length === 0 ? { note: 'There is nothing in the trash.' } : {}),
+    text:
+      rows.length === 0
+        ? ''
+        : columns(['ID', 'KIND', 'DROPPED', detached ? 'LOCATION' : 'ENTRY'], rows),
+    ...(rows.length === 0
+      ? { note: detached ? 'No table is deregistered.' : 'There is nothing in the trash.' }
+      : {}),
   };
 }
 
@@ -109,28 +117,30 @@ async function empty(call: Call, id: string | undefined): Promise<Answer> {
   const dryRun = options.flag('dryRun');
   const until =
     days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) };
-  if (!dryRun && !options.flag('yes') && !(await isConfirmed(call, until))) {
+  const what = { ...until, detached: options.flag('detached') };
+  if (!dryRun && !options.flag('yes') && !(await isConfirmed(call, what))) {
     throw new Declined('Nothing was removed: the answer was not yes.');
   }
   progress(() => 'removing');
-  const result = await connection.purgeTrash({ dryRun, signal, ...until });
+  const result = await connection.purgeTrash({ dryRun, signal, ...what });
   const { removed } = result;
-  const what = removed === 1 ? 'one entry' : `${removed} entries`;
+  const count = removed === 1 ? 'one entry' : `${removed} entries`;
   const note = dryRun
-    ? `Nothing was changed; ${what} would be removed.`
-    : `Removed ${what} for good.`;
+    ? `Nothing was changed; ${count} would be removed.`
+    : `Removed ${count} for good.`;
   return { json: result, note };
 }
 
 /** A trash in which there is nothing to remove is emptied without a question. */
 function isConfirmed(
   { connection, confirm, signal }: Call,
-  until: { olderThan?: Date },
+  what: { olderThan?: Date; detached: boolean },
 ): Promise<boolean> {
   return confirm(async () => {
-    const { removed } = await connection.purgeTrash({ dryRun: true, signal, ...until });
+    const { removed } = await connection.purgeTrash({ dryRun: true, signal, ...what });
     if (removed === 0) return undefined;
-    const what = removed === 1 ? 'one entry' : `${removed} entries`;
-    return `Remove ${what} of the trash for good?`;
+    const count = removed === 1 ? 'one entry' : `${removed} entries`;
+    const of = what.detached ? 'deregistered tables' : 'the trash';
+    return `Remove ${count} of ${of} for good?`;
   });
 }

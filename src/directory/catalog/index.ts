@@ -27,6 +27,7 @@ export {
   tableId,
 } from './catalog.ts';
 export { CatalogRoot } from './catalog-root.ts';
+export { recordDetached } from './detached.ts';
 export {
   dropNamespaceFolder,
   finishIntents,

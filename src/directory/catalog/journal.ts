@@ -32,6 +32,7 @@ import {
   writeObject,
 } from '../../table/index.ts';
 import { type Catalog, readTableRecord } from './catalog.ts';
+import { recordDetached } from './detached.ts';
 import { fence } from './lance-tables.ts';
 
 export interface Journal {
@@ -97,7 +98,9 @@ export async function finishJournal(catalog: Catalog, journal: Journal): Promise
     }
     for (const { folder, incarnation, place } of journal.deregisters) {
       const record = await readTableRecord(catalog, folder);
-      if (record?.id === incarnation) await catalog.store.moveFolder(folder, place);
+      if (record?.id !== incarnation) continue;
+      await recordDetached(catalog, place, catalog.engine.names.tableIdAt(folder) ?? []);
+      await catalog.store.moveFolder(folder, place);
     }
   } else {
     for (const { folder, incarnation } of journal.declares)

@@ -7,9 +7,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
+  isOutside,
   joinPath,
+  LANCE_TABLES_FOLDER,
   NAMESPACE_FILE,
   TABLE_FILE,
+  type TableRecord,
   type TrashRecord,
   trashRecordFile,
 } from '../../format/index.ts';
@@ -28,14 +31,16 @@ import {
   beginWrite,
   type Catalog,
   followMove,
+  locationOf,
   namespaceId,
   readTableRecord,
   requireNamespace,
   showId,
   tableId,
 } from './catalog.ts';
+import { detachedEntries } from './detached.ts';
 import { moveToPlace } from './ghosts.ts';
-import { placeOf, removeForGood } from './lance-tables.ts';
+import { isFence, placeOf, removeForGood } from './lance-tables.ts';
 import { namespaceHasName } from './name-contest.ts';
 import { namespaceInTheWay, refuseNamespaceOfThatName } from './taken-names.ts';
 import { droppedSince, prepareTrash, type TrashEntry, trashEntries } from './trash-entries.ts';
@@ -145,6 +150,7 @@ export async function listTrash(
   request: ListTrashRequest,
 ): Promise<ListTrashResponse> {
   const id = namespaceId(request.id as string[] | undefined);
+  if (request.detached === true) return { entries: await listDetached(catalog, id) };
   const entries: TrashItem[] = [];
   for (const entry of await trashEntries(catalog)) {
     const { record, name } = entry;
@@ -162,6 +168,34 @@ export async function listTrash(
   return { entries };
 }
 
+/** Tables that were deregistered from at or below a namespace, and have no name since. */
+async function listDetached(catalog: Catalog, id: ObjectPath): Promise<TrashItem[]> {
+  const found: TrashItem[] = [];
+  for (const { name, folder, record, hasFolder } of await detachedEntries(catalog)) {
+    if (!hasFolder) continue;
+    const was = record?.id ?? [];
+    if (!id.every((part, depth) => was[depth] === part)) continue;
+    const place = (await recordOrNone(catalog, folder))?.location;
+    const isElsewhere =
+      place !== undefined && (isOutside(place) || (await isFence(catalog, place)) === undefined);
+    const location =
+      isElsewhere && isOutside(place) ? place : locationOf(catalog, isElsewhere ? place : folder);
+    const dropped = record === undefined ? {} : { dropped_at: record.droppedAt };
+    found.push({ trash_id: name, kind: 'detached', id: was, location, ...dropped });
+  }
+  return found;
+}
+
+/** A table whose record is damaged is listed without what it says. */
+async function recordOrNone(catalog: Catalog, folder: string): Promise<TableRecord | undefined> {
+  try {
+    return await readTableRecord(catalog, folder);
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat')) return undefined;
+    throw error;
+  }
+}
+
 /** Removes for good what was dropped longer ago than the age given. */
 export async function purgeTrash(
   catalog: Catalog,
@@ -170,6 +204,18 @@ export async function purgeTrash(
   const dryRun = request.dry_run ?? false;
   if (!dryRun) await beginWrite(catalog);
   let removed = 0;
+  if (request.detached === true) {
+    const now = catalog.readOnly ? catalog.env.now() : await fileSystemTime(catalog.engine);
+    for (const { folder, hasFolder, since } of await detachedEntries(catalog)) {
+      const least = hasFolder
+        ? request.older_than_millis
+        : Math.max(request.older_than_millis, DROP_GRACE);
+      if (since === undefined || now - since < least) continue;
+      if (hasFolder) removed += 1;
+      if (!dryRun) await emptyTrash(catalog, folder);
+    }
+    return { removed, dry_run: dryRun };
+  }
   for await (const entry of expired(catalog, request.older_than_millis)) {
     if (entry.hasFolder) removed += 1;
     if (!dryRun) await emptyTrash(catalog, entry.folder);
@@ -189,8 +235,33 @@ export async function sweepTrash(
       await pause();
       await emptyTrash(catalog, entry.folder, pause);
     }
+    await sweepFences(catalog, pause, left);
   } catch {
     // Damage in the trash is reported by verify; it must not fail the caller.
+  }
+}
+
+/** A month: whoever has a table open for longer than that after its end has been told of it before. */
+const FENCE_GRACE = 30 * 24 * 3_600_000;
+
+/** Removes what closes the places of tables that were removed long ago. */
+async function sweepFences(
+  catalog: Catalog,
+  pause: () => Promise<void>,
+  most: number,
+): Promise<void> {
+  const { engine, store } = catalog;
+  let left = most;
+  let now: number | undefined;
+  for (const { name, kind } of (await store.list(LANCE_TABLES_FOLDER)) ?? []) {
+    if (kind !== 'file') continue;
+    if (left-- === 0) return;
+    await pause();
+    const file = joinPath(LANCE_TABLES_FOLDER, name);
+    if ((await isFence(catalog, file)) !== 'dropped') continue;
+    const since = (await store.head(file))?.modified;
+    now ??= await fileSystemTime(engine);
+    if (since !== undefined && now - since >= FENCE_GRACE) await store.delete(file);
   }
 }
 

@@ -3,7 +3,7 @@
  * and register. Drop, rename, deregister and plain register move the table's folder by one rename;
  * register with properties or over an existing table takes further steps.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   DETACHED_FOLDER,
   detachedFolder,
@@ -11,8 +11,10 @@ import {
   isOutside,
   isReservedFolder,
   joinPath,
+  parentFolder,
   ROOT_TABLES_FOLDER,
   TABLE_FILE,
+  trashRecordFile,
 } from '../../format/index.ts';
 import {
   type DeregisterTableRequest,
@@ -56,6 +58,7 @@ import {
   placeOf,
   prepareTrash,
   readTableRecord,
+  recordDetached,
   refuseNamespaceOfThatName,
   replaceFolder,
   requireNamespace,
@@ -149,7 +152,13 @@ export async function deregisterTable(
   const aside = detachedFolder(catalog.env.uuid());
   const { location } = table.record;
   const isOwn = location === undefined || (await isFence(catalog, location)) === 'rows';
-  await moveAway(catalog, table, aside);
+  await recordDetached(catalog, aside, table.id);
+  try {
+    await moveAway(catalog, table, aside);
+  } catch (error) {
+    if (isDirspaceError(error, 'TableNotFound')) await catalog.store.delete(trashRecordFile(aside));
+    throw error;
+  }
   // What others write stays where it is.
   const place = isOwn ? aside : location;
   return {
@@ -195,6 +204,10 @@ export async function registerTable(
     existing !== undefined &&
     (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
   if (!isReplaced) await moveInto(catalog, id, location, place);
+  // Its record was of the time in which it had no name.
+  if (parentFolder(location) === DETACHED_FOLDER) {
+    await catalog.store.delete(trashRecordFile(location));
+  }
   const answered = await placeOf(catalog, { id, folder: place, record });
   return { location: answered, incarnation: record.id, properties };
 }

@@ -203,7 +203,11 @@ class Walk {
       if (path === FORMAT_FILE) {
         if (problem === undefined) await this.#document(path, 'format', () => {});
       } else if (kind === 'folder' && leftover !== undefined) {
-        for (const inside of await this.#list(path)) this.#leftover(inside.path, leftover);
+        for (const inside of await this.#list(path)) {
+          // The record of a table beside it says when it was deregistered.
+          const isRecord = inside.kind === 'file' && parseTrashRecord(inside.name) !== undefined;
+          if (path !== DETACHED_FOLDER || !isRecord) this.#leftover(inside.path, leftover);
+        }
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
       else if (kind === 'folder' && path === KEYS_FOLDER) await this.#keys();

@@ -152,12 +152,18 @@ export const SyncLanceResponse = response(
   },
 );
 
-export const ListTrashRequest = request({}, { id });
+export const ListTrashRequest = request({}, { id, detached: boolean });
 export const ListTrashResponse = response({
   entries: array(
-    object({ trash_id: string, kind: string, id }, { dropped_at: count, tables: array(id) }),
+    object(
+      { trash_id: string, kind: string, id },
+      { dropped_at: count, tables: array(id), location: string },
+    ),
   ),
 });
 
-export const PurgeTrashRequest = request({ older_than_millis: count }, { dry_run: boolean });
+export const PurgeTrashRequest = request(
+  { older_than_millis: count },
+  { detached: boolean, dry_run: boolean },
+);
 export const PurgeTrashResponse = response({ removed: count, dry_run: boolean });

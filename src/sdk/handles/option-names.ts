@@ -98,8 +98,8 @@ export const CONNECTION_OPTIONS = {
   renameTable: ['namespacePath', 'newNamespacePath'],
   undropTable: ['trashId'],
   syncLance: [],
-  listTrash: ['signal'],
-  purgeTrash: ['olderThan', 'dryRun'],
+  listTrash: ['signal', 'detached'],
+  purgeTrash: ['olderThan', 'dryRun', 'detached'],
 } as const;
 
 /** Members of the protocol's request, which `describeTable` passes on. */
