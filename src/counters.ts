@@ -1,6 +1,6 @@
 /**
- * Defines the counters of the table engine's work: commits, commit conflicts, and hits and misses
- * of its caches. directory/ and table/ count up while the process lives; server/observe/metrics.ts
+ * Defines `Counters`, the counts of the table engine's work: commits, commit conflicts, and hits
+ * and misses of its caches (`CacheCounts`). directory/ and table/ count; server/observe/metrics.ts
  * publishes the numbers.
  */
 

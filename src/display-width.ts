@@ -1,6 +1,6 @@
 /**
- * Measures how many columns of a terminal a text without control characters takes
- * (`displayWidth`), and splits text into the characters that a reader sees (`graphemes`).
+ * Measures how many columns a text takes on a terminal (`displayWidth`), and splits text into the
+ * characters that a reader sees (`graphemes`). Text must be free of control characters.
  */
 
 /** ASCII without controls. */

@@ -1,7 +1,7 @@
 /**
- * Defines `Env`, the clock, ids, randomness and sleep that a catalog uses, and `systemEnv`, the
- * real ones. Tests pass an Env of their own to replay a run. `wholeMillis` rounds the clock of an
- * Env down to whole milliseconds. What must run in real time, such as the refresh of locks, uses
+ * Defines `Env`: the clock, random ids, random numbers and sleep that a catalog uses. `systemEnv`
+ * is the real one; tests pass their own to replay a run. `wholeMillis` rounds the clock of an Env
+ * down to whole milliseconds. What must run in real time, such as the refresh of locks, uses
  * systemEnv itself.
  */
 import { randomUUID } from 'node:crypto';

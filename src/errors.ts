@@ -1,7 +1,7 @@
 /**
- * Defines `DirspaceError`, the class of the errors that this package reports, `isDirspaceError`,
- * which tells them apart by code, and `ERROR_KINDS`, the table of codes with the protocol's error
- * number and the HTTP status of each.
+ * Defines `DirspaceError`, the class of all errors that this package throws on purpose, and
+ * `isDirspaceError`, which checks an error and its code. `ERROR_KINDS` maps each code to the
+ * protocol's error number and an HTTP status.
  *
  * Codes are stable across releases, messages are not. protocol/error-body.ts turns an error into
  * the body of a REST answer.

@@ -1,7 +1,7 @@
 /**
- * Finds the known name that comes nearest to a misspelt one (`nearest`) and writes ` Did you mean
- * ...?` for error messages (`suggestion`). Callers pass the names that exist, such as options or
- * columns. SQL has rules of its own in sql/typed/names.ts and shares `editDistance`.
+ * Finds the known name that is nearest to a misspelt one (`nearest`), and formats ` Did you mean
+ * ...?` for error messages (`suggestion`). Callers pass the known names, such as options or
+ * columns. `editDistance` also serves sql/typed/names.ts, which has other rules.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

@@ -1,6 +1,6 @@
 /**
- * Aborts work that makes no progress: `Progress` is a timeout that starts anew at every sign of
- * progress, joined with the abort signals of callers into the one signal that the work listens to.
+ * `Progress`: aborts work that makes no progress. It is a timeout that starts again at every sign
+ * of progress (`moved`), combined with the callers' abort signals into one signal for the work.
  */
 
 export class Progress {

@@ -1,7 +1,7 @@
 /**
- * Counts the work of the regular expressions of one request and refuses more than a limit, where
- * one is set. sql/regexp/ bounds the work of each single text, but a request may have very
- * many texts. Also tells when other work should go on (`isTired`).
+ * `RegexpBudget`: counts the work that one request's regular expressions do, and refuses more than
+ * a limit where one is set. sql/regexp/ bounds the work on each text, but a request may match very
+ * many. `isTired` says when the request should yield to other work.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,10 +1,10 @@
 /**
  * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`)
  * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
- * allocate, and are refused beyond a bound; the memory of the process is not measured.
+ * allocate them and are refused beyond a bound. The memory of the process is not measured.
  *
- * Batches of rows that stream through a server wait in line instead, and one may always pass.
- * Where memory stays short, the answer whose reader has been slow for longest is broken off.
+ * Batches that stream through a server wait their turn instead of being refused; one may always
+ * pass. Where memory stays short, the answer whose reader has been slow for longest is aborted.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

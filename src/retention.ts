@@ -1,6 +1,6 @@
 /**
- * Parses how long the trash keeps what was dropped (`parseRetention`): a number of milliseconds,
- * or text such as `7d` and `12h`. Holds the default of 7 days.
+ * `parseRetention`: parses how long the trash keeps dropped tables and namespaces, from a number of
+ * milliseconds or text such as `7d` and `12h`, to milliseconds. The default is 7 days.
  */
 import { DirspaceError } from './errors.ts';
 

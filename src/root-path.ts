@@ -1,6 +1,6 @@
 /**
- * Turns the root of a directory catalog, a path or a `file:` URL, into a path of this machine
- * (`directoryOf`). Paths are returned as they are, URLs of other schemes are refused.
+ * `directoryOf`: turns the root of a directory catalog, given as a path or a `file:` URL, into a
+ * path of this machine. Paths are returned as they are; URLs of other schemes are refused.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,7 +1,8 @@
 /**
  * Re-exports the parts of apache-arrow that src uses; no other file of src imports the package.
- * Also defines `RecordBatchStream`, a schema with the batches that carry it, `ArrowBody`, what
- * operations take as Arrow data, and `recordBatchStream`, which makes a stream.
+ * Also defines `RecordBatchStream` (a schema and the batches that carry it), the function
+ * `recordBatchStream` that makes one, and `ArrowBody`, the type of the Arrow data that operations
+ * take.
  */
 // Named exports: bundlers turn `export *` of an external package into a look-up at every use.
 export {

@@ -1,7 +1,7 @@
 /**
  * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
- * holds them, how wide they are, which children they have. Rebuilds nested types (`mapType`) and
- * fields (`changeField`) with some parts replaced.
+ * holds them, how wide they are, which child fields they have. Also rebuilds nested types with
+ * changed children (`mapType`) and copies fields with some parts replaced (`changeField`).
  */
 
 import { DirspaceError } from '../errors.ts';

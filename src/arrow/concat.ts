@@ -1,8 +1,7 @@
 /**
- * Concatenates columns or batches of one type into one, for all of Arrow's types, by copying
- * buffers; a single column, and the data buffers of views, are shared. Dictionaries are united by
- * dictionaries.ts. Refuses a result that needs wider offsets or dictionary indices than its type
- * has.
+ * Concatenates columns (`concatData`) or batches (`concatBatches`) of one type into one, by copying
+ * buffers. A single column, and the data buffers of views, are shared instead of copied. A result
+ * that needs wider offsets or dictionary indices than its type has is refused.
  */
 
 import { DirspaceError } from '../errors.ts';

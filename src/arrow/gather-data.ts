@@ -1,8 +1,7 @@
 /**
- * Picks rows of one column by position, for all of Arrow's types, by copying bytes instead of
- * decoding values; dictionaries and the data buffers of views are shared. gather.ts checks the
- * positions and handles chunks and batches; gather-spans.ts copies texts and finds the items of
- * lists.
+ * `gatherData`: picks rows of one column by position, for every Arrow type. It copies bytes and
+ * decodes no values; dictionaries and the data buffers of views are shared. Positions must be
+ * valid: gather.ts checks them and handles chunked columns and batches.
  */
 import { type Data, type DataType, Type, UnionMode } from './apache.ts';
 import { dataOf, nullColumn, type Offsets } from './arrow-data.ts';

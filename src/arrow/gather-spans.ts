@@ -1,7 +1,7 @@
 /**
- * Picks rows of columns with offsets: copies the bytes of texts and binaries (`gatherBinary`), and
- * computes which child rows the picked lists have (`spreadLists`). A hot loop: texts are most of
- * the bytes that reads copy. Refuses more than 2^31 - 1 of them under 32-bit offsets.
+ * Picks rows of columns with offsets: `gatherBinary` copies the bytes of the picked texts and
+ * binaries, and `spreadLists` computes which child rows the picked lists have. Both refuse more
+ * than 2^31 - 1 bytes or child rows under 32-bit offsets.
  */
 
 import { DirspaceError } from '../errors.ts';

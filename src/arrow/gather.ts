@@ -1,6 +1,6 @@
 /**
- * Picks rows of columns, chunked columns and batches by position, and filters batches by a bitmap.
- * Refuses positions past the end; gather-data.ts copies the rows.
+ * Picks rows of columns, chunked columns and batches by position (`gather`, `gatherBatch`), and
+ * keeps the rows of a batch whose bits are set (`filterBatch`). Positions past the end are refused.
  */
 
 import { DirspaceError } from '../errors.ts';

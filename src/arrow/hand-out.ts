@@ -1,9 +1,10 @@
 /**
- * Makes the columns of a result safe to give away: the caller may write into them or transfer them
- * to another thread without changing what the engine, its caches or other results read.
+ * Makes the columns of a result safe to give away (`HandOut`, `handedOut`): the caller may write
+ * into them or transfer them to another thread without changing what the engine, its caches or
+ * other results read.
  *
- * Only buffers in memory marked as shared (shared-memory.ts) are copied: those of columns up to 8
- * KiB at once, those of longer columns when they are first read (lazy-data.ts).
+ * Only buffers in memory marked as shared (shared-memory.ts) are copied. Columns up to 8 KiB are
+ * copied at once, longer ones when they are first read (lazy-data.ts).
  */
 import { Data, type RecordBatch, type RecordBatchStream, type Schema, Vector } from './apache.ts';
 import { columnsOf, plainMaker, recordBatch } from './arrow-data.ts';

@@ -1,7 +1,7 @@
 /**
- * Copies schemas (`ownSchema`), so that a caller who changes the metadata maps of one does not
- * change another's. `internSchema` gives equal schemas the same copy while it is among the 16 used
- * last, as a key for caches.
+ * Copies schemas (`ownSchema`), so that changing the metadata of one does not change another.
+ * `internSchema` returns the same copy for equal schemas, which can then serve as a key of caches;
+ * it remembers the 16 schemas used last.
  */
 import { Field, Schema } from './apache.ts';
 import { childFields, mapType } from './arrow-types.ts';

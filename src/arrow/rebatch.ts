@@ -1,7 +1,8 @@
 /**
- * Cuts and joins the record batches of a stream to the size of batches in a file (at most 65,536
- * rows and 64 MiB by default, one row at least). Cuts share buffers; runs of small batches are
- * copied together. The order of rows stays, batches without rows are dropped.
+ * Cuts and joins the record batches of a stream to a target size: `rebatch` keeps the order of rows
+ * and makes batches of at most 65,536 rows and 64 MiB by default. Large batches are cut without
+ * copying, runs of small ones are copied together, batches without rows are dropped. `splitBatch`
+ * and `sliceBatch` cut one batch.
  */
 import type { RecordBatch, Schema } from './apache.ts';
 import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';

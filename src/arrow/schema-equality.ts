@@ -1,7 +1,7 @@
 /**
- * Compares Arrow schemas and types by structure, also those made by another copy of apache-arrow.
- * Ids of dictionaries never count; metadata and the names of list items count where the caller
- * asks for it. `describeType` names a type in messages.
+ * Compares Arrow schemas (`schemasEqual`) and types (`typesEqual`) by structure, also those of
+ * another copy of apache-arrow. Ids of dictionaries never count; options say whether metadata and
+ * the names of list items do. `describeType` formats a type for messages.
  */
 import { DataType, type Field, type Schema, UnionMode } from './apache.ts';
 import { INTERVAL_UNITS, typeName } from './type-names.ts';

@@ -1,7 +1,7 @@
 /**
- * Marks memory that has more readers than one result: cached columns, batches that a scan reads
- * again, blocks of small arrays. hand-out.ts copies what lies in marked memory before a caller
- * gets it. `apart` gives bytes memory of their own.
+ * Marks memory that others than one result read, such as cached columns and blocks of small arrays
+ * (`markShared`, `markSharedData`). hand-out.ts copies what lies in marked memory before a caller
+ * gets it. `apart` returns bytes in memory of their own, copied only where they share it.
  */
 import type { Data } from './apache.ts';
 

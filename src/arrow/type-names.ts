@@ -1,7 +1,7 @@
 /**
- * Writes the names that Arrow types have in the protocol's JSON, such as `timestamp:us:UTC`
- * (`typeName`), and checks widths, digits and units of decimals and times.
- * protocol/types/type-parser.ts reads the names.
+ * Writes an Arrow type as its name in the protocol's JSON, such as `timestamp:us:UTC` (`typeName`).
+ * Also checks the width, digits and unit of decimal and time types (`checkDecimal`, `checkTime`).
+ * protocol/types/type-parser.ts parses the names.
  */
 import { TIME_UNITS } from '../values/index.ts';
 import { DataType, DateUnit, TimeUnit, Type, UnionMode } from './apache.ts';

@@ -1,6 +1,7 @@
 /**
- * Rewrites errors for the command line: ids with the separator that was typed, and a hint such as
- * the name that was probably meant. A look-up for a hint that fails adds nothing.
+ * Rewrites the message of an error for the command line (`explained`): ids get the separator that
+ * the user typed, and a hint is added, such as the nearest existing name. A hint costs look-ups in
+ * the catalog; when one fails, no hint is added.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

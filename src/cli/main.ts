@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the command line. The program is imported after the compile cache is switched on: Node
- * keeps what it compiles from then on, so this file loads little itself.
+ * The executable of the command line: switches on the compile cache, then imports and runs the
+ * program. Node caches only what is compiled after the switch, so this file imports little itself.
  */
 import { useCompileCache } from './compile-cache.ts';
 

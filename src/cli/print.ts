@@ -1,7 +1,7 @@
 /**
- * Prints the answer of a command, as JSON or in columns, then its note, and throws its failure.
- * Rows are printed as they are read, in groups; in columns the first thousand lines are held back
- * to set the widths.
+ * Prints the answer of a command to standard output, as JSON or in columns, and its note to
+ * standard error; then throws the failure that the answer carries, if any. Rows are printed in
+ * groups as they are read. For columns, the first thousand lines are buffered to find the widths.
  */
 import {
   type Answer,

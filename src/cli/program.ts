@@ -1,7 +1,7 @@
 /**
- * Parses arguments with commander, which no other file imports: builds the parser from the list of
- * commands, prints help and the version, and throws usage errors as `UsageError`, with a hint such
- * as the option that was meant.
+ * Parses command-line arguments with commander (`readArguments`); no other file imports commander.
+ * Returns the command and its options, or prints help or the version and returns an exit code.
+ * Wrong usage throws `UsageError` with a hint, such as the option that was probably meant.
  */
 import { CommanderError, Option, Command as Program } from 'commander';
 import {

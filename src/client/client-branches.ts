@@ -1,7 +1,8 @@
 /**
- * Refuses changes of a branch, and reads of its rows, where the server does not say that it honours
- * `branch`: Lance's own server ignores it, and would apply a change of a branch to the main branch.
- * client.ts asks the server.
+ * Protects branches from servers that ignore the request member `branch`, as Lance's own server
+ * does: they would apply a change to the main branch instead. `tableOfBranch` tells which requests
+ * are at risk, `honoursBranch` reads from an answer whether the server honours branches, and
+ * `branchesPassedOver` builds the refusal. client.ts asks the server.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

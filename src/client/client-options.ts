@@ -1,6 +1,6 @@
 /**
- * Defines and validates the options of the REST client: address, headers, delimiter, timeouts,
- * retries.
+ * Defines the options of the REST client (`RestOptions`): address, headers, delimiter, timeouts,
+ * retries. `clientSettings` validates them.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Checks the rows of a query's answer against servers that ignore parts of a request: refuses rows
- * that were not ordered or searched as asked, cuts them to the limit, and fails where the wire's
- * largest limit may have cut them short.
+ * Guards against servers that ignore parts of a query. `checkHeeded` refuses rows that were not
+ * ordered or searched as asked. `boundedRows` cuts the rows to the limit, and fails where the
+ * largest limit of the wire may have cut them short.
  */
 import type { RecordBatch, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Exports the client of the REST protocol, `RestNamespace` (over fetch, with retries), and the
+ * Exports the client of the REST protocol: `RestNamespace` (over fetch, with retries) and the
  * validation of its options, which the conformance suite uses too.
  */
 

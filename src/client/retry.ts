@@ -1,7 +1,7 @@
 /**
- * Decides how long to wait before a request is sent again, and recognises failures by which the
- * server never received it, such as a refused connection or certificate. client.ts decides which
- * operations may be repeated.
+ * Computes how long to wait before a request is sent again (`retryDelay`). Also recognises failures
+ * before the server received anything, such as a refused connection or certificate (`refusalOf`).
+ * client.ts decides which operations may be repeated.
  */
 import type { Env } from '../env.ts';
 

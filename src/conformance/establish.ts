@@ -1,6 +1,6 @@
 /**
- * Checks before a run that an address is a server of the protocol (`establish`): a web server that
- * answers every path with 404 or a page would otherwise pass as one that implements no operation.
+ * `establish`: checks before a run that an address is a server of the protocol, because a web
+ * server that answers every path with 404 would otherwise pass as one without any operation.
  * `isGone` tells during a run whether the server went away.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Validates the options and the target of a suite. Unknown names are refused, because a misspelt
- * `only` would run every case and misspelt `headers` would send no credentials.
+ * Validates the options and the target of a conformance run (`checkOptions`, `checkTarget`).
+ * Unknown names are refused: a misspelt `only` would run every case, and misspelt `headers` would
+ * send no credentials.
  */
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,4 +1,7 @@
-/** Formats a report for people (pretty), programs (json) and test runners (junit, tap). */
+/**
+ * Formats the report of a conformance run (`formatReport`): for people (pretty), programs (json)
+ * and test runners (junit, tap).
+ */
 
 import { VERDICTS, type Verdict } from './kit/index.ts';
 import type { CaseResult, ConformanceReport } from './suite.ts';

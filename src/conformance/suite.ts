@@ -1,7 +1,7 @@
 /**
- * Runs the cases against one target, one at a time: `conformanceSuite` for test runners,
- * `runConformance` for all at once. What they create lies in one namespace, or in the root under
- * names of the run where none can be created; closing the suite removes it (kit/remove.ts).
+ * Runs the conformance cases against one target, one at a time: `conformanceSuite` for test
+ * runners, `runConformance` for all of them at once. What the cases create lies in one namespace,
+ * or in the root where none can be created. Closing the suite removes it.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

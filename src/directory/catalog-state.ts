@@ -1,6 +1,6 @@
 /**
- * Reads the state of a catalog (namespaces, tables, versions, branches, tags) from the store, and
- * compares two states into the events of watch.ts.
+ * Reads the state of a catalog from the store (`readState`): namespaces, tables, versions,
+ * branches, tags. `compareStates` turns two states into the events that watch.ts reports.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

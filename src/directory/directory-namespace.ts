@@ -1,7 +1,7 @@
 /**
- * `DirectoryNamespace`: the catalog of nested directories as a `Namespace`. Opens and closes it,
- * validates requests, answers repeated idempotency keys and yields to the event loop now and then.
- * handlers.ts maps each operation to its function; open-catalog.ts builds the catalog.
+ * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
+ * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
+ * yields to the event loop now and then. handlers.ts maps each operation to its function.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Opens a catalog on a directory tree (`openDirectoryNamespace`), and creates the memory that
- * several of them may share.
+ * Exports `openDirectoryNamespace`, which opens a catalog on a directory tree, and `keptMemory`,
+ * the cache memory that several open catalogs may share.
  */
 
 export { DEFAULT_BUFFER_BYTES, type KeptMemory, keptMemory } from '../table/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Opens the catalog at a root: reads its format and builds the table engine with caches and limits.
- * Where the catalog is opened for writing and was written before, finishes what a crash left
- * (intents, journals) and sweeps the staging folder.
+ * `openCatalog`: opens the catalog at a root. Reads its format file and builds the table engine
+ * with caches and limits. When an existing catalog is opened for writing, it also finishes what
+ * crashed processes left: intents, journals and the staging folder.
  */
 
 import { Counters } from '../counters.ts';

@@ -1,7 +1,7 @@
 /**
- * Watches a catalog: hints of the file system say where to look, a look at the store says what is
- * there, and the difference to the last state is the events. A lost hint delays an event by up to
- * five seconds; it does not lose it.
+ * `watchCatalog`: watches a catalog and yields an event for each change. Notifications of the file
+ * system only say when to look: the state is read from the store and compared with the last one. A
+ * lost notification delays an event by up to five seconds and loses none.
  */
 import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Reads and writes the Arrow IPC format: encodes streams, files and single messages, and decodes
- * files and streams of other programs.
+ * Exports the encoders and decoders of the Arrow IPC format: streams, files and single messages are
+ * written, and files and streams of other programs are read.
  */
 
 export {

@@ -1,8 +1,8 @@
 /**
- * Checks a request against the model of its operation before an engine or a server acts on it:
- * normalize.ts validates the members, unknown-members.ts refuses those that the model does not
- * have where the operation changes something. `preparedInSteps` does what takes long of it in
- * steps.
+ * `checkedRequest`: validates a request against the model of its operation before an engine or a
+ * server acts on it. For operations that change something, unknown members are refused too
+ * (unknown-members.ts). `preparedInSteps` converts long lists of row ids in short steps first, so
+ * that the check itself is quick.
  */
 import {
   type AnyOperation,

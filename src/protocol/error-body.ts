@@ -1,10 +1,10 @@
 /**
- * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). What is
- * not a DirspaceError, or is Internal, becomes a 500 that shows nothing of its cause.
+ * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). An error
+ * that is Internal, or no DirspaceError, becomes a 500 that shows nothing of its cause.
  *
- * The protocol's number tells errors apart. Where several codes share a number, the body's
- * `context` names the code; other implementations may ignore it. An answer without a known number
- * is judged by its status and its operation.
+ * Errors are told apart by the protocol's error number. Where several codes share a number, the
+ * body's `context` names the code. An answer without a known number is judged by its status and its
+ * operation.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

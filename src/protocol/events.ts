@@ -1,5 +1,5 @@
 /**
- * Defines the types of watching a catalog: `WatchRequest`, the `CatalogWatch` that iterates
+ * Defines the types for watching a catalog: `WatchRequest`, `CatalogWatch`, which iterates over
  * events, and `CatalogEvent`. directory/watch.ts produces the events.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`),
- * and looks up in it the models, method name, path parameters and kind of object of an operation.
+ * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`).
+ * Functions look up the models, method name, path parameters and kind of object of an operation.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
 import type { ModelName } from './models/index.ts';

@@ -1,10 +1,10 @@
 /**
- * Splits a request into path, query and body (`splitRequest`), and joins and checks the parts on
- * the server (`joinRequest`). Wraps and unwraps answers that are bare values, and checks them. No
- * I/O: rows of the operations table say where each member travels.
+ * Splits a request into path, query and body (`splitRequest`) on the client, and joins and checks
+ * these parts on the server (`joinRequest`). `formatAnswer` and `parseAnswer` do the same for JSON
+ * answers. The operations table says where each member travels. No I/O.
  *
- * `identity` and `context` travel only in JSON bodies; for requests without one they become
- * headers, which is the client's and the server's work.
+ * `identity` and `context` travel only in JSON bodies. For requests without one they become
+ * headers, which client/ and server/ handle.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

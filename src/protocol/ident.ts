@@ -1,7 +1,6 @@
 /**
- * Validates ids and converts them between a path of components (`['prod', 'user']`) and text
- * joined by a delimiter (`prod$user`): `parseId`, `formatId`. Percent-encoding is done by
- * exchange.ts.
+ * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
+ * delimiter (`prod$user`): `parseId`, `formatId`. exchange.ts does the percent-encoding.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Makes call options whose AbortSignal is created only when it is read (`lateOptions`), because
- * creating one costs more than many a call. `throwIfAborted` checks such options for an abort
- * without creating a signal.
+ * `lateOptions`: makes call options whose AbortSignal is created only when it is read, because
+ * creating one costs more than many a call. `throwIfAborted` checks such options without creating
+ * the signal.
  */
 import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 

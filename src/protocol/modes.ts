@@ -1,7 +1,7 @@
 /**
- * Lists the words of modes, behaviours and transaction statuses (`CREATE_MODES`, ...), and parses
- * them in any case, as PascalCase or snake_case (`parseMode`). The first word of a list stands for
- * a mode that is left out.
+ * Lists the words of modes, behaviours and transaction statuses (`CREATE_MODES`, ...). `parseMode`
+ * reads such a word in any case, as PascalCase or snake_case; a missing value means the first word
+ * of the list.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,12 +1,12 @@
 /**
- * Validates untrusted JSON against a model (`normalize`): drops nulls that stand for omitted
- * members, turns the digits of wide integers into bigints, and lowers counts that are too large to
- * be exact where the model allows it. Errors name the member, what was found and what was
- * expected.
+ * `normalize`: validates untrusted JSON against a model and returns it as the model's type. Drops
+ * nulls that stand for omitted members, turns the digits of wide integers into bigints, and lowers
+ * counts that are too large to be exact where the model allows it. Errors name the member, what was
+ * found and what was expected.
  *
  * A model is compiled to a tree of small functions on first use. A value with nothing to change is
- * returned as it is, except for maps: their copies have no prototype, so that a key such as
- * `constructor` is present only when it was sent.
+ * returned as it is. Only maps are copied, without a prototype, so that a key such as `constructor`
+ * is present only when it was sent.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

@@ -1,9 +1,10 @@
 /**
- * Refuses request members that the model does not have, and suggests the nearest one: a change
- * whose condition is misspelt would otherwise run without it. Maps and objects without a model take
- * any key; a null counts as left out.
+ * `refuseUnknownMembers`: refuses request members that the model does not have, and suggests the
+ * nearest one, because a change with a misspelt condition would otherwise run without it. Maps and
+ * objects without a model may have any key, and null counts as left out.
  *
- * Separate from normalize.ts because reads accept unknown members, which newer clients may send.
+ * This is separate from normalize.ts because reads accept unknown members, which newer clients may
+ * send.
  */
 import { DirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

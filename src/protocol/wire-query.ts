@@ -1,11 +1,11 @@
 /**
- * Translates the requests whose form on the wire is not the one that catalogs take: queries and
- * RenameTable. `toWire` is for a request that is sent, `fromWire` for one that arrived.
- * - Queries: the wire requires `k`, of 32 bits, and `vector`. Any larger `k` is sent as 2^31 - 1,
- *   which on arrival means no limit; no vector is sent as an empty object.
+ * Translates requests that have another form on the wire than catalogs take, which are queries and
+ * RenameTable: `toWire` before sending, `fromWire` after arrival.
+ * - Queries: the wire requires `k`, of 32 bits, and `vector`. A larger `k` is sent as 2^31 - 1,
+ *   which means no limit on arrival. A missing vector is sent as an empty object.
  * - Rename: for a catalog an empty `new_namespace_id` is the root. On the wire it means nothing,
- *   because the protocol's Java client sends it where its caller set none, and the root takes
- *   `to_root: true` beside it.
+ *   because the protocol's Java client sends it where its caller set none, so the root is sent with
+ *   `to_root: true`.
  *
  * `oftenPassedOver` names members of a query that other servers may ignore.
  */

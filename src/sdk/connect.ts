@@ -1,6 +1,6 @@
 /**
- * Opens connections: `connect` to the directory catalog at a path or `file:` URL,
- * `connectNamespace` to a catalog implementation by name.
+ * Opens connections: `connect` to the directory catalog at a path or `file:` URL, and
+ * `connectNamespace` to a catalog by the name of its implementation, such as `rest`.
  */
 import { DirspaceError } from '../errors.ts';
 import { Connection } from './connection.ts';

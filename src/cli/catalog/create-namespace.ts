@@ -1,6 +1,6 @@
 /**
- * `dirspace create-namespace`: creates a namespace with properties; `--parents` creates those above
- * it.
+ * `dirspace create-namespace`: creates a namespace, optionally with properties. `--parents` also
+ * creates missing namespaces above it.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { CreateNamespaceResult } from '../../sdk/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `dirspace describe`: shows the schema, version, location and properties of a table, or the
+ * `dirspace describe`: prints the schema, version, location and properties of a table, or the
  * properties of a namespace.
  */
 import { isDirspaceError } from '../../errors.ts';

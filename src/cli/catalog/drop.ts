@@ -1,6 +1,6 @@
 /**
- * `dirspace drop`: drops a table, or an empty namespace; `--cascade` drops a namespace with its
- * content, after a question on a terminal.
+ * `dirspace drop`: drops a table or an empty namespace. `--cascade` drops a namespace with
+ * everything in it, after a question on a terminal.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,4 +1,7 @@
-/** Collects and sorts the details of tables (rows, bytes, version, time) for `ls -l`. */
+/**
+ * Collects the details that `dirspace ls -l` shows of each table (rows, bytes, version, time of the
+ * last change) and sorts the entries by one of them. A damaged table is listed with its problem.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from '../terminal/index.ts';
 import type { Listing } from './ls.ts';

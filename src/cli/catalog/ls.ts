@@ -1,6 +1,6 @@
 /**
- * `dirspace ls`: lists the namespaces and tables of a namespace, with `-l` in detail, with `-r`
- * those below too.
+ * `dirspace ls`: lists the namespaces and tables in a namespace. `-l` adds details of each table,
+ * `-r` includes everything below. Also exports `everyListing`, which reads the whole tree.
  */
 import {
   type Answer,

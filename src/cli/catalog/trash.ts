@@ -1,6 +1,6 @@
 /**
- * `dirspace trash` and `dirspace undrop`: list what was dropped, bring a table back, remove what
- * was dropped for good.
+ * Two commands: `dirspace trash` lists dropped tables and namespaces, or removes them for good;
+ * `dirspace undrop` brings a dropped table back.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Parses column types on the command line: `--types name:type,...` in the words that `describe`
- * shows, and `--schema` as the JSON that `describe --json` prints.
+ * Parses the column types that a user gives to an import: `parseTypes` reads `--types
+ * name:type,...`, and `readSchema` reads the JSON file of `--schema`, as `describe --json` prints
+ * it.
  */
 import { readFileSync } from 'node:fs';
 import type { DataType, Schema } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Finds the files that an argument of a command names: one file by its own name, or those that a
- * pattern such as `logs/*.ndjson` matches. Loads fast-glob, which no other file imports, when a
- * pattern is given.
+ * Resolves a file argument of a command to file names (`filesNamed`): one existing file, or all
+ * that a pattern such as `logs/*.ndjson` matches. Loads fast-glob, which no other file imports,
+ * only for a pattern.
  */
 import { existsSync, statSync } from 'node:fs';
 import { sep } from 'node:path';

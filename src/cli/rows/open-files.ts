@@ -1,7 +1,6 @@
 /**
- * Opens several files as the data of one table, read one after the other, each opened once the one
- * before it is read. All must hold rows of JSON, or all must be Arrow files, whose columns are
- * those of the first.
+ * Opens several files as one source of rows (`openFiles`) and reads them one after the other.
+ * Either all hold JSON rows, or all are Arrow files with the columns of the first.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { DataInput } from '../../sdk/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Opens files of rows by their kind (Arrow, JSON, NDJSON) as data for the SDK, read as needed:
- * memory holds one piece of the file and one batch.
+ * Opens one file of rows for an import (`openFile`), as Arrow, JSON or NDJSON by its name's ending.
+ * Rows are read on demand: memory holds one piece of the file and one batch.
  */
 import { createReadStream, open, type Stats, statSync } from 'node:fs';
 import { open as openHandle } from 'node:fs/promises';

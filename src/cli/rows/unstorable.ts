@@ -1,6 +1,6 @@
 /**
- * Refuses values of parsed JSON that would be stored as others: numbers beyond a double, which
- * become Infinity, and halves of characters (lone surrogates), which UTF-8 cannot hold.
+ * Refuses JSON values that would be stored as something else (`refuseUnstorable`): numbers beyond
+ * the range of a double, which become Infinity, and lone surrogates, which UTF-8 cannot encode.
  */
 import { UsageError } from '../terminal/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Holds the shell scripts of `dirspace completion`, for bash, zsh and fish. They ask `dirspace
- * completion` for the words that fit.
+ * Holds the completion scripts for bash, zsh and fish (`SCRIPTS`). The scripts call `dirspace
+ * completion` for the words that can stand at the cursor.
  */
 
 const BASH = `# Completion of dirspace for bash.

@@ -1,8 +1,8 @@
 /**
- * `dirspace completion <shell>`: prints the completion script of a shell. The scripts call it again with what
- * was typed (`completion words -- <words>`, in bash `completion line -- <line>`); it then prints what may
- * stand at the cursor, one word per line, or `:files` for file names. When it does not know, it prints
- * nothing and never fails.
+ * `dirspace completion <shell>`: prints the completion script of a shell. The script then calls
+ * `dirspace completion words` (in bash `line`) with the words typed so far, and this command prints
+ * the words that can stand at the cursor, one per line, or `:files` for file names. On any failure
+ * it prints nothing. `wordsOfLine` splits a line as a shell does.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

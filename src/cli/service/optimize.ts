@@ -1,6 +1,6 @@
 /**
- * `dirspace optimize`: joins small fragments of a table and, without `--keep-versions`, removes its
- * old versions.
+ * `dirspace optimize`: joins the small fragments of a table into larger ones. It also removes old
+ * versions, unless `--keep-versions` is given.
  */
 import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Reloads the configuration of a running server, on SIGHUP and when one of its files changes. A
- * configuration that cannot be used is logged, and the server keeps the one it has.
+ * `Reloads`: loads the configuration of a running server again on SIGHUP and when one of its files
+ * changes. An unusable configuration is logged, and the server keeps the one it has.
  */
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger, RunningServer, ServerConfig } from '../../server/index.ts';

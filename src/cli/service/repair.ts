@@ -1,6 +1,6 @@
 /**
- * `dirspace repair`: says what keeps a catalog from being read and can be put in quarantine; with
- * `--apply` does it.
+ * `dirspace repair`: lists the damaged files and folders that keep a catalog from being read. With
+ * `--apply` it moves them to a quarantine folder.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

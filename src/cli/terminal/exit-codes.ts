@@ -1,4 +1,6 @@
-/** Maps errors to the exit codes of the command line (`EXIT`). */
+/**
+ * Lists the exit codes of the command line (`EXIT`) and maps an error to one of them (`exitCode`).
+ */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import { OtherProtocol, UsageError } from './command.ts';
 import { Interrupted } from './interruption.ts';

@@ -1,6 +1,7 @@
 /**
- * Parses ids typed on the command line. Their names are joined by `/`; `$` works too, but shells read it as
- * the start of a variable. Shows paths with the separator that the user typed (`showAsTyped`).
+ * Parses ids typed on the command line: names joined by `/`, or by `$`, which shells read as the
+ * start of a variable (`parsePath`, `parseObject`). `showAsTyped` formats ids with the separator
+ * that the user typed.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { checkPath } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Turns SIGINT (Ctrl-C) and SIGTERM into an AbortSignal: the first one aborts the work, which takes
- * back what it began; the second one ends the process at once.
+ * Turns SIGINT (Ctrl-C) and SIGTERM into an AbortSignal (`untilInterrupted`). The first signal
+ * aborts the work, which then undoes what it began; the second one ends the process at once.
  */
 import type { Interruption, Surroundings } from './command.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Opens the catalog that a command is for, a directory, or a server with the credentials of the
- * environment. Refuses a directory without a catalog unless the command creates one.
+ * Opens the catalog that a command works on (`openConnection`): a directory, or a server with the
+ * credentials of the environment (`serverHeaders`). A directory without a catalog is refused unless
+ * the command creates one.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Answers option names of other programs (such as `--database`) with dirspace's own name of the
- * thing. None of them is accepted.
+ * Recognises options that other programs have, such as `--database`, and names dirspace's own
+ * option for the same thing in the error (`otherOption`). None of them is accepted as an option.
  */
 import type { Command, ServiceCommand } from './command.ts';
 

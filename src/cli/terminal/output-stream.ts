@@ -1,6 +1,7 @@
 /**
- * Writes to standard output with backpressure. Fails once the reader is gone or the output cannot
- * be written; `end` reports what only shows after the last write.
+ * `OutputStream`: writes to standard output with backpressure. A write fails with `OutputClosed`
+ * once the reader is gone, and with `OutputFailed` when the output cannot be written, such as on a
+ * full disk. `end` reports failures that show only after the last write.
  */
 import type { Writable } from 'node:stream';
 

@@ -1,6 +1,6 @@
 /**
- * Formats values as text: JSON that loses no digit, and aligned columns for people. cli/print.ts
- * prints them.
+ * Formats values as text for commands: JSON that loses no digit (`toJson`), and aligned columns for
+ * people (`columns`, `facts`). cli/print.ts writes them to standard output.
  */
 import { Buffer } from 'node:buffer';
 import { displayWidth } from '../../display-width.ts';

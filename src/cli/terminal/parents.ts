@@ -1,6 +1,6 @@
 /**
- * Implements `--parents`: creates the missing namespaces above something new, and removes them
- * again where creating it fails.
+ * Implements `--parents` (`withParents`): creates the missing namespaces above a new object, runs
+ * the work that creates it, and removes them again if the work fails.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from './command.ts';

@@ -1,6 +1,6 @@
 /**
- * Shows on standard error how far work of more than a second has got: on a terminal in one line
- * that is replaced, elsewhere as a line every ten seconds.
+ * Shows on standard error how far work that takes over a second has got (`showProgress`). A
+ * terminal shows one line that is replaced; elsewhere a line is written every ten seconds.
  */
 import type { Env } from '../../env.ts';
 import type { Surroundings } from './command.ts';

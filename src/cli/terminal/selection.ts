@@ -1,4 +1,7 @@
-/** Parses `--at` and `--branch`, which say what version of a table a command reads, and opens it. */
+/**
+ * Parses `--at` (a version or tag) and `--branch`, and opens a table at the version that they name
+ * (`openSelected`), or at the newest one.
+ */
 import type { Table } from '../../sdk/index.ts';
 import { type Call, type Options, UsageError } from './command.ts';
 import type { parseObject } from './ids.ts';

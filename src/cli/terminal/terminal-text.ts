@@ -1,6 +1,7 @@
 /**
- * Escapes text for terminals: no character that moves the cursor or changes colours or the
- * direction of text. Also cuts text to a width.
+ * Makes text safe for terminals: escapes characters that move the cursor, change colours or change
+ * the direction of text (`visible`, `visibleLines`, `safeJson`). `cut` shortens text to a display
+ * width.
  */
 import { graphemes, widthOf } from '../../display-width.ts';
 

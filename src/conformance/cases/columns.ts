@@ -1,6 +1,6 @@
 /**
- * Defines the cases about adding, altering and dropping columns, and the metadata of schemas and
- * fields.
+ * Lists the conformance cases of adding, altering and dropping columns, and of the metadata of
+ * schemas and fields (`COLUMN_CASES`).
  */
 import {
   type ConformanceCase,

@@ -1,6 +1,6 @@
 /**
- * Defines the cases that rename, register, deregister and drop tables, commit several of them at
- * once, and ask for statistics.
+ * Lists the conformance cases of renaming, registering, deregistering and dropping tables, of
+ * commits of several tables, and of table statistics (`ENTRY_CASES`).
  */
 import { type ConformanceCase, fails, holds, SAYS, same } from '../kit/index.ts';
 

@@ -1,4 +1,4 @@
-/** Exports the conformance cases, one list per part of the protocol. */
+/** Exports the conformance cases, one list for each part of the protocol. */
 
 export { COLUMN_CASES } from './columns.ts';
 export { ENTRY_CASES } from './entries.ts';

@@ -1,4 +1,7 @@
-/** Defines the cases about indexes, backfills and materialized views, which many servers lack. */
+/**
+ * Lists the conformance cases of indexes, backfills and materialized views, which many servers lack
+ * (`INDEX_CASES`).
+ */
 import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 
 const index = { column: 'id', index_type: 'BTREE' };

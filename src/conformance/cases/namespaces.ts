@@ -1,4 +1,7 @@
-/** Defines the cases about namespaces, ids, modes and paging, and about rules for every request. */
+/**
+ * Lists the conformance cases of namespaces, ids, modes and paging, and of the rules that hold for
+ * every request (`NAMESPACE_CASES`).
+ */
 import { isDirspaceError } from '../../errors.ts';
 import {
   type ConformanceCase,

@@ -1,4 +1,4 @@
-/** Defines the cases about queries and query plans. */
+/** Lists the conformance cases of queries and query plans (`QUERY_CASES`). */
 import { ARROW_FILE_TYPE, mediaType, type QueryTableRequest } from '../../protocol/index.ts';
 import {
   type ConformanceCase,

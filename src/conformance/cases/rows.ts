@@ -1,6 +1,6 @@
 /**
- * Defines the cases about inserting, counting, merging, updating and deleting rows, and restoring
- * versions.
+ * Lists the conformance cases of inserting, counting, merging, updating and deleting rows, and of
+ * restoring versions (`ROW_CASES`).
  */
 import {
   type ConformanceCase,

@@ -1,4 +1,6 @@
-/** Defines the cases about table versions, tags, branches and transactions. */
+/**
+ * Lists the conformance cases of table versions, tags, branches and transactions (`VERSION_CASES`).
+ */
 import {
   type ConformanceCase,
   fails,

@@ -1,6 +1,6 @@
 /**
- * Formats the requests and answers of a case for reports. Headers are left out, so that reports do
- * not show the credentials in them.
+ * Formats the requests and answers of a case for reports (`Exchange`, `shown`, `shortened`).
+ * Headers are left out, because they hold credentials.
  */
 
 /** One request of a case with its answer. */

@@ -1,6 +1,6 @@
 /**
- * Runs cases against a server by requests of its own. This package's client is not used, because it
- * compensates for what servers do otherwise, which is what the suite is to find.
+ * `httpTarget`: runs cases against a server by plain HTTP requests. It does not use this package's
+ * own client, which compensates for deviations that the suite has to find.
  */
 
 import { addressOf, clientSettings } from '../../client/index.ts';

@@ -1,4 +1,7 @@
-/** Runs cases against a catalog in process, which its owner closes. */
+/**
+ * `namespaceTarget`: runs cases against a catalog in the same process. The caller closes the
+ * catalog.
+ */
 
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Bounds waits by abort signals: `unlessAborted` ends a wait at once, `later` aborts some time
- * after another signal.
+ * Ends waits by abort signals: `unlessAborted` rejects as soon as a signal is aborted, and `later`
+ * returns a signal that is aborted some time after another one.
  */
 import type { Env } from '../../env.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Defines `Target`, what cases run against: one call per operation and, over HTTP, raw requests.
+ * Defines `Target`, the interface that cases run against: one call for each operation and, over
+ * HTTP, raw requests.
  */
 import type { RecordBatch, RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { Namespace, OperationName, RequestOf, ResponseOf } from '../../protocol/index.ts';

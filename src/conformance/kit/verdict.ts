@@ -1,6 +1,6 @@
 /**
- * Defines the verdicts of a case, and the exceptions (`Mismatch`, `Undecided`) by which a case
- * reports them.
+ * Lists the verdicts of a case (`VERDICTS`), and defines the exceptions `Mismatch`, `WrongRefusal`
+ * and `Undecided` that a case throws to report one.
  */
 
 /**

@@ -1,8 +1,8 @@
 /**
- * Records intents: an operation of more than one step is written down before the first step
- * (`withIntent`) and the record is removed after the last. drop-namespace.ts finishes the
- * `pendingIntents` that a crash left; every step can be repeated, also beside a process that is
- * still at work.
+ * Records intents, so that a crash cannot leave an operation half done. `withIntent` writes down an
+ * operation of several steps before its first step and removes the record after the last one.
+ * `pendingIntents` lists those that a crash left; drop-namespace.ts finishes them. Every step can
+ * be repeated, also beside a process that is still at work.
  */
 
 import {

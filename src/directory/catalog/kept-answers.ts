@@ -1,13 +1,12 @@
 /**
- * Keeps the answers of changes with an idempotency key and a stamp of the request, as a server
- * sends them, in the catalog for at least a day, so that a repeated request gets the same answer
- * after a restart too, and a different request under the key is refused. Writes of rows are also
- * recognised by the transaction of their version, without a stamp and after a crash: see
- * operations/rows.ts.
+ * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
+ * for at least a day. A repeated request gets the same answer, also after a restart; a different
+ * request under the same key is refused. Writes of rows are also recognised by the transaction of
+ * their version, without a stamp and after a crash: see operations/rows.ts.
  *
- * A request is recorded as begun before it changes anything, so that a crash between the change and
- * its answer does not free the key; the same request is then done again. Of an answer of more than
- * 1 MiB only its existence is recorded, and the same request is refused.
+ * A request is recorded as begun before it changes anything. After a crash before its answer the
+ * key stays taken, and the same request is done again. Of an answer over 1 MiB only its existence
+ * is recorded; the same request is then refused.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 /**
- * Lists the tables and namespaces of a namespace, and the tables of a whole catalog, in name order.
+ * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
+ * a catalog (`allTables`), each in name order and, for tables, from a given name on.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

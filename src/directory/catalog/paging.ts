@@ -1,6 +1,6 @@
 /**
- * Cuts sorted lists into pages. A page token is the last key handed out: an entry that exists
- * throughout is neither missed nor repeated, whatever comes and goes around it.
+ * Cuts sorted lists into pages (`pageOf`) and validates page tokens and limits. A page token is the
+ * last key of the page before, so an entry that stays in the list is neither missed nor repeated.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Builds the errors for names that are taken by a table, a namespace or a foreign folder, and
- * refuses a table where a namespace has its name (`refuseNamespaceOfThatName`). name-contest.ts
- * decides between two that are created at once.
+ * Builds the errors for a name that is already taken by a table, a namespace or a folder of other
+ * programs. `refuseNamespaceOfThatName` refuses a new table where a namespace has its name.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';

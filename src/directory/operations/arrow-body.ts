@@ -1,6 +1,6 @@
 /**
- * Opens the Arrow body of a request as a stream of rows, and counts the memory it holds against the
- * request.
+ * `withRows`: opens the Arrow body of a request as a stream of rows and runs an operation on it.
+ * The memory that the rows take counts against the request's budget until the operation ends.
  */
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { openArrowBody } from '../../ipc/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Carries out UpdateTable and MergeInsertIntoTable. `beginChange` resolves the branch of a change
- * and recognises a repeat by its idempotency key.
+ * Carries out UpdateTable and MergeInsertIntoTable. Also exports `beginChange`, which finds the
+ * branch that a change is for and recognises a repeated request by its idempotency key.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers the index operations. This engine builds no indexes: lists are empty and a named index is
- * not found; handlers.ts refuses to create one.
+ * Carries out the index operations for an engine without indexes: lists are empty, and a named
+ * index is not found. handlers.ts refuses to create one.
  */
 import { DirspaceError } from '../../errors.ts';
 import type {

@@ -1,6 +1,6 @@
 /**
- * Carries out QueryTable, TakeRows and the query plans: reads rows of one version by scan, order,
- * vector search, ids or offsets.
+ * Carries out QueryTable, TakeRows and the operations that explain and analyze query plans. Rows of
+ * one version are read by a scan with filter and order, by vector search, or by ids and offsets.
  */
 import { handedOut, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

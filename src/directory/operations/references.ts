@@ -1,4 +1,7 @@
-/** Creates, lists, moves and deletes tags and branches. */
+/**
+ * Carries out the operations that create, list, read, move and delete tags, and create, list and
+ * delete branches.
+ */
 import { DirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH, type TagRecord } from '../../format/index.ts';
 import type {

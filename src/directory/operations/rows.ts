@@ -1,7 +1,7 @@
 /**
  * Carries out the operations on rows (insert, count, delete) and on whole versions (restore, schema
- * metadata, statistics). Recognises a repeated write by the transaction id that its idempotency key
- * gives. changes.ts updates and merges.
+ * metadata, statistics). A repeated write is recognised by the transaction id that its idempotency
+ * key gives (`repeatedCommit`). changes.ts updates and merges.
  */
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';

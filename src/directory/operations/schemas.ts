@@ -1,4 +1,7 @@
-/** The operations that add, alter and drop columns and change field metadata. */
+/**
+ * Carries out the operations that add, alter and drop columns, and that change the metadata of
+ * fields.
+ */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Reads the properties of a table: from its record, unless a version of main brought newer ones.
- * Properties in a version are replaced atomically with its rows.
+ * Reads the properties of a table (`propertiesAt`): from its record, unless a version of main has
+ * newer ones. Properties in a version are replaced atomically with its rows. `readableProperties`
+ * works on damaged tables too.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Snapshot } from '../../table/index.ts';

@@ -1,4 +1,7 @@
-/** Parses time limits of requests (`30s`, `500ms`) and runs work under one (`withTimeout`). */
+/**
+ * Parses the time limit of a request, such as `30s` or `500ms`, to milliseconds (`parseTimeout`),
+ * and runs work with a signal that is aborted when the limit is over (`withTimeout`).
+ */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Carries out DescribeTransaction and AlterTransaction. The transaction id of a commit names the
- * incarnation of its table, so its version is found by a look through that table's versions; that
- * of a multi-table commit names its decision file or its journal.
+ * Carries out DescribeTransaction and AlterTransaction. The id of a transaction names the
+ * incarnation of its table, so the commit is found among the versions of that table. The id of a
+ * multi-table commit names its decision file or its journal.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Carries out CleanupTable and OptimizeTable: validates the request, calls the table engine's
+ * Carries out CleanupTable and OptimizeTable: validates the request, runs the table engine's
  * compaction and cleanup, and sweeps the trash afterwards. auto-compact.ts compacts in the
  * background.
  */

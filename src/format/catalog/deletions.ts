@@ -1,7 +1,7 @@
 /**
  * Encodes and decodes deletion files: the deleted rows of one fragment as ascending offsets, in an
- * Arrow file of one column that any Arrow reader can read. Also unites two lists of deleted rows
- * and turns one into a bitmap.
+ * Arrow file of one column. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap`
+ * turns a list into a bitmap.
  */
 import { crc32 } from 'node:zlib';
 import {

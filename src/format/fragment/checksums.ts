@@ -1,6 +1,6 @@
 /**
- * Computes and verifies page checksums: a byte range is cut into pages of 8 KiB with a crc32 each,
- * so that a reader of a few values verifies the pages it reads without reading the others.
+ * Computes and verifies page checksums: a byte range is cut into pages of 8 KiB with a crc32 each.
+ * A reader of a few values verifies only the pages that it reads.
  */
 import { crc32 } from 'node:zlib';
 

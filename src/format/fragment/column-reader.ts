@@ -1,8 +1,8 @@
 /**
- * Decodes the bytes of one column into Data objects (`decodeColumn`), without copying where they
- * are aligned; the inverse of ipc/encode/column-writer.ts. Checks that nodes and buffers fit the
- * type, and that offsets begin at 0 and end within the values. What lies between is trusted:
- * callers verified the checksum.
+ * `decodeColumn`: builds Data objects around the bytes of one column, copied only where they are
+ * not aligned; the inverse of ipc/encode/column-writer.ts. Checks that buffers fit the type and
+ * that offsets begin at 0 and end within the values. Offsets between are trusted, because callers
+ * verified the checksum.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * Computes the statistics of one column of a batch (nulls, NaNs, bounds) from its buffers;
- * text-statistics.ts finds the bounds of texts. A hot loop, as all columns that are written pass
- * through, so each physical kind has a loop of its own.
+ * `columnStatistics`: computes the statistics of one column of a batch (nulls, NaNs, lowest and
+ * highest value) from its buffers. text-statistics.ts finds the bounds of texts. All written
+ * columns pass through, so each kind of values has a fast loop of its own.
  */
 import {
   type Data,

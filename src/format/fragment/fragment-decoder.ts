@@ -1,7 +1,7 @@
 /**
- * Decodes chosen columns and dictionaries of a fragment out of byte ranges that the caller read
- * (`columnRanges` and `dictionaryRanges` say which), or a whole fragment in memory
- * (`decodeFragment`). Verifies the checksums of bytes before parsing them. No I/O.
+ * Decodes chosen columns and dictionaries of a fragment: `columnRanges` and `dictionaryRanges` say
+ * which bytes to read, and `decodeBatch` and `decodeDictionaries` decode them. `decodeFragment`
+ * decodes a whole file in memory. Checksums are verified before bytes are parsed. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,7 +1,7 @@
 /**
- * Encodes a fragment, an uncompressed Arrow IPC file with its layout in the footer, batch by batch
- * (`FragmentEncoder`). The pieces of large batches are views of the batches' own buffers where
- * possible. Checks columns against the schema and computes their statistics and checksums. No I/O.
+ * `FragmentEncoder`: encodes a fragment batch by batch, as an uncompressed Arrow IPC file with its
+ * layout in the footer. Checks columns against the schema and computes their statistics and
+ * checksums. The returned pieces are views of the batches' own buffers where possible. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

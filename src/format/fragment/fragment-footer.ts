@@ -1,7 +1,7 @@
 /**
- * Decodes the footer of a fragment (schema, layout, checksums) from the end of the file
- * (`decodeFooter`), and looks up columns in it. Verifies the footer's checksum, which the manifest
- * holds, before parsing it. No I/O.
+ * `decodeFooter`: decodes the footer of a fragment (schema, layout, checksums) from the last bytes
+ * of the file. `chunkAt`, `chunkStatistics` and `typeAt` look up a column in it. The footer is
+ * verified against the manifest's checksum before it is parsed. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

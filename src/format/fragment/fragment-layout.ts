@@ -1,7 +1,7 @@
 /**
- * Encodes and decodes the layout of a fragment: the length of each column of each batch, with
- * checksums and statistics. Positions are counted up from the lengths. Stored as JSON in the
- * footer's metadata, so that a reader finds a column with the footer alone.
+ * Encodes and decodes the layout of a fragment: the length, checksums and statistics of each column
+ * of each batch. It is stored as JSON in the footer's metadata, so a reader finds a column with the
+ * footer alone. Positions are not stored: decoding adds up the lengths.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Encodes and decodes data fragments: Arrow IPC files with page checksums and statistics. */
+/**
+ * Exports the encoder and decoders of data fragments, which are Arrow IPC files with page checksums
+ * and column statistics.
+ */
 
 export type { Dictionaries } from './column-reader.ts';
 export { columnStatistics } from './column-statistics.ts';

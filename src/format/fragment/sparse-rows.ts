@@ -1,7 +1,7 @@
 /**
- * Reads a few rows of a batch (`readRows`): asks only for the pages that hold them, and verifies
- * each. Columns of up to two pages, and types whose values lie in many places, such as lists and
- * structs, are read whole and then picked from. Does no I/O itself; see sparse-pages.ts.
+ * `readRows`: reads a few rows of a batch, loading and verifying only the pages that hold them.
+ * Columns of up to two pages, and nested types, are read whole and then picked from. A generator
+ * that asks its caller for bytes; it does no I/O (see sparse-pages.ts).
  */
 import {
   bitmapBytes,

@@ -1,6 +1,6 @@
 /**
- * Defines column statistics, counts and bounds for pruning: their JSON form, how they merge, and
- * the order of values. column-statistics.ts computes them.
+ * Defines `ColumnStatistics`, the counts and bounds of a column that scans prune by. Encodes,
+ * decodes and merges them, and orders bounds (`compareValues`). column-statistics.ts computes them.
  */
 import {
   type DataType,

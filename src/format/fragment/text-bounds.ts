@@ -1,6 +1,6 @@
 /**
- * Shortens text bounds in statistics to 64 bytes: a prefix is a lower bound, a prefix with its last
- * code point raised an upper bound. Works on UTF-8 bytes.
+ * Shortens the bounds of texts in statistics to 64 bytes. `lowerBound` cuts the text to a prefix;
+ * `upperBound` also raises the prefix's last code point. Both work on UTF-8 bytes.
  */
 import { isUtf8 } from 'node:buffer';
 

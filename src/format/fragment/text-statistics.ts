@@ -1,7 +1,7 @@
 /**
- * Finds the lowest and highest text of a column of texts, views or a dictionary of texts, in the
- * order of UTF-8 bytes, which is that of code points. text-bounds.ts shortens the two. A hot loop,
- * as in column-statistics.ts.
+ * Finds the lowest and highest text of a column of texts (`textBounds`), of text views
+ * (`viewBounds`) or of a dictionary of texts (`dictionaryBounds`), ordered by UTF-8 bytes.
+ * text-bounds.ts shortens them. A hot loop, as in column-statistics.ts.
  */
 import {
   bytesOf,

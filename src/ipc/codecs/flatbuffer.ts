@@ -1,7 +1,8 @@
 /**
- * Reads flatbuffers that may be forged. Every offset is checked before it is followed, and the work
- * per buffer is bounded, so that parts that refer to each other in loops are refused. Generic: the
- * meaning of tables is in foreign-messages.ts and foreign-schema.ts.
+ * Reads flatbuffers that may be forged: `rootTable` opens one, and `FlatTable` reads the members of
+ * a table. Every offset is checked before it is followed, and the work per buffer is bounded, also
+ * where parts refer to each other in loops. foreign-messages.ts and foreign-schema.ts know what the
+ * tables mean.
  */
 
 /** Called with what is wrong; throws the caller's error. */

@@ -1,4 +1,7 @@
-/** Decodes untrusted bytes with bounded work: flatbuffers, LZ4 frames and Zstandard frames. */
+/**
+ * Exports decoders for untrusted bytes with bounded work: flatbuffers, LZ4 frames, Zstandard
+ * frames.
+ */
 
 export { FlatTable, type Refuse, rootTable } from './flatbuffer.ts';
 export { decodeLz4InSteps, maxLz4Size } from './lz4.ts';

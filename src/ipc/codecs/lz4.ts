@@ -1,7 +1,7 @@
 /**
- * Decodes LZ4 frames of a declared size: linked and independent blocks, all checksums verified.
- * Input is untrusted, and output never grows past the declared size. `copyMatch` serves
- * zstd-blocks.ts too.
+ * Decodes LZ4 frames of a declared size (`decodeLz4Frame`, `decodeLz4InSteps`) and verifies all
+ * their checksums. Input is untrusted: output never grows past the declared size. `copyMatch`,
+ * which repeats earlier output, serves zstd-blocks.ts too.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

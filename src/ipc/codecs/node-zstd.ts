@@ -1,6 +1,7 @@
 /**
- * Wraps Node's own Zstandard decoder, which exists from Node 22.15 and 23.8 on: `nodeZstd` and
- * `nodeZstdLater` are null elsewhere, and zstd.ts then uses the decoder in this folder.
+ * Wraps the Zstandard decoder of Node, which exists from Node 22.15 and 23.8 on: `nodeZstd` decodes
+ * at once, `nodeZstdLater` beside the event loop. Both are null on an older Node; zstd.ts then uses
+ * its own decoder.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,6 +1,7 @@
 /**
- * Decodes the blocks of one Zstandard frame into the output. Input is untrusted: output never grows
- * past the room it is given, and the work of a block is bounded by its output.
+ * `BlockDecoder`: decodes the blocks of one Zstandard frame into an output buffer. Input is
+ * untrusted: a block that would not fit the output is refused, and the work of a block is bounded
+ * by its output.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';

@@ -1,4 +1,7 @@
-/** Decodes the literals of a Zstandard block: raw, one byte repeated, or Huffman-coded. */
+/**
+ * `readLiterals`: decodes the literals of a Zstandard block, which are raw, one repeated byte, or
+ * Huffman-coded.
+ */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, bitsAt, type HuffmanTable, readHuffmanTable } from './zstd-tables.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Reads the header of the sequences of a Zstandard block (`readSequences`): how many there are,
- * the three FSE tables they are coded with, and where their bits begin. zstd-blocks.ts executes
- * them.
+ * `readSequences`: reads the header of the sequences of a Zstandard block. Returns their number,
+ * the three FSE tables that code them, and where their bits begin. zstd-blocks.ts executes the
+ * sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

@@ -1,6 +1,7 @@
 /**
- * Builds the decoding tables of Zstandard's entropy codes, finite state entropy (FSE) and Huffman,
- * from their descriptions, and reads bit streams backwards.
+ * Builds the decoding tables of Zstandard's two entropy codes, finite state entropy
+ * (`readFseTable`) and Huffman (`readHuffmanTable`), from their descriptions in a block.
+ * `BackwardBits` reads a bit stream from its end.
  */
 import type { Refuse } from './flatbuffer.ts';
 

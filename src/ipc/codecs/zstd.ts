@@ -1,8 +1,8 @@
 /**
- * Decodes Zstandard frames of a declared size and verifies their checksums. Input is untrusted,
- * output never grows past the declared size, and frames with dictionaries are refused. Frames of 1
- * KiB and more go to Node's decoder where it has one (node-zstd.ts), unless they would make it
- * allocate a large window.
+ * Decodes Zstandard frames of a declared size (`decodeZstd`, `decodeZstdInSteps`) and verifies
+ * their checksums. Input is untrusted: output never grows past the declared size, and frames with
+ * dictionaries are refused. Frames of 1 KiB and more go to Node's decoder where there is one
+ * (node-zstd.ts), unless it would allocate a large window for them.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,6 +1,7 @@
 /**
- * Computes the alignment of buffers and columns in files to 64 bytes, and the padding it takes.
- * Readers compute positions with the same number, so it is part of the format and never changes.
+ * Rounds positions of buffers and columns in files up to 64 bytes (`aligned`), and makes the
+ * padding (`paddingAfter`). Readers compute positions with the same number, so it is part of the
+ * file format and never changes.
  */
 
 /** Buffers begin at multiples of this within a column, and columns within a file. */

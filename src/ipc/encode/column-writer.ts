@@ -1,7 +1,7 @@
 /**
- * Encodes one column as the buffers of an Arrow IPC record batch (`encodeColumn`). Checks on the
- * way that its Data objects hold what they claim, because apache-arrow pads and slices bad ones
- * silently.
+ * `encodeColumn`: encodes one column as the buffers of an Arrow IPC record batch. Checks that its
+ * Data objects hold what they claim, because apache-arrow silently pads and slices those that do
+ * not.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,6 @@
 /**
- * Encodes Arrow IPC: columns into buffers, schemas and batches into messages, messages into streams
- * and files.
+ * Exports the encoders of Arrow IPC: columns into buffers, schemas and batches into messages,
+ * messages into streams and files.
  */
 
 export { ALIGNMENT, aligned } from './alignment.ts';

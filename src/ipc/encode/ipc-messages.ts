@@ -1,7 +1,8 @@
 /**
- * Writes the flatbuffers of Arrow IPC by hand: record batch messages, dictionary messages, the
- * footer. apache-arrow's general writer would take most of the time of a small fragment; it is used
- * for schema messages only.
+ * Writes the flatbuffers of Arrow IPC: record batch and dictionary messages (`batchMessage`) and
+ * the file footer (`footerTable`), and frames a message for a file (`framed`). apache-arrow's
+ * writer is used for schema messages only, because it would take most of the time of a small
+ * fragment.
  */
 import { Message, MessageHeader, type Schema } from '../../arrow/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Encodes record batches as an Arrow IPC stream or file for other programs, uncompressed, one batch
- * at a time as they are pulled. The catalog's own files are written by
+ * Encodes record batches as an Arrow IPC stream (`encodeIpcStream`) or file (`encodeIpcFile`) for
+ * other programs: uncompressed, one batch at a time. The catalog's own files are written by
  * format/fragment/fragment-encoder.ts.
  */
 import {

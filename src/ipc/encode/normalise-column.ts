@@ -1,6 +1,6 @@
 /**
- * Normalises a column from outside (`normaliseColumn`): an exact null count, and values in the
- * array class of its type, as statistics require. Children of nested columns are left as they are;
+ * `normaliseColumn`: gives a column from outside an exact null count and values in the array class
+ * of its type, as statistics require. Children of nested columns are left as they are;
  * column-writer.ts counts their nulls with `nullCountOf`.
  */
 import {

@@ -1,6 +1,7 @@
 /**
- * Rebases the offsets of a sliced column to begin at 0, and checks that they ascend. A hot loop:
- * the offsets of all texts and lists that are written pass through it.
+ * Moves the offsets of a sliced column so that they begin at 0 (`rebaseOffsets`), and refuses
+ * offsets that do not ascend. A hot loop: the offsets of all written texts and lists pass through
+ * it.
  */
 import type { Offsets } from '../../arrow/index.ts';
 

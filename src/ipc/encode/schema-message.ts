@@ -1,8 +1,8 @@
 /**
- * Encodes the schema at the head of a file (`prepareSchema`), and decodes it (`readSchema`); both
- * keep what they made last, because thousands of fragments share one schema. `checkSchemaMessage`
- * validates the bytes first: apache-arrow's parser trusts lengths and would loop for minutes on
- * bad ones.
+ * Encodes the schema at the head of a file (`prepareSchema`) and decodes it (`readSchema`). Both
+ * cache their latest results, because thousands of fragments share one schema. `checkSchemaMessage`
+ * validates the bytes first: apache-arrow's parser trusts lengths and would loop for minutes on bad
+ * ones.
  */
 import { crc32 } from 'node:zlib';
 import {

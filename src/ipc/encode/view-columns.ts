@@ -1,7 +1,7 @@
 /**
- * Checks where the views of Utf8View and BinaryView columns point, and compacts their buffers to
- * the bytes that valid rows use. A view has 16 bytes: its length, then the text itself up to 12
- * bytes, or its first four, the number of a buffer and the position there.
+ * Checks where the views of Utf8View and BinaryView columns point (`usedViewBytes`), and compacts
+ * their buffers to the bytes that valid rows use (`compactViews`). A view has 16 bytes: the length,
+ * then up to 12 bytes of text, or the first four bytes with a buffer's number and a position in it.
  */
 import { type Data, getBit } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

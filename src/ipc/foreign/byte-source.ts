@@ -1,6 +1,6 @@
 /**
- * Takes exact amounts of bytes out of a stream of chunks (`ByteSource`). Pulls chunks only as
- * needed; memory grows with what has arrived, not with the amount that is asked for.
+ * `ByteSource`: takes exact numbers of bytes out of a stream of chunks. Chunks are pulled only as
+ * needed, so memory grows with the bytes that arrived and not with the number asked for.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

@@ -1,6 +1,7 @@
 /**
- * Decodes the record batches of a foreign stream or file message by message, and keeps the
- * dictionaries they refer to. foreign-ipc.ts and foreign-file.ts supply the messages.
+ * `ForeignBatches`: decodes the record batches of an Arrow stream or file of another program,
+ * message by message, and keeps the dictionaries that they refer to. foreign-ipc.ts and
+ * foreign-file.ts supply the messages.
  */
 import {
   concatData,

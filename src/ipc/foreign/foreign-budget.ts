@@ -1,6 +1,7 @@
 /**
- * Bounds the values and bytes that foreign messages may expand to beyond the bytes they have: nulls
- * of the null type, list views that share values, long runs of one value.
+ * `MessageBudget`: bounds how far the messages of another program may expand beyond their own
+ * bytes, in values and in bytes. Few bytes can stand for many values in columns of the null type,
+ * list views that share values, and long runs of one value.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Cuts the buffers out of the body of a foreign message and decompresses them. Bounds are checked
- * before bytes are read, sizes before memory is allocated.
+ * `bodyBuffers`: cuts the buffers out of the body of another program's Arrow message and
+ * decompresses them. Bounds are checked before bytes are read, and sizes before memory is
+ * allocated.
  */
 
 import { NO_BYTES } from '../../arrow/index.ts';

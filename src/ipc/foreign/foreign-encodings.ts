@@ -1,7 +1,7 @@
 /**
- * Expands foreign list views and run-end-encoded columns into plain lists and values. Rows may
- * share values, so that few bytes can stand for many: the size of the result is claimed from the
- * budget (foreign-budget.ts) before it is made.
+ * Expands list views (`listsOfViews`) and run-end-encoded columns (`expandRuns`) of other programs
+ * into plain lists and values. Few bytes can stand for many rows here, so the size of the result is
+ * claimed from the budget (foreign-budget.ts) before it is made.
  */
 import {
   byteWidth,

@@ -1,7 +1,8 @@
 /**
- * Opens foreign Arrow IPC files, in memory or read by ranges (`openForeignFile`). The footer's
- * blocks must lie within the file without overlapping, and a file that holds a batch or dictionary
- * which the footer does not list is refused (unlisted-batches.ts looks for them).
+ * `openForeignFile`: opens an Arrow IPC file of another program, in memory or read by ranges, as a
+ * stream of record batches. The blocks that the footer lists must lie within the file without
+ * overlapping. A file with a batch or dictionary that the footer does not list is refused
+ * (unlisted-batches.ts).
  */
 import {
   apart,

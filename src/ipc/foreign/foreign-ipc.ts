@@ -1,11 +1,11 @@
 /**
- * Opens Arrow IPC bytes from outside, a stream or a file, as record batches: `openArrowBody` for
- * bodies of operations, which may be batches in memory too, `openArrowFile` for files read by
+ * Opens Arrow IPC streams and files of other programs as record batches: `openArrowBody` for the
+ * body of an operation, which may also be batches in memory, and `openArrowFile` for files read by
  * ranges.
  *
- * Bytes are untrusted and decoded in this folder, not by apache-arrow, whose parser loops for
- * minutes on some damaged inputs and returns wrong rows for others. Size, memory and expansion are
- * bounded by options.
+ * The bytes are untrusted and decoded in this folder, because apache-arrow's parser loops for
+ * minutes on some damaged inputs and returns wrong rows for others. Options bound size, memory and
+ * expansion.
  */
 import {
   type ArrowBody,

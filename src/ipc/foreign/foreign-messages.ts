@@ -1,7 +1,7 @@
 /**
- * Parses the message headers and the file footer of foreign Arrow data out of their flatbuffers
- * (`readMessage`, `readFooter`), and makes the errors `invalid` and `tooLarge`. foreign-schema.ts
- * parses the schema in them, foreign-columns.ts decodes bodies.
+ * Parses the message headers (`readMessage`) and the file footer (`readFooter`) of other programs'
+ * Arrow data from their flatbuffers. Also makes the errors for bad data, `invalid` and `tooLarge`.
+ * foreign-schema.ts parses schemas, foreign-columns.ts decodes bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Checks values of foreign columns that lie under a null struct or list, or in no list at all: the
- * format allows any bytes there, so an unfit one becomes a null instead of an error.
+ * Checks the values of nested foreign columns with regard to the rows above them (`checkCounted`).
+ * The Arrow format allows any bytes under a null struct or list, so an invalid value there becomes
+ * a null instead of an error. The other functions say which values have no null above them.
  */
 import {
   bitmapBytes,

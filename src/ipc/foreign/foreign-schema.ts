@@ -1,7 +1,7 @@
 /**
- * Parses the schema of a foreign Arrow stream or file out of its flatbuffer, and validates its
- * types. Types that apache-arrow lacks (list views, run ends) are mapped to ones with the same
- * values.
+ * `readForeignSchema`: parses and validates the schema of another program's Arrow stream or file.
+ * Types that apache-arrow lacks (list views, run-end encoding) are mapped to types that hold the
+ * same values.
  */
 import {
   Binary,

@@ -1,7 +1,7 @@
 /**
- * Finds record batches and dictionaries in a foreign file that its footer does not list: rows that
- * would be lost silently. Searches the gaps between the listed blocks for what has the form of
- * such a message; anything else found there is accepted.
+ * `findMessage`: finds a record batch or dictionary in another program's Arrow file that its footer
+ * does not list, and whose rows would be lost silently. It searches the gaps between the listed
+ * blocks for bytes of that form; anything else there is accepted.
  */
 import { setImmediate } from 'node:timers/promises';
 

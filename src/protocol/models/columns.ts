@@ -1,5 +1,6 @@
 /**
- * Defines the JSON models of the operations that change a table's columns or its schema metadata.
+ * Defines the JSON models of requests and answers that add, alter, drop or backfill columns of a
+ * table, or change the metadata of its schema and fields.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,7 @@
 /**
- * Collects the models of the protocol and of the operations beyond it by name (`MODELS`), each a
- * JSON Schema, and exports those of the protocol with the TypeScript type beside the schema.
- * Members have the names of the wire; comments mark those that go beyond the protocol.
+ * Collects all request and response models by name, as JSON Schemas (`MODELS`), and re-exports the
+ * protocol's own with their TypeScript types. Members are named as on the wire; comments mark those
+ * that go beyond the protocol.
  */
 import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';

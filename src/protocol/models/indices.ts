@@ -1,4 +1,4 @@
-/** Defines the JSON models of the index operations. */
+/** Defines the JSON models of requests and answers that create, list, describe and drop indexes. */
 
 import { request, response } from './common.ts';
 import {

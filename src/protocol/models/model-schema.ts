@@ -1,6 +1,7 @@
 /**
- * Builds the JSON Schemas of the models (`object`, `array`, `nullable`, ...), each with the
- * TypeScript type of its values, which `Static` extracts. normalize.ts validates values by them.
+ * Builds the JSON Schemas of the protocol's models (`object`, `array`, `nullable`, ...). Each
+ * schema carries the TypeScript type of its values, which `Static` extracts. normalize.ts validates
+ * values by the schemas.
  */
 
 declare const TYPE: unique symbol;

@@ -1,4 +1,7 @@
-/** Defines the JSON models of the namespace operations. */
+/**
+ * Defines the JSON models of requests and answers that create, list, describe and drop namespaces,
+ * or ask whether one exists.
+ */
 
 import { request, response } from './common.ts';
 import { array, count, map, type Static, string } from './model-schema.ts';

@@ -1,4 +1,7 @@
-/** Defines the JSON models of queries, query plans and full-text search. */
+/**
+ * Defines the JSON models of queries, of the answers that explain query plans, and of full-text
+ * search.
+ */
 
 import { request, response } from './common.ts';
 import {

@@ -1,4 +1,7 @@
-/** Defines the JSON models of the operations that count, insert, merge, update and delete rows. */
+/**
+ * Defines the JSON models of requests and answers that count, insert, merge, update and delete
+ * rows.
+ */
 
 import { request, response } from './common.ts';
 import { array, boolean, count, map, name, type Static, string, union } from './model-schema.ts';

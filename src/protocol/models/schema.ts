@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of an Arrow schema, its fields and types. Type names are checked by
- * types/type-parser.ts.
+ * Defines the JSON models of an Arrow schema, its fields and its types. types/type-parser.ts checks
+ * the names of types.
  */
 import { array, boolean, count, map, object, ref, type SchemaOf, string } from './model-schema.ts';
 

@@ -1,4 +1,7 @@
-/** Defines the JSON models of the operations on table versions and of commits of several tables. */
+/**
+ * Defines the JSON models of requests and answers on table versions (list, describe, create,
+ * delete, restore) and of commits of several tables.
+ */
 
 import { request, response } from './common.ts';
 import {

@@ -1,4 +1,4 @@
-/** Defines the JSON models of the materialized view operations. */
+/** Defines the JSON models of requests and answers that create and refresh materialized views. */
 
 import { request, response } from './common.ts';
 import {

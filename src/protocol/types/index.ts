@@ -1,6 +1,6 @@
 /**
- * Reads and writes Arrow schemas in the protocol's JSON form, with Arrow's and Lance's names of
- * types.
+ * Exports the conversion of Arrow schemas to and from the protocol's JSON form, with Arrow's or
+ * Lance's names of types.
  */
 
 export { lanceTypeName } from './lance-names.ts';

@@ -1,5 +1,5 @@
 /**
- * Writes the names that Lance gives to Arrow types, for clients of its protocol, and Arrow's name
+ * `lanceTypeName`: writes an Arrow type as the name that Lance's clients know, or as Arrow's name
  * where Lance has none. type-parser.ts reads both.
  */
 import { DataType, Precision, type Refuse, Type, typeName } from '../../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Converts Arrow schemas, fields and types to the protocol's JSON and back, and validates JSON
- * from outside. Only the ids of dictionaries are not kept. The names of types are written by
- * arrow/type-names.ts and lance-names.ts and read by type-parser.ts.
+ * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`) and back
+ * (`schemaFromJson`), and validates JSON from outside. Everything survives both ways except for the
+ * ids of dictionaries. arrow/type-names.ts and lance-names.ts write the names of types,
+ * type-parser.ts reads them.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

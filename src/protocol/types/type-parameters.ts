@@ -1,6 +1,7 @@
 /**
- * Parses type names that carry parameters but no child fields: times, timestamps, durations,
- * intervals, decimals, fixed-size binaries. Holds the parameter checks that type-parser.ts shares.
+ * Parses type names with parameters but no child fields into Arrow types, one function each: times,
+ * timestamps, durations, intervals, decimals, fixed-size binaries. Also holds the parameter checks
+ * that type-parser.ts shares.
  */
 import {
   checkDecimal,

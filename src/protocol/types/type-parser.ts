@@ -1,7 +1,7 @@
 /**
- * Parses a type name, Arrow's or Lance's, with its child fields and length, into an Arrow type
- * (`typeOfName`). type-parameters.ts parses the names with parameters but no fields; schema.ts
- * walks the JSON around the names.
+ * `typeOfName`: parses a type name of Arrow or Lance, with its child fields and length, into an
+ * Arrow type. type-parameters.ts parses the names with parameters but no fields; schema.ts walks
+ * the JSON around the names.
  */
 import {
   Binary,

@@ -1,6 +1,6 @@
 /**
- * Builds text and binary columns from JavaScript values, of variable and fixed size and as views.
- * Refuses columns of more than 2 GiB, which convert/row-stream.ts then tries in smaller batches.
+ * Builds text and binary columns from JavaScript values: variable size, fixed size and views. A
+ * column of more than 2 GiB is refused; convert/row-stream.ts then tries smaller batches.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Builds dictionary columns, whose values are kept once and shared by the batches of a stream, and
- * union columns, which take the first member type that fits each value.
+ * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
+ * values. The batches of a stream share one growing dictionary. A union takes the first member type
+ * that fits each value.
  */
 import {
   type Data,

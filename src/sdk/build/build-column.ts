@@ -1,6 +1,6 @@
 /**
- * Builds columns and record batches from rows: maps each Arrow type to the builder in this folder
- * (`buildColumn`), and makes batches (`buildBatch`).
+ * Builds a column (`buildColumn`) or a record batch (`buildBatch`) from JavaScript values, by the
+ * builder in this folder that each Arrow type has. A value that does not fit its type is refused.
  */
 import {
   Data,

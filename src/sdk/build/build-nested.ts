@@ -1,6 +1,7 @@
 /**
- * Builds list, struct and map columns: flattens their values and builds the children. Errors name
- * the place down to the item, such as `a.b[3]`.
+ * Builds list, struct and map columns from JavaScript values: flattens the values and builds the
+ * child columns. The `...Place` functions let errors name the place down to the item, such as
+ * `a.b[3]`.
  */
 import {
   type Data,

@@ -1,9 +1,11 @@
 /**
- * Builds date, time, timestamp, duration and interval columns. A Date is its instant; text is read
- * by values/date-time-text.ts, by the clocks of the column's zone unless it has an offset, in UTC
- * where the column has no zone; a bigint is a count of the column's own unit; a number is
- * milliseconds since the epoch for dates and timestamps (as in Date.getTime() and apache-arrow) and
- * a count of the unit for times and durations.
+ * Builds date, time, timestamp, duration and interval columns from JavaScript values:
+ * - A Date is its instant.
+ * - Text is parsed by values/date-time-text.ts: by its own offset, else in the column's time zone,
+ *   else in UTC.
+ * - A bigint is a count of the column's own unit.
+ * - A number is milliseconds since the epoch for dates and timestamps, and a count of the column's
+ *   unit for times and durations.
  */
 import {
   type Data,

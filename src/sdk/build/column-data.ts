@@ -1,7 +1,7 @@
 /**
- * Supplies what the column builders share: the errors for a value that does not fit (`misfit`) with
- * its place in the caller's input (`Place`), null bitmaps (`findNulls`), and wrapping buffers as
- * Arrow data (`arrowData`). build-column.ts chooses the builder.
+ * Holds what the column builders share: the error for a value that does not fit (`misfit`), the
+ * value's place in the caller's input (`Place`), null bitmaps (`findNulls`), and wrapping buffers
+ * as Arrow data (`arrowData`). build-column.ts chooses the builder.
  */
 import {
   Data,

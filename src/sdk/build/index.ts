@@ -1,4 +1,7 @@
-/** Builds Arrow columns and batches from JavaScript values. */
+/**
+ * Exports the builders of Arrow columns and batches from JavaScript values, and the checks of
+ * values that they share with convert/.
+ */
 
 export { buildBatch, buildContext } from './build-column.ts';
 export { fixedPlace, listPlace, structPlace } from './build-nested.ts';

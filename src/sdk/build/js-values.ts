@@ -1,6 +1,6 @@
 /**
- * Classifies JavaScript values (records, Dates, bytes, lists, promises) without instanceof where
- * another realm or another copy of a library may have made them.
+ * Recognises kinds of JavaScript values: records, Dates, bytes, lists, promises. It avoids
+ * instanceof where another realm, or another copy of a library, may have made the value.
  */
 
 const NOT_RECORDS = new Set(

@@ -1,6 +1,6 @@
 /**
- * Reads groups of plain objects by column: takes one member of all of them, and refuses keys that
- * no field has.
+ * Reads groups of plain objects by column: `take` collects one member of all objects, and
+ * `refuseUnknownKeys` throws on a key that no field of the schema has.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Shows JavaScript values in error messages. */
+/**
+ * `showValue`: formats a JavaScript value for error messages, as its kind and a shortened form of
+ * it.
+ */
 const shorten = (text: string): string => (text.length > 48 ? `${text.slice(0, 45)}...` : text);
 
 /** The kind of a value and, shortened, the value: `string "abc"`, `array of 3`, `null`. */

@@ -1,6 +1,6 @@
 /**
- * Rebuilds Arrow tables, batches and vectors of any copy of apache-arrow as record batches of our
- * own around the same buffers, after checking that buffers are long enough.
+ * `ArrowRebuilder`: turns tables, batches and vectors of another copy of apache-arrow into record
+ * batches of this package's copy. Buffers are checked to be long enough and shared, not copied.
  */
 import {
   type Data,

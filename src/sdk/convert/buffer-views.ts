@@ -1,6 +1,7 @@
 /**
- * Views the buffers of another copy of apache-arrow as the typed arrays of ours, checks their
- * lengths, and fills in what its builders leave off after the last value.
+ * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
+ * needs (`Sizer`, `validityOf`). Checks their lengths, and fills in what the other copy's builders
+ * leave out after the last value.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Fits record batches to a wanted schema: columns by name, missing nullable ones as nulls, casts
- * only where every value survives exactly. What already fits is passed on without copying.
+ * `conformBatch`: fits a record batch to a wanted schema. Columns are matched by name, missing
+ * nullable ones become nulls, and values are cast only where every one survives exactly. A column
+ * that already fits is passed on without copying.
  */
 import {
   childFields,

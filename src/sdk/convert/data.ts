@@ -1,7 +1,7 @@
 /**
- * Turns any data that a user may pass (rows, Arrow objects of any copy of apache-arrow, Arrow IPC
- * bytes, Blobs, and iterables and streams of these) into a stream of record batches:
- * `toRecordBatchStream`. Detects the kind of input; the files beside it build, cast and decode.
+ * `toRecordBatchStream`: turns any data that a user may pass into a stream of record batches: rows,
+ * Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and iterables and streams of
+ * these. It detects the kind of input; the files beside it build, cast and decode.
  */
 import {
   type RecordBatch,

@@ -1,6 +1,7 @@
 /**
- * Computes which columns of a schema, and which members of its structs, the given data has. A merge
- * must tell a column that did not come from one that came as null.
+ * Computes which columns of a schema, and which members of its structs, the given data has
+ * (`givenInRows`, `givenInSchema`). A merge needs this to tell a column that was left out from one
+ * whose values are null.
  */
 import { DataType, Field, Schema, Struct } from '../../arrow/index.ts';
 import { hasMember, type Records, take } from '../build/index.ts';

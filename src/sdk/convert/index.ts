@@ -1,6 +1,6 @@
 /**
- * Converts callers' rows, columns and tables, of any version of apache-arrow, to Arrow data, and
- * Arrow data back to rows.
+ * Exports the conversion of callers' rows, columns and tables to Arrow data, for any version of
+ * apache-arrow, and of Arrow data back to rows.
  */
 
 export { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';

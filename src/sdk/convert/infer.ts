@@ -1,8 +1,8 @@
 /**
- * Infers a schema from rows, by the rules of LanceDB's TypeScript SDK: numbers are float64, bigints
- * int64, strings utf8, booleans bool, Dates timestamp(ms), bytes binary, objects structs, arrays
- * lists; typed arrays of one length, and number arrays in columns whose name says vector or
- * embedding, are vectors. Everything inferred is nullable.
+ * `inferSchema`: infers a schema from rows by the rules of LanceDB's TypeScript SDK. Numbers become
+ * float64, bigints int64, strings utf8, booleans bool, Dates timestamp(ms), bytes binary, objects
+ * structs, arrays lists. Vectors are typed arrays of one length, and number arrays in columns whose
+ * name says vector or embedding. Everything inferred is nullable.
  */
 import {
   Binary,

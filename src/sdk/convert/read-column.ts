@@ -1,6 +1,6 @@
 /**
- * Reads a column of Arrow data as JavaScript values (`readColumn` documents which), and joins
- * columns into plain objects (`readRecords`).
+ * Reads a column of Arrow data as JavaScript values (`readColumn`, which documents the value of
+ * each type), and joins columns into plain objects (`readRecords`).
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {

@@ -1,7 +1,7 @@
 /**
- * Streams rows as record batches, with a given schema or an inferred one: from all rows of an array
- * (`arrayStream`), from the first batch of an iterable (`rowStream`). Splits batches whose columns
- * would be too large. infer.ts infers, build/ builds the columns.
+ * Turns rows into a stream of record batches, by a given schema or an inferred one. `arrayStream`
+ * infers from all rows of an array, `rowStream` from the first batch of an iterable. A batch whose
+ * columns would be too large is split.
  */
 import {
   type RecordBatch,

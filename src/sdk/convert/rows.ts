@@ -1,6 +1,7 @@
 /**
- * Converts record batches to plain JavaScript objects, for toArray() and its like. Keys are column
- * names in the order of the schema; read-column.ts documents the values.
+ * Converts record batches to plain JavaScript objects, for `toArray()` and similar methods
+ * (`batchRows`, `collectRows`). Keys are column names in the order of the schema; read-column.ts
+ * documents the values.
  */
 import type { RecordBatch } from '../../arrow/index.ts';
 import { readRecords } from './read-column.ts';

@@ -1,6 +1,6 @@
 /**
- * Converts a schema in any form a user may pass (ours, of another copy of apache-arrow, JSON) into
- * our Schema.
+ * `toSchema`: converts a schema in any form that a user may pass (of this or another copy of
+ * apache-arrow, or JSON) into a Schema of this package's copy.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Pulls items out of iterables, async iterables and streams, one at a time and never ahead of need,
- * with a look at the first item, prompt abort and orderly early return.
+ * Pulls items out of iterables, async iterables and streams (`Source`), one at a time and never
+ * ahead of need. The first item can be looked at without taking it, an abort ends the pull at once,
+ * and closing releases the source. `RowSource` takes rows and hands out groups of a given size.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Types of the data that a table of typed rows takes (`RowsInput`): the columns that rows are read
- * with, and values that are wider where a column takes more than it gives back.
+ * Defines `RowsInput`, the type of the data that a typed table accepts: rows with the columns of
+ * its row type, where some values may have a wider type than reading returns.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { ArrowLike, RecordBatchLike, TableLike } from './arrow-like.ts';

@@ -1,6 +1,6 @@
 /**
- * Treats some failures as answers: `ownOr` falls back where a catalog lacks an operation, `isThere`
- * turns "not found" into false.
+ * Treats some failures as answers: `ownOr` uses a fallback where a catalog lacks an operation, and
+ * `isThere` turns "not found" into false.
  */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,4 +1,7 @@
-/** Opens the implementation `dir`: turns its properties into the options of a directory catalog. */
+/**
+ * Opens the catalog implementation `dir` (`open`): turns its properties into the options of a
+ * directory catalog.
+ */
 import { openDirectoryNamespace } from '../../directory/index.ts';
 import { checkLanceMode } from '../../lance-mode.ts';
 import { parseRetention } from '../../retention.ts';

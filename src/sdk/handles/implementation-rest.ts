@@ -1,4 +1,7 @@
-/** Opens the implementation `rest`: turns its properties into the options of a remote catalog. */
+/**
+ * Opens the catalog implementation `rest` (`open`): turns its properties into the options of a
+ * remote catalog.
+ */
 import { RestNamespace } from '../../client/index.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { defined } from './defined.ts';

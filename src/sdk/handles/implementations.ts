@@ -1,6 +1,6 @@
 /**
- * Opens catalogs by the name of their implementation. The built-in ones (`dir`, `rest`) are loaded
- * on first use; programs register others with `registerNamespace`.
+ * `openNamespace`: opens a catalog by the name of its implementation. The built-in ones, `dir` and
+ * `rest`, are loaded on first use; programs add others with `registerNamespace`.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,6 +1,6 @@
 /**
- * Tracks whether a handle was closed; a table's handle ends with its connection. Calls on a closed
- * handle throw Closed.
+ * `Lifetime`: tracks whether a handle was closed. A table's handle ends with its connection. Calls
+ * on a closed handle throw Closed.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

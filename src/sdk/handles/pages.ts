@@ -1,6 +1,6 @@
 /**
- * Iterates over all pages of a list, and fails where a catalog answers one page token twice in a
- * row.
+ * `pages`: iterates over all pages of a list, and fails where a catalog answers the same page token
+ * twice in a row.
  */
 import { DirspaceError } from '../../errors.ts';
 

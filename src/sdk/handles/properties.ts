@@ -1,6 +1,6 @@
 /**
- * Validates the properties of a catalog implementation, strings by name, against the names that it
- * takes.
+ * `checkProperties`: validates the properties that a catalog implementation is opened with. They
+ * are strings by name; missing and unknown names are refused.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest } from '../../known-names.ts';

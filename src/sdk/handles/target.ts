@@ -1,7 +1,8 @@
 /**
- * Defines which table, branch and version a table handle points at (`TableTarget`), and builds the members
- * of requests that name them. The incarnation tells the table that was opened from a later one of the same
- * name. Also checks namespace paths and table names.
+ * Defines `TableTarget`, the table, branch and version that a table handle points at, and builds
+ * the request members that name them (`onTable`, `onBranch`, `atVersion`). The target's incarnation
+ * tells the table that was opened from a later one of the same name. Also checks namespace paths
+ * and table names.
  */
 
 import type { Env } from '../../env.ts';

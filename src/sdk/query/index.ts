@@ -1,6 +1,6 @@
 /**
- * Builds queries (filters, search, order) and returns their results as rows, batches or Arrow
- * tables.
+ * Exports the query builders (`Query`, `VectorQuery`, `TakeQuery`), which return rows, batches or
+ * Arrow tables.
  */
 
 export {

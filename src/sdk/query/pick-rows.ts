@@ -1,6 +1,6 @@
 /**
- * Orders the rows of an answer as their numbers were asked for, repeats included, for catalogs that
- * answer in an order of their own.
+ * `pickRows`: puts the rows of an answer into the order in which their row numbers were asked for,
+ * repeats included. It serves catalogs that answer in an order of their own.
  */
 import {
   columnsOf,
