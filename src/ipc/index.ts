@@ -24,4 +24,4 @@ export {
   type StoredSchema,
   withFieldIds,
 } from './encode/index.ts';
-export { type FileBytes, openArrowBody, openArrowFile } from './foreign/index.ts';
+export { checkText, type FileBytes, openArrowBody, openArrowFile } from './foreign/index.ts';

@@ -277,6 +277,7 @@ export {
   schemaToJson,
   schemaToLanceJson,
   typeFromJson,
+  typeOfName,
   typeToJson,
 } from './types/index.ts';
 export { EVERY_ROW, oftenPassedOver, renameTarget } from './wire-query.ts';

@@ -15,7 +15,7 @@ function opened(bytes: Uint8Array = arrow(1000), signal = new AbortController().
   const path = join(temporaryFolder(), 'x.arrow');
   writeFileSync(path, bytes);
   const file = openFile(path, signal);
-  return { path, file, data: file.data as BlobLike, bytes };
+  return { path, file, data: file.data() as BlobLike, bytes };
 }
 
 const range = async (data: BlobLike, from: number, to: number): Promise<Uint8Array> =>

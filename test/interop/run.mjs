@@ -73,15 +73,19 @@ function python() {
   run(bin, ['-m', 'unittest', '-v']);
 }
 
-/** Random tables with random histories, opened by Lance over REST: `lance [COUNT] [SEED]`. */
+/**
+ * Random tables with random histories, opened by Lance over REST, and random datasets of Lance, read here:
+ * `lance [COUNT] [SEED]`.
+ */
 function lance([count = '150', seed = '1']) {
   const bin = pythonWith('the Lance library');
   const built = join(folder, '.built');
   const tool = join(folder, '../../../node_modules/rolldown/bin/cli.mjs');
   const options = ['--platform', 'node', '--format', 'esm', '--external', 'apache-arrow'];
-  const made = ['tables.ts', '--file', join(built, 'tables.mjs'), ...options];
-  const wrong = failure(process.execPath, [tool, ...made]);
-  if (wrong !== undefined) {
+  for (const name of ['tables', 'read_datasets']) {
+    const made = [`${name}.ts`, '--file', join(built, `${name}.mjs`), ...options];
+    const wrong = failure(process.execPath, [tool, ...made]);
+    if (wrong === undefined) continue;
     console.error(wrong);
     process.exit(1);
   }

@@ -1,6 +1,13 @@
 /** What README.md and the pages of docs/ say is so: their examples run, their tables and links are true. */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -27,6 +34,7 @@ import {
   tableRows,
   userPages,
 } from '../helpers/documents.ts';
+import { lanceVersions, writeDataset } from '../helpers/lance-datasets.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -197,6 +205,7 @@ describe('the command line', () => {
     const rows = { id: [1, 2], name: ['Ada', 'Grace'], age: [36, 85] };
     writeFileSync(file('users.arrow'), tableToIPC(tableFromArrays(rows), 'file'));
     writeFileSync(file('more.ndjson'), '{"id": 3, "name": "Alan", "age": 41}\n');
+    renameSync(writeDataset(lanceVersions[0]?.dataset ?? '', folder), file('user.lance'));
     mkdirSync(file('logs/may'), { recursive: true });
     for (const log of ['logs/april.ndjson', 'logs/may/1.ndjson']) {
       writeFileSync(file(log), '{"line": "started"}\n');

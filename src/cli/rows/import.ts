@@ -13,6 +13,7 @@ import {
   counted,
   parseObject,
   UsageError,
+  versionOf,
   withParents,
 } from '../terminal/index.ts';
 import { filesNamed } from './file-pattern.ts';
@@ -28,7 +29,7 @@ export const importFile: Command = {
   arguments: [
     [
       '<file>',
-      'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array) or .ndjson (.jsonl); or a quoted pattern, whose files are read by name',
+      'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array), .ndjson (.jsonl) or a Lance dataset; or a quoted pattern, whose files are read by name',
     ],
     ['<id>', 'the table'],
   ],
@@ -49,12 +50,18 @@ export const importFile: Command = {
       flags: '--lance <mode>',
       summary: 'whether Lance opens the table too; what the catalog says if absent',
     },
+    {
+      flags: '--at <version|tag>',
+      summary: 'of a Lance dataset: a version or a tag; the newest version if absent',
+    },
+    { flags: '--branch <name>', summary: 'of a Lance dataset: a branch; the main one if absent' },
     { flags: '-p, --parents', summary: 'create the namespaces that the table is in' },
   ],
   examples: [
     'dirspace import users.arrow prod/search/user',
     'dirspace import more.ndjson user --mode append',
     "dirspace import 'logs/*.ndjson' prod/logs",
+    'dirspace import user.lance prod/search/user --at 3',
     'dirspace import new.ndjson user2 --types "id:int64,tags:list<utf8>"',
   ],
   reads: false,
@@ -69,7 +76,7 @@ export const importFile: Command = {
     const names = await filesNamed(given, call.signal);
     const isPattern = names.length > 1 || names[0] !== given;
     const hasSchema = call.options.text('schema') !== undefined;
-    const files = openFiles(names, call.signal, hasSchema);
+    const files = openFiles(names, call.signal, hasSchema, versionOf(call.options));
     const id = [...namespace, name];
     call.progress(files.progress);
     const write = (): Promise<Table> =>

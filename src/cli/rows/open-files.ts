@@ -4,6 +4,7 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { DataInput } from '../../sdk/index.ts';
+import type { LanceVersionChoice } from '../lance/index.ts';
 import { UsageError } from '../terminal/index.ts';
 import { isArrowKind, type OpenFile, openFile } from './read-file.ts';
 
@@ -35,9 +36,10 @@ export function openFiles(
   names: readonly string[],
   signal: AbortSignal,
   hasSchema: boolean,
+  version: LanceVersionChoice = {},
 ): OpenFiles {
   const isOne = names.length === 1;
-  const files = names.map((name) => openFile(name, signal, hasSchema || !isOne));
+  const files = names.map((name) => openFile(name, signal, hasSchema || !isOne, version));
   const [first = ''] = names;
   const other = names.find((name) => isArrowKind(name) !== isArrowKind(first));
   if (other !== undefined) {
@@ -55,7 +57,7 @@ export function openFiles(
   async function* jsonRows(): AsyncGenerator<object> {
     let rows = 0;
     for (const at of names.keys()) {
-      for await (const row of enter(at, rows).data as AsyncIterable<object>) {
+      for await (const row of (await enter(at, rows).data()) as AsyncIterable<object>) {
         rows++;
         yield row;
       }
@@ -69,14 +71,14 @@ export function openFiles(
   async function arrowBatches(): Promise<DataInput> {
     // Other commands start faster without what reads Arrow.
     const { toRecordBatchStream } = await import('../../sdk/index.ts');
-    const stream = await toRecordBatchStream(enter(0, 0).data, { signal });
+    const stream = await toRecordBatchStream(await enter(0, 0).data(), { signal });
     const { schema } = stream;
     async function* batches(): AsyncGenerator<object> {
       let rows = 0;
       for (const at of names.keys()) {
         const start = rows;
         try {
-          const { data } = enter(at, start);
+          const data = await enter(at, start).data();
           const own = at === 0 ? stream : await toRecordBatchStream(data, { schema, signal });
           for await (const batch of own) {
             rows += batch.numRows;
@@ -92,7 +94,7 @@ export function openFiles(
 
   let data: Promise<DataInput> | undefined;
   const open = async (): Promise<DataInput> => {
-    if (isOne) return (files[0] as OpenFile).data;
+    if (isOne) return (files[0] as OpenFile).data();
     return isArrowKind(first) ? arrowBatches() : jsonRows();
   };
   return {

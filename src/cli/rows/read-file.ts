@@ -5,26 +5,38 @@
 import { createReadStream, open, type Stats, statSync } from 'node:fs';
 import { open as openHandle } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BlobLike, DataInput } from '../../sdk/index.ts';
+import type { LanceVersionChoice } from '../lance/index.ts';
 import { UsageError } from '../terminal/index.ts';
 import { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
 
+/** A dataset of Lance, which is a folder, or one of its data files. */
+const LANCE = '.lance';
 const ARROW = ['.arrow', '.arrows', '.feather', '.ipc'];
 const LINES = ['.ndjson', '.jsonl'];
 const PIECE_BYTES = 1 << 20;
 
 /** Whether the name of a file says how to read it. */
 export const isKnownKind = (file: string): boolean =>
-  [...ARROW, '.json', ...LINES].includes(extname(file).toLowerCase());
+  [...ARROW, '.json', ...LINES, LANCE].includes(extname(file).toLowerCase());
 
 /** Whether it holds Arrow's columns; rows of JSON otherwise. */
-export const isArrowKind = (file: string): boolean => ARROW.includes(extname(file).toLowerCase());
+export const isArrowKind = (file: string): boolean =>
+  [...ARROW, LANCE].includes(extname(file).toLowerCase()) || isDataset(file);
+
+/** Whether it is the folder of a Lance dataset, whatever its name ends with. */
+export const isDataset = (file: string): boolean =>
+  isFolder(file) && isFolder(join(file, '_versions'));
+
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** A file that is being read. */
 export interface OpenFile {
-  readonly data: DataInput;
+  /** A promise of Lance's: its columns are known once its manifest is read. */
+  data(): DataInput | Promise<DataInput>;
   /** Bytes read so far. */
   read(): number;
   /** Undefined of a pipe. */
@@ -37,10 +49,25 @@ export interface OpenFile {
  * Rows are read as they are pulled. Throws UsageError for a file that is missing, unknown, or without
  * anything in it; JSON without rows is taken where `mayBeEmpty`: columns are known otherwise.
  */
-export function openFile(file: string, signal: AbortSignal, mayBeEmpty = false): OpenFile {
+export function openFile(
+  file: string,
+  signal: AbortSignal,
+  mayBeEmpty = false,
+  version: LanceVersionChoice = {},
+): OpenFile {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`There is no file ${JSON.stringify(file)}.`);
-  if (found.isDirectory()) throw new UsageError(`${JSON.stringify(file)} is a folder, not a file.`);
+  if (isDataset(file)) return openLance(file, signal, version);
+  if (found.isDirectory()) {
+    throw new UsageError(
+      `${JSON.stringify(file)} is a folder, not a file, and no Lance dataset: it has no folder _versions.`,
+    );
+  }
+  if (Object.keys(version).length > 0) {
+    throw new UsageError(
+      `--at and --branch name a version of a Lance dataset; ${JSON.stringify(file)} is a file.`,
+    );
+  }
   const isPipe = found.isFIFO();
   const kind = extname(file).toLowerCase();
   const isArrow = isArrowKind(file);
@@ -73,18 +100,66 @@ export function openFile(file: string, signal: AbortSignal, mayBeEmpty = false):
     }
     if (isEmpty) refuseEmpty();
   }
+  if (kind === LANCE) {
+    if (!found.isFile()) throw new UsageError(`${JSON.stringify(file)} is no regular file.`);
+    return openLance(file, signal);
+  }
   if (isArrow && found.isFile()) {
     const count = (more: number): void => {
       bytes += more;
     };
-    return { data: new FileRanges(file, found, signal, count), ...facts };
+    const ranges = new FileRanges(file, found, signal, count);
+    return { data: () => ranges, ...facts };
   }
-  if (isArrow) return { data: pieces(), ...facts };
-  if (LINES.includes(kind)) return { data: rows(jsonLines(pieces(), file)), ...facts };
-  if (kind === '.json') return { data: rows(jsonArray(pieces(), file)), ...facts };
+  if (isArrow) return { data: once(pieces()), ...facts };
+  if (LINES.includes(kind)) {
+    return { data: once(rows(jsonLines(pieces(), file))), ...facts };
+  }
+  if (kind === '.json') {
+    return { data: once(rows(jsonArray(pieces(), file))), ...facts };
+  }
   throw new UsageError(
-    `${JSON.stringify(file)} is of no known kind; files are ${[...ARROW, '.json', ...LINES].join(', ')}.`,
+    `${JSON.stringify(file)} is of no known kind; files are ${[...ARROW, '.json', ...LINES, LANCE].join(', ')}.`,
   );
+}
+
+const once =
+  (data: DataInput): (() => DataInput) =>
+  () =>
+    data;
+
+/** A dataset of Lance or one of its data files; the version is that of a dataset. */
+function openLance(file: string, signal: AbortSignal, version?: LanceVersionChoice): OpenFile {
+  let bytes = 0;
+  let size: number | undefined;
+  const options = {
+    signal,
+    onRead: (more: number) => {
+      bytes += more;
+    },
+  };
+  const open = async (): Promise<DataInput> => {
+    // Other commands start faster without what reads Lance.
+    const { openLanceDataFile, openLanceDataset } = await import('../lance/index.ts');
+    const rows =
+      version === undefined
+        ? await openLanceDataFile(file, options)
+        : await openLanceDataset(file, version, options);
+    if (rows.bytes > 0) size = rows.bytes;
+    return rows;
+  };
+  let data: Promise<DataInput> | undefined;
+  return {
+    data: () => {
+      data ??= open();
+      return data;
+    },
+    read: () => bytes,
+    get size() {
+      return size;
+    },
+    lineOf: () => undefined,
+  };
 }
 
 /**

@@ -5,6 +5,13 @@
  */
 
 export {
+  type FieldPlace,
+  type FieldPlaces,
+  FragmentColumns,
+  placesOfFile,
+} from './data-columns.ts';
+export { HOW_TO_REWRITE, type LanceBytes, LanceDataFile } from './data-file.ts';
+export {
   type LanceCatalogEntry,
   type LanceCatalogFile,
   lanceCatalogDigest,
@@ -29,6 +36,7 @@ export {
 } from './lance-manifest.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
 export { encodeLanceBranch, encodeLanceTag, isOwnLanceRef } from './lance-refs.ts';
+export { type LanceColumn, type LanceSchema, lanceSchema } from './lance-schema.ts';
 export type {
   ParsedBase,
   ParsedDataFile,

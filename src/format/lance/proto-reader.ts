@@ -14,7 +14,7 @@ const FIXED32 = 5;
 /** Messages within messages. */
 const MAX_DEPTH = 32;
 /** Messages, texts and map entries of one file. */
-const MAX_PARTS = 2_000_000;
+const MAX_PARTS = 1_000_000;
 /** Elements of all lists of numbers of one file. */
 const MAX_NUMBERS = 16_000_000;
 /** Kinds of unknown members that are told apart. */

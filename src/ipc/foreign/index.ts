@@ -5,3 +5,4 @@
 
 export type { FileBytes } from './foreign-file.ts';
 export { openArrowBody, openArrowFile } from './foreign-ipc.ts';
+export { checkText } from './foreign-values.ts';

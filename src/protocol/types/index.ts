@@ -13,3 +13,4 @@ export {
   typeFromJson,
   typeToJson,
 } from './schema.ts';
+export { typeOfName } from './type-parser.ts';

@@ -55,6 +55,13 @@ try {
   cpSync(join(here, '../../../fixtures/lance'), fixture, { recursive: true });
   failed =
     (await served(fixture, (uri) => python3('check_fixture.py', fixture, uri))) !== 0 || failed;
+  // Datasets of Lance, which are imported.
+  const datasets = join(place, 'datasets');
+  failed = python3('make_datasets.py', datasets, count, seed) !== 0 || failed;
+  const reader = join(here, '.built', 'read_datasets.mjs');
+  const read = spawnSync(process.execPath, [reader, datasets], { stdio: 'inherit' });
+  failed = read.status !== 0 || failed;
+  failed = python3('check_datasets.py', datasets) !== 0 || failed;
 } finally {
   rmSync(place, { recursive: true, force: true });
 }

@@ -1,0 +1,4 @@
+/** Reads Lance datasets in folders of their own, outside of any catalog. */
+
+export type { LanceVersionChoice } from './dataset-versions.ts';
+export { type LanceRows, openLanceDataFile, openLanceDataset } from './read-dataset.ts';

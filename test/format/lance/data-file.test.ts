@@ -1,0 +1,445 @@
+/** Lance data files that are damaged or made to do harm: read or refused, with bounded work. */
+import { describe, expect, test } from 'vitest';
+import { isDirspaceError } from '../../../src/errors.ts';
+import {
+  FragmentColumns,
+  LanceDataFile,
+  lanceSchema,
+  placesOfFile,
+} from '../../../src/format/lance/index.ts';
+import {
+  allNulls,
+  binary,
+  columnMetadata,
+  dictionary,
+  endOffsets,
+  fixedSizeList,
+  flat,
+  list,
+  noNulls,
+  type Page,
+  pageEncoding,
+  someNulls,
+} from '../../../src/format/lance/page-encoding.ts';
+import {
+  message,
+  type ProtoMembers,
+  type ProtoMessage,
+} from '../../../src/format/lance/protobuf.ts';
+import { exactValues } from '../../helpers/arrow-samples.ts';
+import { lanceDataFiles } from '../../helpers/lance-datasets.ts';
+import { casesOf } from '../../helpers/long.ts';
+import { seeded } from '../../helpers/seeded.ts';
+
+const source = (bytes: Uint8Array) => ({
+  size: bytes.length,
+  read: (from: number, to: number) => bytes.subarray(from, to),
+});
+
+async function values(bytes: Uint8Array, most = 1000): Promise<unknown[][]> {
+  const file = await LanceDataFile.open(source(bytes), 'some.lance');
+  const schema = lanceSchema(file.fields, file.metadata, 'some.lance');
+  const columns = new FragmentColumns(schema, placesOfFile(schema, file), file.rows, 'some.lance');
+  const size = await columns.batchRows();
+  const batches = [];
+  for (let from = 0; from < Math.min(columns.rows, most); from += size) {
+    batches.push(await columns.batch(from, Math.min(size, columns.rows - from)));
+  }
+  return exactValues(batches);
+}
+
+function pagesOf(pages: readonly Page[]): ProtoMessage {
+  const written = message();
+  columnMetadata(written, pages);
+  return written;
+}
+
+const membersOf =
+  (written: ProtoMessage): ProtoMembers =>
+  (into) => {
+    into.append(written.finish());
+  };
+
+interface Column {
+  readonly type: string;
+  readonly parent?: number;
+  readonly pages: readonly Page[];
+  readonly metadata?: ProtoMessage;
+}
+
+/** A file of these values and columns. */
+function file(
+  content: Uint8Array,
+  columns: readonly Column[],
+  { rows = 4, version = [0, 3] }: { rows?: number; version?: readonly number[] } = {},
+): Uint8Array {
+  const schema = message();
+  for (const [id, { type, parent = -1 }] of columns.entries()) {
+    schema.message(
+      1,
+      message().text(2, `c${id}`).integer(3, id).integer(4, parent).text(5, type).integer(6, 1),
+    );
+  }
+  const pieces: Uint8Array[] = [content];
+  let at = content.length;
+  const add = (piece: Uint8Array): [number, number] => {
+    pieces.push(piece);
+    at += piece.length;
+    return [at - piece.length, piece.length];
+  };
+  const descriptor = add(message().message(1, schema).integer(2, rows).finish().slice());
+  const places = columns.map(({ pages, metadata }) =>
+    add((metadata ?? pagesOf(pages)).finish().slice()),
+  );
+  const table = (pairs: readonly (readonly number[])[]): Uint8Array =>
+    new Uint8Array(BigUint64Array.from(pairs.flat().map(BigInt)).buffer);
+  const [columnTable] = add(table(places));
+  const [globalTable] = add(table([descriptor]));
+  const footer = Buffer.alloc(40);
+  footer.writeBigUInt64LE(BigInt(columnTable), 8);
+  footer.writeBigUInt64LE(BigInt(globalTable), 16);
+  footer.writeUInt32LE(1, 24);
+  footer.writeUInt32LE(columns.length, 28);
+  footer.writeUInt16LE(version[0] as number, 32);
+  footer.writeUInt16LE(version[1] as number, 34);
+  footer.write('LANC', 36);
+  add(new Uint8Array(footer));
+  return new Uint8Array(Buffer.concat(pieces));
+}
+
+const page = (
+  encoding: ProtoMembers,
+  rows: number,
+  ...buffers: readonly (readonly [at: number, bytes: number])[]
+): Page => ({
+  encoding: pageEncoding(encoding),
+  rows,
+  priority: 0,
+  buffers: buffers.map(([at, bytes]) => ({ at, bytes })),
+});
+
+const bytes = Uint8Array.from({ length: 64 }, (_, at) => at);
+const int8 = (...pages: readonly Page[]): Uint8Array => file(bytes, [{ type: 'int8', pages }]);
+const text = (
+  ends: readonly number[],
+  adjustment: number | bigint,
+  values = 'abcdefgh',
+): Uint8Array => {
+  const content = Buffer.concat([
+    new Uint8Array(BigUint64Array.from(ends.map(BigInt)).buffer),
+    Buffer.from(values, 'latin1'),
+  ]);
+  const encoding = binary(endOffsets(64, 0), 1, adjustment);
+  const buffers = [[0, ends.length * 8] as const, [ends.length * 8, values.length] as const];
+  return file(new Uint8Array(content), [
+    { type: 'string', pages: [page(encoding, ends.length, ...buffers)] },
+  ]);
+};
+
+test('what is made here is read', async () => {
+  expect(await values(int8(page(noNulls(flat(8, 0)), 4, [1, 4])))).toEqual([[1, 2, 3, 4]]);
+  expect(await values(int8(page(noNulls(flat(8, 0)), 3, [1, 3]), page(allNulls(), 1)))).toEqual([
+    [1, 2, 3, null],
+  ]);
+  expect(await values(int8(page(someNulls(1, flat(8, 0)), 4, [1, 4], [5, 1])))).toEqual([
+    [1, null, 3, null],
+  ]);
+  expect(await values(text([1, 3, 12, 5], 9))).toEqual([['61', '6263', null, '6465']]);
+  expect(await values(text([1, 3, 3, 5], 0))).toEqual([['61', '6263', '', '6465']]);
+});
+
+async function refused(given: Uint8Array): Promise<string> {
+  try {
+    await values(given);
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'Unsupported', 'UnsupportedFormat')) {
+      return (error as Error).message;
+    }
+    throw error;
+  }
+  throw new Error('It was read.');
+}
+
+const column = (encoding: ProtoMessage): ProtoMessage =>
+  message().message(1, encoding).message(2, message());
+const direct = (type: string, body: ProtoMessage): ProtoMessage =>
+  message().message(
+    2,
+    message().message(1, message().text(1, `/lance.encodings.${type}`).message(2, body)),
+  );
+const kind = (member: number): ProtoMessage => message().message(member, message());
+const outside = 2 ** 40;
+
+describe('refused', () => {
+  test.each<[string, Uint8Array, RegExp]>([
+    ['no bytes', new Uint8Array(), /does not end with LANC/],
+    ['too few bytes', new Uint8Array(Buffer.from('\0\0\x03\0LANC', 'latin1')), /are no Lance file/],
+    [
+      'version 2.1',
+      file(bytes, [], { version: [2, 1] }),
+      /has the version 2\.1; 2\.0 is read.*data_storage_version/,
+    ],
+    ['a legacy file', file(bytes, [], { version: [0, 2] }), /has the version 0\.2/],
+    [
+      'a buffer outside of the file',
+      int8(page(noNulls(flat(8, 0)), 4, [outside, 4])),
+      /4 bytes at 1099511627776 of a file/,
+    ],
+    [
+      'a buffer that is too short',
+      int8(page(noNulls(flat(8, 0)), 4, [1, 3])),
+      /a buffer of 3 bytes is read from 0 to 4/,
+    ],
+    [
+      'a buffer that is missing',
+      int8(page(noNulls(flat(8, 2)), 4, [1, 4])),
+      /buffer 2 of its page is missing/,
+    ],
+    [
+      'values of other bits',
+      int8(page(noNulls(flat(16, 0)), 4, [1, 8])),
+      /16 bits, where 8 are due/,
+    ],
+    ['values of 3 bits', int8(page(noNulls(flat(3, 0)), 4, [1, 8])), /"3 bits"/],
+    ['too few rows', int8(page(noNulls(flat(8, 0)), 3, [1, 3])), /has 3 rows of 4/],
+    ['too many rows', int8(page(noNulls(flat(8, 0)), 5, [1, 5])), /has 5 rows of 4/],
+    [
+      'pages that share bytes',
+      file(new Uint8Array(4096), [
+        { type: 'int8', pages: Array(200).fill(page(noNulls(flat(8, 0)), 1, [0, 4096])) },
+      ]),
+      /more bytes than the file/,
+    ],
+    [
+      '2^40 rows',
+      file(bytes, [{ type: 'int8', pages: [page(allNulls(), outside)] }], { rows: outside }),
+      /it has 1099511627776 rows/,
+    ],
+    ['2^40 rows of a column', int8(page(allNulls(), outside)), /more than 4294967295 rows/],
+    ['ends that descend', text([3, 1, 4, 5], 0), /an end of 1 follows one of 3/],
+    ['an end behind the bytes', text([1, 2, 3, 99], 0), /a buffer of 8 bytes is read from 0 to 99/],
+    ['a huge end', text([1, 2, 3, 2 ** 50], 0), /4 values have 1125899906842624 bytes/],
+    ['text that is not UTF-8', text([1, 2, 3, 4], 0, 'ab\xffdefgh'), /not UTF-8/],
+    [
+      'a text cut within a character',
+      text([1, 2, 3, 4], 0, 'aé'.normalize().replace('é', '\xc3\xa9')),
+      /not UTF-8|is read/,
+    ],
+    [
+      'text as numbers',
+      file(bytes, [{ type: 'string', pages: [page(noNulls(flat(8, 0)), 4, [0, 4])] }]),
+      /in the encoding "flat"/,
+    ],
+    [
+      'vectors of another length',
+      file(bytes, [
+        {
+          type: 'fixed_size_list:int8:3',
+          pages: [page(noNulls(fixedSizeList(2, noNulls(flat(8, 0)))), 4, [0, 12])],
+        },
+      ]),
+      /vectors of 2 values/,
+    ],
+    [
+      'vectors of 2^31 - 1 nulls',
+      file(bytes, [
+        { type: `fixed_size_list:double:${2 ** 31 - 1}`, pages: [page(allNulls(), 4)] },
+      ]),
+      /take more than 1073741824 bytes/,
+    ],
+    [
+      'lists beyond their items',
+      file(
+        bytes,
+        [
+          { type: 'list', pages: [page(list(endOffsets(64, 0), 2), 1, [8, 8])] },
+          { type: 'int8', parent: 0, pages: [page(allNulls(), 2)] },
+        ],
+        { rows: 1 },
+      ),
+      /an end of \d+, where 2 are there/,
+    ],
+    [
+      'lists of items that are not there',
+      file(
+        new Uint8Array(BigUint64Array.of(9n).buffer),
+        [
+          { type: 'list', pages: [page(list(endOffsets(64, 0), 9), 1, [0, 8])] },
+          { type: 'int8', parent: 0, pages: [page(allNulls(), 2)] },
+        ],
+        { rows: 1 },
+      ),
+      /has 2 rows, where 9 are due/,
+    ],
+    [
+      'lists that leave items out',
+      file(
+        new Uint8Array(BigUint64Array.of(1n).buffer),
+        [
+          { type: 'list', pages: [page(list(endOffsets(64, 0), 9), 1, [0, 8])] },
+          { type: 'int8', parent: 0, pages: [page(allNulls(), 9)] },
+        ],
+        { rows: 1 },
+      ),
+      /end at item 1 of 9/,
+    ],
+    [
+      '2^31 null items',
+      file(
+        new Uint8Array(BigUint64Array.of(2n ** 31n).buffer),
+        [
+          { type: 'large_list', pages: [page(list(endOffsets(64, 0), 2 ** 31), 1, [0, 8])] },
+          { type: 'double', parent: 0, pages: [page(allNulls(), 2 ** 31)] },
+        ],
+        { rows: 1 },
+      ),
+      /take more than/,
+    ],
+    [
+      'a dictionary index outside',
+      file(Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 97), [
+        {
+          type: 'dict:string:int8:false',
+          pages: [
+            page(
+              dictionary(noNulls(flat(8, 0)), binary(endOffsets(64, 1), 2, 0), 1),
+              4,
+              [8, 4],
+              [0, 8],
+              [12, 1],
+            ),
+          ],
+        },
+      ]),
+      /index 1 into a dictionary of 1/,
+    ],
+    [
+      '2^31 null dictionary values',
+      file(bytes, [
+        {
+          type: 'dict:int64:int8:false',
+          pages: [page(dictionary(noNulls(flat(8, 0)), allNulls(), 2 ** 31), 4, [1, 4])],
+        },
+      ]),
+      /take more than/,
+    ],
+    [
+      'a compressed buffer',
+      int8(
+        page(
+          noNulls(
+            membersOf(
+              message().message(
+                1,
+                message().integer(1, 8).message(2, message()).message(3, message().text(1, 'zstd')),
+              ),
+            ),
+          ),
+          4,
+          [0, 8],
+        ),
+      ),
+      /"compressed"/,
+    ],
+    ...[8, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 40].map(
+      (member) =>
+        [
+          `encoding ${member}`,
+          int8(page(membersOf(kind(member)), 4, [0, 8])),
+          /in the encoding "/,
+        ] as [string, Uint8Array, RegExp],
+    ),
+    [
+      'a column with zones',
+      file(bytes, [
+        { type: 'int8', pages: [], metadata: column(direct('ColumnEncoding', kind(2))) },
+      ]),
+      /zones or blobs/,
+    ],
+    [
+      'a blob column',
+      file(bytes, [
+        { type: 'int8', pages: [], metadata: column(direct('ColumnEncoding', kind(3))) },
+      ]),
+      /zones or blobs/,
+    ],
+    [
+      'an encoding that stands elsewhere',
+      file(bytes, [{ type: 'int8', pages: [], metadata: column(message().message(1, message())) }]),
+      /stand elsewhere/,
+    ],
+    [
+      'an encoding of another kind',
+      file(bytes, [{ type: 'int8', pages: [], metadata: column(direct('Other', kind(1))) }]),
+      /of type .*Other/,
+    ],
+    [
+      'no encoding',
+      file(bytes, [{ type: 'int8', pages: [], metadata: message() }]),
+      /has no encoding/,
+    ],
+  ])('%s', async (_, given, expected) => {
+    expect(await refused(given)).toMatch(expected);
+  });
+});
+
+test('only the bytes of the rows that are asked for are read', async () => {
+  const given = file(
+    new Uint8Array(80_000),
+    [{ type: 'int64', pages: [page(noNulls(flat(64, 0)), 10_000, [0, 80_000])] }],
+    { rows: 10_000 },
+  );
+  const read: number[] = [];
+  const counted = {
+    size: given.length,
+    read: (from: number, to: number) => {
+      read.push(to - from);
+      return given.subarray(from, to);
+    },
+  };
+  const opened = await LanceDataFile.open(counted, 'x');
+  const schema = lanceSchema(opened.fields, opened.metadata, 'x');
+  const columns = new FragmentColumns(schema, placesOfFile(schema, opened), 10_000, 'x');
+  await columns.batchRows();
+  read.length = 0;
+  const batch = await columns.batch(5_000, 10);
+  expect(batch.numRows).toBe(10);
+  expect(read).toEqual([80]);
+});
+
+function mutated(whole: Uint8Array, random: () => number): Uint8Array {
+  const changed = whole.slice();
+  // Where the metadata stands, most of the time: values have no structure.
+  const place = (): number =>
+    random() < 0.2
+      ? Math.floor(random() * changed.length)
+      : changed.length - 1 - Math.floor(random() ** 2 * Math.min(changed.length, 2000));
+  for (let times = 1 + Math.floor(random() * 3); times > 0; times--) {
+    const at = place();
+    const choice = random();
+    if (choice < 0.6) changed[at] = (changed[at] as number) ^ (1 << Math.floor(random() * 8));
+    else if (choice < 0.8)
+      changed[at] = [0, 1, 0x7f, 0x80, 0xff][Math.floor(random() * 5)] as number;
+    else changed.copyWithin(at, place(), place());
+  }
+  return random() < 0.05 ? changed.slice(0, place()) : changed;
+}
+
+test('damaged files are read or refused, and nothing else', async () => {
+  const random = seeded(31);
+  const cases = casesOf(1_500, 100_000);
+  let read = 0;
+  for (let number = 0; number < cases; number++) {
+    const { bytes: whole } = lanceDataFiles[
+      number % lanceDataFiles.length
+    ] as (typeof lanceDataFiles)[number];
+    try {
+      await values(mutated(whole, random), 200);
+      read += 1;
+    } catch (error) {
+      if (!isDirspaceError(error, 'Corrupt', 'Unsupported', 'UnsupportedFormat')) throw error;
+    }
+  }
+  expect(read).toBeGreaterThan(cases / 50);
+  expect(read).toBeLessThan(cases);
+});
