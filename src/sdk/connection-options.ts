@@ -2,18 +2,20 @@
  * Defines the types of what the methods of a connection take and answer, and translates their
  * overloads and options into request members.
  */
+import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { checkLanceMode, type LanceMode } from '../lance-mode.ts';
 import {
   type CallOptions,
   CREATE_MODES,
+  type PurgeTrashRequest,
   parseMode,
   type SyncLanceTable,
   type TrashItem,
 } from '../protocol/index.ts';
 import type { AnyRow, RowsInput, SchemaInput, VectorColumns } from './convert/index.ts';
 import { defined, pathOf } from './handles/index.ts';
-import type { VersionSelection } from './table/index.ts';
+import { timeOf, type VersionSelection } from './table/index.ts';
 
 type Strings = Readonly<Record<string, string>>;
 
@@ -302,6 +304,38 @@ export function propertiesOf({ properties, lance }: CreateTableOptions): Strings
 /** The members of a request for one page. */
 export const page = ({ limit, pageToken }: PageOptions): { limit?: number; page_token?: string } =>
   defined({ limit, page_token: pageToken });
+
+/** The names on the pages that `listed` fetches. @throws InvalidInput for a limit that counts nothing */
+export async function namesFrom(
+  { startAfter, limit = Infinity }: TableNamesOptions,
+  listed: () => AsyncIterable<{ readonly tables: readonly string[] }>,
+): Promise<string[]> {
+  const names: string[] = [];
+  if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    throw new DirspaceError('InvalidInput', `limit is ${limit}; give a whole number from 0 on.`);
+  }
+  if (limit === 0) return names;
+  for await (const { tables } of listed()) {
+    for (const name of tables) {
+      if (startAfter !== undefined && name <= startAfter) continue;
+      if (names.push(name) >= limit) return names;
+    }
+  }
+  return names;
+}
+
+/** Removes from the trash what was dropped before a time, or all of it. */
+export function purgeRequest(
+  { olderThan, dryRun, detached }: PurgeTrashOptions,
+  env: Env,
+): PurgeTrashRequest {
+  const age = olderThan === undefined ? 0 : env.now() - timeOf(olderThan, 'olderThan');
+  return defined({
+    older_than_millis: Math.max(0, Math.floor(age)),
+    dry_run: dryRun,
+    detached,
+  });
+}
 
 /** The member of a request that leaves out tables without data. */
 export const declared = ({ includeDeclared }: ListTablesOptions): { include_declared?: boolean } =>

@@ -4,7 +4,6 @@
  * catalog.
  */
 import { type Env, systemEnv } from '../env.ts';
-import { DirspaceError } from '../errors.ts';
 import {
   type AlterTransactionAction,
   type AlterTransactionResponse,
@@ -38,6 +37,7 @@ import {
   type ListTablesResult,
   type ListTrashOptions,
   type NamespacePropertyChanges,
+  namesFrom,
   type OpenTableOptions,
   type PageOptions,
   type PurgeTrashOptions,
@@ -45,6 +45,7 @@ import {
   page,
   pathAndOptions,
   propertiesOf,
+  purgeRequest,
   type RegisterTableOptions,
   type RenameTableOptions,
   type SyncLanceResult,
@@ -80,7 +81,7 @@ import {
   refuseEmbeddings,
   tableId,
 } from './handles/index.ts';
-import { Table, timeOf } from './table/index.ts';
+import { Table } from './table/index.ts';
 
 /** An open catalog: namespaces, tables by name, the trash, transactions and watching. */
 export class Connection implements AsyncDisposable {
@@ -191,21 +192,9 @@ export class Connection implements AsyncDisposable {
     given?: TableNamesOptions,
   ): Promise<string[]> {
     const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
-    const { startAfter, limit = Infinity } = options;
-    const names: string[] = [];
-    if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
-      throw new DirspaceError('InvalidInput', `limit is ${limit}; give a whole number from 0 on.`);
-    }
-    if (limit === 0) return names;
-    for await (const { tables } of pages((token) =>
-      this.namespace.listTables({ id, ...token }, options),
-    )) {
-      for (const name of tables) {
-        if (startAfter !== undefined && name <= startAfter) continue;
-        if (names.push(name) >= limit) return names;
-      }
-    }
-    return names;
+    return namesFrom(options, () =>
+      pages((token) => this.namespace.listTables({ id, ...token }, options)),
+    );
   }
 
   /** One page of a namespace's tables, sorted by name. */
@@ -447,14 +436,8 @@ export class Connection implements AsyncDisposable {
   async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
     this.#home.lifetime.enter(options);
     checkChangeOptions(options, CONNECTION_OPTIONS.purgeTrash);
-    const { olderThan, dryRun, detached } = options;
     if (this.namespace.purgeTrash === undefined) throw unsupported('PurgeTrash');
-    const age = olderThan === undefined ? 0 : this.#home.env.now() - timeOf(olderThan, 'olderThan');
-    const request = defined({
-      older_than_millis: Math.max(0, Math.floor(age)),
-      dry_run: dryRun,
-      detached,
-    });
+    const request = purgeRequest(options, this.#home.env);
     const { removed, dry_run } = await this.namespace.purgeTrash(request, options);
     return { removed, dryRun: dry_run };
   }

@@ -18,7 +18,6 @@ import {
 import {
   ADD_OPTIONS,
   atVersion,
-  branchMember,
   checkChangeOptions,
   checkOptionNames,
   defined,
@@ -78,6 +77,7 @@ import {
   type ListVersionsOptions,
   listVersions,
   resolveSelection,
+  selectionOf,
   type Version,
   type VersionSelection,
 } from './versions.ts';
@@ -329,13 +329,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     options?: CallOptions,
   ): Promise<void> {
     this.#at.lifetime.enter(options);
-    const { branch } = this.#at.newest;
-    const selection =
-      typeof version === 'number'
-        ? { version, ...branchMember(branch) }
-        : typeof version === 'string'
-          ? { tag: version }
-          : version;
+    const selection = selectionOf(version, this.#at.newest.branch);
     checkOptionNames(selection ?? undefined, SELECTION_MEMBERS);
     await this.#at.pin(await resolveSelection(() => this.#at.newest, selection, options), options);
   }
@@ -350,22 +344,21 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   async restore(version?: number | string, options?: CallOptions): Promise<void> {
     this.#at.lifetime.enter(options);
     checkChangeOptions(options);
+    const { newest } = this.#at;
     const chosen =
-      typeof version === 'string'
-        ? await resolveSelection(() => this.#at.newest, { tag: version }, options)
-        : version === undefined
-          ? this.#at.pinned
-          : { ...branchMember(this.#at.newest.branch), version };
+      version === undefined
+        ? this.#at.pinned
+        : await resolveSelection(() => newest, selectionOf(version, newest.branch), options);
     if (chosen?.version === undefined) {
       throw new DirspaceError('InvalidInput', 'restore needs a version: check one out or give it.');
     }
-    if (chosen.branch !== this.#at.newest.branch) {
+    if (chosen.branch !== newest.branch) {
       throw new DirspaceError(
         'InvalidInput',
-        `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${this.#at.newest.branch ?? 'main'}; a branch restores its own versions.`,
+        `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${newest.branch ?? 'main'}; a branch restores its own versions.`,
       );
     }
-    const request = { ...onBranch(this.#at.newest), version: chosen.version };
+    const request = { ...onBranch(newest), version: chosen.version };
     await this.#at.home.catalog.restoreTable(request, options);
     this.#at.follow();
   }

@@ -82,6 +82,15 @@ export async function listVersions(
   return list;
 }
 
+/** What `checkout` and `restore` mean by a number, a version of the branch, and by a name, a tag. */
+export function selectionOf(
+  given: number | string | VersionSelection,
+  branch: string | undefined,
+): VersionSelection {
+  if (typeof given === 'string') return { tag: given };
+  return typeof given === 'number' ? { version: given, ...branchMember(branch) } : given;
+}
+
 /** True for a selection of a branch alone, or of nothing. */
 export const followsNewest = ({ version, tag, asOf }: VersionSelection): boolean =>
   version === undefined && tag === undefined && asOf === undefined;
