@@ -1,6 +1,6 @@
 /**
  * Exports the public names of the entry `dirspace/server`: `createServer` and `startServer`, with
- * the types of their options. The code is in server/; the type `Permission` is of protocol/.
+ * the types of their options. The code is in server/.
  */
 
 export type { Permission } from './protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Asks V8 to collect garbage once the process holds more than a quarter of `serverMemory` (at least
- * 64 MiB) in buffers that neither requests nor caches use. Left alone, V8 lets many times more of
- * large buffers pile up.
+ * `Collector`: asks V8 to collect garbage when the process holds many buffers that no request or
+ * cache uses: more than a quarter of `serverMemory`, and at least 64 MiB. By itself V8 lets far
+ * more of them pile up.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,7 @@
-/** Parses the `auth` part of a server's configuration: API keys, JWT settings, grants. */
+/**
+ * `authOf`: parses the `auth` part of a server's configuration (API keys, JWT settings, grants),
+ * and the API key in the environment.
+ */
 import { resolve } from 'node:path';
 import {
   type ApiKey,

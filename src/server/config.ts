@@ -1,6 +1,6 @@
 /**
- * Loads the configuration of a server from a JSON file and environment variables, and validates it.
- * Secrets may stay in the environment, named by the file.
+ * `loadConfig`: loads the configuration of a server from a JSON file and environment variables, and
+ * validates it. Secrets may stay in the environment: the file then names the variable.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

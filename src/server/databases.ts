@@ -1,6 +1,6 @@
 /**
- * Finds the catalog that a request is for, by header, by host name, or because there is only one;
- * opens catalogs on first use and closes them with the server.
+ * `Databases`: finds the catalog (database) that a request is for, by a header, by the host name,
+ * or because there is only one. Catalogs are opened on first use and closed with the server.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

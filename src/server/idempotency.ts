@@ -1,7 +1,7 @@
 /**
- * Answers a repeated write with the first one's answer, from a cache of this process
- * (`AnswerCache`), and refuses another request under a used key. After a restart the catalog
- * answers: directory/catalog/kept-answers.ts.
+ * `AnswerCache`: answers a repeated write with the answer of the first one, by its idempotency key,
+ * and refuses another request under a used key. The cache belongs to this process; after a restart
+ * the catalog recognises repeats (directory/catalog/kept-answers.ts).
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,6 +1,7 @@
 /**
- * Authenticates a request before it takes a place in a queue: by its headers, before its body is
- * read, or, where they hold no credentials, by an identity in a body of at most 16 KiB.
+ * `Identification`: authenticates a request before it takes a place in a queue. It uses the headers
+ * before the body is read or, where they hold no credentials, an identity in a body of at most 16
+ * KiB.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

@@ -1,6 +1,7 @@
 /**
- * Validates the settings that may change while a server runs (auth, allowed hosts, CORS,
- * certificate) as a whole, before they replace the current ones.
+ * Validates the settings that may change while a server runs: auth, allowed hosts, CORS,
+ * certificate. `settled` checks all of them before they replace the current ones. `checkAddress`
+ * refuses a public address without authentication.
  */
 import { DirspaceError } from '../errors.ts';
 import { type AuthOptions, authenticator } from './auth/index.ts';

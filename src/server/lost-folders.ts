@@ -1,7 +1,7 @@
 /**
- * Tracks databases whose folder disappeared while open: a folder made in its place is a new
- * database, but the empty mount point of an unmounted disk is not, and is answered with
- * ServiceUnavailable.
+ * `LostFolders`: tracks databases whose folder disappeared while they were open. A new folder in
+ * its place is a new database. The empty mount point of an unmounted disk is not one: requests for
+ * it are answered with ServiceUnavailable.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

@@ -1,4 +1,7 @@
-/** Builds the OpenAPI 3.1 document of the protocol from the operations table and the models. */
+/**
+ * `openApiDocument`: builds the OpenAPI 3.1 document of the protocol from the operations table and
+ * the request and response models.
+ */
 import {
   ALIAS_ROUTES,
   type AliasRoute,

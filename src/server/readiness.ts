@@ -1,6 +1,6 @@
 /**
- * Checks whether a server can do its work now, for `/ready`. The reasons it answers name nothing of
- * what is stored; details go to the log.
+ * `Readiness`: checks whether a server can do its work now, for `/ready`. The reasons in the answer
+ * name nothing that is stored; details go to the log.
  */
 import type { Databases } from './databases.ts';
 import type { EventLoopPressure } from './observe/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks the folders that a server serves: that they exist (or creates them), which device they are
- * on, and that they can be read and written.
+ * Checks the folders that a server serves: that they exist or can be created (`requireFolders`), on
+ * which device they are (`deviceOf`), and that they can be read and written (`FolderTrials`).
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

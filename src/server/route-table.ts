@@ -1,6 +1,7 @@
 /**
- * Builds the routes of a server: one for each row and alias of the operations table, and its own
- * (`/health`, `/ready`, `/metrics`, the OpenAPI document).
+ * Builds the routes of a server: one for each row and alias of the operations table
+ * (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
+ * OpenAPI document.
  */
 import { DirspaceError } from '../errors.ts';
 import { ALIAS_ROUTES, EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Validates the names and types of a server's options. Unknown names are refused, because a
- * misspelt `readOnly` would serve for writing and a misspelt `auth` to everybody.
+ * `checkServerOptions`: validates the names and types of a server's options. Unknown names are
+ * refused, because a misspelt `readOnly` would allow writing and a misspelt `auth` would admit
+ * everybody.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

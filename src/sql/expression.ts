@@ -1,7 +1,8 @@
 /**
- * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects and
- * counts over batches and prunes by statistics. Caches expressions and conditions of up to 64 Ki
- * characters per schema. No I/O.
+ * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects or
+ * counts rows of batches and prunes by statistics. `compilePredicate` is for conditions,
+ * `compileValue` for new values of a column. Expressions of up to 64 Ki characters are cached per
+ * schema. No I/O.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

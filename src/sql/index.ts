@@ -1,4 +1,4 @@
-/** Compiles SQL expressions that filter, compute and prune over record batches. */
+/** Exports the compiler of SQL expressions, which filter, compute and prune over record batches. */
 
 export {
   type ColumnSource,

@@ -1,7 +1,7 @@
 /**
- * Improves the error of a refused expression: adds the line of the text with a caret under the
- * place, and a hint for two common mistakes, text in double quotes and a whole statement where a
- * condition is meant.
+ * `withMistake`: improves the error of a refused expression. Adds the line of the text with a caret
+ * under the place, and a hint for two common mistakes: text in double quotes, and a whole statement
+ * in place of a condition.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { charactersBefore, formatExcerpt, placeText, shorten } from './parse/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Decides from statistics whether none, some or all rows of a chunk can match a bound predicate.
- * Conservative: it answers "some" wherever it is not certain.
+ * `prune`: decides from column statistics whether none, some or all rows of a chunk match a
+ * predicate. It answers "some" wherever it is not certain.
  */
 
 import type { CompareOperator } from './parse/index.ts';

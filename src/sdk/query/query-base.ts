@@ -1,6 +1,6 @@
 /**
- * `QueryBase`: fills the request of a query, and runs it (`execute`, `toArray`, `toArrow`, plans).
- * query.ts and take-query.ts add what is asked for.
+ * `QueryBase`: the base of all query builders. Collects the request of a query, runs it (`execute`,
+ * `toArray`, `toArrow`) and shows its plan. query.ts and take-query.ts add the conditions.
  */
 import {
   type Table as ArrowTable,

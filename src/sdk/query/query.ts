@@ -1,6 +1,6 @@
 /**
- * `Query` and `VectorQuery`: query builders over the rows of a table, by predicate, order, text or
- * vector.
+ * Query builders over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
+ * nearest vectors. Both change themselves and return themselves, so calls can be chained.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

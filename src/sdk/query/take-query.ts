@@ -1,6 +1,6 @@
 /**
- * `TakeQuery`: reads rows by id or position, in the order asked for, repeats kept. Catalogs without
- * that operation are asked by predicate, and the answer is put in order.
+ * `TakeQuery`: reads rows by id or position, in the order asked for and with repeats. A catalog
+ * without that operation is queried by predicate instead, and its answer is put in order.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Chooses the versions whose timestamps can be believed although the clocks of some writers were
- * wrong, for `asOf`.
+ * `versionsInOrder`: picks the versions whose timestamps ascend, for the option `asOf`. A version
+ * with a wrong timestamp, written by a process whose clock was off, is left out.
  */
 
 export interface TimedVersion {

@@ -1,5 +1,6 @@
 /**
- * Translates added and altered columns and field metadata from the SDK's form to the protocol's.
+ * Translates the SDK's forms of adding and altering columns, and of changing field metadata, into
+ * members of the protocol's requests.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

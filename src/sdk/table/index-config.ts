@@ -1,6 +1,6 @@
 /**
- * `Index`: describes an index to create, and translates it to the protocol's request. `usualIndex`
- * chooses one by a column's type.
+ * `Index`: describes an index to create and translates it to members of the protocol's request.
+ * `usualIndex` chooses one by a column's type.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports `Table`, a table's reads, changes, schema changes, versions, tags, branches and indexes,
- * with the types of their options and results.
+ * Exports `Table` with the types of the options and results of its methods, and the objects that it
+ * returns, such as `Tags`, `Branches` and `MergeInsertBuilder`.
  */
 
 export { Branches } from './branches.ts';

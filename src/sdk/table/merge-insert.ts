@@ -1,4 +1,7 @@
-/** `MergeInsertBuilder`: says what a merge does with matched, new and missing rows, and runs it. */
+/**
+ * `MergeInsertBuilder`: collects what a merge does with rows that match, are new, or are missing
+ * from the source, and runs it (`execute`).
+ */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the options of `Table.optimize`, validates them and translates them to the protocol's
- * request.
+ * Defines and validates the options of `Table.optimize`, and translates them to members of the
+ * protocol's request (`optimizeMembers`).
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Writes JavaScript values as SQL literals, for updates by value. */
+/** `toSql`: formats a JavaScript value as an SQL literal, for updates by value. */
 import { Buffer } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Lists, creates and drops the indexes of a table and waits for them. On the directory engine,
- * which builds none, lists are empty, no index is found by name, and creating one rejects with
- * Unsupported; a remote catalog may have indexes.
+ * `TableIndexes`: creates, lists and drops the indexes of a table, and waits for them. The
+ * directory engine has no indexes: there lists are empty, none is found by name, and creating one
+ * rejects with Unsupported. A remote catalog may have them.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type {

@@ -1,4 +1,7 @@
-/** Converts the protocol's responses to the results of a table's methods. */
+/**
+ * Defines the results of a table's methods, and converts the protocol's responses to them, one
+ * function for each.
+ */
 import type {
   DeleteFromTableResponse,
   GetTableStatsResponse,

@@ -1,6 +1,6 @@
 /**
- * Converts the three forms in which an update names columns (`values`, `valuesSql`, a plain record
- * of SQL) to the protocol's one.
+ * `updatesOf`: converts the three forms of an update (`values`, `valuesSql`, or a plain record of
+ * SQL) to the pairs of column and SQL expression in the protocol's request.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';

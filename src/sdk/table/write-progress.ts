@@ -1,4 +1,7 @@
-/** Reports the progress of a write to a caller's function as the catalog takes the rows. */
+/**
+ * `withProgress`: writes rows and calls a caller's function after each batch and at the end. An
+ * error that the function throws is ignored.
+ */
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';
 

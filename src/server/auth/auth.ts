@@ -1,7 +1,7 @@
 /**
- * Authenticates requests: turns credentials (API key, JWT, a function of the program) into a
- * principal. API keys are compared in constant time; jwt.ts checks tokens; permissions.ts decides
- * what the principal may do.
+ * `authenticator`: turns the credentials of a request (API key, JWT, or a function of the program)
+ * into a principal, or throws Unauthenticated. API keys are compared in constant time. jwt.ts
+ * checks tokens; permissions.ts decides what the principal may do.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';

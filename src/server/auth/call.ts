@@ -1,6 +1,7 @@
 /**
- * Defines `Call`, one call of an operation as a value, and `Caller`, the layers (scope,
- * permissions, dialect) that it passes on its way to a catalog.
+ * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries one
+ * out. `callerOf` makes a Caller of a catalog; scope, permissions and table ids wrap it in further
+ * Callers.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Parses grants from programs, configuration and tokens into one form. permissions.ts decides what
- * a grant allows.
+ * Parses grants, which give permissions on namespaces, from programs, configuration and tokens into
+ * one form (`checkGrants`, `parseGrant`). permissions.ts decides what a grant allows.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkPath, type ObjectPath, type Permission, parseId } from '../../protocol/index.ts';

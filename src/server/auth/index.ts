@@ -1,4 +1,7 @@
-/** Authenticates callers and authorises their calls: API keys, JWTs, grants, scopes. */
+/**
+ * Exports the authentication of callers and the authorisation of their calls: API keys, JWTs,
+ * grants, scopes.
+ */
 
 export {
   type ApiKey,

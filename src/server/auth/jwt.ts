@@ -1,6 +1,7 @@
 /**
- * Verifies bearer tokens (JWT) against a key set from a URL or a file, and reads their grants.
- * Loads jose, which no other file imports, when the first token comes.
+ * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file, and returns
+ * the principal with the token's grants. jose, which no other file imports, is loaded for the first
+ * token.
  */
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';

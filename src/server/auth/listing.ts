@@ -1,7 +1,7 @@
 /**
- * Filters pages of lists down to the names that a caller may see, and fills them up to the limit.
- * Page tokens do not tell of names left out; the caller of `filteredPage` is told them, for
- * table-ids.ts to report.
+ * `filteredPage`: filters a page of a list down to the names that a caller may see, and reads on
+ * until the page is full. Page tokens do not reveal hidden names. The caller is told them by a
+ * function, which table-ids.ts uses to report them.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from './call.ts';

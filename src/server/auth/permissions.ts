@@ -1,8 +1,8 @@
 /**
- * Authorises calls: a principal has grants on prefixes of paths. Most calls are checked before the
- * catalog is asked; lists are filtered (listing.ts), and of a transaction the tables are looked at
- * first. A refusal does not tell what exists. Storage credentials are left out of answers without
- * `admin`.
+ * Authorises calls: `permittedCaller` wraps a Caller for one principal, who has grants on
+ * namespaces. Most calls are checked before the catalog is asked. Lists are filtered (listing.ts),
+ * and a transaction is judged by its tables. A refusal does not reveal what exists. Answers to
+ * callers without `admin` hold no storage credentials.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Presents one namespace of a catalog as a whole catalog: puts ids of requests under a prefix and
- * removes it from ids in answers, leaves out tables elsewhere, and refuses what concerns the whole
- * catalog (PurgeTrash).
+ * `scopedCaller`: presents one namespace of a catalog as a whole catalog. Adds a prefix to the ids
+ * of requests, removes it from ids in answers, and leaves out tables elsewhere. Operations on the
+ * whole catalog, such as PurgeTrash, are refused.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

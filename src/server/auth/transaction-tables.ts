@@ -1,6 +1,7 @@
 /**
- * Finds the tables of a described transaction in its properties (`table`, `tables`), and replaces
- * their ids for a scope. permissions.ts and scope.ts decide which may be seen.
+ * Finds the tables of a described transaction in its properties (`transactionTables`), and replaces
+ * their ids for a scope (`respelledTransaction`). permissions.ts and scope.ts decide which ones are
+ * shown.
  */
 import type { DescribeTransactionResponse } from '../../protocol/index.ts';
 

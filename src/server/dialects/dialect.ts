@@ -1,6 +1,6 @@
 /**
- * Defines `Dialect`, what a dialect may change around the plain protocol: spellings of requests,
- * answers and errors. The server knows dialects by this interface only.
+ * Defines `Dialect`, the interface by which clients of other makers are served: it may change how
+ * requests, answers and errors look around the plain protocol.
  */
 import type { AnyOperation, ErrorBody, RequestParts } from '../../protocol/index.ts';
 import type { Caller, RequestHeaders } from '../auth/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the dialects of Lance's clients, which translate what they send and expect where it
- * differs from the plain protocol.
+ * Exports the dialects of Lance's clients, which translate their requests and answers where these
+ * differ from the plain protocol.
  */
 
 export type { Dialect } from './dialect.ts';

@@ -1,6 +1,7 @@
 /**
- * Translates the remote mode of LanceDB's clients to the plain protocol: addresses, bodies, answers
- * and statuses. lancedb-queries.ts translates query bodies, lancedb-errors.ts errors.
+ * `lancedbDialect`: translates between the remote mode of LanceDB's clients and the plain protocol:
+ * addresses, bodies, answers and statuses. lancedb-queries.ts translates query bodies,
+ * lancedb-errors.ts errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Maps errors to the statuses that LanceDB's clients react to: to them 404 is "table not found"
- * whatever it was, 409 and 500 are sent again, 400 is final.
+ * `lancedbError`: gives an error body the HTTP status that LanceDB's clients react to correctly.
+ * They take every 404 for "table not found", send a request again after 409 and 500, and give up
+ * after 400.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

@@ -1,4 +1,4 @@
-/** Translates the query bodies of LanceDB's clients to the plain protocol's shape. */
+/** `plainQuery`: translates a query body of LanceDB's clients to the plain protocol's form. */
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 /**
- * Forms HTTP answers: JSON, Arrow data, and errors, in whose messages hidden texts such as the
- * paths of roots are replaced. settings/logging.ts removes credentials from log lines.
+ * Builds HTTP answers: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`) and errors
+ * (`failureAnswer`). Texts to be hidden, such as the paths of catalogs, are replaced in error
+ * messages. settings/logging.ts removes credentials from log lines.
  */
 import {
   nullColumn,

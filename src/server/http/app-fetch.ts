@@ -1,5 +1,6 @@
 /**
- * Wraps the request handler as a `fetch` function: a Request in, a Response out, without a socket.
+ * `appFetch`: wraps the request handler as a `fetch` function that takes a Request and returns a
+ * Response, without a socket.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';

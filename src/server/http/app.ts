@@ -1,6 +1,7 @@
 /**
- * Handles every request, however it arrives: creates its state, routes it, forms its answer and
- * reports its end (`createApp`). node-http.ts binds it to sockets, app-fetch.ts to `fetch`.
+ * `createApp`: makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
+ * (app-fetch.ts). It creates the state of a request, routes it, forms the answer and reports the
+ * end.
  */
 import {
   ClientGone,

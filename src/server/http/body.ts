@@ -1,6 +1,6 @@
 /**
- * Reads request bodies: JSON whole, within limits; Arrow data as a stream of pieces with
- * backpressure. Validates content type, encoding and length first.
+ * Reads request bodies: `readJson` a whole JSON text within limits, `arrowPieces` Arrow data as a
+ * stream with backpressure. Content type, encoding and length are checked first.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,6 +1,6 @@
 /**
- * Answers CORS requests of browsers: pages of the listed origins may use the server, those of
- * others may not. host-guard.ts refuses requests of foreign pages.
+ * `Cors`: answers CORS requests of browsers, so that pages of the listed origins may use the
+ * server. host-guard.ts refuses requests of other pages.
  */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';

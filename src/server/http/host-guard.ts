@@ -1,9 +1,9 @@
 /**
- * Refuses requests for hosts, and from web pages, that the server does not answer (`hostGuard`).
- * Any page in a browser may reach this machine under a name of its own (DNS rebinding); where no
- * credentials are required, only the headers Host, Origin and Sec-Fetch-Site tell such requests
- * apart. Also refuses a missing or repeated Host and unusual transfer encodings (`requireHost`), and
- * unmet Expect headers.
+ * `hostGuard`: refuses requests to a host name that is not the server's, or from a web page that
+ * may not use it. A page can reach this machine under a name of its own (DNS rebinding); without
+ * credentials, only the headers Host, Origin and Sec-Fetch-Site show it. `requireHost` refuses a
+ * missing or repeated Host and unusual transfer encodings; `requireMetExpectation` refuses unmet
+ * Expect headers.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

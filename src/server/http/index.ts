@@ -1,6 +1,6 @@
 /**
- * Exports HTTP without the catalog's routes: requests, answers, bodies and their bounds, hosts,
- * CORS, TLS.
+ * Exports the HTTP layer below the catalog's routes: requests, answers, bodies and their bounds,
+ * hosts, CORS, TLS.
  */
 
 export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './answer.ts';

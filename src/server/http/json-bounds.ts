@@ -1,6 +1,6 @@
 /**
- * Bounds the depth and size of a JSON text while it arrives, because parsing a text of millions of
- * parts would block the event loop for seconds.
+ * `JsonBounds`: bounds the depth and the number of values of a JSON text while it arrives, because
+ * parsing millions of values would block the event loop for seconds. It does not check the syntax.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Parses long JSON texts in steps that yield to the event loop, because JSON.parse cannot be
- * interrupted: passes it about 16,000 characters at a time, elements of one list or members of
- * one object. Refuses what JSON.parse would refuse of the whole text.
+ * `parseJsonInSteps`: parses a long JSON text in steps, so that the event loop is not blocked. It
+ * passes JSON.parse about 16,000 characters at a time: elements of one list, or members of one
+ * object. The result and the refusals are those of JSON.parse for the whole text.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

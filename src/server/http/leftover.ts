@@ -1,6 +1,7 @@
 /**
- * Sends an answer of text before the whole request has been read, then discards the rest of the
- * body, within bounds, and closes the connection: closing it with unread data may lose the answer.
+ * `finishAfterBody`: sends an answer although a part of the request's body was not read, then
+ * discards the rest of the body, within bounds, and closes the connection. Closing with unread data
+ * could lose the answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './body.ts';

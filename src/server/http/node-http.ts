@@ -1,6 +1,6 @@
 /**
- * Binds the request handler to sockets through Node's HTTP and HTTPS servers, which no other file
- * creates, with backpressure in both directions, timeouts and graceful close.
+ * `SocketServer`: binds the request handler to sockets through Node's HTTP and HTTPS servers, which
+ * no other file creates. It has backpressure in both directions, timeouts and a graceful close.
  */
 import {
   createServer,

@@ -1,6 +1,7 @@
 /**
- * Holds the state of one request under way: id, clock, log, signals, byte counts, and what its log
- * line will say.
+ * `RequestState`: holds the state of one request in progress: id, start time, log, abort signal,
+ * byte counts, and the fields of its log line. Also defines `HttpRequest` and `HttpAnswer`, and the
+ * reasons for which a request is aborted.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

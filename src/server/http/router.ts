@@ -1,6 +1,6 @@
 /**
- * Finds the route of a path by fixed parts and `{parameters}`; a fixed part goes before a
- * parameter. Also splits addresses into path and query.
+ * `Router`: finds the route of a path whose pattern has fixed parts and `{parameters}`; a fixed
+ * part wins over a parameter. `splitAddress` splits a URL into path and query.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

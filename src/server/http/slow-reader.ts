@@ -1,6 +1,6 @@
 /**
- * Measures how long an answer waits for a slow reader, or a body for a slow sender. Where memory is
- * short, `ServerMemory` cuts off those that waited longest.
+ * `ReaderPace`: measures how long an answer waits for its reader, or a body for its sender. When
+ * memory is short, `ServerMemory` aborts those that have waited longest.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

@@ -1,4 +1,6 @@
-/** Exports what operators see of a server: metrics, request log, event-loop pressure. */
+/**
+ * Exports what operators use to observe a server: metrics, request log, delays of the event loop.
+ */
 
 export { Metrics } from './metrics.ts';
 export { EventLoopPressure } from './pressure.ts';

@@ -1,6 +1,6 @@
 /**
- * Collects the server's metrics and writes the answer of `/metrics`. Labels take few values,
- * whatever is sent (route names, statuses, limit names), and never name a table or a caller.
+ * `Metrics`: collects the server's metrics and writes the answer of `/metrics`. Labels have few
+ * possible values, such as routes, statuses and limits, and never name a table or a caller.
  */
 
 import type { CacheCounts, Counters } from '../../counters.ts';

@@ -1,6 +1,6 @@
 /**
- * Measures how late the event loop is. Requests read the delay as they come, so no timer wakes an
- * idle server.
+ * `EventLoopPressure`: measures how late the event loop runs its tasks. The delay is read when
+ * requests arrive, so no timer wakes an idle server.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 

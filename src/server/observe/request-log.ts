@@ -1,4 +1,4 @@
-/** Logs one line for each request when it has ended. */
+/** `logEnd`: writes one log line for each request when it has ended. */
 import type { Env } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
 import { ClientGone, type RequestState } from '../http/index.ts';

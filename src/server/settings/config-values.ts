@@ -1,6 +1,7 @@
 /**
- * Reads typed values of a configuration. Errors name the member and the kind of what was found, and
- * not the value, which may be a secret (port numbers and unknown names are shown).
+ * Reads typed values of a configuration: `text`, `flag`, `count`, `list`, `object` and others.
+ * Errors name the member and the kind of the value found, but not the value, which may be a secret.
+ * Only port numbers and unknown names are shown.
  */
 import { DirspaceError } from '../../errors.ts';
 

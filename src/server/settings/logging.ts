@@ -1,6 +1,6 @@
 /**
- * Defines the `Logger` that receives a server's structured lines, and `RequestLog`, which redacts a
- * request's secrets wherever they stand in a line.
+ * Defines `Logger`, which receives a server's structured log lines, and `RequestLog`, which removes
+ * one request's secrets from its lines.
  */
 import { isDirspaceError } from '../../errors.ts';
 

@@ -1,4 +1,4 @@
-/** Parses who may read `/metrics`. */
+/** `metricsOf`: validates the option that says who may read `/metrics` (`MetricsOptions`). */
 import { flag, object, optional } from './config-values.ts';
 
 /** Who may read `/metrics`. */

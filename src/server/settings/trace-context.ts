@@ -1,7 +1,7 @@
 /**
- * Reads W3C Trace Context headers (level 2) of a request, and makes those to send on. A malformed
- * `traceparent` counts as none, and a malformed `tracestate` is dropped, as the recommendation
- * asks.
+ * `traceOf`: reads the W3C Trace Context headers (level 2) of a request, and makes those to send
+ * on. As the recommendation asks, a malformed `traceparent` counts as none, and a malformed
+ * `tracestate` is dropped.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks that the argument of a call belongs to one of the type families that a signature allows,
- * settles its type, and builds call nodes.
+ * Builds the bound node of a function call (`call`). `argument` checks that an argument belongs to
+ * the family of types that a signature names by a letter, and converts it to its type.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Binds arithmetic: decides the type of each operation. Integers have 64 bits, decimals 38 digits,
- * other numbers are doubles; dates and timestamps move by intervals and durations, and their
+ * `bindArithmetic`: decides the types of `+ - * / %`. Integers have 64 bits, decimals 38 digits,
+ * other numbers are doubles. Dates and timestamps move by intervals and durations, and their
  * differences are durations. evaluate/evaluate-arithmetic.ts computes numbers and durations,
  * functions/intervals.ts moves by intervals.
  */

@@ -1,7 +1,7 @@
 /**
- * Binds function calls: looks the function up by name or alias, checks the number and types of its
- * arguments, and gives the type of the result. bind-forms.ts binds functions that need more than a fixed
- * signature; the folder functions/ holds the code that computes them.
+ * `bindCall`: binds a function call. Looks the function up by name or alias, checks the number and
+ * types of its arguments, and gives the type of the result. bind-forms.ts binds functions that need
+ * more than a fixed signature; the folder functions/ holds the code that computes them.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Binds comparisons. A constant is converted to the column's type, with the operator adjusted
- * where it lies between two values of the column (`int < 1.5` becomes `int <= 1`); beside a column
- * of floats a constant with a point means the nearest float. Two columns are counted in one unit; a
- * decimal beside a float is compared as float64, as arithmetic computes them.
+ * `bindCompare`: binds a comparison of two expressions. A constant is converted to the column's
+ * type. If it lies between two values of the column, the operator is adjusted: `int < 1.5` becomes
+ * `int <= 1`. Beside a column of floats, a constant with a point means the nearest float. Two
+ * columns are compared in one unit; a decimal beside a float is compared as float64.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Binds calls that a signature cannot describe, because their types depend on each other or an
- * argument must be a constant: coalesce, nullif, greatest, extract, date_trunc, concat and others.
+ * Binds function calls that a fixed signature cannot describe (`SPECIAL`), because their types
+ * depend on each other or an argument must be a constant: coalesce, nullif, greatest, extract,
+ * date_trunc, concat and others.
  */
 
 import { canCast } from '../evaluate/index.ts';

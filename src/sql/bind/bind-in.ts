@@ -1,7 +1,8 @@
 /**
- * Binds `x IN (literals)` as one set look-up: the literals become values of x's type, and those it
- * cannot hold drop out. `prepareConstants` reads long lists in steps. bind.ts binds lists of other
- * expressions as comparisons joined by OR.
+ * Binds `x IN (literals)` as one look-up in a set (`constantsOfIn`). The literals become values of
+ * x's type; those that it cannot hold are dropped. `prepareConstants` reads long lists in short
+ * steps, so that the event loop is not blocked. bind.ts binds lists of other expressions as
+ * comparisons joined by OR.
  */
 import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';

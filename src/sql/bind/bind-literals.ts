@@ -1,6 +1,6 @@
 /**
- * Binds literals and what stands around them: numbers as written, signs, typed literals, casts,
- * list literals, IS DISTINCT FROM.
+ * Binds literals and the forms around them: numbers, signs, typed literals, casts (`bindCast`),
+ * list literals, and IS DISTINCT FROM.
  */
 import {
   type DataType,

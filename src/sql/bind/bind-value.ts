@@ -1,6 +1,6 @@
 /**
- * Binds an expression whose value goes into a column, so that it comes out in the column's type, or
- * is refused where that could lose something.
+ * `bindValue`: binds an expression whose values go into a column, and converts it to the column's
+ * type. It is refused where the conversion could lose something.
  */
 import { type DataType, type Schema, typesEqual } from '../../arrow/index.ts';
 import { parseExact } from '../../values/index.ts';

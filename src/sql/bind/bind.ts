@@ -1,7 +1,7 @@
 /**
- * Binds an expression tree to a schema: finds columns, checks types, inserts coercions, folds
- * constants. `bindExpression` and `bindPredicate` bind in one go, `bindTerms` the terms of an AND
- * or OR in steps; `prepareLists` reads long IN lists before.
+ * Binds an expression tree to a schema (`bindExpression`, `bindPredicate`): finds columns, checks
+ * types, inserts coercions, folds constants. `bindTerms` binds the terms of a long AND or OR in
+ * steps, and `prepareLists` reads long IN lists before that, so that neither blocks the event loop.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { compilePattern } from '../evaluate/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Simplifies bound trees without changing their meaning: computes constants, flattens nested AND
- * and OR, removes double negation, joins two bounds into a range. An error of a computed constant
- * is left to the row that meets it; a cast of a literal that cannot be is refused at once.
+ * Simplifies bound trees without changing their meaning: computes constants (`fold`), flattens
+ * nested AND and OR (`flat`), removes double negation (`negated`), joins two bounds into a range
+ * (`asRange`). If computing a constant fails, the error is thrown only when a row needs the value.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Converts exact values into the range and digits of a type for CAST. Undefined means that the
- * value does not fit.
+ * Converts exact numbers to the range and digits of a type, for CAST (`fromExact`, `inWidth`).
+ * Returns undefined for a value that does not fit.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from '../../values/index.ts';

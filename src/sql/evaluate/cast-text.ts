@@ -1,6 +1,6 @@
 /**
- * Converts text to values and values to text for CAST. Undefined means that the text is not such a
- * value; `misfitOf` says why.
+ * Converts text to values (`fromText`) and values to text (`textOf`), for CAST. `fromText` returns
+ * undefined for a text that is not a value of the type; `misfitOf` says why.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Casts columns between types. Explicit casts truncate fractions and round decimals as SQL does,
- * implicit ones must keep the value; a value that does not fit is an error, or null in TRY_CAST.
+ * `castColumn`: converts a column to another type. Explicit casts truncate fractions and round
+ * decimals as SQL does; implicit ones must keep the value. A value that does not fit is an error,
+ * or null in TRY_CAST.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

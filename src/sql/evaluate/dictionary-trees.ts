@@ -1,6 +1,6 @@
 /**
- * Finds trees that depend on one dictionary column alone (`onlyDictionary`), so that evaluate.ts
- * evaluates them once per dictionary entry instead of once per row.
+ * `onlyDictionary`: finds trees that depend on a single dictionary column, so that evaluate.ts can
+ * evaluate them once per dictionary entry instead of once per row.
  */
 import { DataType } from '../../arrow/index.ts';
 import { type Bound, type BoundColumn, childrenOf } from '../typed/index.ts';

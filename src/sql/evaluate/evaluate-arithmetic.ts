@@ -1,8 +1,8 @@
 /**
- * Evaluates arithmetic on columns: floats as doubles; 64-bit integers by number-kernels.ts, as
- * doubles while all values stay within 2^53, or as bigint; decimals as bigint. Overflow and
- * division by zero of integers and decimals are errors; floats follow IEEE 754. Integer division
- * truncates, % has the dividend's sign.
+ * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers of 64
+ * bits are computed by number-kernels.ts, as doubles while all values stay within 2^53, or as
+ * bigint; decimals as bigint. Overflow and division by zero of integers and decimals are errors.
+ * Integer division truncates, and % has the dividend's sign.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

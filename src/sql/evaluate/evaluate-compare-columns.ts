@@ -1,6 +1,6 @@
 /**
- * Compares two columns row by row, by the same rules as evaluate-compare.ts applies against a
- * constant.
+ * `compareColumns`: compares two columns row by row, by the rules that evaluate-compare.ts applies
+ * against a constant.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

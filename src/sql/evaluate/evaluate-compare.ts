@@ -1,8 +1,8 @@
 /**
- * Compares a column with a constant. Numbers compare exactly across types (JavaScript compares
- * bigint with number without rounding); NaN equals NaN and is greater than all else; -0 equals 0;
- * text compares by its UTF-8 bytes, that is by code points. evaluate-compare-columns.ts compares
- * two columns.
+ * `compareWithConstant`: compares a column with a constant. Numbers of different types compare
+ * exactly, without rounding. NaN equals NaN and is greater than all else, and -0 equals 0. Text is
+ * compared by its UTF-8 bytes, which is the order of code points. evaluate-compare-columns.ts
+ * compares two columns.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

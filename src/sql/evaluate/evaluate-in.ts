@@ -1,7 +1,7 @@
 /**
- * Evaluates IN against a set of constants (`isAmong`): a few comparisons for up to four, a hash
- * look-up for more. Text is looked up by its bytes, without making a string per row;
- * `prepareAmong` makes the table of a long list in steps.
+ * `isAmong`: evaluates IN against a set of constants, by comparisons for up to four and by a hash
+ * look-up for more. Text is looked up by its bytes, without making a string per row. `prepareAmong`
+ * builds the hash table of a long list in steps.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';

@@ -1,6 +1,7 @@
 /**
- * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps
- * (`evaluateInSteps`). One case per kind of node; the loops are in the files beside it.
+ * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
+ * let other work go on (`evaluateInSteps`). There is one case per kind of node; the files beside it
+ * hold the loops.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

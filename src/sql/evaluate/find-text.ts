@@ -1,6 +1,6 @@
 /**
- * Searches for a text in another in linear time. Needles of up to 64 units use the runtime's own
- * search, which compares each place anew at worst; longer ones use Knuth-Morris-Pratt.
+ * Searches for a text within another in linear time (`finderOf`). Texts of up to 64 units are
+ * searched by the runtime's own function, longer ones by Knuth-Morris-Pratt (`LongNeedle`).
  */
 
 /** So much is compared anew at each place at worst. */

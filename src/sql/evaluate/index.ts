@@ -1,6 +1,6 @@
 /**
- * Evaluates bound trees over the columns of a batch, turns truth into selected rows, and converts
- * results into Arrow columns.
+ * Exports the evaluation of bound trees over the columns of a batch: to truth values, to selected
+ * rows, and to Arrow columns.
  */
 
 export { canCast } from './cast.ts';

@@ -1,8 +1,8 @@
 /**
- * Evaluates arithmetic, comparison and logic over whole columns in WebAssembly with 128-bit
- * vectors. Owns the module's instance and memory; columns pass through it in blocks. The module
- * runs at full speed from the first row, while a JavaScript loop runs a hundred times slower until
- * V8 has compiled it.
+ * `NumberKernels`: computes arithmetic, comparison and logic over whole columns in WebAssembly with
+ * 128-bit vectors. It owns the module and its memory, and passes columns through in blocks. The
+ * module is fast from the first row, while a JavaScript loop is a hundred times slower until V8 has
+ * compiled it.
  */
 
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';

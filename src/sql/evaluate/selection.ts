@@ -1,5 +1,6 @@
 /**
- * Turns three-valued truth into row numbers (`selectedRows`) or a count. Unknown counts as false.
+ * Turns a column of truth values into the numbers of the true rows (`selectedRows`) or their count
+ * (`countSelected`). Unknown counts as false.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';

@@ -1,7 +1,7 @@
 /**
- * Converts evaluated columns to Arrow vectors of a requested type (`toVector`); of a dictionary
- * type, to its values. Refuses types that expressions cannot give, such as views, and asks for
- * memory before it makes buffers of texts and lists.
+ * `toVector`: converts an evaluated column to an Arrow vector of a requested type; for a dictionary
+ * type, to one of its values' type. Types that expressions cannot produce, such as views, are
+ * refused. Memory is claimed from the request's budget before buffers of texts and lists are made.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
- * Estimates how long a bound tree takes per row, in comparisons of two numbers. Slices of batches
- * and steps of evaluation are sized by it.
+ * Estimates how long a bound tree takes per row (`weightOf`), counted in comparisons of two
+ * numbers. The size of batch slices and of evaluation steps depends on it.
  */
 
 import { compileRegexp } from '../regexp/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Computes extract (of dates, timestamps and times of day) and date_trunc (of dates and
- * timestamps). A timestamp with a zone is read by the clocks of that zone.
+ * Computes extract (`extractField`) of dates, timestamps and times of day, and date_trunc
+ * (`truncateTo`) of dates and timestamps. A timestamp with a time zone is read in that zone.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

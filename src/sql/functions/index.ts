@@ -1,7 +1,6 @@
 /**
- * Computes the functions of the SQL dialect, one file per kind of argument. bind/bind-call.ts
- * holds their signatures; coalesce and nullif are nodes of the bound tree, which evaluate/
- * computes.
+ * Exports the functions of the SQL dialect, one file per kind of argument. bind/bind-call.ts holds
+ * their signatures. evaluate/ computes coalesce and nullif, which are nodes of the bound tree.
  */
 
 export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';

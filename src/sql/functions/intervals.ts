@@ -1,6 +1,6 @@
 /**
- * Moves dates and timestamps by intervals: months by the calendar, then days, then nanoseconds.
- * Also negates and adds intervals.
+ * Moves dates and timestamps by intervals (`moveDate`, `moveTimestamp`): months by the calendar,
+ * then days, then nanoseconds. Also negates and adds intervals.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

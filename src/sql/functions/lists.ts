@@ -1,6 +1,6 @@
 /**
- * Computes the functions of lists, such as array_has. A null list gives null; a null inside a list
- * equals nothing.
+ * Computes the functions of lists, such as array_has (`LIST_FUNCTIONS`), and comparisons with ANY
+ * and ALL (`quantified`). A null list gives null; a null inside a list equals nothing.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant } from '../evaluate/index.ts';

@@ -1,5 +1,6 @@
 /**
- * Finds places in texts, joins pieces of them and trims them, in steps where one text may be long.
+ * Handles texts that may be very long, in steps that let other work go on: finds all places of a
+ * part (`eachPlace`), joins many pieces (`Joining`), trims characters (`trimInSteps`).
  */
 import { finderInSteps } from '../evaluate/index.ts';
 import { STEP_UNITS } from './rows.ts';

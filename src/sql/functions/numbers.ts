@@ -1,9 +1,8 @@
 /**
- * Computes the functions of numbers. abs, negate, sign, floor, ceil, trunc and round give the type
- * they are given (bind/ widens integers to 64 bits and decimals to 38 digits first), and are exact
- * for integers and decimals; a result that does not fit the type is refused. The others, such as
- * sqrt and ln, take doubles and give doubles, isnan a boolean. Also computes greatest and least,
- * of arguments of one type, numbers or not.
+ * Computes the functions of numbers (`NUMBER_FUNCTIONS`), and greatest and least of any type
+ * (`EXTREME_FUNCTIONS`). abs, negate, sign, floor, ceil, trunc and round keep the type of their
+ * argument and are exact for integers and decimals; a result that does not fit is refused. The
+ * others, such as sqrt and ln, work on doubles.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

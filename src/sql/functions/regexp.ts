@@ -1,7 +1,7 @@
 /**
- * Computes regexp_like (is there a match), regexp_match (groups of the first match) and
- * regexp_replace (replaces the first match, or with the flag `g` each), with DataFusion's
- * semantics. ../regexp/ does the matching.
+ * Computes regexp_like, regexp_match (the groups of the first match) and regexp_replace (of the
+ * first match, or of each with the flag `g`), with DataFusion's semantics. ../regexp/ does the
+ * matching.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { RegexpBudget } from '../../regexp-budget.ts';

@@ -1,6 +1,6 @@
 /**
- * Lifts a function of single values to columns (`strict`): it is null wherever an argument is null.
- * `strictInSteps` does so for functions that may take long per value.
+ * `strict`: lifts a function of single values to one of columns, whose result is null wherever an
+ * argument is null. `strictInSteps` is for functions that may take long per value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

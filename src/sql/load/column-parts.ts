@@ -1,4 +1,7 @@
-/** Extracts parts of columns: the truth values of a boolean column, a member of a struct column. */
+/**
+ * Extracts parts of columns: the truth values of a boolean column (`truthOf`), and one member of a
+ * struct column (`memberOf`).
+ */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, columnOf, FALSE, reader, TRUE, UNKNOWN, type Value } from '../typed/index.ts';
 import { withValidity } from './frame.ts';

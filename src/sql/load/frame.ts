@@ -1,6 +1,6 @@
 /**
- * Defines `Frame`, the rows that an expression is evaluated over: loads columns of a batch on first
- * use, and narrows to some of the rows.
+ * Defines `Frame`, the rows that an expression is evaluated over. `BatchFrame` loads the columns of
+ * a batch on first use; `NarrowFrame` is a selection of another frame's rows.
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

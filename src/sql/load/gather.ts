@@ -1,4 +1,7 @@
-/** Picks rows of evaluated columns by number, and concatenates pieces of columns. */
+/**
+ * Picks rows of evaluated columns by number (`gather`), and joins pieces of one column
+ * (`concatenate`).
+ */
 import { type Column, columnOf, reader, type Validity, type Value } from '../typed/index.ts';
 
 /** The rows `rows` of `column`, in that order. */

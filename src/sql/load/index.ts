@@ -1,4 +1,4 @@
-/** Loads Arrow columns of a batch into the forms that the evaluation loops over. */
+/** Exports the loading of a batch's Arrow columns into the form that evaluation works on. */
 
 export { memberOf, truthOf } from './column-parts.ts';
 export {

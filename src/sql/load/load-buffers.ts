@@ -1,6 +1,7 @@
 /**
  * Converts Arrow buffers of flat types (validity, numbers, decimals, texts, intervals) to the
- * arrays that loops use, without copying where the form allows. load.ts handles nesting.
+ * arrays that evaluation loops over, without copying where the form allows. load.ts handles nested
+ * types.
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Converts Arrow data of every type into the columns that expressions evaluate over
- * (`loadColumn`), nested types included; load-buffers.ts reads the buffers of flat types. Refuses
- * offsets beyond 2 GiB.
+ * `loadColumn`: converts Arrow data of every type, nested ones included, into the columns that
+ * expressions are evaluated over. load-buffers.ts reads the buffers of flat types. Offsets beyond 2
+ * GiB are refused.
  */
 import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

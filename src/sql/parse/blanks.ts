@@ -1,4 +1,4 @@
-/** Skips blanks and comments between tokens. */
+/** `skipBlanks`: finds the next token of an SQL text behind blanks and comments. */
 import { refuse } from './sql-error.ts';
 
 export const APOSTROPHE = 39;

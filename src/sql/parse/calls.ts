@@ -1,7 +1,7 @@
 /**
- * Parses function calls by name: `f(x, y)`, and refuses forms such as aggregates and window
- * functions. special-calls.ts parses those with a grammar of their own; whether the function
- * exists is decided by bind/bind-call.ts.
+ * `parseCall`: parses a function call such as `f(x, y)`, and refuses forms such as aggregates and
+ * window functions. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts
+ * decides whether the function exists.
  */
 
 import type { Parser } from './parser.ts';

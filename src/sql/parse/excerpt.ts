@@ -1,4 +1,7 @@
-/** Formats the line of a text that holds a position, with a caret under it, for error messages. */
+/**
+ * `formatExcerpt`: formats the line of a text that holds a position, with a caret under it, for
+ * error messages.
+ */
 
 import { displayWidth } from '../../display-width.ts';
 

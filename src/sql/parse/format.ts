@@ -1,6 +1,6 @@
 /**
- * Formats an expression tree as SQL text, for plans and messages; parsing the text gives the same
- * tree again.
+ * `formatExpression`: formats an expression tree as SQL text, for plans and messages. Parsing the
+ * text gives the same tree again.
  */
 import { KEYWORDS } from './keywords.ts';
 import { type Expression, QUANTIFIED, type TypeName } from './tree.ts';

@@ -1,7 +1,8 @@
 /**
- * Parses SQL text into an expression tree, by PostgreSQL's grammar for expressions. Columns,
- * functions and types are resolved later, by bind/. Constructs of the grammar that this engine does
- * not evaluate (subqueries, aggregates, COLLATE, ...) are refused by name and position.
+ * `parseExpression`: parses SQL text into an expression tree, by PostgreSQL's grammar for
+ * expressions. Columns, functions and types are resolved later, by bind/. Constructs of the grammar
+ * that this engine does not evaluate (subqueries, aggregates, COLLATE, ...) are refused by name and
+ * position.
  */
 
 import { Parser } from './parser.ts';

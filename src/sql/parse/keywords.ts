@@ -1,6 +1,6 @@
 /**
- * Lists the keywords of PostgreSQL's grammar that cannot name a column, function or type
- * everywhere, each with what it may name.
+ * `KEYWORDS`: lists the keywords of PostgreSQL's grammar that cannot be used freely as names, and
+ * for each whether it may still name a column, or a function or type.
  */
 
 /** May stand for nothing but itself. */

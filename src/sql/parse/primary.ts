@@ -1,6 +1,6 @@
 /**
- * Parses operands: literals, names with their members, parentheses, list literals, CASE, and what
- * keywords begin.
+ * `parsePrimary`: parses one operand: a literal, a name with its members, parentheses, a list
+ * literal, CASE, or a form that begins with a keyword.
  */
 
 import { type Name, parseCall } from './calls.ts';

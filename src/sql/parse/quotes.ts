@@ -1,6 +1,6 @@
 /**
- * Scans quoted text: '..', E'..', U&'..', $$..$$, ".." and `..`. Strings separated by blanks with a
- * line end among them are one string.
+ * Scans quoted text of SQL: '..', E'..', U&'..', $$..$$, ".." and `..`. Strings that are separated
+ * only by blanks with a line end are joined to one.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

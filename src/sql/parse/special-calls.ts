@@ -1,4 +1,7 @@
-/** Parses calls that have a grammar of their own: CAST, EXTRACT, POSITION, SUBSTRING, TRIM, ... */
+/**
+ * `parseSpecialCall`: parses calls that have a grammar of their own, such as CAST, EXTRACT,
+ * POSITION, SUBSTRING and TRIM.
+ */
 
 import { parseArguments } from './calls.ts';
 import type { Parser } from './parser.ts';

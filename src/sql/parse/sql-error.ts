@@ -1,5 +1,6 @@
 /**
- * Throws the errors of expressions: one sentence, the position in the user's text, the error code.
+ * `refuse`: throws the error of an SQL expression, with one sentence, the position in the user's
+ * text and the error code. `checked` adds the position to an error that lacks it.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Reads tokens of SQL text one by one, by PostgreSQL's rules for names, numbers, quotes, operators
- * and comments, in time linear in the text. Additions: `name` in backticks, == for =, no-break
- * spaces as blanks, and a sign directly after an operator (a !=-1) is a token of its own.
+ * `Tokens`: reads SQL text token by token in linear time, by PostgreSQL's rules for names, numbers,
+ * quotes, operators and comments. Additions: `name` in backticks, == for =, no-break spaces as
+ * blanks, and a sign directly after an operator (a !=-1) as a token of its own.
  */
 
 import { APOSTROPHE, HYPHEN, isBlank, skipBlanks } from './blanks.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the expression tree that the parser makes of a text: plain data, serialisable as JSON,
- * not yet resolved against a schema.
+ * Defines `Expression`, the tree that the parser makes of a text. It is plain data, serialisable as
+ * JSON, and not yet resolved against a schema.
  */
 
 /** A type as written: lower-case name and its arguments, `decimal(8,3)` = `['decimal', [8, 3]]`. */

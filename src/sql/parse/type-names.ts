@@ -1,4 +1,7 @@
-/** Maps type names of SQL, and those of arrow_cast, to Arrow types. */
+/**
+ * Maps names of types to Arrow types: `typeByName` those of SQL, `typeByArrowName` those of
+ * arrow_cast.
+ */
 import {
   Binary,
   Bool,

@@ -1,6 +1,6 @@
 /**
- * Parses type names with their arguments (`int4` as `int`, `decimal(8,3)`) and typed literals such
- * as DATE '2020-01-31', and builds the nodes of casts (`castTo`). special-calls.ts parses
+ * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
+ * literals such as DATE '2020-01-31'. Builds the nodes of casts (`castTo`). special-calls.ts parses
  * CAST(..), parser.ts `::`; type-names.ts maps the names to Arrow types.
  */
 
