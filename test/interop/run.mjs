@@ -74,7 +74,7 @@ function python() {
 }
 
 /**
- * Random tables with random histories, opened by Lance over REST, and random datasets of Lance, read here:
+ * Random tables with random histories, opened by Lance over REST and by path, and random datasets of Lance, read here:
  * `lance [COUNT] [SEED]`.
  */
 function lance([count = '150', seed = '1']) {
@@ -82,7 +82,7 @@ function lance([count = '150', seed = '1']) {
   const built = join(folder, '.built');
   const tool = join(folder, '../../../node_modules/rolldown/bin/cli.mjs');
   const options = ['--platform', 'node', '--format', 'esm', '--external', 'apache-arrow'];
-  for (const name of ['tables', 'read_datasets']) {
+  for (const name of ['tables', 'path', 'read_datasets']) {
     const made = [`${name}.ts`, '--file', join(built, `${name}.mjs`), ...options];
     const wrong = failure(process.execPath, [tool, ...made]);
     if (wrong === undefined) continue;

@@ -62,6 +62,20 @@ try {
   const read = spawnSync(process.execPath, [reader, datasets], { stdio: 'inherit' });
   failed = read.status !== 0 || failed;
   failed = python3('check_datasets.py', datasets) !== 0 || failed;
+  const paths = [join(place, 'by-path'), join(place, 'by-path-expected')];
+  const written = spawnSync(
+    process.execPath,
+    [join(here, '.built', 'path.mjs'), entry, ...paths, String(Math.ceil(count / 5)), seed],
+    { stdio: 'inherit' },
+  );
+  if (written.status !== 0) failed = true;
+  else {
+    const byNode = [join(here, 'check_path.mjs'), ...paths];
+    const { status } = spawnSync(process.execPath, byNode, {
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    failed = python3('check_path.py', ...paths) !== 0 || status !== 0 || failed;
+  }
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
