@@ -346,6 +346,13 @@ export const isLanceRef = (name: string): boolean =>
 /** Folders in which a writer of Lance leaves files before it finds out that it may not write. */
 export const isLanceDebris = (name: string): boolean =>
   name === '_indices' || name === '_transactions';
+/** A data file as writers of Lance name theirs. */
+export const isLanceData = (name: string): boolean => LANCE_DATA_NAME.test(name);
+const LANCE_DATA_NAME = /^[01]{24}[0-9a-f]{26}\.lance$/;
+/** What such a writer did, beside the manifest that says it too. */
+export const lanceTransactionsFolder = (dataset: string): string => `${dataset}/_transactions`;
+export const isLanceTransaction = (name: string): boolean => LANCE_TRANSACTION_NAME.test(name);
+const LANCE_TRANSACTION_NAME = /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/;
 export const isLanceFragment = (name: string): boolean => name.endsWith('.lance');
 
 /** A manifest handed over for publication by the table-version operations. */

@@ -4,11 +4,15 @@
  */
 import {
   deletionsFolder,
+  fragmentsFolder,
   isLanceAside,
+  isLanceData,
+  isLanceTransaction,
   lanceBranchesTree,
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
+  lanceTransactionsFolder,
   lanceVersionsFolder,
   lastName,
   objectId,
@@ -70,6 +74,31 @@ const datasetsOf = async (engine: Engine, tableFolder: string): Promise<string[]
 async function foldersIn(engine: Engine, folder: string): Promise<string[]> {
   const entries = (await engine.store.list(folder)) ?? [];
   return entries.flatMap(({ name, kind }) => (kind === 'folder' ? [`${folder}/${name}`] : []));
+}
+
+/**
+ * Data files and transactions that refused writers of Lance left, older than so many milliseconds: none while
+ * Lance may read a manifest that a program of its own wrote, which may refer to them.
+ */
+export async function lanceDebris(
+  engine: Engine,
+  tableFolder: string,
+  grace: number,
+): Promise<LanceLeftover[]> {
+  const found = await filesIn(engine, fragmentsFolder(tableFolder), isLanceData);
+  const datasets = await datasetsOf(engine, tableFolder);
+  for (const dataset of datasets) {
+    const folder = lanceTransactionsFolder(dataset);
+    found.push(...(await filesIn(engine, folder, isLanceTransaction)));
+  }
+  const old = found.filter(({ modified }) => engine.env.now() - modified >= grace);
+  for (const dataset of old.length === 0 ? [] : datasets) {
+    const folder = lanceVersionsFolder(dataset);
+    const isManifest = (name: string): boolean => parseLanceVersionFile(name) !== undefined;
+    for (const { file } of await filesIn(engine, folder, isManifest))
+      if (!(await isOwn(engine, file))) return [];
+  }
+  return old;
 }
 
 /** What was set aside, in the folders where Lance finds manifests and refs. */

@@ -3,6 +3,7 @@
  * and branches, each file compared with what it has to say. Asked for by name, whatever the table's mode.
  */
 import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
+import { lanceDebris } from './lance-leftovers.ts';
 import { type PlacedRefs, placeRefs } from './lance-refs.ts';
 import { type PlaceOptions, placeVersions } from './lance-versions.ts';
 import { lanceProblem } from './lance-view.ts';
@@ -32,16 +33,22 @@ export async function syncLance(
   const options: PlaceOptions = { thorough: true, signal };
   const versions = await placeVersions(engine, main, options);
   const refs = await placeRefs(engine, tableFolder, incarnation, options);
+  let removed = versions.removed + refs.removed;
+  for (const { file } of await lanceDebris(engine, tableFolder, DEBRIS_GRACE))
+    if (await engine.store.delete(file)) removed++;
   return {
     versions: versions.versions + refs.versions,
     written: versions.written + refs.written,
-    removed: versions.removed + refs.removed,
+    removed,
     setAside: [...versions.setAside, ...refs.setAside],
     unnamed: refs.unnamed,
     strangers: refs.strangers,
     problem: await lanceProblem(snapshot),
   };
 }
+
+/** A writer of Lance that may yet publish what it wrote is at work no longer than this, in milliseconds. */
+const DEBRIS_GRACE = 7 * 24 * 3_600_000;
 
 const NOTHING = {
   versions: 0,

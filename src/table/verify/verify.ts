@@ -11,6 +11,7 @@ import {
   decodeRef,
   decodeTag,
   fragmentsFolder,
+  isLanceData,
   isLanceDebris,
   isObject,
   isVersionsFolder,
@@ -116,15 +117,18 @@ class TableVerifier {
     );
     const main = mainBranch(this.#folder, this.#incarnation);
     await verifyLancePath(this.#engine, main, branches, this.#inspector);
+    const data = `${fragmentsFolder(this.#folder)}/`;
     // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
     const declared = branches.every(({ versions }) => versions.length === 0);
     for (const entry of this.#beside) {
-      if (!declared && entry.kind === 'folder' && isLanceDebris(entry.name))
-        this.#inspector.leftover(entry.path, 'orphan');
+      const isDebris =
+        entry.kind === 'folder'
+          ? isLanceDebris(entry.name)
+          : entry.path.startsWith(data) && isLanceData(entry.name);
+      if (!declared && isDebris) this.#inspector.leftover(entry.path, 'orphan');
       else if (!declared || isOurs(entry)) this.#inspector.stray(entry);
     }
     const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
-    const data = `${fragmentsFolder(this.#folder)}/`;
     for (const path of objects) {
       if (this.#files.referenced.has(path)) continue;
       // All versions are gone, not just the one that referred to it: nothing says that it may go.

@@ -9,6 +9,7 @@ import {
   vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import { isDirspaceError } from '../../../src/errors.ts';
+import { readLanceManifest } from '../../../src/format/index.ts';
 import { lanceVersionFile, parseLanceVersionFile } from '../../../src/paths.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
@@ -236,4 +237,92 @@ test('a writer that outlived its table changes nothing for the one that took its
   expect(versionsIn(fs, T)).toEqual([1]);
   expect(Buffer.compare(fs.readFileSync(manifest(1)) as Buffer, before)).toBe(0);
   expect(await verified(db)).toMatchObject({ problems: [] });
+});
+
+test('what refused writers left is no damage, and a synchronization removes it when it is old', async () => {
+  const { fs, db } = await synced();
+  await db.createTable('t', ids(1));
+  const data = `${T}/data/011101100100010011110111f2b9e14efa9d95ee6606e8e8ac.lance`;
+  const transaction = `${T}/_transactions/1-f6d8fe70-b79a-41f1-ab37-30f6f2881395.txn`;
+  fs.mkdirSync(`${T}/_transactions`);
+  for (const file of [data, transaction]) fs.writeFileSync(file, 'x');
+  expect(await verified(db)).toEqual({
+    problems: [],
+    leftovers: [
+      { path: data.slice(3), kind: 'orphan' },
+      { path: `${T}/_transactions`.slice(3), kind: 'orphan' },
+    ],
+  });
+  await db.syncLance(['t']);
+  expect(fs.existsSync(data)).toBe(true);
+  const old = new Date(Date.now() - 8 * 24 * 3_600_000);
+  for (const file of [data, transaction]) fs.utimesSync(file, old, old);
+  // While Lance reads a manifest of another program, that may refer to them.
+  const theirs = manifest(2, `${T}/tree/theirs`);
+  fs.mkdirSync(`${T}/tree/theirs/_versions`, { recursive: true });
+  fs.writeFileSync(theirs, 'x');
+  await db.syncLance(['t']);
+  expect(fs.existsSync(data)).toBe(true);
+  fs.unlinkSync(theirs);
+  expect((await db.syncLance(['t'])).tables[0]?.removed).toBe(2);
+  expect([data, transaction].map((file) => fs.existsSync(file))).toEqual([false, false]);
+});
+
+test('a forced version is told, set aside when asked, and its rows stay where they are', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  await table.add(ids(2));
+  const tag = `${T}/_refs/tags/theirs.json`;
+  fs.mkdirSync(`${T}/_refs/tags`, { recursive: true });
+  fs.writeFileSync(manifest(3), 'of another program');
+  fs.writeFileSync(tag, '{}');
+  expect((await verified(db)).problems).toMatchObject([
+    { kind: 'manifest', path: manifest(3).slice(3) },
+    { kind: 'tag', path: tag.slice(3) },
+  ]);
+  const [found] = (await db.syncLance(['t'])).tables;
+  expect(found).toMatchObject({ opens: true, versions: 2, left: [tag.slice(3)] });
+  expect(found?.setAside).toEqual([expect.stringMatching(/\.manifest\.aside-/)]);
+  expect(String(fs.readFileSync(`/c/${found?.setAside[0]}`))).toBe('of another program');
+  expect(versionsIn(fs, T).filter((version) => version !== undefined)).toEqual([1, 2]);
+  expect((await verified(db)).problems).toMatchObject([{ kind: 'tag' }]);
+});
+
+test('over REST a branch has manifests of its own, which say where the files of the table are', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, lance: 'read' });
+  const table = await db.createTable('t', ids(1));
+  const draft = await (await table.branches()).create('draft');
+  await draft.add(ids(2));
+  await draft.delete('id = 1');
+  const { versions } = await db.namespace.listTableVersions(
+    { id: ['t'], branch: 'draft' },
+    { forLance: true },
+  );
+  expect(versions.map(({ version }) => version)).toEqual([1, 2, 3]);
+  for (const { version, manifest_path: path = '' } of versions) {
+    const found = readLanceManifest(fs.readFileSync(path) as Buffer, path);
+    expect(found).toMatchObject({ version, branch: 'draft' });
+    expect(found.bases).toMatchObject([{ id: 0, isDatasetRoot: true, path: T }]);
+    expect(found.fragments.every(({ files }) => files.every(({ base }) => base === 0))).toBe(true);
+  }
+});
+
+test('a copy of the catalog elsewhere is followed there once it is synchronized', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  await (await (await table.branches()).create('draft')).add(ids(2));
+  fs.renameSync('/c', '/d');
+  const moved = await connect('/d', { fs });
+  const branch = manifest(2, '/d/data/t.table/tree/draft');
+  const base = (): unknown =>
+    readLanceManifest(fs.readFileSync(branch) as Buffer, branch).bases[0]?.path;
+  expect(base()).toBe(T);
+  expect((await verified(moved)).problems).toMatchObject([
+    { kind: 'manifest' },
+    { kind: 'manifest' },
+  ]);
+  await moved.syncLance();
+  expect(base()).toBe('/d/data/t.table');
+  expect((await verified(moved)).problems).toEqual([]);
 });
