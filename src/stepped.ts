@@ -1,7 +1,7 @@
 /**
- * Builds an async generator from a function that resolves with the next value (`stepped`). Unlike
- * an async generator function it keeps no reference to the value that it gave out last: with
- * record batches, each stage of a pipeline would hold one more batch in memory.
+ * `stepped`: builds an async generator from a function that resolves with the next value. Unlike an
+ * async generator function it keeps no reference to the last value, so that each stage of a
+ * pipeline holds one record batch less in memory.
  */
 export function stepped<Value>(
   step: () => Promise<Value | undefined>,

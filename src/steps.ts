@@ -1,7 +1,7 @@
 /**
- * Runs long work that is written as a generator of short steps. `drained` runs all steps at once.
- * `runSteps` awaits what steps wait for, and between steps asks a `Pause` whether to let other
- * work go on. `plainPause` lets the event loop go round every 8 ms.
+ * Runs long work that is written as a generator of short steps. `drained` runs all steps without a
+ * break. `runSteps` awaits the promises that steps yield, and asks a `Pause` between steps whether
+ * other work should go on first. `plainPause` yields to the event loop every 8 ms.
  */
 import { systemEnv } from './env.ts';
 

@@ -1,2 +1,2 @@
-/** Holds the version of this package; a test compares it with package.json. */
+/** `VERSION`: the version of this package. A test compares it with package.json. */
 export const VERSION = '0.1.0';

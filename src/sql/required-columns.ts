@@ -1,5 +1,6 @@
 /**
- * Collects what a bound tree reads: top-level columns, nested paths, row numbers; and its weight.
+ * `requirementsOf`: collects what a bound tree reads (columns, nested paths, row numbers) and how
+ * long it takes per row.
  */
 
 import { type Weight, weightOf } from './evaluate/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Extracts the row numbers that a condition names (`rowNumbersOf`): `_rowid = 7`, `_rowid IN
- * (..)`, or the same of `_rowoffset`, alone or joined to other conditions by AND. A scan seeks to
- * those rows instead of reading all.
+ * `rowNumbersOf`: extracts the row numbers that a condition names, as in `_rowid = 7` or `_rowid IN
+ * (..)`, alone or joined to other conditions by AND; the same for `_rowoffset`. A scan then reads
+ * those rows alone.
  */
 import type { Bound } from './typed/index.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Passes change hints between stores of one process that share a file system object, such as
- * memfs, which no operating system watches. A hint says that the entries of a folder changed; it
- * may come late, twice, or for a change since undone.
+ * `hintsOf`: passes change hints between the stores of one process that share a file system object,
+ * such as memfs, which no operating system watches. A hint says that the entries of a folder
+ * changed. It may come late, twice, or for a change that was undone.
  */
 
 export type HintListener = (absoluteFolder: string) => void;

@@ -1,9 +1,9 @@
 /**
- * Watches a real folder tree with chokidar and recovers where chokidar goes deaf: when a folder is
- * replaced under its name, when the root goes away, or when the system runs out of watches, a
- * fresh instance takes over, which polls in the last case.
+ * `DiskWatch`: watches a folder tree on disk with chokidar. It starts a new watcher where chokidar
+ * stops noticing changes: when a folder is replaced under its name, when the root goes away, or
+ * when the system runs out of watches. In the last case the new one polls.
  *
- * Watches folders only, one system watch each, however many files they hold.
+ * It watches folders only, with one system watch each, however many files they hold.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

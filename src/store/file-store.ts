@@ -1,10 +1,9 @@
 /**
- * Implements `Store` over node:fs or any object of its shape, such as memfs. `openFileStore` opens
- * one at a root.
+ * `FileStore`: implements `Store` over node:fs or any object of its shape, such as memfs.
+ * `openFileStore` opens one at a root.
  *
- * Chooses between synchronous calls (small metadata: twenty times faster than the thread pool) and
- * asynchronous ones (bulk data and flushes, which must not block the process). What tables and
- * namespaces are is decided in table/ and directory/.
+ * It chooses between synchronous calls, which are twenty times faster for small metadata, and
+ * asynchronous ones, for bulk data and flushes, which must not block the process.
  */
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';

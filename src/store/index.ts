@@ -1,7 +1,7 @@
 /**
- * Reads and writes bytes by path, on a disk or in memory: atomic puts, folder moves, advisory
- * locks, change notices. The engine, the catalog and the SDK call a file system through here
- * alone; the command line and the server read files of their own.
+ * Exports the access to bytes by path, on disk or in memory: stores with atomic writes, folder
+ * moves, advisory locks, change notices. The engine, the catalog and the SDK use a file system
+ * through this file alone; the command line and the server read files of their own.
  */
 
 export {

@@ -1,9 +1,9 @@
 /**
- * Takes advisory locks between processes: `withLock` spares work when several processes would do
- * the same.
+ * `withLock`: runs work under an advisory lock between processes, which saves several of them from
+ * doing the same.
  *
- * A lock may be lost, stolen or held twice. The function runs anyway and is told so by its
- * `Lease`; correctness rests on exclusive creation of files alone.
+ * A lock may be lost, taken over or held twice. The work runs anyway, and its `Lease` tells it.
+ * Correctness never depends on a lock: it rests on the exclusive creation of files.
  *
  * A lock is a file that names its holder's process. The lock of a process that has died is taken
  * over at once, any other one after 30 seconds without a sign of its holder.

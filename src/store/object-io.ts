@@ -1,7 +1,7 @@
 /**
- * Reads and writes one open file: `FileReader` by ranges, `FileWriter` by appending, with flushes
- * begun while writing. A file descriptor is never closed while a call on it is under way, because
- * the system reuses its number at once.
+ * Reads one open file by ranges (`FileReader`), or writes one by appending (`FileWriter`), with
+ * flushes that begin while it is written. A file descriptor is never closed while a call on it is
+ * in progress, because the system reuses its number at once.
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';

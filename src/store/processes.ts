@@ -1,7 +1,7 @@
 /**
- * Answers whether the process that left a writer's mark is alive, dead or unknown (`stateOf`), by
- * what process-identity.ts can prove. Cleanup asks; tests and simulations pass their own
- * `Processes`.
+ * Defines `Processes`, which answers whether the process that left a writer's marker is alive, dead
+ * or unknown. `systemProcesses` answers by process-identity.ts; tests pass their own. Cleanup asks
+ * it.
  */
 import { hasDied, thisProcess } from './process-identity.ts';
 

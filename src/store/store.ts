@@ -1,10 +1,11 @@
 /**
- * Defines the `Store` interface: bytes by path, split by capability so that an object store could
- * implement part of it.
+ * Defines the interface `Store`: bytes by path, split into parts for reading, writing and folders,
+ * so that an object store could implement some of it.
  *
- * Paths are relative to the root, parts joined by `/`, never leaving it. A missing object gives
- * `undefined`, `false` or `missing`; other failures throw, but for those of hints. Small results
- * may be synchronous, because a thread-pool hop costs twenty times a small read.
+ * Paths are relative to the root, joined by `/`, and never leave it. A missing object gives
+ * `undefined`, `false` or `missing`. Other failures throw, except for those of hints. Small results
+ * may be synchronous, because going through the thread pool takes twenty times as long as a small
+ * read.
  */
 
 export type Awaitable<T> = T | Promise<T>;

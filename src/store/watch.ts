@@ -1,9 +1,9 @@
 /**
- * Watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
- * (change-hints.ts).
+ * `watchFolder`: watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
+ * (change-hints.ts), and reports hints that something changed.
  *
- * Gives hints only: they come late, twice, out of order, for nothing, and sometimes not at all.
- * Callers read the truth from the store, and poll slowly as a safety net.
+ * Hints come late, twice, out of order, without a change, and sometimes not at all. Callers read
+ * the state from the store, and also poll slowly.
  */
 import { relative } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';

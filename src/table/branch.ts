@@ -1,8 +1,8 @@
 /**
- * Offers the versions of one branch of a table, and the changes that commit its next version:
- * append, update, merge, schema changes, compaction, restore (`Branch`). Holds no state of the
- * table: every call looks at the disk or at checked caches, so an object may be created for each
- * request.
+ * `Branch`: gives access to the versions of one branch of a table, and makes the changes that
+ * commit its next version: append, update, merge, schema changes, compaction, restore. It holds no
+ * state of the table: every call looks at the disk or at checked caches, so one may be created for
+ * each request.
  *
  * Rows are read from a snapshot (read/, query/).
  */

@@ -1,7 +1,7 @@
 /**
- * Opens the engine of a catalog (`openEngine`): creates its caches within the given memory, its
- * queue, and the way its commits become visible (straight to the store, or staged/ where versions
- * are managed). directory/ gets these parts by this function alone.
+ * `openEngine`: opens the table engine of a catalog. Creates its caches within the given memory,
+ * its queue, and the way its commits become visible: straight to the store, or through staged/
+ * where versions are managed.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

@@ -1,7 +1,7 @@
 /**
- * Offers the branches, tags, cleanup and verify of one incarnation of a table in its folder
- * (`StoredTable`). Holds no state of the table: every call looks at the disk or at checked caches,
- * so an object may be created for each request. branch.ts reads and changes rows.
+ * `StoredTable`: gives access to the branches, tags, cleanup and verify of one incarnation of a
+ * table in its folder. It holds no state of the table: every call looks at the disk or at checked
+ * caches, so one may be created for each request. branch.ts reads and changes rows.
  */
 import type { TagRecord } from '../format/index.ts';
 import { Branch, openBranch } from './branch.ts';

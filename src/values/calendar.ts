@@ -1,7 +1,7 @@
 /**
- * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar, years
- * before 0 included; adds months, numbers ISO weeks, formats dates and times of day. Pure
- * arithmetic: zones.ts has time zones, date-time-text.ts parses text.
+ * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar
+ * (`daysFromCivil`, `civilFromDays`), for years before 0 too. Also adds months, numbers ISO weeks,
+ * and formats dates and times of day. zones.ts has time zones, date-time-text.ts parses text.
  */
 
 export interface CivilDate {

@@ -1,7 +1,7 @@
 /**
  * Converts exact integers and decimals, held as bigints, from JavaScript values and text, to text,
- * and from and to doubles. Only `exactToDouble` rounds; the others answer undefined or null where
- * a value cannot be converted exactly.
+ * and from and to doubles. Only `exactToDouble` rounds. The other conversions return undefined or
+ * null where the result would not be exact.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

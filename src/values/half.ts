@@ -1,7 +1,7 @@
 /**
- * Converts half-precision numbers (IEEE 754 binary16) from and to JavaScript numbers, rounding to
- * nearest, ties to even. Needed because typed arrays and Math have no halves in some supported
- * releases of Node.
+ * Converts half-precision numbers (IEEE 754 binary16) from and to JavaScript numbers (`storeHalf`,
+ * `halfValue`), rounding to nearest, ties to even. Some supported releases of Node have no halves
+ * of their own.
  */
 
 /** Numbers of this size or more round to infinity. */

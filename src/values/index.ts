@@ -1,7 +1,7 @@
 /**
- * Parses, formats and calculates dates, times, time zones, decimals, half-precision numbers and
- * intervals, as plain JavaScript values. Arrow's types are not used here; sql/ and the readers of
- * rows map them to these values.
+ * Exports the parsing, formatting and arithmetic of dates, times, time zones, decimals,
+ * half-precision numbers and intervals, as plain JavaScript values. Nothing here uses Arrow's
+ * types; sql/ and the readers of rows map them to these values.
  */
 
 export {

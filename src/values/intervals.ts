@@ -1,5 +1,5 @@
 /**
- * Parses intervals from text such as `1 day 01:02:03` (`parseInterval`) into months, days and
+ * `parseInterval`: parses an interval from text such as `1 day 01:02:03` into months, days and
  * nanoseconds, three counts that do not convert into each other. Fractions of a month or a day are
  * refused.
  */

@@ -1,6 +1,6 @@
 /**
- * Converts counts of Arrow's units of time (0 s, 1 ms, 2 us, 3 ns) into counts of another unit,
- * and instants into counts of one, exactly or not at all. Holds the names of the units.
+ * Converts a count of one of Arrow's time units (s, ms, us, ns) into another (`convertUnit`), and
+ * an instant into a count (`inUnit`), exactly or not at all.
  */
 import type { Instant } from './zones.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Defines the metrics (l2, cosine, dot, hamming), element types and typed arrays of vector search,
- * and validates a caller's choice of them.
+ * Defines the metrics (l2, cosine, dot, hamming), the element types and the typed arrays of vector
+ * search. `checkMetric` and `checkValues` validate a caller's choice of them.
  */
 import { DirspaceError } from '../errors.ts';
 

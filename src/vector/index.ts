@@ -1,6 +1,6 @@
 /**
- * Finds the nearest of many vectors exactly (`createSearch`): distance kernels, the k nearest
- * rows, and sketches that rule rows out without measuring them.
+ * Exports `createSearch`, which finds the nearest of many vectors exactly, with the types of its
+ * metrics, vectors and matches.
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';

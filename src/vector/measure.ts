@@ -1,6 +1,6 @@
 /**
- * Computes distances from the kernels' sums (`createMeasure`), one block of rows at a time, so
- * that one load of rows serves every query.
+ * `createMeasure`: computes the distances of rows from queries out of the kernels' sums, one block
+ * of rows at a time. A block is loaded once for all queries.
  */
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps the k nearest rows in bounded memory: a heap with the farthest on top. Of equal distances
- * the lower position is nearer.
+ * `createNearest`: keeps the k nearest rows in bounded memory, as a heap with the farthest on top.
+ * Of equal distances the lower row position is nearer.
  */
 
 export interface Nearest {

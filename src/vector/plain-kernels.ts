@@ -1,6 +1,6 @@
 /**
- * Implements the kernels in JavaScript, for runtimes without WebAssembly SIMD and as an oracle in
- * tests. Reads rows in place; only half floats are converted first.
+ * `plainKernels`: the kernels in JavaScript, for runtimes without WebAssembly SIMD and as a
+ * reference in tests. Rows are read in place; only half floats are converted first.
  */
 
 import { halfValues } from '../values/index.ts';

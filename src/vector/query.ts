@@ -1,7 +1,7 @@
 /**
- * Converts a caller's query vector to the elements that the kernels compare, rounded to the
- * column's precision, and checks its length and the range of bytes (`prepareQuery`). Queries by
- * cosine are scaled, and get the sum of their squares.
+ * `prepareQuery`: converts a caller's query vector to the elements that the kernels compare,
+ * rounded to the column's precision, and checks its length and range. Queries by cosine are scaled
+ * and get the sum of their squares.
  */
 
 import { nearestHalf } from '../values/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Caches vectors that are searched again in the kernels' memory, because copying rows there takes
- * twice as long as measuring them. Entries are keyed by the buffer of the vectors, so only buffers
- * that never change may be passed.
+ * `Residents`: keeps vectors that are searched again in the kernels' memory, because copying rows
+ * there takes twice as long as measuring them. Entries are found by the buffer of the vectors, so
+ * only buffers that never change may be passed.
  */
 import type { VectorValues } from './elements.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Searches batches of vectors for those nearest to each query, exactly (`createSearch`), and keeps
- * at most k rows a query. Handles nulls, selections and distance bounds; table/query/search.ts
- * supplies batches from tables. `distances` gives the distance of each row of one array.
+ * `createSearch`: finds the vectors nearest to each query in batches of vectors, exactly, and keeps
+ * at most k rows for each query. Handles nulls, selections and distance bounds;
+ * table/query/search.ts supplies batches from tables. `distances` returns the distance of each row
+ * of one array.
  */
 
 import { getBit } from '../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Implements the kernels in WebAssembly with 128-bit vectors. Owns the module's instance and the
- * layout of its memory; rows are copied there in blocks that fit the CPU cache, unless residents.ts
+ * `loadSimdKernels`: the kernels in WebAssembly with 128-bit vectors. It owns the module and the
+ * layout of its memory. Rows are copied there in blocks that fit the CPU cache, unless residents.ts
  * keeps them there.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';

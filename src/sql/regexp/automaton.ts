@@ -1,8 +1,8 @@
 /**
- * Runs a program as a deterministic automaton whose states are computed while text is read: a
- * state is the set of live instructions. The cache of states is bounded and starts anew when full.
- * Time is at worst the text's length times the program's size, and a text that takes too many
- * states is refused.
+ * `Automaton`: runs a compiled pattern over a text as a deterministic automaton. Its states, the
+ * sets of live instructions, are computed while text is read, and cached in a bounded table. Time
+ * is at worst the text's length times the program's size; a text that needs too many states is
+ * refused.
  */
 
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';

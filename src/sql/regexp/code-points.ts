@@ -1,5 +1,5 @@
 /**
- * Computes with sets of code points, as sorted ranges: union, intersection and negation, and the
+ * Computes with sets of code points, kept as sorted ranges: `union`, `intersect`, `negate`, and the
  * sets that patterns name (Unicode properties, Perl and POSIX classes, case folding). Unicode data
  * is that of the JavaScript runtime.
  */

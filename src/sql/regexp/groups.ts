@@ -1,6 +1,6 @@
 /**
- * Finds where the groups of a match lie, once its start and end are known, by trying the program's
- * paths in order of priority, each instruction at most once per position.
+ * `GroupSearch`: finds where the groups of a match lie, once its start and end are known. It tries
+ * the program's paths in order of priority, each instruction at most once per position.
  */
 import { DirspaceError } from '../../errors.ts';
 import { ASSERT, CHAR, holds, MATCH, type Program, SPLIT } from './program.ts';

@@ -1,4 +1,4 @@
-/** Compiles regular expressions and matches them in time linear in the text. */
+/** Exports regular expressions that match in time linear in the text. */
 
 export { compileRegexp, LinearRegexp } from './regexp.ts';
 export type { Search } from './search.ts';

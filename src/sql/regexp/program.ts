@@ -1,6 +1,7 @@
 /**
- * Compiles a parsed pattern to instructions of a nondeterministic automaton, forward and backward,
- * over classes of characters that the pattern does not tell apart. The size is bounded.
+ * `programsOf`: compiles a parsed pattern to the instructions of a nondeterministic automaton, one
+ * forward and one backward. Characters that the pattern does not tell apart form one class
+ * (`Alphabet`). A pattern that would need too many instructions is refused.
  */
 import { type PointSet, words } from './code-points.ts';
 import { type Assertion, type Node, type ParsedPattern, refusePattern } from './syntax.ts';

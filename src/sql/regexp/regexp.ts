@@ -1,7 +1,7 @@
 /**
- * Compiles regular expressions (`compileRegexp`), and matches and finds with them in time linear in
- * the text. Syntax is that of DataFusion's functions; patterns beyond the bounds are refused with
- * the reason. The patterns compiled last are cached.
+ * `compileRegexp`: compiles a regular expression, in the syntax of DataFusion's functions, to a
+ * `LinearRegexp` that matches and finds in time linear in the text. Patterns beyond the bounds are
+ * refused with the reason. The latest compiled patterns are cached.
  */
 import { drained } from '../../steps.ts';
 import { type Programs, programsOf } from './program.ts';

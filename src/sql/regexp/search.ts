@@ -1,7 +1,7 @@
 /**
- * Searches texts with the automata: whether there is a match (`Matcher`), where matches and their
- * groups lie (`Searcher`). Matches are leftmost, and among these first by the order of branches and
- * repeats. Works on UTF-8 bytes or strings, in steps.
+ * Searches texts with the automata of a pattern: `Matcher` tells whether UTF-8 text matches, and
+ * `Searcher` finds where matches and their groups lie in a string. Matches are leftmost, then first
+ * in the order of branches and repeats. Both work in steps.
  */
 import { Automaton, DEAD } from './automaton.ts';
 import { GroupSearch } from './groups.ts';

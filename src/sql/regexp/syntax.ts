@@ -1,7 +1,8 @@
 /**
- * Parses regular expressions in the syntax of DataFusion's engine (Rust's `regex` crate): Perl's
- * without back-references and look-around. `\d`, `\w`, `\s` and `\b` cover all of Unicode, and `$`
- * is the end of the text unless the flag `m` is set. Size and depth are bounded.
+ * `parsePattern`: parses regular expressions in the syntax of DataFusion's engine (Rust's `regex`
+ * crate), which is Perl's without back-references and look-around. `\d`, `\w`, `\s` and `\b` cover
+ * all of Unicode, and `$` is the end of the text unless the flag `m` is set. Size and depth are
+ * bounded.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Reads characters of UTF-8 bytes and of strings, and classifies the neighbours of a position for
- * assertions such as `\b`.
+ * Reads single characters of UTF-8 bytes (`pointAt`) and of strings (`pointBefore`), and classifies
+ * the characters beside a position (`kindBefore`, `kindAt`) for assertions such as `\b`.
  */
 import { EDGE, type Program } from './program.ts';
 

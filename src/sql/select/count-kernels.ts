@@ -1,6 +1,7 @@
 /**
- * Counts in WebAssembly with 128-bit vectors. Owns the module's instance and its memory, part of
- * which is lent for reading columns into, so that they need not be copied to be counted.
+ * `CountKernels`: counts the numbers that are at most a constant, and the texts that equal one, in
+ * WebAssembly with 128-bit vectors. It owns the module and its memory. A part of the memory is lent
+ * to readers, so that columns need not be copied into it to be counted.
  */
 import { COUNT_BASE64 } from './count.wasm.ts';
 

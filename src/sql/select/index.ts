@@ -1,4 +1,7 @@
-/** Counts and selects rows by comparison with a constant, without evaluating a whole tree. */
+/**
+ * Exports counting and selecting of rows by comparison with a constant, which need no evaluation of
+ * a whole tree.
+ */
 
 export { countCompared } from './count-compared.ts';
 export { CountKernels, countKernels } from './count-kernels.ts';

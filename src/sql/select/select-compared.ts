@@ -1,7 +1,7 @@
 /**
- * Selects rows of a column without nulls by comparison with a constant, straight from the values:
- * doubles with any operator but <>, texts with =. Returns null for other forms, which
- * expression.ts selects by evaluating.
+ * `selectCompared`: selects the rows of a column without nulls that compare with a constant,
+ * straight from the values: doubles with any operator but <>, texts with =. Returns null for other
+ * forms, which expression.ts selects by evaluating.
  */
 import { DataType } from '../../arrow/index.ts';
 import { lastFour, packed } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the bound tree: names resolved, every node typed, coercions explicit. bind/ makes it;
- * evaluation, pruning and required-columns.ts read it.
+ * Defines `Bound`, the expression tree after binding: names are resolved, every node has a type,
+ * and coercions are explicit. bind/ makes it; evaluation, pruning and required-columns.ts read it.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

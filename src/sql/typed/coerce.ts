@@ -1,7 +1,7 @@
 /**
- * Coerces operands to common types: literals take the type of what they meet, anything else is
- * cast to a type that holds it (`coerce`, `commonType`) or refused. Also describes operands in
- * messages (`describe`), and reads texts and literals as times (`comparedNanos`).
+ * Coerces operands to common types (`coerce`, `commonType`): a literal takes the type of the other
+ * operand, and anything else is cast to a type that holds it, or refused. Also describes operands
+ * for messages (`describe`), and reads texts and literals as times (`comparedNanos`).
  */
 import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
 import {

@@ -1,11 +1,11 @@
 /**
- * Defines the columns that expressions evaluate over (truth, numbers, wide integers, bytes, lists,
- * structs, constants), and reads, builds and masks them.
+ * Defines `Column`, the evaluated columns of expressions (truth values, numbers, wide integers,
+ * bytes, lists, structs, constants), and functions that read, build and mask them.
  *
- * The canonical value of a row, wherever rows are handled one by one: boolean, number (floats,
- * integers of at most 32 bits, date32, time32), bigint (wider integers, decimals without their
- * scale, timestamps and their like in their own unit), string, Uint8Array, an IntervalValue, an
- * array for a list, a plain object for a struct, null.
+ * Wherever rows are handled one by one, a value is one of these: boolean, number (floats, integers
+ * of at most 32 bits, date32, time32), bigint (wider integers, decimals without their scale,
+ * timestamps and other times in their own unit), string, Uint8Array, an IntervalValue, an array for
+ * a list, a plain object for a struct, null.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

@@ -1,5 +1,5 @@
 /**
- * Defines what the folders of SQL share: types, bound trees, evaluated columns, literals, names
+ * Exports what the folders of sql/ share: families of types, bound trees, evaluated columns, names
  * and coercion rules.
  */
 

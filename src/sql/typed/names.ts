@@ -1,6 +1,7 @@
 /**
- * Resolves column names against a schema: exactly first, then ignoring case if that is unique.
- * Finds the nearest name for error messages, and the virtual columns `_rowid` and `_rowoffset`.
+ * `resolveName`: resolves a column name against a schema, exactly first, then ignoring case if that
+ * is unique. Knows the virtual columns `_rowid` and `_rowoffset`, and finds the nearest name for
+ * error messages (`nearestName`).
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares canonical values: numbers exactly across types, NaN last and equal to itself, text by
- * code points.
+ * Compares single values (`compareValues`): numbers exactly across types, NaN last and equal to
+ * itself, text by code points. `holds` applies a comparison operator to the result.
  */
 
 import type { ExactNumber } from '../../values/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Classifies Arrow types for expressions: the family of a type, its name in messages, its range,
- * unit and zone.
+ * Classifies Arrow types for expressions: the family of a type (`familyOf`), its name in messages
+ * (`typeText`), its range, its unit and its time zone.
  */
 import {
   Binary,

@@ -1,10 +1,10 @@
 /**
- * Writes, replaces, renames and removes whole objects: exclusive create (`putIfAbsent`), replace
- * (`put`), and the unsynced `putHint`.
+ * Writes, links, renames and removes whole files atomically: `putIfAbsent` creates a file only
+ * where none is, `put` replaces one, and `putHint` writes a small file without flushing.
  *
- * The order of steps is the guarantee of create and replace: contents on disk, then the name, then
- * the name on disk, of which relaxed durability leaves out the flushes. An error before the name
- * leaves at most a temporary file; one after it is CommitStateUnknown.
+ * Create and replace first bring the contents to disk, then make the name, then bring the name to
+ * disk; relaxed durability leaves out the flushes. An error before the name is made leaves at most
+ * a temporary file. An error after it is CommitStateUnknown.
  */
 import { TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,6 +1,6 @@
 /**
  * Defines `Disk`, the values that the functions of this folder share: file system, canonical root,
- * durability mode. Makes no file system call.
+ * durability mode.
  */
 import type { Env } from '../../env.ts';
 import type { FileSystem, OpenFlags } from './file-system.ts';

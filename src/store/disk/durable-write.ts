@@ -1,9 +1,10 @@
 /**
- * Writes all bytes to a descriptor and flushes files and folders.
+ * Writes all bytes to an open file (`writeAll`, `writeSmall`), and flushes files and folders to
+ * disk (`flushFile`, `flushFolder`).
  *
  * Short writes are continued and counts are checked. Flushes go through the thread pool, because a
- * synchronous one would block the process for as long as the disk takes; `flushFolderSync` is for
- * the moment before a catalog is open. On Windows flushing a folder does nothing.
+ * synchronous one blocks the process for as long as the disk takes; `flushFolderSync` is for the
+ * time before a catalog is open. On Windows flushing a folder does nothing.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,6 +1,7 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and memfs satisfy it.
- * Checks a file system that a user hands in, and wraps its calls and flags.
+ * Checks a file system that a user passes in (`checkFileSystem`), and wraps some of its calls and
+ * flags.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,11 +1,11 @@
 /**
- * Makes, moves and removes folders, and flushes the folders that hold their names.
+ * Creates, moves and removes folders (`createFolder`, `moveFolder`, `deleteFolder`), and flushes
+ * the folders that hold their names.
  *
- * A move is one rename and never replaces content: it looks at the target first, and the kernel
- * refuses a folder with content that appears after the look. An empty folder that appears then is
- * replaced, so a folder that claims a name must come with its marker by a move, not be made empty
- * in place. The catalog makes only folders of its own in place, such as `data`, which nothing is
- * moved onto.
+ * A move is one rename and never replaces content: it looks at the target first, and the system
+ * refuses to replace a folder with content that appears after the look. An empty folder that
+ * appears then is replaced. A folder that claims a name must therefore be moved to it with its
+ * marker inside. Only folders that nothing is moved onto, such as `data`, are created in place.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError } from '../../errors.ts';

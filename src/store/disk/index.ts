@@ -1,6 +1,6 @@
 /**
- * Writes, names, moves and reads on one file system: durable writes, atomic names, folder moves,
- * safe paths, and system errors translated to typed ones.
+ * Exports the operations on one file system: durable writes, atomic names, folder moves, safe
+ * paths, and typed errors for failed system calls.
  */
 
 export * as atomic from './atomic-put.ts';

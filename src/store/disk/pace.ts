@@ -1,6 +1,6 @@
 /**
- * Decides whether large reads are tried synchronously: yes while a piece of 1 MiB takes less than
- * 2 ms; after a slower one, 64 times in a row the thread pool is to be used.
+ * `Pace`: decides whether large reads are made synchronously. They are while a piece of 1 MiB takes
+ * less than 2 ms; after a slower one, the next 64 go to the thread pool.
  */
 
 /** The piece that is timed. */

@@ -1,7 +1,7 @@
 /**
- * Probes what the file system under a root can do: exclusive hard links, and whether names fold
- * case. Nothing is written where the store is read-only; hard links then count as there. The
- * caller decides whether to refuse a root without hard links.
+ * `probeCapabilities`: finds out whether the file system under a root has exclusive hard links, and
+ * whether its names fold case. In a read-only store nothing is written, and hard links are assumed.
+ * The caller decides whether to refuse a root.
  */
 import { PRIVATE_FOLDER, TEMPORARY_PREFIX } from '../../paths.ts';
 import type { Disk } from './disk.ts';

@@ -2,8 +2,8 @@
  * Checks relative paths and resolves them below the root (`absolutePath`), and refuses symbolic
  * links among their folders (`enterFolder`).
  *
- * The guard is as good as Node allows: a hostile process of the same user that swaps folders for
- * links between check and use is out of scope.
+ * It does not protect against a hostile process of the same user that swaps folders for links
+ * between the check and the use, because Node offers no way to.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';

@@ -1,8 +1,8 @@
 /**
- * Translates failed file system calls into typed errors (`storeError`) that name a path below the
- * root, or the root as the user gave it where opening it fails. The system's own messages, which
- * hold absolute paths, are kept as the cause only. What a missing folder means to a table is
- * decided by the caller.
+ * `storeError`: translates a failed file system call into a typed error that names the path below
+ * the root (or the root as the user gave it, where opening it fails). The system's own message,
+ * which holds absolute paths, is kept only as the cause. Callers decide what a missing folder
+ * means.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

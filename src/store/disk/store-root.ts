@@ -1,6 +1,6 @@
 /**
- * Finds the folder of a store when it is opened, as an absolute path without links, and creates it
- * where that is allowed, flushed where that is asked for.
+ * `canonicalRoot`: finds the root folder of a store as an absolute path without symbolic links, and
+ * creates it where that is allowed.
  */
 import { dirname, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

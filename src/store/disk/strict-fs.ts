@@ -1,9 +1,10 @@
 /**
- * Wraps a file system that a user hands in so that it refuses what POSIX refuses; node:fs, and
- * what is declared as trusted, is used as it is.
+ * `strictFileSystem`: wraps a file system that a user passes in, so that it refuses what POSIX
+ * refuses. node:fs, and what is declared as trusted (`trustFileSystem`), is used as it is.
  *
- * memfs renames over non-empty folders, into a folder's own child and across kinds, links folders,
- * and takes names of any length. The engine's safety rests on these refusals.
+ * memfs allows renames over folders with content, into a folder's own child and between files and
+ * folders, links to folders, and names of any length. The engine is safe only where these are
+ * refused.
  */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';

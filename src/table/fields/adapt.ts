@@ -1,6 +1,7 @@
 /**
- * Adapts a stored column to the schema of a version that was changed since: finds fields by their
- * ids, fills new ones with nulls, and widens narrower types. Works on columns in memory.
+ * `adapterOf`: makes the function that adapts a stored column to the schema of a later version.
+ * Fields are found by their ids, new ones are filled with nulls, and narrower types are widened.
+ * Works on columns in memory.
  */
 import {
   type Data,

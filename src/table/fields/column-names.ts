@@ -1,6 +1,6 @@
 /**
- * Checks the names of new columns: no empty names, dots, names reserved for row ids, or two columns
- * of one name.
+ * Checks the names of new columns (`checkName`, `refuseTwins`): no empty names, no dots, no names
+ * reserved for row ids, no two columns of one name.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

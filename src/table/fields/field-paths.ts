@@ -1,5 +1,6 @@
 /**
- * Finds fields by dotted path (`address.city`), and builds changed copies of the tree of fields.
+ * Finds a field by its dotted path, such as `address.city` (`findField`), and builds changed copies
+ * of the tree of fields (`changeNode`).
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Identifies columns by field id: assigns ids, finds fields by path, and adapts columns of older
- * schemas.
+ * Exports the handling of columns by field id: assigning ids, finding fields by path, adapting
+ * columns of older schemas, widening types.
  */
 
 export { type Adapter, adapterBetween, adapterOf } from './adapt.ts';

@@ -1,6 +1,6 @@
 /**
- * Widens columns to a type that holds every value of theirs (`canWiden`, `wideningOf`). A
- * conversion that could lose a value does not exist here.
+ * Tells whether columns of one type can become another without losing a value (`canWiden`), and
+ * converts them (`wideningOf`). No conversion here can lose a value.
  */
 import {
   type Data,

@@ -1,6 +1,7 @@
 /**
- * Reads the deletion file of a fragment through the cache, checks it against the manifest, and
- * answers which rows are live (`DeletedRows`). write/delete-rows.ts writes these files.
+ * `deletedRows`: reads the deletion file of a fragment through the cache and checks it against the
+ * manifest. The result, `DeletedRows`, tells which rows are live. write/delete-rows.ts writes these
+ * files.
  */
 import { crc32 } from 'node:zlib';
 import {

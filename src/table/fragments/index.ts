@@ -1,4 +1,4 @@
-/** Reads single fragments: columns, selected rows, deleted rows. */
+/** Exports the reading of single fragments: columns, selected rows, deleted rows. */
 
 export { DeletedRows, deletedRows, rememberDeleted } from './deletions.ts';
 export type { FragmentReader, ReadPurpose } from './fragment-reader.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads columns or rows of a large fragment by byte ranges, verifies each range, and caches what is
- * worth keeping. Cached entries stay valid because fragments never change.
+ * `LargeFragment`: reads columns or rows of a fragment of more than 16 KiB by byte ranges and
+ * verifies each range. Columns that are read again are cached; they stay valid, because fragments
+ * never change.
  */
 import {
   childFields,

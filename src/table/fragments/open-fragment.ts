@@ -1,6 +1,6 @@
 /**
- * Opens a fragment for reading, as a whole (small-fragment.ts) or by ranges (large-fragment.ts),
- * depending on its size.
+ * `openFragment`: opens a fragment for reading, as a whole (small-fragment.ts) or by ranges
+ * (large-fragment.ts), depending on its size.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

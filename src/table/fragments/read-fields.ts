@@ -1,6 +1,7 @@
 /**
- * Reads columns of a version from a fragment, by field id, and adapts them where the schema changed
- * since. The mapping is computed once for all fragments of one schema.
+ * `readFields`: reads columns of a version from one batch of a fragment, by field id, and adapts
+ * them where the schema changed after the fragment was written. The mapping is computed once for
+ * all fragments of one schema.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

@@ -1,4 +1,4 @@
-/** Reads byte ranges of one file, joining ranges that touch into one read. */
+/** `readRanges`: reads byte ranges of one file; ranges that touch are joined into one read. */
 import type { ByteRange } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { andThen } from '../work/index.ts';

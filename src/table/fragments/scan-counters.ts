@@ -1,4 +1,4 @@
-/** Counts what a scan read and pruned, for `analyzePlan`. */
+/** `ScanCounters`: counts what a scan read and what it skipped by statistics, for `analyzePlan`. */
 export class ScanCounters {
   fragments = 0;
   fragmentsPruned = 0;

@@ -1,10 +1,10 @@
 /**
- * Keeps a version from being deleted while a new version, a tag or a branch is made from it: a hold
- * is a file beside the versions of a branch.
+ * `withHold`: keeps a version from being deleted while a new version, a tag or a branch is made
+ * from it. A hold is a file beside the versions of a branch; `heldVersions` lists them.
  *
- * Deletion marks versions first and then looks for holds; `withHold` creates the hold first and
- * then looks for marks, so one side always sees the other, without a lock or a clock. A hold left
- * by a crash is a temporary file, which cleanup removes once it is old enough.
+ * Deletion marks versions first and then looks for holds. `withHold` creates the hold first and
+ * then looks for marks. So one side always sees the other, without a lock or a clock. A hold that a
+ * crash left is a temporary file, which cleanup removes once it is old enough.
  */
 import { DirspaceError } from '../../errors.ts';
 import { holdFile, parseHold } from '../../format/index.ts';

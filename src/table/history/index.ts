@@ -1,4 +1,7 @@
-/** Deletes old versions, holds versions in use, and removes files that no version refers to. */
+/**
+ * Exports the handling of old versions: deleting them, holding those in use, removing files that no
+ * version refers to, and changing tags safely beside that.
+ */
 
 export {
   type CleanupOptions,

@@ -1,7 +1,7 @@
 /**
- * Creates and moves tags, and deletes branches, safely beside concurrent deletions: the version is
- * held while it is tagged, a branch that a tag names is refused, and a tag is taken back if its
- * table or branch left meanwhile. versions/tags.ts and versions/branches.ts do the files.
+ * Creates and moves tags, and deletes branches, safely beside concurrent deletions. A version is
+ * held while it is tagged, a branch that a tag names is not deleted, and a tag is removed again if
+ * its table or branch is gone by then. versions/tags.ts and versions/branches.ts write the files.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

@@ -1,10 +1,10 @@
 /**
- * Inspects the folder of a table that has no visible version (`findStorage`): says whether it holds
- * data of Lance (`lance`), fragments that no manifest refers to (`fragments`), versions of another
- * incarnation or of branches (`versions`) or foreign files (`files`). Undefined where it holds none
- * of these: the table is only declared, or its files may be those of an announced writer or of an
- * undecided or aborted multi-table commit. `pendingFragments` tells which fragments those are,
- * `hasAnnouncement` whether any writer left an announcement.
+ * `findStorage`: tells what the folder of a table without a visible version holds: data of Lance
+ * (`lance`), fragments that no manifest refers to (`fragments`), versions of another incarnation or
+ * of branches (`versions`), or foreign files (`files`). Undefined means that the table is only
+ * declared, or that its files belong to a writer in progress or to an undecided or aborted
+ * multi-table commit. `pendingFragments` tells which fragments those are, `hasAnnouncement` whether
+ * a writer announced itself.
  */
 import {
   branchesFolder,

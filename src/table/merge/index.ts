@@ -1,4 +1,7 @@
-/** Merges rows into a table by key: matches source rows with target rows and commits the result. */
+/**
+ * Exports the merge of rows into a table by key: `readSource` reads the source rows, `mergeRows`
+ * matches them with the table's and commits the result.
+ */
 
 export { checkConditions, mergeRows, type RowsMerged } from './merge.ts';
 export type { MergeClauses } from './merge-attempt.ts';

@@ -1,6 +1,6 @@
 /**
- * Indexes rows in memory by their key columns, and matches the rows of other batches against the
- * index. Null keys match nothing.
+ * `indexKeys`: builds an index of rows in memory by their key columns, against which the rows of
+ * other batches are matched. Null keys match nothing. `showKey` formats a key for messages.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
- * Runs one attempt of a merge on one version: streams the target's rows past an index of the
- * source's rows and yields the batches to write. merge.ts writes and commits them.
+ * `MergeAttempt`: runs one attempt of a merge on one version. Streams the target's rows past an
+ * index of the source's rows and yields the batches to write. merge.ts writes and commits them.
  */
 import {
   type Data,

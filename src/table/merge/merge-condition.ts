@@ -1,6 +1,6 @@
 /**
- * Compiles the condition of a merge, over pairs of a row of the table (`target.x`) and a row that
- * came (`source.x`), and says which columns it reads.
+ * `compileCondition`: compiles the condition of a merge, which compares a row of the table
+ * (`target.x`) with its row of the source (`source.x`), and tells which columns it reads.
  */
 import { type Data, dataOf, Field, Schema, Struct, Vector } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

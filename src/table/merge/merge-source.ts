@@ -1,6 +1,6 @@
 /**
- * Reads the source rows of a merge into memory, up to 1 GiB, and converts them to the table's
- * columns and types.
+ * Reads the source rows of a merge into memory, up to 1 GiB (`readSource`), and converts them to
+ * the table's columns and types (`sourceColumns`).
  */
 import {
   batchBytes,

@@ -1,7 +1,8 @@
 /**
- * Merges rows into a table by key in one version: updates matched rows, inserts new ones, deletes
- * those that did not come, as the request asks. Starts over on the newer version after a conflict.
- * `checkConditions` checks the conditions of a merge that creates its table.
+ * `mergeRows`: merges source rows into a table by key, in one version. As the request asks, it
+ * updates matched rows, inserts new ones, and deletes those that the source lacks. After a conflict
+ * it starts over on the newer version. `checkConditions` checks the conditions of a merge that
+ * creates its table.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Writes query plans as text: what a query will do (`explainPlan`), and what it did
- * (`analyzePlan`).
+ * Formats query plans as text: `explainPlan` says what a query will do, and `analyzePlan` runs it
+ * and says what it read.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { liveRows } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Queries a snapshot: scans, orderings and vector searches behind one request (`query`), and their
- * plans.
+ * Exports queries of a snapshot: scans, orderings and vector searches behind one request (`query`),
+ * and their plans.
  */
 
 export type { OrderKey } from './order.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads rows in order: streams the sort keys of matching rows past a sorter (row-sorter.ts) that
- * holds the first `limit`, or all where there is no limit, then takes the rows in that order, batch
+ * `orderedScan`: reads rows in order. Streams the sort keys of matching rows past a sorter
+ * (row-sorter.ts), which keeps the first `limit` or all, then reads the rows in that order, batch
  * by batch.
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * Collects rows by their sort keys and sorts them, in memory of about twice the first `limit` rows.
- * Works in steps (sort-steps.ts). Rows arrive in row order; rows of equal keys keep it.
+ * `RowSorter`: collects rows by their sort keys and sorts them, in memory for about twice the first
+ * `limit` rows. It works in short steps (sort-steps.ts). Rows of equal keys keep their row order.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

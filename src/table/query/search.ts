@@ -1,7 +1,7 @@
 /**
- * Searches vectors exactly: measures the vectors of all live rows, or with `prefilter` of those
- * that match the predicate, keeps the nearest, and reads their other columns. An index, once there
- * is one, would supply candidates here.
+ * `searchVectors`: finds the rows whose vectors are nearest to the query's, exactly. Measures the
+ * vectors of all live rows, or with `prefilter` of those that match the predicate, keeps the
+ * nearest, and reads their other columns. No index is used.
  */
 import {
   columnsOf,

@@ -1,10 +1,10 @@
 /**
- * Converts sort keys to typed buffers and compares them. Each row has a rank, a double that orders
- * rows by their first key as far as a double can; rows of equal rank are compared key by key in the
- * buffers, without JavaScript values.
+ * Converts sort keys to typed buffers (`keyValues`) and compares them (`compareKeys`). Each row has
+ * a rank, a double that orders rows by their first key as far as a double can. Rows of equal rank
+ * are compared key by key in the buffers, without JavaScript values.
  *
- * Values order as Arrow's total order has it: NaN after every other number, both zeros equal, text
- * and bytes by their bytes. Nulls come first or last as the key says, whatever its direction.
+ * Values are ordered as in Arrow's total order: NaN after every other number, both zeros equal,
+ * text and bytes by their bytes. Nulls come first or last as the key says, whatever its direction.
  */
 import {
   type Data,

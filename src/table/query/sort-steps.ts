@@ -1,5 +1,5 @@
 /**
- * Sorts row numbers by rank and comparison in steps: each generator yields after a few
+ * `sortedRows`: sorts row numbers by rank and comparison. It is a generator that yields every few
  * milliseconds, so that the event loop can go on.
  */
 import type { WorkMeter } from './sort-keys.ts';

@@ -1,6 +1,7 @@
 /**
- * Selects the matching rows of one batch of a fragment and reads their columns. Columns that the
- * predicate does not need are read only where rows matched, and only their pages where few did.
+ * Selects the matching rows of one batch of a fragment (`matchingRows`) and reads their columns
+ * (`readSelected`). Columns that the predicate does not need are read only if rows matched, and
+ * only some of their pages if few rows did.
  */
 import { type Data, dataBytes, gather } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

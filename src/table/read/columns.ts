@@ -1,6 +1,6 @@
 /**
- * Resolves the columns that a reader asked for, names or SQL expressions, against the fields of a
- * version. Also builds the `_rowid` and `_rowoffset` columns.
+ * `resolveColumns`: resolves the columns that a reader asked for, names or SQL expressions, against
+ * the fields of a version. Also builds the `_rowid` and `_rowoffset` columns.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Counts the rows that a predicate selects. Where a batch has no deleted rows, its matches are
- * counted without listing them.
+ * `countWhere`: counts the rows of a snapshot that match a predicate. Matches in a batch without
+ * deleted rows are counted without listing them.
  */
 import { type CountKernels, countKernels } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';

@@ -1,4 +1,4 @@
-/** Scans, takes and counts rows of a snapshot. */
+/** Exports the reading of a snapshot's rows: scans, takes and counts. */
 
 export {
   type BatchPlace,

@@ -1,6 +1,7 @@
 /**
- * Tells which fragments hold rows that a predicate names by id or offset (`_rowid = 7`), and which
- * rows of a batch those are, so that a scan reads these alone.
+ * Tells which fragments hold rows that a predicate names by id or offset, as `_rowid = 7` does
+ * (`namesRowsOf`), and which rows of a batch those are (`namedRowsOf`). A scan then reads only
+ * these.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';

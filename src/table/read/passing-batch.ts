@@ -1,7 +1,7 @@
 /**
- * Takes memory from the server's bound for each batch that a read passes through, at once
- * (`batchNow`) or after waiting in line (`batchInLine`), and gives it back when the batch has
- * passed. Batches below 64 KiB, and all where no server opened the catalog, are not counted.
+ * Counts each batch that a read passes through against the server's memory bound: at once
+ * (`batchNow`), or after waiting in line (`batchInLine`). The memory is given back when the batch
+ * has passed. Batches below 64 KiB are not counted, and none is outside of a server.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

@@ -1,8 +1,7 @@
 /**
- * Iterates over the batches of a scan in row order (`Places`), skipping fragments that cannot match
- * the predicate; batch-rows.ts prunes single batches. `next` answers without a promise where no
- * read is awaited and the event loop is not due. `fragmentPlaces` iterates over one fragment,
- * within the server's memory.
+ * `Places`: iterates over the batches of a scan in row order, and skips fragments that cannot match
+ * the predicate (batch-rows.ts skips single batches). `next` returns a promise only where it has to
+ * wait. `fragmentPlaces` iterates over one fragment, within the server's memory.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Warms up a table when it is opened: parses the schema and reads the footer of the first fragment,
- * or all of a small one, so that the first read finds them cached. Errors are left to that read.
+ * `prepareReads`: warms up a table when it is opened. Parses the schema and reads the footer of the
+ * first fragment, or all of a small one, so that the first read finds them cached. Errors are
+ * ignored here, because that read will meet them again.
  */
 
 import { openFragment } from '../fragments/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Decides from statistics whether a fragment or batch can match a predicate: none, some or all of
- * its rows.
+ * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or of a
+ * batch (`pruneBatch`) match a predicate.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

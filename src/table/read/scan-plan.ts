@@ -1,6 +1,6 @@
 /**
- * Compiles a scan request against one version: columns, predicate, limits, memory. The plan serves
- * every fragment.
+ * `planScan`: compiles a scan request against one version: columns, predicate, limits, memory. The
+ * plan serves every fragment of the version.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { RegexpBudget } from '../../regexp-budget.ts';

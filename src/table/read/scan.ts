@@ -1,7 +1,7 @@
 /**
- * Scans a snapshot: yields record batches in row order. Without a limit or offset up to three
- * batches are read ahead of the reader, as far as the server's memory allows; with one of them
- * nothing is read ahead. `pipelined` runs other work on the same batches (counts, deletions).
+ * `scan`: reads a snapshot as a stream of record batches in row order. Without a limit or offset,
+ * up to three batches are read ahead as far as the server's memory allows; otherwise none.
+ * `pipelined` runs other work on the same batches, such as counts and deletions.
  */
 import {
   batchBytes,

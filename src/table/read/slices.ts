@@ -1,6 +1,6 @@
 /**
  * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
- * few milliseconds.
+ * few milliseconds: `selectRows` and `countRows` for predicates, `evaluateRows` for values.
  */
 import {
   concatData,

@@ -1,8 +1,8 @@
 /**
- * Takes rows by their ids, or by offsets in row order, in the order asked for, repeats kept
- * (`take`). Ids of deleted or unknown rows and offsets past the last row are left out. Rows are
- * collected in groups, for each of which a batch is read once. `takenInParts` does so for ordered
- * reads and vector searches (query/order.ts, query/search.ts).
+ * `take`: reads rows by their ids, or by offsets in row order, in the order asked for and with
+ * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out. Rows are
+ * collected in groups, so that a batch is read once for each group. `takenInParts` does so for
+ * ordered reads and vector searches (query/order.ts, query/search.ts).
  */
 import {
   batchBytes,

@@ -1,6 +1,6 @@
 /**
- * Reads, checks and publishes staged versions, whose manifests a caller wrote beside the published
- * ones.
+ * Exports the publishing of staged versions, whose manifests were written beside the published ones
+ * and are checked before they count.
  */
 
 export { publishManaged } from './managed-commit.ts';

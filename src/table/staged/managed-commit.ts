@@ -1,6 +1,7 @@
 /**
- * Publishes the commits of a catalog with managed versioning: stages the manifest, then checks and
- * publishes it by the code of the table-version operations (read-staged.ts, publish-staged.ts).
+ * `publishManaged`: publishes a commit of a catalog with managed versioning. It stages the
+ * manifest, then checks and publishes it by the code of the table-version operations
+ * (read-staged.ts, publish-staged.ts).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { stagedManifestFile } from '../../format/index.ts';

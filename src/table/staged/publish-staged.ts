@@ -1,6 +1,6 @@
 /**
- * Publishes a checked staged manifest as the next version of its branch, at once or, with a multi-table
- * commit, invisible until its decision.
+ * `publishStaged`: publishes a checked staged manifest as the next version of its branch, either at
+ * once or as part of a multi-table commit, invisible until that is decided.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

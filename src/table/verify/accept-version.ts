@@ -1,10 +1,11 @@
 /**
- * Accepts an older version as the newest where those after it are lost or damaged; repair calls it.
+ * `acceptVersion`: makes an older version the newest one, where those after it are lost or damaged.
+ * Repair calls it, after `planAcceptance` found the version.
  *
- * The lost numbers are marked as a deleted run, a tombstone takes the first of them, existing files
- * of the run are removed, and the version after the run restores the accepted one. Until that last
- * step the branch cannot be read; after a crash in between, the mark tells that it is still to be
- * done.
+ * The lost numbers are marked as a deleted run, a tombstone takes the first of them, remaining
+ * files of the run are removed, and the version after the run restores the accepted one. Until that
+ * last step the branch cannot be read. After a crash in between, the mark shows that the rest is
+ * still to be done.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,4 +1,7 @@
-/** Verifies the files of a table against its manifests, and accepts an older version for repair. */
+/**
+ * Exports the verification of a table's files against its manifests, and the acceptance of an older
+ * version for repair.
+ */
 
 export { type Acceptance, acceptVersion, planAcceptance } from './accept-version.ts';
 export { verifyTable, WITHOUT_MANIFEST } from './verify.ts';

@@ -1,6 +1,6 @@
 /**
- * Verifies the versions of one branch of a table: each manifest, the files it refers to, and gaps
- * in the numbers.
+ * `BranchVerifier`: verifies the versions of one branch of a table: each manifest, the files it
+ * refers to, and gaps in the numbers.
  */
 import {
   decodeVersion,

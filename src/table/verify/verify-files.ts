@@ -1,6 +1,7 @@
 /**
- * Verifies the files that a version refers to: each file once, however many versions share it, read
- * from the disk and never from a cache, with memory bounded by one column of one batch.
+ * `FileVerifier`: verifies the files that versions refer to. Each file is checked once, however
+ * many versions share it, and read from the disk and never from a cache. Memory is bounded by one
+ * column of one batch. `problemIn` runs a check and returns its error as text.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

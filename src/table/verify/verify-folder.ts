@@ -1,6 +1,6 @@
 /**
- * Lists the folders of a table for verify, and collects its findings: problems, leftovers, bytes
- * read.
+ * `FolderInspector`: lists the folders of a table for verify, and collects its findings
+ * (`Findings`): problems, leftovers, bytes read.
  */
 import { isTemporary, joinPath } from '../../format/index.ts';
 import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks a manifest against itself and the files it refers to, and the chain of versions by parent
- * and checksum.
+ * Checks a manifest against itself and the files it refers to (`checkManifest`), and the chain of
+ * versions, in which each names its parent and the parent's checksum (`checkChain`).
  */
 import { isReadByLance, liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines `Engine`, the services that every part of the table engine works with (store, caches,
- * limits, locks), one per open catalog, and the default limits.
+ * Defines `Engine`, the services that all parts of the table engine use, such as the store, caches,
+ * limits and locks. There is one for each open catalog. Also defines `Limits` and their defaults.
  */
 
 import type { Counters } from '../../counters.ts';

@@ -1,6 +1,7 @@
 /**
- * Edits the list of fragments for the next version: adds, replaces and drops entries, and rolls
- * them into shared chunk files so that manifests do not grow with history.
+ * `editFragments`: makes the list of fragments for the next version by adding, replacing and
+ * dropping entries. Entries are moved into shared chunk files, so that manifests do not grow with
+ * history.
  */
 import {
   type ChunkEntry,

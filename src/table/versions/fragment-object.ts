@@ -1,6 +1,6 @@
 /**
- * Opens or reads the file of a fragment, and explains a missing one: version deleted by cleanup,
- * table gone, or damage.
+ * Opens (`openObject`) or reads (`readObject`) the file of a fragment. `missingFile` explains a
+ * missing file: its version was deleted by cleanup, its table is gone, or it is damage.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FragmentEntry, fragmentFile } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Caches what an open catalog saw of its tables last: newest versions, table records, names of the
- * tables in a folder. Nothing in it is believed without a look at the disk. How many looks each
- * answer takes, where nothing has changed:
+ * `HeadCache`: caches what an open catalog last saw of its tables, which are newest versions, table
+ * records, and names of the tables in a folder. Nothing in it is believed without a look at the
+ * disk. Where nothing has changed, an answer takes so many looks:
  * - `unchangedRecord`: one, at the record;
  * - `unchangedMain`: three, at the newest version and twice at the one after it;
  * - `head`, `record` and `names`: none, and the caller looks. resolveHead takes four for a head.

@@ -2,11 +2,11 @@
  * Finds the newest version of a branch (`resolveHead`), or one by its number (`snapshotAt`). The
  * version files are the truth; the hint and the cache only say where to start looking.
  *
- * Version numbers are contiguous but for deleted runs, whose first version is replaced by a
+ * Version numbers are contiguous except for deleted runs, whose first version is replaced by a
  * tombstone that names the end of the run. So a version that exists, is no tombstone and has no
- * successor is the newest, wherever the search began; the next few numbers are probed too, in case
- * one in between was lost. Versions of undecided or aborted multi-table commits are passed over. A
- * hint or a cached version above the newest is evidence of a loss, which is refused.
+ * successor is the newest, wherever the search began. The next few numbers are probed too, in case
+ * one in between was lost. Versions of undecided or aborted multi-table commits are skipped. A hint
+ * or a cached version above the newest shows a loss, which is refused.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { versionFile } from '../../format/index.ts';

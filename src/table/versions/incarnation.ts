@@ -1,6 +1,6 @@
 /**
- * Checks whether the table under work is still the one in its folder, by the incarnation id of its
- * record, and builds the errors for a table that was dropped, moved or recreated meanwhile.
+ * Checks by the incarnation id in its record whether a table is still the one in its folder
+ * (`isTableAt`), and builds the errors for a table that was dropped, moved or recreated meanwhile.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

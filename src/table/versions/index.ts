@@ -1,7 +1,4 @@
-/**
- * Finds the newest version of a table, reads snapshots, publishes commits, and manages tags and
- * branches.
- */
+/** Exports the handling of versions: finding the newest one, snapshots, commits, tags, branches. */
 
 export {
   createBranch,

@@ -1,10 +1,10 @@
 /**
  * Detects that the newest versions of a branch were lost (`lostTail`), and refuses such a branch
- * (`refuseLostTail`): it looks whole but would use numbers again.
+ * (`refuseLostTail`): it looks whole, but a writer would use its numbers again.
  *
- * A version is published before its hint is written, and the newest version is never deleted. So a
- * number that the hint, a deleted run or this process's cache shows to have been in use, and that
- * has no file at or above it, is a loss.
+ * A version is published before its hint is written, and the newest version is never deleted. So it
+ * is a loss if the hint, a deleted run or this process's cache shows a number that was in use, and
+ * no file has that number or a higher one.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Publishes one version under its number, which fails where another version has that number. After
- * an error reads back whether the version is on disk, and takes it back where its number was freed
- * by a deletion meanwhile (`stands`). Aborts an abandoned multi-table commit that has the number.
- * open-engine.ts chooses how the file is created.
+ * `publish`: publishes one version under its number, or returns false where another version has
+ * that number. After an error it reads back whether the version is on disk. `stands` takes the
+ * version back where a deletion freed its number meanwhile. An abandoned multi-table commit that
+ * has the number is aborted. open-engine.ts chooses how the file is created.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Settles undecided multi-table commits that stand in a writer's way: waits for their decision, and
- * aborts those that stay undecided for two seconds.
+ * `settleUndecided`: settles undecided multi-table commits that block a writer. It waits for their
+ * decision, and aborts those that stay undecided for two seconds.
  */
 
 import type { Engine } from './engine.ts';

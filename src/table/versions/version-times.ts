@@ -1,6 +1,7 @@
 /**
- * Decides when versions were made and superseded, although the clocks of some writers may be wrong.
- * Versions are ordered by number; times only tell how old one is.
+ * Decides the timestamp of a new version (`nextTimestamp`) and when older ones were superseded
+ * (`Supersession`), although the clocks of some writers may be wrong. Versions are ordered by
+ * number; times only tell how old one is.
  */
 
 /** How far clocks of writers may lie apart and their versions still be in order, in milliseconds. */

@@ -4,10 +4,10 @@
  * the table's folder before its first file and removes it once its commit is decided; the names of
  * its files begin with its id.
  *
- * Cleanup lists files first, then markers, then versions: a file whose writer has no marker any
+ * Cleanup lists files first, then markers, then versions. So a file whose writer has no marker any
  * more was either committed, and a version refers to it, or never will be. The marker's name holds
  * all of its content, so it cannot be torn. It is not flushed, because no writer survives a power
- * loss. The exception is a first version: its marker also tells a crashed first write from a table
+ * loss. A first version is the exception: its marker also tells a crashed first write from a table
  * that lost its manifests, so it is on disk before the fragments and stays after a failure.
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Like `then`, but calls `use` synchronously when the value is not a promise: a microtask takes as
- * long as reading a few rows.
+ * `andThen`: like `then`, but calls its function synchronously when the value is not a promise,
+ * because a microtask takes as long as reading a few rows.
  */
 import type { Awaitable } from '../../store/index.ts';
 

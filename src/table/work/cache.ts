@@ -1,7 +1,7 @@
 /**
- * Caches immutable values by key, bounded by bytes, and evicts the least recently used
- * (`ByteCache`). `CacheBudget` bounds several caches together; `noted` admits a value on its second
- * read.
+ * `ByteCache`: caches immutable values by key within a number of bytes, and evicts the least
+ * recently used. `CacheBudget` bounds several caches together. `noted` admits a value only on its
+ * second read.
  */
 import { CacheCounts } from '../../counters.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Exports resources that the work on tables shares: caches, scratch memory, queues, turns of the
+ * Exports resources that the work on tables shares: caches, read buffers, queues, yielding to the
  * event loop, staging folders.
  */
 

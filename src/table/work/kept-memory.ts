@@ -1,6 +1,7 @@
 /**
- * Creates the memory that open catalogs keep, cache budgets and read buffers (`keptMemory`). A
- * server shares one among all roots that it opens, so that memory does not grow with their number.
+ * `keptMemory`: creates the memory that open catalogs keep, which is cache budgets and read
+ * buffers. A server shares one among all catalogs that it opens, so that memory does not grow with
+ * their number.
  */
 import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';

@@ -1,6 +1,6 @@
 /**
- * Pools read buffers for bytes that are copied out at once (`Scratch`; at most 8 buffers and 64 MiB
- * are kept), because allocating fresh megabytes for every batch costs more than the reads.
+ * `Scratch`: pools read buffers for bytes that are copied out at once, because allocating megabytes
+ * for every batch costs more than reading them. It keeps at most 8 buffers and 64 MiB.
  * `LentColumns` holds the buffers of one batch and returns them together.
  */
 

@@ -1,8 +1,8 @@
 /**
- * Yields to the event loop during work that never waits: a `Turn` is over after 8 ms or 256 steps
- * (after 2 ms in its first turn, where others wait already), and `inTurns` runs a generator of
- * steps so. Waiting tasks go on first come, first served, one in each round of the event loop, so
- * that a short request is not kept waiting by several long ones in a row.
+ * `Turn`: tells work that never waits when to yield to the event loop, which is after 8 ms or 256
+ * steps (2 ms in its first turn, if others wait already). `inTurns` runs a generator of steps that
+ * way. Waiting tasks continue first come, first served, one in each round of the event loop, so
+ * that several long requests do not delay a short one.
  */
 import type { Env } from '../../env.ts';
 

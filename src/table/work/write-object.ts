@@ -1,6 +1,6 @@
 /**
- * Writes one new file whole, as durably as the store is set, under a name that nothing refers to
- * yet. The caller syncs its folder.
+ * `writeObject`: writes one new file whole, under a name that nothing refers to yet, as durably as
+ * the store is set. The caller flushes its folder.
  */
 import type { WritableStore } from '../../store/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Adds nullable columns in one version. Columns of nulls change the schema alone; one computed by
- * SQL rewrites every fragment (rewrite-fragments.ts).
+ * `addColumns`: adds nullable columns in one version. Columns of nulls change only the schema;
+ * columns computed by SQL rewrite every fragment (rewrite-fragments.ts).
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Compiles the assignments of an update (field = SQL expression), names the columns that they read,
- * and evaluates assignments batch by batch into columns of the fields' types. Those of new columns
- * are compiled in add-columns.ts and only evaluated here. Refuses nulls in required fields.
+ * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
+ * names the columns that they read (`neededColumns`), and evaluates them batch by batch into
+ * columns of the fields' types (`assignedColumns`). Nulls in required fields are refused.
+ * add-columns.ts compiles assignments of new columns, which are evaluated here too.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

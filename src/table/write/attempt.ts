@@ -1,6 +1,7 @@
 /**
- * Commits changes whose files depend on the base version: the files of attempts that lost to a
- * conflict are removed.
+ * `commitWithFiles`: commits a change whose files depend on the version it is built on. After a
+ * conflict the change is built again, and the files of the attempts that lost are removed
+ * (`AttemptFiles`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { deletionFile, fragmentFile } from '../../format/index.ts';

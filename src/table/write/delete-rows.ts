@@ -1,7 +1,7 @@
 /**
- * Deletes rows by id or predicate in one version: writes deletion files beside fragments that stay
- * unchanged, and drops fragments that become empty. update.ts and merges delete the rows they
- * replace with `deleteOffsets`.
+ * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version. Fragments stay
+ * unchanged and get deletion files; a fragment that becomes empty is dropped. update.ts and merges
+ * delete the rows that they replace with `deleteOffsets`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** Changes tables: append, overwrite, delete, update, schema changes, compaction, restore. */
+/**
+ * Exports the changes of a table: append, overwrite, delete, update, schema changes, compaction,
+ * restore.
+ */
 
 export { addColumns, type NewColumn } from './add-columns.ts';
 export {

@@ -1,5 +1,5 @@
 /**
- * Matches the columns of incoming data with the fields of a table by name (`matchFields`): missing
+ * `matchFields`: matches the columns of incoming data with the fields of a table by name. Missing
  * ones become null, narrower types are accepted where no value is lost, anything else is refused.
  * `fitFragments` checks fragments that were already written against the newest schema, and refuses
  * them where their columns were dropped or renamed meanwhile.

@@ -1,6 +1,6 @@
 /**
- * Refuses to make a column required while it holds nulls, or one that lies in a list. Counts nulls
- * by a scan, which reads only fragments that may hold some by their statistics.
+ * `requireNoNulls`: refuses to make a column required if it holds nulls or lies inside a list.
+ * Nulls are counted by a scan, which reads only fragments that may hold some by their statistics.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Commits versions that write no fragment: restores the content of an older version as the newest,
- * and replaces schema metadata.
+ * Commits versions that write no fragment: `restore` makes the content of an older version the
+ * newest again, and `replaceSchemaMetadata` replaces the metadata of the schema.
  */
 
 import type { Manifest } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Updates rows by predicate: deletes the old rows where they lie and writes the changed ones as new
- * fragments, in one version. Updated rows get new row ids and come last in row order.
+ * `updateRows`: updates the rows that match a predicate, in one version. It marks the old rows as
+ * deleted and writes the changed ones as new fragments, so updated rows get new row ids and come
+ * last in row order. `replacingDraft` builds such a version for merges too.
  */
 import {
   type Data,

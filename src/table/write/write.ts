@@ -1,8 +1,8 @@
 /**
- * Writes a stream of batches as fragment files with bounded memory. Each fragment is written once,
- * before any commit is tried, and checked: a small one is decoded in memory before it is written,
- * one of up to 256 KiB is read back whole, of a larger one the footer is. On an error all of them
- * are removed.
+ * `writeFragments`: writes a stream of batches as fragment files with bounded memory, before any
+ * commit is tried. Each fragment is checked: a small one is decoded in memory before it is written,
+ * one of up to 256 KiB is read back whole, and of a larger one the footer is read back. On an error
+ * all of them are removed.
  */
 import {
   batchBytes as bytesOf,
