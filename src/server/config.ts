@@ -150,15 +150,17 @@ export function configOf(members: Members, base: string, env: Environment): Serv
 }
 
 function routingOf(value: unknown, member: string): DatabaseRouting {
-  const { headers, prefixHeaders, hosts } = object(value, member, [
+  const { headers, prefixHeaders, hosts, namespaces } = object(value, member, [
     'headers',
     'prefixHeaders',
     'hosts',
+    'namespaces',
   ]);
   return {
     ...optional('headers', headers, texts, `${member}.headers`),
     ...optional('prefixHeaders', prefixHeaders, texts, `${member}.prefixHeaders`),
     ...optional('hosts', hosts, (map, at) => mapOf(map, at, text), `${member}.hosts`),
+    ...optional('namespaces', namespaces, flag, `${member}.namespaces`),
   };
 }
 

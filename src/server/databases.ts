@@ -16,7 +16,7 @@ import { directoryOf } from '../root-path.ts';
 import type { RequestHeaders } from './auth/index.ts';
 import { isRootGone, LostFolders, rootGone } from './lost-folders.ts';
 import { FolderTrials, isMissing, isSetUp, requireFolders } from './root-folders.ts';
-import { object } from './settings/index.ts';
+import { flag, object } from './settings/index.ts';
 
 /** Where requests say which database they are for. */
 export interface DatabaseRouting {
@@ -26,6 +26,11 @@ export interface DatabaseRouting {
   readonly prefixHeaders?: readonly string[];
   /** Databases of whole host names; else the first label of a host is tried. */
   readonly hosts?: Readonly<Record<string, string>>;
+  /**
+   * The namespaces right below the one root are the databases: a request that names one sees it as its root,
+   * and one that names none lists, creates and drops them as namespaces. LanceDB's `connect_catalog` works so.
+   */
+  readonly namespaces?: boolean;
 }
 
 const HEADERS = ['x-service-database', 'x-lancedb-database'];
@@ -60,6 +65,7 @@ export class Databases {
   readonly #readOnly: boolean;
   /** A folder of databases may be made later; one that was there and is not is lost. */
   #rootWasThere = false;
+  readonly #byNamespace: boolean;
   readonly #headers: readonly string[];
   readonly #prefixHeaders: readonly string[];
   readonly #hosts: ReadonlyMap<string, string>;
@@ -85,7 +91,14 @@ export class Databases {
         `A server needs exactly one of namespace, root, databases and databasesRoot; found ${found}.`,
       );
     }
-    object(routing, 'databaseRouting', ['headers', 'prefixHeaders', 'hosts']);
+    object(routing, 'databaseRouting', ['headers', 'prefixHeaders', 'hosts', 'namespaces']);
+    this.#byNamespace = flag(routing.namespaces ?? false, 'databaseRouting.namespaces');
+    if (this.#byNamespace && source.root === undefined && source.namespace === undefined) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'databaseRouting.namespaces takes the namespaces of one root for databases, and this server has several roots. Serve one root, or leave it out.',
+      );
+    }
     for (const name of Object.keys(source.databases ?? {})) checkComponent(name);
     this.#source = withPaths(source);
     this.#open = open;
@@ -125,7 +138,8 @@ export class Databases {
     readonly headers: readonly string[];
     readonly prefixHeaders: readonly string[];
   } {
-    return { headers: this.single ? [] : this.#headers, prefixHeaders: this.#prefixHeaders };
+    const isNamed = !this.single || this.#byNamespace;
+    return { headers: isNamed ? this.#headers : [], prefixHeaders: this.#prefixHeaders };
   }
 
   /** Whether any catalog is opened here; else all were given open. */
@@ -147,7 +161,9 @@ export class Databases {
 
   /** Does not ask whether what a header names is there. */
   target(headers: RequestHeaders): Target | Promise<Target> {
-    const prefix = prefixPath(onlyHeader(headers, this.#prefixHeaders));
+    const below = prefixPath(onlyHeader(headers, this.#prefixHeaders));
+    const namespace = this.#byNamespace ? onlyHeader(headers, this.#headers) : undefined;
+    const prefix = namespace === undefined ? below : [checkComponent(namespace), ...below];
     const named = this.single ? '' : onlyHeader(headers, this.#headers);
     if (named !== undefined) return { database: named, byHost: false, prefix };
     return this.#byHost(headers, prefix);

@@ -210,3 +210,87 @@ describe('a prefix scopes a catalog', () => {
     ).toBe(400);
   });
 });
+
+describe('the namespaces of one root as databases', () => {
+  const start = (): Promise<Pair> =>
+    restPair({ root: temporaryFolder(), databaseRouting: { namespaces: true } });
+  const of = (database: string): Record<string, string> => ({
+    'x-lancedb-database': database,
+    'user-agent': 'dirspace',
+  });
+
+  test('are listed, created and dropped without a header, and isolated with one', async () => {
+    const pair = await start();
+    for (const name of ['one', 'two']) {
+      const made = await ask(pair, 'POST', `/v1/namespace/${name}/create`, { mode: 'Create' });
+      expect(made.status).toBeLessThan(300);
+      const declared = await ask(pair, 'POST', '/v1/table/t/declare', {}, of(name));
+      expect(declared.status).toBe(200);
+    }
+    const root = await ask(pair, 'GET', '/v1/namespace/$/list');
+    expect(root.json.namespaces).toEqual(['one', 'two']);
+    for (const name of ['one', 'two']) {
+      const tables = await ask(pair, 'GET', '/v1/namespace/$/table/list', undefined, of(name));
+      expect(tables.json.tables).toEqual(['t']);
+    }
+    const places = await Promise.all(
+      ['one', 'two'].map((name) => ask(pair, 'POST', '/v1/table/t/describe', {}, of(name))),
+    );
+    expect(new Set(places.map(({ json }) => json.location)).size).toBe(2);
+    await ask(pair, 'POST', '/v1/table/t/drop', {}, of('one'));
+    expect((await ask(pair, 'POST', '/v1/table/t/describe', {}, of('one'))).status).toBe(404);
+    expect((await ask(pair, 'POST', '/v1/table/t/describe', {}, of('two'))).status).toBe(200);
+    // A database with tables stays; one without goes.
+    const drop = { mode: 'Fail', behavior: 'Restrict' };
+    expect((await ask(pair, 'POST', '/v1/namespace/two/drop', drop)).status).toBe(409);
+    expect((await ask(pair, 'POST', '/v1/namespace/one/drop', drop)).status).toBe(200);
+    expect((await ask(pair, 'GET', '/v1/namespace/$/list')).json.namespaces).toEqual(['two']);
+  });
+
+  test('one that is not there is 404, and a name that could be none is 400', async () => {
+    const pair = await start();
+    for (const path of ['/v1/namespace/$/table/list', '/v1/namespace/$/list'])
+      expect((await ask(pair, 'GET', path, undefined, of('none'))).status).toBe(404);
+    expect((await ask(pair, 'POST', '/v1/table/t/declare', {}, of('none'))).status).toBe(404);
+    expect((await ask(pair, 'GET', '/v1/namespace/$/list', undefined, of('a/b'))).status).toBe(400);
+  });
+
+  test('rights are those on the namespace', async () => {
+    const pair = await restPair({
+      root: temporaryFolder(),
+      databaseRouting: { namespaces: true },
+      auth: {
+        apiKeys: [
+          { key: 'k'.repeat(32), name: 'all', grants: ['admin:$'] },
+          { key: 'o'.repeat(32), name: 'one', grants: ['admin:one'] },
+        ],
+      },
+    } as never);
+    const all = { 'x-api-key': 'k'.repeat(32) };
+    const one = { 'x-api-key': 'o'.repeat(32) };
+    for (const name of ['one', 'two'])
+      await ask(pair, 'POST', `/v1/namespace/${name}/create`, {}, all);
+    expect(
+      (await ask(pair, 'GET', '/v1/namespace/$/list', undefined, one)).json.namespaces,
+    ).toEqual(['one']);
+    const into = (name: string) =>
+      ask(pair, 'POST', '/v1/table/t/declare', {}, { ...of(name), ...one });
+    expect((await into('one')).status).toBe(200);
+    expect((await into('two')).status).toBe(403);
+    expect((await ask(pair, 'POST', '/v1/namespace/three/create', {}, one)).status).toBe(403);
+  });
+
+  test('there are none where several roots are served, and without the option nothing changes', async () => {
+    for (const source of [{ databases: { one: named('x') } }, { databasesRoot: '/nowhere' }])
+      expect(() => new Databases(source, { namespaces: true }, async () => named('x'))).toThrow(
+        'several roots',
+      );
+    expect(
+      () => new Databases({ root: '/x' }, { namespaces: 'yes' } as never, async () => named('x')),
+    ).toThrow('databaseRouting.namespaces');
+    const pair = await restPair({ root: temporaryFolder() });
+    await ask(pair, 'POST', '/v1/namespace/one/create', {});
+    await ask(pair, 'POST', '/v1/table/t/declare', {}, of('one'));
+    expect((await ask(pair, 'POST', '/v1/table/t/describe', {}, of('two'))).status).toBe(200);
+  });
+});
