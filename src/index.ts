@@ -4,6 +4,7 @@
  * file system.
  */
 
+export type { AllowedLocation } from './allowed-locations.ts';
 export type { ArrowBody, RecordBatchStream } from './arrow/index.ts';
 export type { Fetch } from './client/index.ts';
 export type { CredentialVendor } from './directory/index.ts';

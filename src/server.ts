@@ -3,6 +3,7 @@
  * the types of their options. The code is in server/.
  */
 
+export type { AllowedLocation } from './allowed-locations.ts';
 export type { Permission } from './protocol/index.ts';
 export {
   type ApiKey,

@@ -4,6 +4,7 @@
  * crashed processes left: intents, journals and the staging folder.
  */
 
+import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';
 import { Counters } from '../counters.ts';
 import { type Env, systemEnv, wholeMillis } from '../env.ts';
 import { ROOT_TABLES_FOLDER } from '../format/index.ts';
@@ -46,6 +47,8 @@ export interface OpenOptions {
    */
   readonly lance?: LanceMode | undefined;
   readonly credentialVendor?: CredentialVendor | undefined;
+  /** Where tables may be declared and registered outside of the root; nowhere if absent. */
+  readonly locations?: readonly AllowedLocation[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly env?: Env | undefined;
   /** Bytes of metadata kept in memory; 64 MiB if absent. */
@@ -123,6 +126,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     format: root,
     trashRetention: retention,
     vendor: options.credentialVendor,
+    locations: checkAllowedLocations(options.locations ?? []),
     prepareRoot: () => root.prepare(),
   };
   if (!store.readOnly) {

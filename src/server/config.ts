@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { checkAllowedLocations } from '../allowed-locations.ts';
 import { parseRetention } from '../retention.ts';
 import { directoryOf } from '../root-path.ts';
 import { authOf } from './config-auth.ts';
@@ -45,6 +46,7 @@ const MEMBERS = [
   'cors',
   'tls',
   'trashRetention',
+  'locations',
   'cacheBytes',
   'bufferBytes',
   'auth',
@@ -139,6 +141,7 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('trashRetention', members.trashRetention, (value) =>
       parseRetention(value as number | string),
     ),
+    ...optional('locations', members.locations, checkAllowedLocations),
     ...optional('cacheBytes', members.cacheBytes, count),
     ...optional('bufferBytes', members.bufferBytes, count),
     ...optional('limits', limits, (value) => resolveLimits(object(value, 'limits') as Limits)),

@@ -24,6 +24,7 @@ const TYPES: Names = {
   create: 'boolean',
   readOnly: 'boolean',
   trashRetention: 'number or string',
+  locations: 'object',
   cacheBytes: 'number',
   bufferBytes: 'number',
   logger: 'object',

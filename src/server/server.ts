@@ -4,6 +4,7 @@
  * calls every catalog as a `Namespace`. Works with or without a socket.
  */
 
+import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';
 import { Counters } from '../counters.ts';
 import { DEFAULT_BUFFER_BYTES, type KeptMemory } from '../directory/index.ts';
 import { type Env, systemEnv } from '../env.ts';
@@ -65,6 +66,8 @@ export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly readOnly?: boolean;
   /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
   readonly trashRetention?: number | string;
+  /** Where tables of the roots may lie outside of them, and what opens them there; nowhere if absent. */
+  readonly locations?: readonly AllowedLocation[];
   /** Bytes of metadata that all roots which the server opens keep in memory together; 64 MiB if absent. */
   readonly cacheBytes?: number;
   /** Bytes of table data that they keep, once read and verified; 128 MiB if absent. */
@@ -136,6 +139,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const env = options.env ?? systemEnv;
   const limits = resolveLimits(options.limits);
   if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
+  if (options.locations !== undefined) checkAllowedLocations(options.locations);
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
   const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
@@ -347,7 +351,7 @@ const tooLate = (): DirspaceError =>
 
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
-  { readOnly, trashRetention, env, cacheBytes, bufferBytes }: ServerOptions,
+  { readOnly, trashRetention, locations, env, cacheBytes, bufferBytes }: ServerOptions,
   { requestMemory, maxArrowBytes, maxRegexpSteps }: Required<Limits>,
   serverMemory: ServerMemory,
   counters: Counters,
@@ -366,6 +370,7 @@ function opener(
       limits: { bodyBytes: maxArrowBytes, regexpSteps: maxRegexpSteps },
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(trashRetention === undefined ? {} : { trashRetention }),
+      ...(locations === undefined ? {} : { locations }),
       ...(env === undefined ? {} : { env }),
     });
   };

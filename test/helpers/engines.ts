@@ -153,6 +153,7 @@ export function testEngine(
       }
     },
     vendor: undefined,
+    locations: [],
   };
   return { fs, clock, calls, engine, catalog, locks, committed };
 }

@@ -2,6 +2,7 @@
  * Defines `Catalog`, one open catalog, and the look-ups that operations start with: from ids to
  * folders, records and branches, with the error a caller gets when something is missing.
  */
+import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -64,6 +65,8 @@ export interface Catalog {
   /** Sets up the root on its first write: what the disk can do is found out and noted. */
   prepareRoot(): Promise<void>;
   readonly vendor: CredentialVendor | undefined;
+  /** Where tables may lie outside of the root. */
+  readonly locations: readonly AllowedLocation[];
 }
 
 export interface Table {

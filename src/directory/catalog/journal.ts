@@ -9,6 +9,7 @@
 
 import {
   detachedFolder,
+  isReservedFolder,
   joinPath,
   journalFile,
   parseJournalFile,
@@ -122,8 +123,9 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   const versions = await openTable(catalog.engine, place, incarnation).main.listedVersions();
   const isEmpty = moved?.id === incarnation && versions.length === 0;
   // Nor has a program of others written to it, and from here on none can.
+  const { location = '' } = moved ?? {};
   const isUnused =
-    isEmpty && (moved.location === undefined || (await fence(catalog, moved.location, 'dropped')));
+    isEmpty && (!isReservedFolder(location) || (await fence(catalog, location, 'dropped')));
   if (isUnused) await catalog.store.deleteFolder(place);
   // If its name is taken again by then, it stays where it can be registered from.
   else await catalog.store.moveFolder(place, folder);

@@ -23,7 +23,7 @@ import {
   type Table,
   tableId,
 } from './catalog.ts';
-import { lanceVersion } from './lance-tables.ts';
+import { lanceHome, lanceVersion } from './lance-tables.ts';
 import { withoutVersion } from './without-version.ts';
 
 /** What a request says of the version that it is for. */
@@ -137,7 +137,10 @@ export async function lanceTarget(
   if (!isOfMain || !isDirspaceError(error, 'TableVersionNotFound')) throw error;
   const table = await requireTable(catalog, named);
   const isOwn = (await newestOfMain(catalog, table)) !== undefined;
-  if (isOwn || (await lanceVersion(catalog, table, version)) === undefined) throw error;
+  // Outside of the root nothing is looked at: whoever opens the table finds out.
+  const isAway = lanceHome(table) === undefined;
+  const isThere = isAway || (await lanceVersion(catalog, table, version)) !== undefined;
+  if (isOwn || !isThere) throw error;
   return { table, snapshot: undefined, newest: undefined };
 }
 

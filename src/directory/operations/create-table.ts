@@ -4,6 +4,7 @@
  * exists, rows that overwrite it or fill a declared one are committed as a version of it.
  */
 
+import { outsideLocation } from '../../allowed-locations.ts';
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -158,27 +159,32 @@ export async function declareTable(
   await beginWrite(catalog);
   const id = tableId(request.id);
   const folder = catalog.engine.names.tableFolder(id);
-  if (request.location !== undefined) refuseOtherPlace(catalog, id, folder, request.location);
-  const isReserved = request.location === undefined;
+  const outside =
+    request.location === undefined
+      ? undefined
+      : outsideLocation(catalog.locations, request.location);
+  if (request.location !== undefined && outside === undefined)
+    refuseOtherPlace(catalog, id, folder, request.location);
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
   requireRoom(catalog, id, folder);
   lanceProperty(request.properties ?? {});
   const made = newRecord(catalog, request.properties ?? {}, incarnation);
-  const record = isReserved ? { ...made, location: reservedFolder(made.id) } : made;
+  const location = request.location === undefined ? reservedFolder(made.id) : outside;
+  const record = location === undefined ? made : { ...made, location };
   const staging = await stageDeclared(catalog.engine, record);
   if ((await placeTable(catalog, id, staging, 0)) === 'taken') {
     await catalog.store.deleteFolder(staging);
     throw await tablePlaceTaken(catalog, id, tableExists(id));
   }
-  const location = lancePlace(catalog, { id, folder, record });
+  const place = lancePlace(catalog, { id, folder, record });
   return {
-    location,
+    location: place,
     incarnation: record.id,
     properties: { ...record.properties },
-    managed_versioning: catalog.managedVersioning,
-    ...(await vendedOptions(catalog, id, location, request.vend_credentials)),
+    managed_versioning: catalog.managedVersioning && outside === undefined,
+    ...(await vendedOptions(catalog, id, place, request.vend_credentials)),
   };
 }
 

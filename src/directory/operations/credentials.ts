@@ -1,8 +1,11 @@
 /**
- * Vends credentials for a table's storage, where the catalog has a vendor and the request asks for
- * them. A local disk needs none.
+ * Vends the options of a table's storage: outside of the root those that its location is configured with, and
+ * else credentials where the catalog has a vendor and the request asks for them. A local disk needs none.
  */
+
+import { ruleOf } from '../../allowed-locations.ts';
 import { DirspaceError } from '../../errors.ts';
+import { isOutside } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 
@@ -13,8 +16,7 @@ export async function vendedOptions(
   location: string,
   wanted: boolean | undefined,
 ): Promise<{ storage_options?: Record<string, string> }> {
-  if (wanted !== true || catalog.vendor === undefined) return {};
-  const options = await catalog.vendor({ id, location });
+  const options = await optionsFor(catalog, id, location, wanted);
   if (options === undefined || options === null) return {};
   const strange = Object.entries(options).find(([, value]) => typeof value !== 'string')?.[0];
   if (typeof options === 'object' && strange === undefined) {
@@ -28,4 +30,17 @@ export async function vendedOptions(
     'Internal',
     `The credential vendor answered ${found}; it answers an object of strings, also for expires_at_millis.`,
   );
+}
+
+/** Outside of the root clients cannot open a table without options, so they are told unless not wanted. */
+async function optionsFor(
+  catalog: Catalog,
+  id: ObjectPath,
+  location: string,
+  wanted: boolean | undefined,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  if (!isOutside(location)) return wanted === true ? catalog.vendor?.({ id, location }) : undefined;
+  if (wanted === false) return undefined;
+  const rule = ruleOf(catalog.locations, location);
+  return rule?.vendor === undefined ? rule?.storageOptions : rule.vendor({ id, location });
 }

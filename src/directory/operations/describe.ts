@@ -2,6 +2,7 @@
  * Answers DescribeTable: decides which members the answer has. catalog/target.ts finds the version.
  */
 import { pathToFileURL } from 'node:url';
+import { isOutside } from '../../format/index.ts';
 import type {
   CallOptions,
   DescribeTableRequest,
@@ -41,6 +42,7 @@ export async function describeTable(
   );
   const { table, snapshot, newest } = found;
   const location = tablePlace(catalog, table, newest !== undefined);
+  const isAway = isOutside(location);
   const isLance = newest === undefined && detailed;
   // What a table is opened with.
   const isHead = request.tag === undefined && request.version === undefined;
@@ -49,9 +51,13 @@ export async function describeTable(
     location,
     properties: propertiesAt(table, newest),
     managed_versioning:
-      catalog.managedVersioning || (options.forLance === true && (await opensInLance(newest))),
-    ...(request.with_table_uri === true ? { table_uri: pathToFileURL(location).href } : {}),
-    ...(request.check_declared === true || detailed
+      (catalog.managedVersioning && !isAway) ||
+      (options.forLance === true && (await opensInLance(newest))),
+    ...(request.with_table_uri === true
+      ? { table_uri: isAway ? location : pathToFileURL(location).href }
+      : {}),
+    // Outside of the root nothing is looked at.
+    ...((request.check_declared === true || detailed) && !isAway
       ? { is_only_declared: snapshot === undefined && (await isOnlyDeclared(catalog, table)) }
       : {}),
     ...(detailed

@@ -3,7 +3,7 @@
  * namespace has the name, takes the table out again, into the trash if rows were written to it in
  * that moment (catalog/name-contest.ts decides).
  */
-import { parentFolder } from '../../format/index.ts';
+import { isOutside, parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { openTable } from '../../table/index.ts';
 import {
@@ -53,6 +53,7 @@ async function hasMore(catalog: Catalog, folder: string, versions: number): Prom
   if (record === undefined) return false;
   const newest = (await openTable(catalog.engine, folder, record.id).main.highestListed()) ?? 0;
   if (newest > versions || record.location === undefined) return newest > versions;
+  if (isOutside(record.location)) return false;
   return !(await fence(catalog, record.location, 'dropped'));
 }
 

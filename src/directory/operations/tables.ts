@@ -3,6 +3,7 @@
  * and register. Drop, rename, deregister and plain register move the table's folder by one rename;
  * register with properties or over an existing table takes further steps.
  */
+import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   DETACHED_FOLDER,
@@ -34,7 +35,7 @@ import {
   renameTarget,
   type TableExistsRequest,
 } from '../../protocol/index.ts';
-import { openTable } from '../../table/index.ts';
+import { openTable, stageDeclared } from '../../table/index.ts';
 import {
   allTables,
   beginWrite,
@@ -75,6 +76,7 @@ import {
   tablesIn,
   targetToRead,
 } from '../catalog/index.ts';
+import { placeTable } from './place-table.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
 
 export async function listTables(
@@ -178,6 +180,8 @@ export async function registerTable(
   await beginWrite(catalog);
   const id = tableId(request.id);
   const mode = parseMode(request.mode, REGISTER_MODES);
+  const outside = outsideLocation(catalog.locations, request.location);
+  if (outside !== undefined) return registerOutside(catalog, id, outside, request);
   const location = await registeredFolder(catalog, folderAt(catalog, request.location));
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
@@ -210,6 +214,31 @@ export async function registerTable(
   }
   const answered = await placeOf(catalog, { id, folder: place, record });
   return { location: answered, incarnation: record.id, properties };
+}
+
+/** A new entry for a table whose rows lie outside of the root, where nothing is looked at. */
+async function registerOutside(
+  catalog: Catalog,
+  id: ObjectPath,
+  location: string,
+  { mode, properties = {} }: RegisterTableRequest,
+): Promise<RegisterTableResponse> {
+  const { engine, env, store } = catalog;
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  const place = engine.names.tableFolder(id);
+  requireRoom(catalog, id, place);
+  const existing = await findTable(catalog, id);
+  if (existing !== undefined && parseMode(mode, REGISTER_MODES) === 'Create') throw tableExists(id);
+  const record = { id: env.uuid(), createdAt: env.now(), properties, location };
+  const staging = await stageDeclared(engine, record);
+  const isReplaced =
+    existing !== undefined && (await replaceFolder(catalog, { kind: 'table', id, place, staging }));
+  if (!isReplaced && (await placeTable(catalog, id, staging, 0)) === 'taken') {
+    await store.deleteFolder(staging);
+    throw await tablePlaceTaken(catalog, id, tableExists(id));
+  }
+  return { location, incarnation: record.id, properties: { ...properties } };
 }
 
 /** The folder of the table that was deregistered and has its rows at the reserved place given. */

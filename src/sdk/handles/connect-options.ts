@@ -3,6 +3,7 @@
  * `readOnly` would open for writing.
  */
 
+import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Fetch } from '../../client/index.ts';
 import type { CredentialVendor } from '../../directory/index.ts';
 import type { Env } from '../../env.ts';
@@ -56,6 +57,8 @@ export interface ConnectOptions {
    * the background once a catalog is open for writing.
    */
   readonly trashRetention?: number | string;
+  /** Where tables of a directory catalog may lie outside of its root; nowhere if absent. */
+  readonly locations?: readonly AllowedLocation[];
   /**
    * Whether new tables of the directory open in Lance's readers too: `read`, `sync` or `off`. The catalog
    * remembers it. A new catalog has `read`; one of a release before Lance has `off`.
@@ -71,6 +74,7 @@ export interface ConnectOptions {
 
 const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   trashRetention: 'number or string',
+  locations: 'object',
   lance: 'string',
   readOnly: 'boolean',
   fs: 'object',

@@ -28,6 +28,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
     autoCompact,
     lance = checked.lance,
     trashRetention,
+    locations,
   } = options;
   const kept = trashRetention ?? checked.trash_retention;
   if (kept !== undefined)
@@ -43,6 +44,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       trashRetention: kept,
       env,
       credentialVendor,
+      locations,
       cacheBytes,
       bufferBytes,
       requestMemory,

@@ -1,0 +1,109 @@
+/**
+ * Parses where tables may lie outside of a catalog's root, and finds the rule for a location. A location
+ * is a URI below a prefix that the configuration allows, in plain spelling: two spellings of one place
+ * could get around the rule that forbids it. No I/O.
+ */
+import { pathToFileURL } from 'node:url';
+import { DirspaceError } from './errors.ts';
+
+/** Tables may be declared and registered below this prefix. */
+export interface AllowedLocation {
+  /** A URI that ends in a slash, such as `s3://bucket/lake/` or `file:///data/lake/`. */
+  readonly prefix: string;
+  /** What clients are given to open tables there, unless they ask for none. */
+  readonly storageOptions?: Readonly<Record<string, string>>;
+  /** Asked in place of `storageOptions`, such as for credentials that expire. */
+  readonly vendor?: (table: {
+    readonly id: readonly string[];
+    readonly location: string;
+  }) => Promise<Readonly<Record<string, string>> | undefined>;
+}
+
+const SCHEMES = ['s3', 'gs', 'az', 'abfss', 'file'];
+const PREFIX = /^([a-z][a-z0-9+.-]*):\/\/(\/?[^/\s?#%\\]+\/)((?:[^/\s?#%\\]+\/)*)$/;
+const MOST_BYTES = 2_048;
+
+/** @throws InvalidInput that names the member */
+export function checkAllowedLocations(value: unknown): readonly AllowedLocation[] {
+  if (!Array.isArray(value)) throw wrong('locations is no list of objects with a prefix');
+  return value.map((item: unknown, at) => {
+    const name = `locations[${at}]`;
+    if (typeof item !== 'object' || item === null) throw wrong(`${name} is no object`);
+    const { prefix, storageOptions, vendor, ...others } = item as Record<string, unknown>;
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw wrong(`${name} has the member ${JSON.stringify(other)}`);
+    if (typeof prefix !== 'string') throw wrong(`${name}.prefix is no text`);
+    const scheme = PREFIX.exec(prefix)?.[1];
+    if (scheme === undefined || !SCHEMES.includes(scheme) || hasDots(prefix)) {
+      throw wrong(
+        `${name}.prefix is ${JSON.stringify(prefix.slice(0, 200))}; it is a URI of ${SCHEMES.join(', ')} that ends in a slash, without escapes`,
+      );
+    }
+    if ((scheme === 'file') !== /^[a-z0-9]+:\/\/\//.test(prefix)) {
+      throw wrong(
+        `${name}.prefix is ${JSON.stringify(prefix)}; file: takes three slashes, others two`,
+      );
+    }
+    if (storageOptions !== undefined && vendor !== undefined) {
+      throw wrong(`${name} has both storageOptions and vendor; give one`);
+    }
+    if (vendor !== undefined && typeof vendor !== 'function') {
+      throw wrong(`${name}.vendor is no function`);
+    }
+    if (storageOptions !== undefined && !isTextMap(storageOptions)) {
+      throw wrong(`${name}.storageOptions is no object of texts`);
+    }
+    return item as AllowedLocation;
+  });
+}
+
+const isTextMap = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((member) => typeof member === 'string');
+
+const hasDots = (uri: string): boolean => /\/\.{1,2}(\/|$)/.test(uri);
+
+const wrong = (what: string): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `${what}. Locations are given as of [{ prefix: 's3://bucket/lake/', storageOptions: { region: 'eu-west-1' } }].`,
+    { details: { member: 'locations' } },
+  );
+
+/** The rule that a location falls under: that of the longest prefix. */
+export const ruleOf = (
+  rules: readonly AllowedLocation[],
+  location: string,
+): AllowedLocation | undefined =>
+  rules
+    .filter(({ prefix }) => location.startsWith(prefix))
+    .sort((left, right) => right.prefix.length - left.prefix.length)[0];
+
+/**
+ * The URI of a location outside of the root, without the slash that it may end with; undefined where no
+ * rule allows it. An absolute path counts as the `file:` URI of it.
+ * @throws InvalidInput for one below a prefix that is not spelt plainly
+ */
+export function outsideLocation(
+  rules: readonly AllowedLocation[],
+  given: string,
+): string | undefined {
+  const uri = given.startsWith('/') && rules.length > 0 ? pathToFileURL(given).href : given;
+  const rule = ruleOf(rules, uri);
+  if (rule === undefined) return undefined;
+  const location = uri.replace(/\/$/, '');
+  const below = location.slice(rule.prefix.length);
+  const isPlain =
+    location.length > rule.prefix.length &&
+    Buffer.byteLength(location) <= MOST_BYTES &&
+    below.split('/').every((part) => /^[^\s?#%\\\0]+$/.test(part)) &&
+    !hasDots(location);
+  if (isPlain) return location;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The location ${JSON.stringify(given.slice(0, 200))} cannot be used: below ${rule.prefix} it must name a folder in plain spelling, without empty parts, "..", escapes, queries and blanks, in ${MOST_BYTES} bytes.`,
+    { details: { member: 'location' } },
+  );
+}
