@@ -1,4 +1,7 @@
-/** Whether tables open in Lance: the property `lance` of catalogs and tables, and its values. */
+/**
+ * Defines `LanceMode`, which says whether and how tables can be opened in Lance, and reads and
+ * validates the property `lance` of catalogs and tables that sets it.
+ */
 import { DirspaceError } from './errors.ts';
 
 /**

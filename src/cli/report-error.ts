@@ -1,4 +1,7 @@
-/** Formats an error for standard error: a sentence for people, or one line of JSON for programs. */
+/**
+ * Formats an error for standard error (`errorText`): a sentence for people, or one line of JSON for
+ * programs.
+ */
 import { isDirspaceError } from '../errors.ts';
 import {
   Declined,

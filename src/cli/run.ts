@@ -1,7 +1,7 @@
 /**
- * Runs one command: parses its arguments, opens the catalog, prints the answer or the error,
- * returns the exit code; commands of services open what they need themselves. Takes streams,
- * environment and terminals as parameters, so tests need no process.
+ * `runCli`: runs one command. Parses the arguments, opens the catalog, runs the command, prints the
+ * answer or the error, and returns the exit code. Streams, environment and terminals are
+ * parameters, so tests need no process.
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Lists every case of the suite in the order in which they run (`CASES`), writes the title of a case
- * (`titleOf`), and tells whether a set of names includes it (`isNamed`).
+ * Lists every conformance case in the order in which they run (`CASES`). `titleOf` formats the
+ * title of a case, and `isNamed` tells whether a set of names includes it.
  */
 
 import {

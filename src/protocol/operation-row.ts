@@ -1,7 +1,7 @@
 /**
- * Defines the row of an operations table (`OperationRow`: method, path, query, body, answer,
- * permission, errors), and the short constructors that operations.ts and extension-operations.ts
- * write rows with.
+ * Defines `OperationRow`, a row of an operations table: method, path, query, body, answer,
+ * permission, errors. Also exports the short constructors by which operations.ts and
+ * extension-operations.ts write rows.
  */
 
 /** How a member travels in the query string. */

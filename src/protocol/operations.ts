@@ -1,7 +1,8 @@
 /**
- * Lists the protocol's operations in a table (`OPERATIONS`), and other routes to some of them. The
- * client's requests, the server's routes, validation, the `Namespace` interface and the OpenAPI
- * document follow from the rows. Operations beyond the protocol are in extension-operations.ts.
+ * Lists the protocol's operations (`OPERATIONS`) and alternative routes to some of them
+ * (`ALIAS_ROUTES`). The client's requests, the server's routes, validation, the `Namespace`
+ * interface and the OpenAPI document are derived from this table. Operations beyond the protocol
+ * are in extension-operations.ts.
  */
 import {
   type AnswerKind,

@@ -1,7 +1,7 @@
 /**
- * Creates and starts servers (`createServer`, `startServer`): assembles catalogs, auth, limits,
- * routes and observation, and closes them. Opens directory catalogs where roots are given, and
- * calls every catalog as a `Namespace`. Works with or without a socket.
+ * Creates a server without a socket (`createServer`) or one that listens (`startServer`). Assembles
+ * catalogs, authentication, limits, routes and metrics, and closes them. Directory catalogs are
+ * opened for given roots; every catalog is called as a `Namespace`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

@@ -1,4 +1,4 @@
-/** `dirspace branch`: lists, creates and deletes branches of a table. */
+/** `dirspace branch`: lists, creates and deletes the branches of a table. */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,4 +1,7 @@
-/** `dirspace delete`, `update` and `add-columns`: change a table by SQL, one version each. */
+/**
+ * Three commands that change a table by SQL and make one version each: `dirspace delete`, `dirspace
+ * update` and `dirspace add-columns`.
+ */
 import type { DataType } from '../../arrow/index.ts';
 import { defined, type Table } from '../../sdk/index.ts';
 import {

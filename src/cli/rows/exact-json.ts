@@ -1,5 +1,6 @@
 /**
- * Parses JSON so that integers keep every digit: those that a double would round become bigints.
+ * `parseExactJson`: parses JSON so that integers keep every digit. Those that a double would round
+ * become bigints.
  */
 
 const LONG_DIGITS = /\d{16}/;

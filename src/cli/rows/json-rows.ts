@@ -1,7 +1,7 @@
 /**
  * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects
- * (`jsonArray`). Numbers keep every digit; numbers and characters that no column can hold as they are
- * written are refused. Errors name row, line and column, counted from 1.
+ * (`jsonArray`). Numbers keep every digit. Numbers and characters that no column can hold exactly
+ * are refused. Errors name row, line and column, counted from 1.
  */
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../terminal/index.ts';

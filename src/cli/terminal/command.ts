@@ -1,6 +1,7 @@
 /**
- * Defines a command (`Command`, `Call`, `Answer`) and the process around it (`Surroundings`), the
- * errors of wrong usage, and `Options`, which reads option values.
+ * Defines what a command is (`Command`, `ServiceCommand`), what it gets (`Call`, `Options`) and
+ * answers (`Answer`, `RowsAnswer`), and the process around it (`Surroundings`). Also holds the
+ * errors of wrong usage, and functions that read positional arguments.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,4 +1,7 @@
-/** Exports what commands share: options, ids, opening the catalog, output, exit codes. */
+/**
+ * Exports what the commands share: types of commands and options, parsing of ids, opening the
+ * catalog, output, progress, interruption and exit codes.
+ */
 
 export {
   type Answer,

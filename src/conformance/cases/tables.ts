@@ -1,4 +1,7 @@
-/** Defines the cases about creating, describing, listing and declaring tables. */
+/**
+ * Lists the conformance cases of creating, describing, listing and declaring tables
+ * (`TABLE_CASES`).
+ */
 import { recordBatchStream } from '../../arrow/index.ts';
 import { ARROW_STREAM_TYPE } from '../../protocol/index.ts';
 import {

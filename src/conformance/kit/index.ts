@@ -1,6 +1,6 @@
 /**
- * Exports what cases and the suite work with: targets, recorded calls, assertions, verdicts,
- * cleanup.
+ * Exports what the cases and the suite use: the case type, targets, recorded calls, assertions,
+ * verdicts, rows to send, cleanup.
  */
 
 export { type ConformanceCase, pathOf, SAYS } from './case.ts';

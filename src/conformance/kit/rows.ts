@@ -1,4 +1,7 @@
-/** Builds the rows that cases send, and reads values out of answers. */
+/**
+ * Builds the rows that cases send (`rows`, `rowsWithNull`, `vectorRows`), and reads values out of
+ * the rows that queries answer.
+ */
 import {
   Field,
   FixedSizeList,

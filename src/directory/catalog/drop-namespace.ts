@@ -1,8 +1,8 @@
 /**
- * Drops namespaces, and replaces namespaces and tables, by renaming folders into the trash. A drop
- * with content is one rename; drops of empty namespaces and replacements take several steps,
- * written down as intents (intents.ts), which `finishIntents` finishes or undoes when a catalog is
- * opened for writing.
+ * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
+ * renaming folders into the trash. A drop with content is a single rename. The others take several
+ * steps and are recorded as intents (intents.ts); `finishIntents` completes or undoes those that a
+ * crash interrupted.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Clears the names of tables that stand on nothing: a folder named like that of a table, without a record,
- * with nothing in it but what a program of others left there (a ghost). It was written by a handle on a
- * table that had been renamed or dropped. Lists do not show it; whoever takes its name moves it to the
- * quarantine.
+ * Frees names of tables that are taken by a ghost: a folder named like a table's, without a record,
+ * that holds nothing but files of Lance. Another program wrote them there after the table was
+ * renamed or dropped. Lists do not show a ghost. `moveToPlace` puts a table in its place, and moves
+ * the ghost to the quarantine (`clearGhost`, `recordQuarantine`).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

@@ -1,7 +1,7 @@
 /**
- * Parses locations that callers give (relative to the root, absolute below it, or a `file:` URI)
- * into a folder below the root, or refuses them with the reason. Symbolic links are refused later,
- * when the folder is entered.
+ * Resolves a location that a caller gives to a folder below the catalog's root (`folderAt`). It may
+ * be relative to the root, an absolute path or a `file:` URI. Locations outside of the root are
+ * refused; symbolic links are refused later, when the folder is entered.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

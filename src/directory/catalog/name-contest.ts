@@ -1,11 +1,11 @@
 /**
- * Decides who gets a name when a table and a namespace are created under it at the same time:
- * exactly one of them, whichever process dies at whichever step.
+ * Decides who gets a name when a table and a namespace are created under it at the same time
+ * (`decideNamespace`, `namespaceHasName`): exactly one of them, even if a process dies at any step.
  *
  * A new namespace takes its place with a pending marker, which makes it invisible, and then looks
- * for a table of its name. One atomic rename of the marker decides: its creator confirms the
+ * for a table of its name. One atomic rename of the marker decides. The creator confirms the
  * namespace if it found no table; a table that takes its place meanwhile withdraws it. A table
- * gives way to a confirmed namespace only, and a namespace to a table only, so one stays.
+ * gives way only to a confirmed namespace, and a namespace only to a table, so one stays.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

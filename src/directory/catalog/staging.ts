@@ -1,8 +1,8 @@
 /**
- * Removes what crashed processes left, when a catalog is opened for writing. From the staging folder:
- * unfinished tables, namespaces and branches whose process has died, or whose files were not touched for a
- * week. From `.dirspace`: clock files whose process has died, or that are an hour old. An error here is
- * ignored, so that the catalog still opens.
+ * `sweepStaging`: removes what crashed processes left, when a catalog is opened for writing. These
+ * are unfinished tables, namespaces and branches in the staging folder whose process has died, or
+ * which were not touched for a week, and clock files in `.dirspace` whose process has died, or
+ * which are an hour old. Errors are ignored, so that the catalog still opens.
  */
 import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../format/index.ts';
 import { hasDied, parseProcessTag } from '../../store/index.ts';

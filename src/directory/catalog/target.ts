@@ -1,12 +1,13 @@
 /**
- * Resolves which table, branch and version a request means, by these rules for every operation:
+ * `resolveTarget`: finds the table, branch and version that a request means. The same rules hold
+ * for every operation:
  * - A tag names one version of one branch by itself: with a version or a branch it is refused.
- * - Without a branch main is meant, without a version the newest one.
+ * - A request without a branch means main, and one without a version means the newest.
  * - Where a branch, tag or version is missing, the table is looked up once more: if it left its
  *   name meanwhile, that is the error.
  * - A table that is only declared has no version. Where one is needed, the error says why there is
  *   none.
- * - Where an old version is named, damage of the newest one does not keep it from being described.
+ * - Where an old version is named, it can be described although the newest one is damaged.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

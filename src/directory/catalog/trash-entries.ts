@@ -1,7 +1,7 @@
 /**
- * Lists and numbers the entries of the trash: `<number>-<uuid>/` with the record
- * `<number>-<uuid>.json` beside it. Numbers grow with every drop, whatever the clocks say, so they
- * tell which of two was dropped last.
+ * Numbers, records and lists the entries of the trash. Each is a folder `<number>-<uuid>/` with the
+ * record `<number>-<uuid>.json` beside it. Numbers grow with every drop, independent of clocks, so
+ * they tell which of two was dropped last.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 /**
- * Answers DescribeTable: decides which members the answer has. catalog/target.ts finds the version.
+ * Carries out DescribeTable: chooses the members of the answer and fills them. catalog/target.ts
+ * finds the version that is described.
  */
 import { pathToFileURL } from 'node:url';
 import { isOutside } from '../../format/index.ts';

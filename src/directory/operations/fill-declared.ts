@@ -1,6 +1,8 @@
 /**
- * Publishes the first version of a table that is only declared, where an insert or a merge brings
- * its first rows; the protocol has either create the table.
+ * Publishes the first version of a declared table, when an insert (`fillDeclared`) or a merge
+ * (`fillDeclaredUnlessFilled`) brings its first rows. If another writer publishes first, the
+ * inserted rows are added to that version or replace its rows, as their mode says; the merge is
+ * left to the caller.
  */
 import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

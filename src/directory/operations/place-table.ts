@@ -1,7 +1,7 @@
 /**
- * Renames a table that was built in staging to its place. Refuses where a table is there; where a
- * namespace has the name, takes the table out again, into the trash if rows were written to it in
- * that moment (catalog/name-contest.ts decides).
+ * `placeTable`: renames a table that was built in staging to its place. Returns `taken` where a
+ * table is there already. Where a namespace turns out to have the name (catalog/name-contest.ts
+ * decides), the table is taken out again, into the trash if rows were written to it meanwhile.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

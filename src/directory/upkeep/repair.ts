@@ -1,8 +1,8 @@
 /**
- * Repairs a catalog that cannot be read, or says what it would do: moves torn ends of branches,
- * unreadable tags, fragments without a manifest and empty folders into quarantine with a record of
- * where each was, accepts the last whole version of a branch whose newest versions are torn or
- * lost, and writes a lost format file anew. verify.ts finds the problems.
+ * `repairCatalog`: repairs a catalog that cannot be read, or lists what it would do. Moves torn
+ * ends of branches, unreadable tags, fragments without a manifest and empty folders into
+ * quarantine, with a record of where each was. A branch then continues from its last whole version.
+ * A lost format file is written anew. verify.ts finds the problems.
  */
 
 import {

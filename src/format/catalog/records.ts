@@ -1,8 +1,8 @@
 /**
- * Encodes and decodes the small JSON records of a catalog: root, namespace, table, tag, branch,
- * trash entry, answer under an idempotency key. Decoding verifies the checksum, refuses newer
- * formats and checks the kind of each member; the record of a root may be one that an older
- * release wrote without a checksum.
+ * Encodes and decodes the small JSON records of a catalog: its format file, namespace, table, tag,
+ * branch, trash entry, and the answer kept under an idempotency key. Decoding verifies the
+ * checksum, refuses newer formats and checks the type of each member. Only a format file of an
+ * older release may lack the checksum.
  */
 import {
   corrupt,

@@ -1,7 +1,8 @@
 /**
- * Decodes the deletion files that Lance's writers leave: the deleted rows of one fragment as an Arrow file of
- * one column, or as a portable 32-bit Roaring bitmap. The bytes are untrusted: every count is checked before
- * memory is taken for it, and memory is bounded by the rows of the fragment.
+ * `decodeLanceDeletions`: decodes a deletion file that a writer of Lance left, which is an Arrow
+ * file of one column or a portable 32-bit Roaring bitmap, into the deleted rows of a fragment. The
+ * bytes are untrusted: every count is checked before memory is allocated, and the fragment's rows
+ * bound the memory.
  */
 import { bitmapBytes, columnsOf, getBit, setBit, typesEqual, Uint32 } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

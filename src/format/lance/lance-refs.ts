@@ -1,6 +1,7 @@
 /**
- * The files by which Lance knows the tags and branches of a dataset: JSON, with the members that Lance's own
- * clients write, and metadata that tells those of this engine from theirs.
+ * Encodes the JSON files by which Lance finds the tags (`encodeLanceTag`) and branches
+ * (`encodeLanceBranch`) of a dataset. They have the members that Lance's own clients write, and
+ * metadata by which `isOwnLanceRef` tells this engine's files from theirs.
  */
 
 export interface LanceTag {

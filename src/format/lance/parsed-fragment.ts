@@ -1,7 +1,8 @@
 /**
- * Reads what Lance's manifests and transactions say of fragments, fields and indexes. Every object shows
- * values as they stand in the file; whether they fit together is for the caller to check. Source:
- * table.proto and file.proto of the Lance repository.
+ * Parses the messages for fragments, data files, fields, indexes and base paths in Lance's
+ * manifests and transactions, one function each. The results have the values of the file; whether
+ * these fit together is left to the caller. Source: table.proto and file.proto of the Lance
+ * repository.
  */
 import type { LanceField } from './lance-fields.ts';
 import type { ProtoReader } from './proto-reader.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads a Lance manifest of any writer: the file's trailer, the manifest, its inline transaction and its
- * list of indexes. Takes no member on trust: every number is bounded by the file, and what is not known is
- * listed in `unknown`, so that the caller can refuse it. Knows nothing of other files. Source: table.proto
- * of the Lance repository.
+ * `readLanceManifest`: parses a Lance manifest of any writer, which is the file's trailer, the
+ * manifest, its inline transaction and its list of indexes. The file is untrusted: every number is
+ * bounded by its size, and unknown members are listed in `unknown`, so that the caller can refuse
+ * them. Source: table.proto of the Lance repository.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads the transaction of a Lance manifest: what its writer did to the version that it read. Source:
- * transaction.proto of the Lance repository.
+ * `transactionSteps`: parses the transaction in a Lance manifest, which tells what its writer
+ * changed in the version that it read. Source: transaction.proto of the Lance repository.
  */
 import {
   type ParsedBase,

@@ -1,7 +1,7 @@
 /**
- * Builds the columns of a foreign record batch or dictionary as Data objects around its buffers
- * (`readColumns`), after checking that nodes and buffers fit the schema; foreign-values.ts checks
- * the values, foreign-encodings.ts expands list views and runs.
+ * `readColumns`: builds the columns of another program's record batch or dictionary as Data objects
+ * around its buffers, after checking that buffers fit the schema. foreign-values.ts checks the
+ * values, foreign-encodings.ts expands list views and runs.
  */
 import {
   bitmapBytes,

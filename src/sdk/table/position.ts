@@ -1,7 +1,7 @@
 /**
- * Tracks where a table handle points: at the newest version of a branch, or at one version that is
- * checked out. Once the catalog has told the incarnation of the table, the handle stays on that
- * table; another one that takes its name later is not meant.
+ * `TablePosition`: tracks what a table handle points at, which is the newest version of a branch or
+ * one pinned version. The handle stays on the table that it first found, by its incarnation:
+ * another table that takes the name later is not read or changed.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

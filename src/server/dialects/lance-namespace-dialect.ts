@@ -1,8 +1,9 @@
 /**
- * Keeps the clients of Lance that open tables by themselves (Lance's own, and LanceDB's namespace
- * mode) out of tables that Lance cannot read: DescribeTable answers them a location with a scheme
- * that they do not open and, unless they say otherwise, the version and schema. Tables that open in
- * Lance have their true location; the manifests that Lance reads keep its writers out.
+ * `lanceNamespaceDialect`: keeps clients that open tables by themselves (Lance's own, and LanceDB's
+ * namespace mode) from opening a table that Lance cannot read. For such a table, DescribeTable
+ * answers a location with a scheme that they do not open and, unless they ask otherwise, the
+ * version and schema. A table that opens in Lance has its true location; its manifests keep Lance's
+ * writers from changing it.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from '../auth/index.ts';

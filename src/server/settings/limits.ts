@@ -1,7 +1,7 @@
 /**
- * Defines the limits of a server, their defaults and validation, and the admission control that
- * enforces places and queues, for the server and for each table (`Gate`, `Admission`), fairly
- * between callers.
+ * Defines the limits of a server with their defaults and validation (`Limits`, `resolveLimits`),
+ * and the admission control that enforces them. A `Gate` has places, and queues in which callers
+ * take turns. `Admission` has one Gate for the whole server and one for each table.
  */
 import { DirspaceError } from '../../errors.ts';
 

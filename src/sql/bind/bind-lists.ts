@@ -1,7 +1,8 @@
 /**
- * Binds functions and comparisons on the members of lists: array_has, array_position, array_has_any,
- * array_has_all, and `x op ANY (list)` or `ALL (list)`. Gives both sides one member type, as in a
- * comparison. functions/lists.ts computes them.
+ * Binds functions and comparisons on the members of lists: array_has, array_position,
+ * array_has_any, array_has_all (`bindArrays`), and `x op ANY (list)` or `ALL (list)`
+ * (`bindQuantified`). Both sides get one member type, as in a comparison. functions/lists.ts
+ * computes them.
  */
 
 import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';

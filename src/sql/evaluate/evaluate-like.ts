@@ -1,8 +1,8 @@
 /**
- * Evaluates LIKE and ILIKE over UTF-8 bytes. A constant pattern is compiled once; exact, prefix,
- * suffix and contains patterns have loops of their own, for any other the parts between the % are
- * searched from left to right. Time is linear in the text, times at most 1000 where such a part
- * has _. like-pattern.ts compiles patterns.
+ * `evaluateLike`: evaluates LIKE and ILIKE over UTF-8 bytes. A constant pattern is compiled once
+ * (like-pattern.ts). Exact, prefix, suffix and contains patterns have fast loops; otherwise the
+ * parts between the % are searched from left to right. Time is linear in the text, times at most
+ * 1000 for a part with _. `likeInSteps` does the same in steps.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

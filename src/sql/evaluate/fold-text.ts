@@ -1,4 +1,7 @@
-/** Writes a text in lower case, in steps, for comparisons that case does not matter to. */
+/**
+ * `foldedInSteps`: converts a text to lower case in steps, for comparisons that ignore case. A text
+ * that is not ASCII is converted in one step.
+ */
 
 /** Bytes that are written between two steps. */
 const STEP_BYTES = 1 << 22;

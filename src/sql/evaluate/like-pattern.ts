@@ -1,6 +1,7 @@
 /**
- * Compiles patterns of LIKE from their UTF-8 bytes: at once (`compilePattern`), or in steps
- * (`compiledInSteps`) as a pattern that comes from a row may be as long as any text. Matches one text.
+ * Compiles LIKE patterns from their UTF-8 bytes (`compilePattern`), and matches one text against a
+ * compiled pattern (`matches`). `compiledInSteps` compiles in steps, because a pattern that comes
+ * from a row may be very long.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

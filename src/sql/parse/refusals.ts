@@ -1,6 +1,7 @@
 /**
- * Throws the parser's errors: for syntax errors, for reserved words where a column is meant, and for
- * constructs that PostgreSQL's grammar has and this engine does not support.
+ * Throws the parser's errors: `refuseSyntax` for syntax errors, `refuseKeyword` for a reserved word
+ * where a column is meant, and `refuseUnsupported` for constructs of PostgreSQL's grammar that this
+ * engine lacks.
  */
 
 import { KEYWORDS } from './keywords.ts';

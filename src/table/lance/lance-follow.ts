@@ -1,7 +1,8 @@
 /**
- * Keeps what Lance finds by the path of a table as new as the table, where its mode asks for that: after each
- * commit, and each change of tags and branches. What fails here fails no commit: the version is there, verify
- * and describe say that Lance does not find it, and the next commit or `syncLance` makes up for it.
+ * Updates the files by which Lance opens a table by its path, if the table's mode asks for it:
+ * after each commit (`followCommit`), and after each change of tags and branches (`followTable`). A
+ * failure here never fails the change. verify and describe then report that Lance does not find the
+ * newest state, and the next commit or `syncLance` repairs it.
  */
 import { decodeTable, joinPath, TABLE_FILE, type TableRecord } from '../../format/index.ts';
 import { followsByPath, isLanceMode, type LanceMode } from '../../lance-mode.ts';

@@ -1,6 +1,7 @@
 /**
- * Writes the tags and branches of a table where Lance looks for them by the table's path: a file in `_refs`
- * for each, and the versions of each branch below `tree`. What other programs wrote there stays.
+ * `placeRefs`: writes the tags and branches of a table where Lance looks for them by the table's
+ * path. Each is a file in `_refs`, and the versions of a branch lie below `tree`. Files of other
+ * programs stay.
  */
 import {
   encodeLanceBranch,

@@ -1,9 +1,10 @@
 /**
- * Gives the versions of a branch the manifests by which Lance opens them by path: `_versions` of the table,
- * and of `tree/<branch>` for a branch. A manifest gets its name by a link, oldest version first, so that
- * whoever finds one finds all before it; several processes may do so at once, and each step may be the last
- * before a crash. The files come from a folder that names the incarnation: a writer that outlived its table
- * changes nothing in the one that took its place.
+ * Writes the manifests by which Lance opens the versions of a branch by path (`placeVersion`,
+ * `placeVersions`): into `_versions` of the table, or of `tree/<branch>` for a branch. A manifest
+ * gets its name by a link, oldest version first, so a reader that finds one finds all before it.
+ * Several processes may do so at once, and a crash after any step is harmless. The manifests come
+ * from a folder that names the table's incarnation, so a late writer cannot change a newer table of
+ * the same name.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

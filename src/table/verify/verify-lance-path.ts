@@ -1,7 +1,8 @@
 /**
- * Verifies what Lance finds by the path of a table: manifests, tags and branches must say what the table
- * says, and nothing else may claim to be one. What is missing is no damage: the next commit of a table that
- * follows its commits makes it, or a synchronization.
+ * `verifyLancePath`: verifies the files by which Lance opens a table by its path. Manifests, tags
+ * and branches there must match the table, and no other file may look like one. A missing file is
+ * no damage: the next commit of a table that keeps these files up to date writes it, or a
+ * synchronization does.
  */
 import {
   isLanceAside,

@@ -1,6 +1,7 @@
 /**
- * Verifies what was made for Lance's readers: each manifest must be the one of its version, and each name
- * of a deletion file must be that of a file which some version refers to.
+ * `verifyLance`: verifies the files that were made for Lance's readers. Each manifest must be that
+ * of its version, and each deletion file under Lance's name must be one that some version refers
+ * to.
  */
 import {
   lanceDeletionId,

@@ -1,7 +1,8 @@
 /**
- * Builds the next version of a table with a changed schema (`schemaDraft`), and commits it (`changeSchema`),
- * asking the caller again after a conflict. The version keeps the fragments of its base unless the caller
- * gives others. add-columns.ts builds drafts here and commits them itself.
+ * Builds the next version of a table with a changed schema (`schemaDraft`) and commits it
+ * (`changeSchema`). After a conflict the caller is asked for the change again. The version keeps
+ * the fragments of its base unless the caller gives others. add-columns.ts commits drafts of its
+ * own.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';
