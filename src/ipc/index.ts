@@ -22,6 +22,7 @@ export {
   prepareSchema,
   readSchema,
   type StoredSchema,
+  usedViewBytes,
   withFieldIds,
 } from './encode/index.ts';
 export { checkText, type FileBytes, openArrowBody, openArrowFile } from './foreign/index.ts';

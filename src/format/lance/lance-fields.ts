@@ -93,9 +93,12 @@ function logicalType(type: DataType, path: string): string {
     case Type.Map:
     case Type.Union:
     case Type.Interval:
-    case Type.Utf8View:
-    case Type.BinaryView:
       return refuse(String(type));
+    // Fragments for Lance hold them in their plain form.
+    case Type.Utf8View:
+      return 'string';
+    case Type.BinaryView:
+      return 'binary';
     case Type.Dictionary: {
       const values = (type as unknown as { dictionary: DataType }).dictionary;
       const index = (type as unknown as { indices: DataType }).indices;

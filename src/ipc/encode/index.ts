@@ -15,3 +15,4 @@ export {
   readSchema,
   type StoredSchema,
 } from './schema-message.ts';
+export { usedViewBytes } from './view-columns.ts';

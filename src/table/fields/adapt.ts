@@ -1,7 +1,7 @@
 /**
  * `adapterOf`: makes the function that adapts a stored column to the schema of a later version.
- * Fields are found by their ids, new ones are filled with nulls, and narrower types are widened.
- * Works on columns in memory.
+ * Fields are found by their ids, new ones are filled with nulls, narrower types are widened, and texts and
+ * bytes that were stored plainly become views. Works on columns in memory.
  */
 import {
   type Data,
@@ -14,6 +14,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentFooter } from '../../format/index.ts';
 import { type IdentifiedField, identifiedChildren } from './field-ids.ts';
+import { viewsOf } from './plain-views.ts';
 import { isListLike, listsFit, wideningOf, widenList, withChildren } from './widen.ts';
 
 export type Adapter = (data: Data) => Data;
@@ -88,8 +89,8 @@ export function adapterBetween(wanted: IdentifiedField, stored: StoredField): Ad
       return widenList(data, to, inner === null ? items : inner(items));
     };
   }
-  const widening = wideningOf(from, to);
-  if (widening !== undefined) return widening;
+  const adapter = wideningOf(from, to) ?? viewsOf(from, to);
+  if (adapter !== undefined) return adapter;
   // Unions and the like are the same as long as they look the same.
   if (typesEqual(from, to)) return null;
   throw new DirspaceError(

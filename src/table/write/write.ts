@@ -6,8 +6,10 @@
  */
 import {
   batchBytes as bytesOf,
+  columnsOf,
   type RecordBatchStream,
   rebatch,
+  recordBatch,
   type Schema,
 } from '../../arrow/index.ts';
 import { joined } from '../../bytes.ts';
@@ -21,10 +23,11 @@ import {
   fragmentFile,
   fragmentsFolder,
   LancePartWriter,
+  lanceFields,
 } from '../../format/index.ts';
 import { withFieldIds } from '../../ipc/index.ts';
 import type { ObjectWriter } from '../../store/index.ts';
-import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
+import { type IdentifiedField, listFieldIds, plainColumn, withoutViews } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
@@ -124,6 +127,14 @@ function markedSchema(schema: Schema, fields: readonly IdentifiedField[]): Schem
   return marked;
 }
 
+/** Without views, which Lance has none of; undefined where columns are stored as they come. */
+function storedSchema(schema: Schema, fields: readonly IdentifiedField[]): Schema | undefined {
+  const plain = withoutViews(schema);
+  if (plain === schema) return undefined;
+  // What does not open in Lance for other reasons stays as it is.
+  return 'fields' in lanceFields(plain.fields, listFieldIds(fields)) ? plain : undefined;
+}
+
 type Batch = Parameters<FragmentEncoder['batch']>[0];
 
 interface OpenFragment {
@@ -145,6 +156,8 @@ class FragmentsWriter {
   readonly #schema: RecordBatchStream['schema'];
   readonly #fieldIds: readonly number[];
   readonly #lance: boolean;
+  /** Set where columns are stored as another type than they have. */
+  readonly #plain: Schema | undefined;
   readonly #done: NewFragment[] = [];
   readonly #syncs: Promise<unknown>[] = [];
   #open: OpenFragment | undefined;
@@ -161,7 +174,8 @@ class FragmentsWriter {
     this.#engine = engine;
     this.#lance = lance;
     this.#tableFolder = tableFolder;
-    this.#schema = markedSchema(stream.schema, fields);
+    this.#plain = lance ? storedSchema(stream.schema, fields) : undefined;
+    this.#schema = markedSchema(this.#plain ?? stream.schema, fields);
     this.#fieldIds = fields.map((field) => field.id);
   }
 
@@ -169,11 +183,22 @@ class FragmentsWriter {
     if (batch.numRows === 0) return;
     this.#open ??= await this.#begin();
     const open = this.#open;
-    this.#add(open, open.encoder.batch(batch));
+    this.#add(open, open.encoder.batch(this.#stored(batch)));
     open.rows += batch.numRows;
     if (open.pendingBytes > ONE_PIECE) await this.#flush(open);
     const { fragmentRows, fragmentBytes } = this.#engine.limits;
     if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
+  }
+
+  /** The batch as the fragment holds it. */
+  #stored(batch: Batch): Batch {
+    const plain = this.#plain;
+    if (plain === undefined) return batch;
+    const columns = columnsOf(batch).map((data, at) => {
+      const { name, type } = plain.fields[at] as Schema['fields'][number];
+      return plainColumn(data, type, name);
+    });
+    return recordBatch(plain, columns, batch.numRows);
   }
 
   /** Resolves once nothing of the batches so far is needed any more. */
