@@ -74,22 +74,27 @@ function python() {
 }
 
 /**
- * Random tables with random histories, opened by Lance over REST and by path, and random datasets of Lance, read here:
- * `lance [COUNT] [SEED]`.
+ * Random tables with random histories, opened by pylance and LanceDB over REST and by path, and random datasets of
+ * Lance, read here: `lance [COUNT] [SEED]`.
  */
-function lance([count = '150', seed = '1']) {
+function lance([count = '500', seed = '1']) {
   const bin = pythonWith('the Lance library');
   const built = join(folder, '.built');
   const tool = join(folder, '../../../node_modules/rolldown/bin/cli.mjs');
   const options = ['--platform', 'node', '--format', 'esm', '--external', 'apache-arrow'];
-  for (const name of ['tables', 'path', 'read_datasets']) {
+  for (const name of ['tables', 'check-lancedb', 'path', 'read_datasets']) {
     const made = [`${name}.ts`, '--file', join(built, `${name}.mjs`), ...options];
     const wrong = failure(process.execPath, [tool, ...made]);
     if (wrong === undefined) continue;
     console.error(wrong);
     process.exit(1);
   }
-  run(process.execPath, ['steps.mjs', bin, count, seed]);
+  const lancedb = join(folder, '../lancedb');
+  const install = ['install', '--no-audit', '--no-fund', '--no-package-lock'];
+  const failed = failure('npm', install, { cwd: lancedb });
+  if (failed !== undefined) console.log(`The LanceDB client is left out: ${failed}`);
+  const client = failed === undefined ? [lancedb] : [];
+  run(process.execPath, ['steps.mjs', bin, count, seed, ...client]);
 }
 
 function java() {

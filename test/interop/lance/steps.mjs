@@ -1,11 +1,11 @@
-/** Makes the tables, serves them and lets Lance open them: `steps.mjs PYTHON COUNT SEED`. */
+/** Makes the tables, serves them and lets Lance open them: `steps.mjs PYTHON COUNT SEED [LANCEDB]`. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const [python, count, seed] = process.argv.slice(2);
+const [python, count, seed, lancedb] = process.argv.slice(2);
 const here = import.meta.dirname;
 const entry = join(here, '../../../dist/index.js');
 const place = mkdtempSync(join(tmpdir(), 'dirspace-lance-'));
@@ -50,7 +50,15 @@ try {
     { stdio: 'inherit' },
   );
   if (made.status !== 0) failed = true;
-  else failed = (await served(root, (uri) => python3('check.py', out, uri))) !== 0;
+  else {
+    failed = (await served(root, (uri) => python3('check.py', out, uri))) !== 0;
+    if (lancedb !== undefined) {
+      const script = join(here, '.built', 'check-lancedb.mjs');
+      const check = (uri) =>
+        spawnSync(process.execPath, [script, out, uri, lancedb], { stdio: 'inherit' }).status;
+      failed = (await served(root, check)) !== 0 || failed;
+    }
+  }
   const fixture = join(place, 'fixture');
   cpSync(join(here, '../../../fixtures/lance'), fixture, { recursive: true });
   failed =
