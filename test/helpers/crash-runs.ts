@@ -174,6 +174,18 @@ export async function verified(catalog: DirectoryNamespace): Promise<void> {
   if (problems.length > 0) throw new Error(`verify finds ${text(problems)}`);
 }
 
+/** @throws where a table was written and does not open in Lance, as all of a new catalog do */
+async function openInLance(catalog: DirectoryNamespace): Promise<void> {
+  const { tables } = await catalog.listAllTables({});
+  for (const key of tables) {
+    const id = key.split('$');
+    const described = await catalog.describeTable({ id, check_declared: true });
+    if (described.is_only_declared || described.location?.includes('/lance/')) continue;
+    const { lance } = await catalog.describeTable({ id, load_detailed_metadata: true });
+    if (lance?.opens !== true) throw new Error(`${key} does not open in Lance: ${lance?.reason}`);
+  }
+}
+
 export interface Reopening {
   readonly root?: string;
   /** Chooses what is written to afterwards. */
@@ -190,6 +202,7 @@ export async function checkReopened(
   const again = await open(fs, { root, managed });
   const state = text(await visibleState(again));
   if (!allowed.includes(state)) throw new Error(`it leaves ${state}, was ${before}`);
+  await openInLance(again);
   await writeOnceMore(again, turn);
   await verified(again);
   await again.close();

@@ -5,7 +5,6 @@
  * file2.proto of the Lance repository.
  */
 import type { Field } from '../../arrow/index.ts';
-import { joined } from '../../bytes.ts';
 import { type EncodedColumn, fieldIdsOf } from '../../ipc/index.ts';
 import type { LanceEntry } from '../catalog/index.ts';
 import type { PartWriter } from '../fragment/index.ts';
@@ -17,12 +16,15 @@ import {
   type PendingPage,
 } from './column-pages.ts';
 import { fieldMembers, lanceFields } from './lance-fields.ts';
-import { columnMetadata } from './page-encoding.ts';
-import { message } from './protobuf.ts';
+import { beginColumn, writePage } from './page-encoding.ts';
+import { message, ProtoMessage } from './protobuf.ts';
 
 /** Of the part's own buffers. */
 const ALIGNMENT = 8;
+const PADDING = new Uint8Array(ALIGNMENT);
 const FOOTER_BYTES = 40;
+/** About the metadata of a column of one batch. */
+const COLUMN_BYTES = 256;
 const MAGIC = 'LANC';
 /** Lance 2.0 is written as 0.3 in files. */
 const MAJOR = 0;
@@ -70,33 +72,42 @@ export class LancePartWriter implements PartWriter {
   }
 
   finish(position: number): Uint8Array | undefined {
+    if (this.#problem !== undefined) return undefined;
     const file = new FileEnd(position);
-    const columns = this.#problem === undefined ? this.#columns(file) : [];
+    const { metadata, ends } = this.#columns(file);
+    // Dictionaries may have become too large.
     if (this.#problem !== undefined) return undefined;
     const descriptor = this.#descriptor();
     const descriptorAt = file.append(descriptor);
-    const columnsAt = file.position;
-    const table = columns.flatMap((bytes) => [file.append(bytes), bytes.length]);
+    const columnsAt = file.append(metadata);
+    const table: number[] = [];
+    let begin = 0;
+    for (const end of ends) {
+      table.push(columnsAt + begin, end - begin);
+      begin = end;
+    }
     const tableAt = file.append(positions(table));
     const globalsAt = file.append(positions([descriptorAt, descriptor.length]));
-    file.append(footer(columnsAt, tableAt, globalsAt, columns.length));
+    file.append(footer(columnsAt, tableAt, globalsAt, ends.length));
     this.#summary = { fileSize: file.position, fields: this.#fieldIds };
     file.pad();
-    return joined(file.pieces);
+    return file.bytes;
   }
 
-  /** The metadata of each column; writes the own buffers of their pages. */
-  #columns(file: FileEnd): Uint8Array[] {
-    return this.#pages.map((pages) => {
-      const written = pages.map(({ rows, priority, parts }) => {
+  /** The metadata of all columns and where each ends; writes the own buffers of their pages. */
+  #columns(file: FileEnd): { readonly metadata: Uint8Array; readonly ends: readonly number[] } {
+    const metadata = new ProtoMessage(this.#pages.length * COLUMN_BYTES);
+    const ends = this.#pages.map((pages) => {
+      beginColumn(metadata);
+      for (const { rows, priority, parts } of pages) {
         const { buffers, encoding } =
           typeof parts === 'function' ? parts(this.#dictionaries) : parts;
-        return { rows, priority, encoding, buffers: buffers.map((buffer) => file.place(buffer)) };
-      });
-      const metadata = message();
-      columnMetadata(metadata, written);
-      return metadata.finish();
+        const placed = buffers.map((buffer) => file.place(buffer));
+        writePage(metadata, { rows, priority, encoding, buffers: placed });
+      }
+      return metadata.length;
     });
+    return { metadata: metadata.finish(), ends };
   }
 
   /** `lance.file.FileDescriptor`: the schema and the rows. */
@@ -135,26 +146,33 @@ function schemaOf(fields: readonly Field[]): LanceSchema {
 
 /** What is appended to a file from a position on. */
 class FileEnd {
-  readonly pieces: Uint8Array[] = [];
-  position: number;
+  readonly #begin: number;
+  readonly #written = new ProtoMessage(1024);
   /** Buffers that several pages share are written once. */
   readonly #placed = new Map<Uint8Array, number>();
 
   constructor(position: number) {
-    this.position = position;
+    this.#begin = position;
     this.pad();
+  }
+
+  get position(): number {
+    return this.#begin + this.#written.length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#written.finish();
   }
 
   append(bytes: Uint8Array): number {
     const at = this.position;
-    this.pieces.push(bytes);
-    this.position += bytes.length;
+    this.#written.append(bytes);
     return at;
   }
 
   pad(): void {
     const missing = (ALIGNMENT - (this.position % ALIGNMENT)) % ALIGNMENT;
-    if (missing > 0) this.append(new Uint8Array(missing));
+    if (missing > 0) this.append(PADDING.subarray(0, missing));
   }
 
   place(buffer: PageBuffer): { at: number; bytes: number } {
@@ -173,16 +191,22 @@ class FileEnd {
 function positions(numbers: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(numbers.length * 8);
   const view = new DataView(bytes.buffer);
-  for (const [at, value] of numbers.entries()) view.setBigUint64(at * 8, BigInt(value), true);
+  for (let at = 0; at < numbers.length; at++) setNumber(view, at * 8, numbers[at] as number);
   return bytes;
+}
+
+/** As 64 bits. */
+function setNumber(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value % 2 ** 32, true);
+  view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
 }
 
 function footer(columns: number, table: number, globals: number, count: number): Uint8Array {
   const bytes = new Uint8Array(FOOTER_BYTES);
   const view = new DataView(bytes.buffer);
-  view.setBigUint64(0, BigInt(columns), true);
-  view.setBigUint64(8, BigInt(table), true);
-  view.setBigUint64(16, BigInt(globals), true);
+  setNumber(view, 0, columns);
+  setNumber(view, 8, table);
+  setNumber(view, 16, globals);
   view.setUint32(24, 1, true);
   view.setUint32(28, count, true);
   view.setUint16(32, MAJOR, true);

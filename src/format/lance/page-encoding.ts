@@ -115,11 +115,6 @@ const direct =
     });
   };
 
-/** Of columns that need no more than their pages. */
-const PLAIN_COLUMN = direct('ColumnEncoding', (into) => {
-  into.message(1, noMembers);
-});
-
 /** What a page says of its encoding. */
 export const pageEncoding = (body: ProtoMembers): ProtoMembers => direct('ArrayEncoding', body);
 
@@ -151,23 +146,33 @@ export interface Page {
   readonly priority: number;
 }
 
-/** `lance.file.v2.ColumnMetadata`. */
-export function columnMetadata(into: ProtoMessage, pages: readonly Page[]): void {
-  into.message(1, PLAIN_COLUMN);
-  for (const { buffers, rows, encoding, priority } of pages) {
-    into.message(2, (page) => {
-      page
-        .packed(
-          1,
-          buffers.map(({ at }) => at),
-        )
-        .packed(
-          2,
-          buffers.map(({ bytes }) => bytes),
-        )
-        .integer(3, rows)
-        .message(4, encoding)
-        .integer(5, priority);
-    });
-  }
+/** Of columns that need no more than their pages. */
+const PLAIN_COLUMN = message().message(
+  1,
+  direct('ColumnEncoding', (into) => {
+    into.message(1, noMembers);
+  }),
+);
+
+/** Begins a `lance.file.v2.ColumnMetadata`. */
+export function beginColumn(into: ProtoMessage): void {
+  into.append(PLAIN_COLUMN.finish());
+}
+
+/** Adds a page to the column that was begun last. */
+export function writePage(into: ProtoMessage, { buffers, rows, encoding, priority }: Page): void {
+  into.message(2, (page) => {
+    page
+      .packed(
+        1,
+        buffers.map(({ at }) => at),
+      )
+      .packed(
+        2,
+        buffers.map(({ bytes }) => bytes),
+      )
+      .integer(3, rows)
+      .message(4, encoding)
+      .integer(5, priority);
+  });
 }

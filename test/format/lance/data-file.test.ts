@@ -9,8 +9,8 @@ import {
 } from '../../../src/format/lance/index.ts';
 import {
   allNulls,
+  beginColumn,
   binary,
-  columnMetadata,
   dictionary,
   endOffsets,
   fixedSizeList,
@@ -20,6 +20,7 @@ import {
   type Page,
   pageEncoding,
   someNulls,
+  writePage,
 } from '../../../src/format/lance/page-encoding.ts';
 import {
   message,
@@ -50,7 +51,8 @@ async function values(bytes: Uint8Array, most = 1000): Promise<unknown[][]> {
 
 function pagesOf(pages: readonly Page[]): ProtoMessage {
   const written = message();
-  columnMetadata(written, pages);
+  beginColumn(written);
+  for (const page of pages) writePage(written, page);
   return written;
 }
 

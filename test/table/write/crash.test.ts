@@ -135,6 +135,9 @@ test.each(Object.entries(OPERATIONS))(
         const plain = isDirspaceError(error) && error.code !== 'CommitStateUnknown';
         const allowed = error === undefined ? [done] : plain ? [old] : [old, done];
         if (!allowed.includes(state)) expect.fail(`${where} leaves ${state}`);
+        const { lance } = await again.describeTable({ id: t, load_detailed_metadata: true });
+        expect(lance, where).toEqual({ opens: true });
+        expect((await again.verify({})).problems, where).toEqual([]);
         const answer = await again.updateTable({ id: t, updates: [['name', "'after'"]] });
         expect(answer.updated_rows, where).toBe((await again.countTableRows({ id: t })).count);
         if (!faulty.fired) break;
