@@ -1,7 +1,7 @@
 /**
- * Parses where tables may lie outside of a catalog's root, and finds the rule for a location. A location
- * is a URI below a prefix that the configuration allows, in plain spelling: two spellings of one place
- * could get around the rule that forbids it. No I/O.
+ * Validates the list of URI prefixes below which tables may lie outside of a catalog's root
+ * (`checkAllowedLocations`), and finds the rule for a location. A location must be in plain
+ * spelling, because a second spelling of the same place could get around the rules. No I/O.
  */
 import { pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Exports the public names of the entry `dirspace`: the SDK (sdk/), the protocol's request and
- * response types and id functions (protocol/), errors, and types that callers hand in, such as a
- * file system.
+ * Exports the public names of the package `dirspace`: the SDK, the protocol's request and response
+ * types, the functions on ids, errors, and the types of what callers pass in, such as a file
+ * system.
  */
 
 export type { AllowedLocation } from './allowed-locations.ts';

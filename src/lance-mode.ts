@@ -1,6 +1,6 @@
 /**
- * Defines `LanceMode`, which says whether and how tables can be opened in Lance, and reads and
- * validates the property `lance` of catalogs and tables that sets it.
+ * Defines `LanceMode`, the property `lance` of catalogs and tables, which says whether and how
+ * their tables can be opened in Lance. Reads and validates it (`lanceProperty`, `checkLanceMode`).
  */
 import { DirspaceError } from './errors.ts';
 

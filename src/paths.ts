@@ -1,12 +1,11 @@
 /**
- * Builds the names of the files and folders of a catalog on disk, and parses them back:
- * `NameCodec` maps ids of namespaces and tables to folders, functions name what lies in a table's
- * folder and in the private folder. No I/O.
+ * Builds the names of all files and folders of a catalog on disk, and parses them back. `NameCodec`
+ * maps the ids of namespaces and tables to folders; functions name what lies in a table's folder
+ * and in the private folder `.dirspace`. No I/O.
  *
- * A folder name that would not be built the same again was not made by the engine and does not
- * decode. All is pure but for `NameCodec.foldsCase`, which is set once the disk is known. format/
- * re-exports the names for the code above it; they are defined here because store/ needs some of
- * them and may not import format/.
+ * Decoding refuses every folder name that encoding would not make. All functions are pure except
+ * for `NameCodec.foldsCase`, which is set once the disk is known. format/ re-exports the names for
+ * the code above it; they stand here because store/ needs some of them and may not import format/.
  */
 import { DirspaceError } from './errors.ts';
 

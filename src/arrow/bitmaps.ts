@@ -1,6 +1,6 @@
 /**
- * Reads, slices, counts, copies and sets bits of Arrow bitmaps (least significant bit first).
- * Positions must be below 2^32.
+ * Reads (`getBit`, `setPositions`), slices, counts, copies and sets bits of Arrow bitmaps, whose
+ * first bit is the least significant one of a byte. Positions must be below 2^32.
  */
 
 /** Bytes that hold so many bits, however many they are. */

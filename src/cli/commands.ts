@@ -1,4 +1,6 @@
-/** Lists all commands, in the order of the help. */
+/**
+ * Lists all commands of the command line (`COMMANDS`) in the order in which the help shows them.
+ */
 import {
   branch,
   createNamespace,

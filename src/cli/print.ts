@@ -1,7 +1,8 @@
 /**
- * Prints the answer of a command to standard output, as JSON or in columns, and its note to
- * standard error; then throws the failure that the answer carries, if any. Rows are printed in
- * groups as they are read. For columns, the first thousand lines are buffered to find the widths.
+ * `printAnswer`: prints the answer of a command to standard output, as JSON or in columns, and its
+ * note to standard error. Then it throws the failure that the answer carries, if any. Rows are
+ * printed in groups as they are read. For columns, the first thousand lines are buffered to find
+ * the widths.
  */
 import {
   type Answer,

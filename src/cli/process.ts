@@ -1,6 +1,6 @@
 /**
- * Runs the command line in a process: connects `runCli` (run.ts) to arguments, streams, signals and
- * exit code.
+ * `runProcess`: runs the command line in this process. It connects `runCli` (run.ts) to the
+ * arguments, streams, signals and exit code.
  */
 import { createInterface } from 'node:readline/promises';
 import { errorText } from './report-error.ts';

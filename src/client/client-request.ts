@@ -1,10 +1,11 @@
 /**
- * Builds the headers and the address of a request, and the `context` of an answer.
+ * Builds the headers (`callHeaders`) and the address (`addressOf`) of an HTTP request from a
+ * request of the protocol, and the `context` of an answer from its headers (`contextOf`).
  *
  * Context entries named `header.X` become the header X. An identity becomes `x-api-key` and
- * `authorization`, and stays in JSON bodies too; other context entries travel in JSON bodies only,
- * and are refused for a request without one. Credentials of 6 characters or more are removed from
- * errors (`withoutSecrets`).
+ * `authorization`, and stays in JSON bodies too. Other context entries travel only in JSON bodies
+ * and are refused for a request without one. `withoutSecrets` removes credentials of 6 characters
+ * or more from errors.
  */
 import { DirspaceError } from '../errors.ts';
 import {

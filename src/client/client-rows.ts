@@ -1,7 +1,7 @@
 /**
- * Guards against servers that ignore parts of a query. `checkHeeded` refuses rows that were not
- * ordered or searched as asked. `boundedRows` cuts the rows to the limit, and fails where the
- * largest limit of the wire may have cut them short.
+ * Guards against servers that ignore parts of a query. `checkHeeded` refuses an answer unless the
+ * server says that it ordered and searched as asked. `boundedRows` cuts the rows to the limit, and
+ * fails where the largest limit of the wire may have cut them short.
  */
 import type { RecordBatch, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

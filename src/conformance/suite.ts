@@ -1,7 +1,7 @@
 /**
- * Runs the conformance cases against one target, one at a time: `conformanceSuite` for test
- * runners, `runConformance` for all of them at once. What the cases create lies in one namespace,
- * or in the root where none can be created. Closing the suite removes it.
+ * Runs the conformance cases against one target, one after the other. `conformanceSuite` hands the
+ * cases to a test runner; `runConformance` runs all of them and returns a report. What they create
+ * lies in one namespace, or in the root where none can be created, and is removed in the end.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,7 +1,6 @@
 /**
- * Maps each operation to the function that carries it out on a directory catalog; the type checker
- * compares the table with the methods of `Namespace`. Lists the operations that this engine lacks
- * (`MISSING`).
+ * Maps each operation of the protocol to the function that carries it out on a directory catalog
+ * (`HANDLERS`). Lists the operations that this engine lacks (`MISSING`).
  */
 import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
 import {

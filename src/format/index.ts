@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes the files of a catalog: data fragments, and the manifests and records beside
- * them. Exports the paths that ../paths.ts builds, for the code above. No I/O.
+ * Exports the encoders and decoders of a catalog's files: data fragments, manifests, records, and
+ * the files for Lance. Also re-exports the file names that ../paths.ts builds. No I/O.
  */
 
 export {

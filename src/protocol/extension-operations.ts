@@ -1,7 +1,8 @@
 /**
- * Lists the operations that this engine has beyond the protocol, as rows like those of
- * operations.ts: client, routes, checks and the OpenAPI document follow from them, under
- * `/v1/dirspace/`. `watch` is no row, because it is not a request with one answer.
+ * Lists the operations that this engine has beyond the protocol (`EXTENSION_OPERATIONS`), as rows
+ * like those of operations.ts. Client methods, server routes under `/v1/dirspace/`, validation and
+ * the OpenAPI document are derived from them. `watch` is not listed, because it has no single
+ * answer.
  */
 import { type AnswerKind, type BodyKind, json, type OperationRow } from './operation-row.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Names the HTTP headers and media types that client and server share. `namesIn` and `mediaType`
- * parse the headers that hold lists of names and content types.
+ * Names the HTTP headers and media types that client and server share. `namesIn` parses a header
+ * that lists names, and `mediaType` parses a content type.
  */
 
 export const API_KEY_HEADER = 'x-api-key';

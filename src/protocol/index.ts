@@ -1,7 +1,6 @@
 /**
- * Defines the contract between catalogs, clients and servers, without I/O: ids, request and
- * response models, error bodies, the table of operations, and the `Namespace` interface derived
- * from that table.
+ * Exports the contract between catalogs, clients and servers: ids, request and response models,
+ * error bodies, the table of operations, and the `Namespace` interface derived from it. No I/O.
  */
 
 export { checkedRequest, preparedInSteps } from './checked-request.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines `Namespace`, the interface of catalogs, in process or remote: one method for each row of
- * operations.ts, with the protocol's request and response objects, and `CallOptions`.
- * `unsupportedOperations` makes methods that reject with Unsupported, for operations that a
- * catalog lacks.
+ * Defines `Namespace`, the interface of a catalog, in process or remote: one method for each row of
+ * operations.ts, with the protocol's request and response types. Also defines `CallOptions`, which
+ * each method takes. `unsupportedOperations` makes a base class whose methods reject with
+ * Unsupported.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

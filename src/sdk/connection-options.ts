@@ -1,6 +1,6 @@
 /**
- * Defines the types of what the methods of a connection take and answer, and translates their
- * overloads and options into request members.
+ * Defines the types of the options and results of a connection's methods, and translates the
+ * options into request members.
  */
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

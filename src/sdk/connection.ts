@@ -1,7 +1,7 @@
 /**
- * `Connection`: an open catalog for programs, with namespaces, tables, the trash, transactions and
- * watching. All but watching is made of operations of the protocol, so it behaves the same on every
- * catalog.
+ * `Connection`: an open catalog for programs, with methods for namespaces, tables, the trash,
+ * transactions and watching. All but watching calls operations of the protocol, so a connection
+ * behaves the same on every catalog.
  */
 import { type Env, systemEnv } from '../env.ts';
 import {

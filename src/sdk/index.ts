@@ -1,6 +1,6 @@
 /**
- * Exports the SDK: `connect`, `Connection`, `Table`, queries, and the types of their options and
- * answers.
+ * Exports the SDK: `connect`, `Connection`, tables, queries, and the types of their options and
+ * results.
  */
 
 export { connect, connectNamespace } from './connect.ts';

@@ -1,6 +1,7 @@
 /**
  * `Databases`: finds the catalog (database) that a request is for, by a header, by the host name,
- * or because there is only one. Catalogs are opened on first use and closed with the server.
+ * or because there is only one. If so configured, the namespaces of one root are the databases.
+ * Catalogs are opened on first use and closed with the server.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * Carries out a request of an operation, in order: authenticates, finds the database and checks
- * that the caller may use it, waits for the body, takes a place, opens the catalog, checks the
- * rights of a request with an idempotency key and looks the key up, calls through scope and
- * permissions (auth/), and forms the answer. http/ does sockets and bodies.
+ * `answerOperation`: carries out one request of an operation and returns the HTTP answer. The
+ * steps, in order: authenticate; find the database and check that the caller may use it; wait for
+ * the body; take a place in the queue; open the catalog; look up an idempotency key; call the
+ * catalog through scope and permissions (auth/); form the answer.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `withLock`: runs work under an advisory lock between processes, which saves several of them from
- * doing the same.
+ * `withLock`: runs work under an advisory lock between processes, which saves them from doing the
+ * same work several times.
  *
  * A lock may be lost, taken over or held twice. The work runs anyway, and its `Lease` tells it.
  * Correctness never depends on a lock: it rests on the exclusive creation of files.

@@ -1,7 +1,7 @@
 /**
- * Reads and changes single tables on a store. `openEngine` creates the services that the tables of
- * a catalog share; `openTable` and `openBranch` give handles on a table and a branch; `query`,
- * `take` and `countWhere` read a snapshot. Outside of table/ only this file is imported.
+ * Exports the engine of single tables on a store. `openEngine` creates the services that the tables
+ * of a catalog share; `openTable` and `openBranch` give handles on a table and a branch; `query`,
+ * `take` and `countWhere` read a snapshot. Code outside of table/ imports this file alone.
  */
 
 export { type Branch, openBranch } from './branch.ts';

@@ -1,6 +1,7 @@
 /**
- * Builds sketches of float32 vectors: one byte for each element and, for each row, a bound on its
- * distance from its sketch. Owns their layout; sieve.ts derives bounds for each metric from them.
+ * `sketchForm`: builds sketches of float32 vectors, which have one byte for each element and, for each
+ * row, a bound on its distance from its sketch. Also defines their layout in memory. sieve.ts derives
+ * bounds for each metric from them.
  *
  * The sketch of a row x is the vector centre + step * code, where the codes are whole numbers of
  * -127 to 127, and `left` is at least as large as the norm of x - centre - step * code.

@@ -1,6 +1,6 @@
 /**
- * Two commands: `dirspace trash` lists dropped tables and namespaces, or removes them for good;
- * `dirspace undrop` brings a dropped table back.
+ * Two commands: `dirspace trash` lists dropped tables and namespaces (with `--detached`,
+ * deregistered tables) or removes them for good, and `dirspace undrop` brings a dropped table back.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

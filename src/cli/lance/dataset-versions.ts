@@ -1,6 +1,7 @@
 /**
- * Finds the manifest of a Lance dataset in a folder: its newest version, a number, or what a tag names, on
- * the main line or on a branch. Reads names and one manifest; trusts neither.
+ * `findManifest`: finds the manifest of a Lance dataset in a folder, which is that of its newest
+ * version, of a version number or of a tag, on the main line or on a branch. It reads file names
+ * and one manifest, and checks both.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Reads files of a Lance dataset by ranges. Takes regular files only, and says which one is missing. */
+/**
+ * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. Only regular files are
+ * accepted, and the error for a missing one names it. `wholeFile` reads a small file at once.
+ */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../../errors.ts';
 import type { LanceBytes } from '../../format/index.ts';

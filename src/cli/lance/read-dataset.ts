@@ -1,6 +1,7 @@
 /**
- * Reads the rows of a Lance dataset, or of one Lance data file, as a stream of Arrow batches: fragment by
- * fragment, without deleted rows. Memory holds one batch, and the metadata of the files of one fragment.
+ * Opens a version of a Lance dataset (`openLanceDataset`) or a single Lance data file
+ * (`openLanceDataFile`) as a stream of Arrow batches. Fragments are read one after the other,
+ * without deleted rows. Memory holds one batch and the metadata of one fragment's files.
  */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * `dirspace import`: writes rows from a file, or from several that a pattern matches, into a table.
+ * `dirspace import`: writes the rows of a file, or of all files that a pattern matches, into a
+ * table.
  */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
  * Opens several files as one source of rows (`openFiles`) and reads them one after the other.
- * Either all hold JSON rows, or all are Arrow files with the columns of the first.
+ * Either all hold JSON rows, or all hold Arrow columns (Arrow files, Lance datasets) like those of
+ * the first.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { DataInput } from '../../sdk/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Opens one file of rows for an import (`openFile`), as Arrow, JSON or NDJSON by its name's ending.
- * Rows are read on demand: memory holds one piece of the file and one batch.
+ * `openFile`: opens one file of rows for an import, as Arrow, JSON or NDJSON by the ending of its
+ * name, or the folder of a Lance dataset. Rows are read on demand: memory holds one piece of the
+ * file and one batch.
  */
 import { createReadStream, open, type Stats, statSync } from 'node:fs';
 import { open as openHandle } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Exports the commands that serve, verify, repair, optimize, test servers, and complete command
- * lines.
+ * Exports the commands `completion`, `conformance`, `lance`, `optimize`, `repair`, `serve` and
+ * `verify`.
  */
 
 export { completion } from './completion.ts';

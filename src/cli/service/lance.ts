@@ -1,4 +1,7 @@
-/** `dirspace lance sync`: lets Lance open tables by the path of their folders, as they are now. */
+/**
+ * `dirspace lance sync`: writes the files by which Lance opens tables directly by the path of their
+ * folders, for the tables as they are now.
+ */
 import type { SyncLanceResult } from '../../sdk/index.ts';
 import {
   type Answer,

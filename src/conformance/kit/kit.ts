@@ -1,7 +1,7 @@
 /**
- * `Kit`: gives a case recorded calls, fresh tables and namespaces; assertions stand beside it. A
- * case may call an operation other than the one under test only where that one was shown to work;
- * otherwise it ends as undecided or not run.
+ * `Kit`: gives a case recorded calls, fresh tables and namespaces. The file also has the assertions
+ * of cases, such as `same` and `fails`. A case may call an operation other than the one under test
+ * only where that one was shown to work; otherwise it ends as undecided or not run.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

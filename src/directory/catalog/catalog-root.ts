@@ -1,9 +1,11 @@
 /**
- * Reads and writes `.dirspace/format.json`: whether names fold case, whether versions are managed, and
- * whether new tables are written for Lance. The first write to a catalog creates the file; a later one
- * writes it again when a setting changes. Where the file is damaged, or missing from a catalog that has
- * content, every operation but verify and repair fails; opened read-only, a catalog can be read without
- * the file. Repair rebuilds it from the names on disk and what can still be read of it.
+ * `CatalogRoot`: reads and writes the catalog's format file, `.dirspace/format.json`. It records
+ * whether names fold case, whether versions are managed, and whether new tables are written for
+ * Lance. The first write to a catalog creates the file; changing a setting writes it again.
+ *
+ * If the file is damaged, or missing from a catalog that has content, every operation but verify
+ * and repair fails. A catalog without the file can still be opened read-only. Repair rebuilds the
+ * file from the names on disk and from what can still be read of it.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Defines `Catalog`, one open catalog, and the look-ups that operations start with: from ids to
- * folders, records and branches, with the error a caller gets when something is missing.
+ * Defines `Catalog`, one open catalog with its store and engine, and the look-ups that operations
+ * begin with. `requireTable`, `requireNamespace`, `requireBranch` and others go from a request's id
+ * to the record or folder, and throw the error that the caller gets when the thing is missing.
  */
 import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Env } from '../../env.ts';

@@ -1,7 +1,7 @@
 /**
- * Tables that were deregistered: their folders wait in `.dirspace/detached/`, each with a record of the id
- * that it had beside it, as in the trash. They are kept until they are purged by request; nothing removes
- * them by itself, because whoever deregisters a table keeps its files.
+ * Records and lists tables that were deregistered (`recordDetached`, `detachedEntries`). Their
+ * folders stay in `.dirspace/detached/`, each beside a record of the id that it had. They are
+ * removed only when a request purges them, because deregistering a table means to keep its files.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Exports the parts of an open catalog: root, ids, listing, paging, trash, intents, journals,
- * targets.
+ * Exports the parts of an open catalog that operations use: its root, ids, listing, paging,
+ * targets, the trash, intents and journals.
  */
 
 export {

@@ -1,10 +1,9 @@
 /**
- * Journals multi-table commits: writes down, before the first step, the declarations, deletions and
- * deregistrations that a commit brings besides its versions. Once the commit is decided
- * (table/versions/multi-table-commit.ts), `finishJournal` carries out the deletions and
- * deregistrations of a committed one, or takes back the declarations of an aborted one. Opening a
- * catalog for writing finishes journals that a crash left, and first aborts commits that stayed
- * undecided for an hour. operations/commit-tables.ts runs the commit.
+ * Writes the journal of a multi-table commit before its first step: the tables that it declares,
+ * deletes and deregisters besides its versions. Once the commit is decided, `finishJournal` carries
+ * out the deletions and deregistrations, or takes the declarations back if it was aborted.
+ * `finishJournals` does so for commits that a crash left, when a catalog is opened for writing;
+ * those undecided for an hour are aborted first.
  */
 
 import {

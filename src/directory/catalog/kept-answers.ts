@@ -2,7 +2,7 @@
  * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
  * for at least a day. A repeated request gets the same answer, also after a restart; a different
  * request under the same key is refused. Writes of rows are also recognised by the transaction of
- * their version, without a stamp and after a crash: see operations/rows.ts.
+ * their version, which works after a crash too: see operations/rows.ts.
  *
  * A request is recorded as begun before it changes anything. After a crash before its answer the
  * key stays taken, and the same request is done again. Of an answer over 1 MiB only its existence

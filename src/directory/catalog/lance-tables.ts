@@ -1,11 +1,13 @@
 /**
- * Tables whose rows programs of others write, in Lance's format, at a location of their own: a folder of
- * `.dirspace/lance` that is reserved for the table when it is declared, never moves and is never used for
- * another table, or a URI outside of the root. The table's name only points there.
+ * Handles tables whose rows other programs write, in Lance's format, at a location of their own.
+ * The location is a folder of `.dirspace/lance` that is reserved when the table is declared, never
+ * moves and is never used for another table, or a URI outside of the root. The table's folder in
+ * the catalog only records it. Versions are listed by the names of Lance's manifests, without
+ * reading them.
  *
- * What is told of such a table comes from the names of its files; nothing in them is read. A small file in
- * the place of a reserved folder (a fence) makes writers of others fail there: once the table has rows of
- * this engine, and once it was removed for good.
+ * A fence is a small file in the place of a reserved folder, at which other programs' writes fail
+ * (`fence`). It is put there once the table has rows of this engine, and once the table was removed
+ * for good.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

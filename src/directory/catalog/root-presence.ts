@@ -1,6 +1,7 @@
 /**
- * Checks that the root of an open catalog still exists. A root that was deleted, unmounted or
- * replaced looks like an empty catalog, so answers that say "nothing is there" are checked.
+ * `RootPresence`: checks that the root folder of an open catalog still exists. A root that was
+ * deleted, unmounted or replaced looks like an empty catalog, so the check runs before an answer
+ * says that something is missing.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Numbers, records and lists the entries of the trash. Each is a folder `<number>-<uuid>/` with the
- * record `<number>-<uuid>.json` beside it. Numbers grow with every drop, independent of clocks, so
- * they tell which of two was dropped last.
+ * Numbers and records new entries of the trash (`prepareTrash`, `recordTrash`), and lists them
+ * (`trashEntries`). Each is a folder `<number>-<uuid>/` with the record `<number>-<uuid>.json`
+ * beside it. Numbers grow with every drop, independent of clocks, so they tell which of two was
+ * dropped last.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * Keeps what was dropped in `.dirspace/trash/` with a record of its id: prepares the folder for a
- * drop, lists entries, brings tables back (undrop), and removes entries for good, on purge or in
- * sweeps once the catalog's retention is over. The operations that drop rename the folders;
- * trash-entries.ts numbers and reads entries.
+ * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
+ * good: on request (`purgeTrash`), or once the catalog's retention is over (`sweepTrash`). The
+ * operations that drop rename folders into the trash; trash-entries.ts numbers and reads them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Explains a table that has no visible version: only declared, or with files in its folder that
- * this catalog cannot read (table/history/storage.ts). `refuseStorage` refuses a first write beside
- * such files.
+ * Explains why a table has no version to read (`withoutVersion`): it is only declared, or its
+ * folder holds files that this catalog cannot read. Before a first write, `refuseStorage` refuses a
+ * table with such files, and `claimForRows` closes its reserved place to other programs.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Carries out BatchCommitTables and BatchCreateTableVersions, several tables all or none: prepares
- * versions invisibly, makes them visible by one decision (table/versions/multi-table-commit.ts),
- * and then carries out what had to wait for it (catalog/journal.ts).
+ * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables all or
+ * none. Versions are prepared invisibly and become visible by one decision
+ * (table/versions/multi-table-commit.ts). Deletions and deregistrations follow the decision
+ * (catalog/journal.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';

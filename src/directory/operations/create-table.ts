@@ -1,7 +1,7 @@
 /**
  * Carries out CreateTable and DeclareTable. A new table is built whole in the staging folder and
- * takes its place by one rename (place-table.ts): readers see all of it or nothing. Where the table
- * exists, rows that overwrite it or fill a declared one are committed as a version of it.
+ * renamed to its place (place-table.ts), so readers see all of it or nothing. For an existing
+ * table, rows that overwrite it, or that fill a declared one, are committed as a new version.
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';

@@ -1,6 +1,8 @@
 /**
- * Vends the options of a table's storage: outside of the root those that its location is configured with, and
- * else credentials where the catalog has a vendor and the request asks for them. A local disk needs none.
+ * `vendedOptions`: finds the storage options that a client gets to open a table. For a table
+ * outside of the root they are those configured for its location. Inside, they come from the
+ * catalog's credential vendor if there is one and the request asks for them; a local disk needs
+ * none.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

@@ -1,8 +1,9 @@
 /**
- * Carries out the table-version operations on tables that programs of others write in Lance's format. The
- * versions are the manifests in the table's dataset: nothing else is kept of them, so that programs which
- * commit by themselves and programs which commit here see the same. Publishing is one exclusive link of
- * the manifest that the client staged beside them.
+ * Carries out the operations on table versions (list, describe, create, delete) for tables that
+ * other programs write in Lance's format. The versions are the manifests in the table's dataset,
+ * and nothing else records them: programs that commit directly and those that commit here see the
+ * same versions. A version is published by one exclusive link of the manifest that the client
+ * staged.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

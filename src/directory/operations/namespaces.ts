@@ -1,6 +1,6 @@
 /**
- * Creates, lists, describes and drops namespaces and changes their properties. A namespace is a
- * folder with a marker file that holds its properties.
+ * Carries out the namespace operations: create, list, describe, drop, and change properties. A
+ * namespace is a folder with a marker file that holds its properties.
  */
 
 import { DirspaceError } from '../../errors.ts';

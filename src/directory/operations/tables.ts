@@ -1,7 +1,7 @@
 /**
- * Carries out the operations on tables as catalog entries: list, exists, drop, rename, deregister
- * and register. Drop, rename, deregister and plain register move the table's folder by one rename;
- * register with properties or over an existing table takes further steps.
+ * Carries out the operations on tables as entries of the catalog: list, exists, drop, rename,
+ * deregister and register. The last four move the table's folder by a single rename, except that a
+ * register with properties, or over an existing table, takes further steps.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

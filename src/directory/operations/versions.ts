@@ -1,5 +1,5 @@
 /**
- * Carries out the table-version operations: list, describe, publish a staged manifest, delete
+ * Carries out the operations on table versions: list, describe, publish a staged manifest, delete
  * ranges of versions. commit-tables.ts publishes versions of several tables at once.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Maintains a catalog: background compaction, cleanup, verify, repair. */
+/**
+ * Exports the maintenance of a catalog: background compaction, optimize, cleanup, verify, repair,
+ * and the synchronization of what Lance finds by path.
+ */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 export { followLanceCatalog } from './lance-catalog.ts';

@@ -1,8 +1,9 @@
 /**
- * Writes the table by which Lance's directory namespace knows a catalog: `__manifest` at the root, which lists
- * all namespaces, and the tables that Lance opens by path. Each version of it is one new file and one
- * manifest, published by a link: whoever finds the name taken looks at the catalog again, so that the newest
- * version is never older than the change that asked for it.
+ * `syncLanceCatalog`: writes `__manifest` at the catalog's root, the table by which Lance's
+ * directory namespace lists a catalog: all namespaces, and the tables that Lance opens by path.
+ * Each version of it is one new file and one manifest, published by a link. A writer that finds the
+ * name taken reads the catalog again, so the newest version is never older than the change that
+ * asked for it. `followLanceCatalog` does so after changes and never fails.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Carries out SyncLance: brings what Lance finds by path up to date, of one table or of all below a namespace,
- * whatever their modes. lance-catalog.ts writes what Lance finds of the catalog itself.
+ * Carries out SyncLance: brings the files by which Lance opens tables by path up to date, for one
+ * table or for all below a namespace, whatever their modes. lance-catalog.ts writes the list of the
+ * catalog's tables.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { LANCE_CATALOG } from '../../format/index.ts';

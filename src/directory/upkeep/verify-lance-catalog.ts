@@ -1,6 +1,7 @@
 /**
- * Verifies the table by which Lance knows the catalog: its newest version must be the engine's own and whole.
- * Where it lists another catalog than there is, it has not followed yet, which is no damage.
+ * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog. Its
+ * newest version must be this engine's own and undamaged. If it lists an older state of the
+ * catalog, that is no damage.
  */
 import {
   fragmentsFolder,

@@ -1,7 +1,7 @@
 /**
- * Verifies a catalog or one of its namespaces: every file and folder is accounted for, or reported
- * as a harmless leftover or a problem. Reports damage and does not throw because of it.
- * table/verify/ verifies each table, repair.ts mends.
+ * `verifyCatalog`: checks every file and folder of a catalog or a namespace, and reports each that
+ * is damaged or unexpected as a problem, or as a harmless leftover. Damage is reported and never
+ * thrown. table/verify/ checks each table; `inspectCatalog` serves repair.ts.
  */
 
 import {

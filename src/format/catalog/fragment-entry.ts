@@ -1,7 +1,8 @@
 /**
- * Encodes and decodes what a manifest or a chunk holds of one fragment: file, rows, deletion file,
- * field ids, statistics for pruning, and the checksum of the fragment's footer. The footer holds
- * the checksums of the rest of the fragment.
+ * Defines `FragmentEntry`, what a manifest or a chunk says of one fragment, and encodes and decodes
+ * it: file, rows, deletion file, field ids, statistics for pruning, the checksum of the fragment's
+ * footer, and whether Lance can read it. The footer holds the checksums of the rest of the
+ * fragment.
  */
 import {
   arrayMember,

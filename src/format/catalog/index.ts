@@ -1,6 +1,6 @@
 /**
- * Exports the paths of a catalog, which ../../paths.ts builds, and the encoders and decoders of
- * its metadata files: manifests, records, chunks, deletion files.
+ * Exports the names of a catalog's files and folders (built in ../../paths.ts), and the encoders
+ * and decoders of its metadata files: manifests, records, chunks, deletion files.
  */
 
 export {

@@ -3,9 +3,9 @@
  * the tombstone that takes the place of deleted versions.
  *
  * Decoding verifies the checksum, refuses newer formats and unknown features as UnsupportedFormat
- * (`refuseNewer`), and checks the kind of each member. What members mean together is checked by
- * few rules, such as the number of fragments. The schema stays JSON; its fields are checked when
- * it is first turned into Arrow, by protocol/types/schema.ts.
+ * (`refuseNewer`), and checks the type of each member. Relations between members are hardly
+ * checked. The schema stays JSON: protocol/types/schema.ts checks it when it is first turned into
+ * Arrow.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * The pages of Lance columns that one record batch gives: walks an encoded column through its nodes and
- * buffers in the order in which they were written, and says which bytes of the file Lance is to read as
- * what. Reads values only where Lance marks nulls differently: in lists and in dictionary indices.
+ * `BatchPages`: collects the pages by which Lance reads the columns of record batches. It walks the
+ * buffers of an encoded Arrow column in the order in which they were written, and tells which bytes
+ * of the file Lance reads as what. Values are read only where Lance marks nulls differently, in
+ * lists and in dictionary indices.
  */
 import {
   bytesOf,

@@ -1,6 +1,7 @@
 /**
- * Reads rows of a Lance fragment as Arrow columns. The columns of a fragment may lie in several data files,
- * and those of a nested field side by side in one; what no file holds is null.
+ * `FragmentColumns`: reads rows of a Lance fragment as Arrow columns. The columns may lie in
+ * several data files, and the parts of a nested field in separate columns of a file. A field that
+ * no file holds is read as nulls.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * Opens a Lance 2.0 data file of any writer: its footer, its schema and the pages of its columns. Reads
- * only the ranges that are asked for. Every range lies within the file, and the pages of a column take no
- * more bytes together than the file has, so that a small file cannot cause much work.
+ * `LanceDataFile`: opens a Lance 2.0 data file of any writer: its footer, its schema and the pages
+ * of its columns. It reads only the ranges that are asked for. The file is untrusted: every range
+ * must lie within it, and the pages of a column together take no more bytes than the file has.
  */
 import type { Data } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Fragments, versions and catalogs as Lance reads them: the Lance part of a fragment, and manifests. Reads
- * the manifests of Lance's own writers too. Pure functions; source of the formats are the protobuf files
- * of the public Lance repository.
+ * Exports the encoders and decoders of Lance's files: the Lance part of a fragment, manifests, tags
+ * and branches, deletion files, data files. Pure functions. The formats are those of the protobuf
+ * files in the public Lance repository.
  */
 
 export {

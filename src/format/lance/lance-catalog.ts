@@ -1,7 +1,8 @@
 /**
- * A catalog as Lance's directory namespace reads it: the table `__manifest`, with a row for each namespace and
- * table. It is one fragment of the engine's own form, which is a Lance file too, and one manifest. Source:
- * the directory namespace of the Lance repository.
+ * Encodes `__manifest`, the table with a row for each namespace and table by which Lance's
+ * directory namespace lists a catalog: its data file (`lanceCatalogFile`) and its manifest
+ * (`lanceCatalogManifest`). The data file is a fragment of this engine that is a Lance file too.
+ * Source: the directory namespace of the Lance repository.
  */
 import { createHash } from 'node:crypto';
 import {

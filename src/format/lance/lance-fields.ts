@@ -1,6 +1,7 @@
 /**
- * The fields of a schema as Lance lists them: depth first with ids, parents and the names of Lance's
- * logical types. Says of each type that Lance 2.0 cannot hold which column it is in and why.
+ * `lanceFields`: translates the fields of an Arrow schema to Lance's list of fields, depth first,
+ * with ids, parents and the names of Lance's logical types. If Lance 2.0 cannot hold a type, the
+ * result says in which column and why.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

@@ -1,6 +1,8 @@
 /**
- * The manifest of one version as Lance reads it: `lance.table.Manifest` with the transaction that made it,
- * in a file of its own. Source: table.proto and transaction.proto of the Lance repository.
+ * Encodes the manifest that Lance reads for one version of a table (`lanceManifest`):
+ * `lance.table.Manifest` with the transaction that made the version. `closedLanceManifest` encodes
+ * one that Lance refuses to open, for a version that Lance cannot read. Source: table.proto and
+ * transaction.proto of the Lance repository.
  */
 import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * The Lance part of a fragment: what makes the Arrow file a Lance 2.0 file too. It names, page by page,
- * where the buffers of the record batches lie in the same file, so that no value is stored twice. It stands
- * between the last message and the Arrow footer, where Arrow's readers do not look. Source: file.proto and
- * file2.proto of the Lance repository.
+ * `LancePartWriter`: writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
+ * file too. The part names, page by page, where the buffers of the record batches lie in the same
+ * file, so no value is stored twice. It stands between the last message and the Arrow footer, where
+ * Arrow's readers do not look. Source: file.proto and file2.proto of the Lance repository.
  */
 import type { Field } from '../../arrow/index.ts';
 import { type EncodedColumn, fieldIdsOf } from '../../ipc/index.ts';

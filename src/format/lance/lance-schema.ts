@@ -1,7 +1,7 @@
 /**
- * The Arrow schema of the fields of a Lance manifest, and which Lance field each Arrow field is: what
- * lance-fields.ts writes, read again. The fields are untrusted: their parents must stand before them, and
- * their types must be ones that tables can hold.
+ * `lanceSchema`: builds the Arrow schema from the fields of a Lance manifest, and tells which Lance
+ * fields each Arrow field stands for; the inverse of lance-fields.ts. The fields are untrusted: a
+ * parent must stand before its children, and types must be ones that tables can hold.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Decodes rows of one page of a Lance 2.0 column into an Arrow column: what page-encoding.ts writes, and
- * what else Lance's own writers write. Reads only the bytes of those rows. Bounds, offsets, indices and
- * UTF-8 are checked; what is made has as many values as rows are asked for.
+ * `PageDecoder`: decodes rows of one page of a Lance 2.0 column into an Arrow column, for the
+ * encodings of page-encoding.ts and others that Lance's own writers use. Only the bytes of those
+ * rows are read. Bounds, offsets, indices and UTF-8 are checked, and `ReadBudget` bounds what one
+ * read may allocate.
  */
 import {
   bitmapBytes,

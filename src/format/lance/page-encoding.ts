@@ -1,6 +1,8 @@
 /**
- * The encodings of Lance 2.0 in which Arrow's own buffers can stand: `lance.encodings.ArrayEncoding` and
- * what a page says of its buffers. Source: encodings_v2_0.proto and file2.proto of the Lance repository.
+ * Writes the description of how a page of a Lance 2.0 column is encoded
+ * (`lance.encodings.ArrayEncoding`), one function for each encoding in which Arrow's own buffers
+ * can be used as they are. `columnMetadata` writes that of all pages of a column. Source:
+ * encodings_v2_0.proto and file2.proto of the Lance repository.
  */
 import { message, noMembers, type ProtoMembers, type ProtoMessage } from './protobuf.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Reads protobuf messages of untrusted files: walks the members of a message by number and wire type. A
- * fault is a `Corrupt` error that names the file, the byte and the member. All messages of a file share
- * one allowance of parts and numbers, so that a small file cannot fill memory. Members that the caller
- * does not know are counted by name and left unread.
+ * `ProtoReader`: reads the members of a protobuf message from an untrusted file, by number and wire
+ * type. A fault is a `Corrupt` error that names the file, the byte and the member. All messages of
+ * a file (`ProtoFile`) share one limit on parts and numbers, so that a small file cannot fill
+ * memory. Unknown members are skipped and counted by name.
  */
 import { DirspaceError } from '../../errors.ts';
 

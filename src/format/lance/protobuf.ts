@@ -1,6 +1,6 @@
 /**
- * Writes protobuf messages: varints, texts, bytes and nested messages by member number, into one buffer.
- * Reads nothing (proto-reader.ts does) and knows no message of its own.
+ * `ProtoMessage`: writes a protobuf message (varints, texts, bytes and nested messages, by member
+ * number) into one buffer. proto-reader.ts reads messages.
  */
 
 /** What stands behind the number of a member: a varint, or a length and that many bytes. */

@@ -1,6 +1,6 @@
 /**
  * Exports the conversion of Arrow schemas to and from the protocol's JSON form, with Arrow's or
- * Lance's names of types.
+ * Lance's names of types, and the parser of type names.
  */
 
 export { lanceTypeName } from './lance-names.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines `ConnectOptions` and validates their names; unknown ones are refused, because a misspelt
- * `readOnly` would open for writing.
+ * Defines `ConnectOptions` and checks the names of given options (`checkConnectOptions`). Unknown
+ * names are refused, because a misspelt `readOnly` would open for writing.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';

@@ -1,7 +1,8 @@
 /**
- * Refuses unknown option names. A call that changes something refuses every one, so that a misspelt
- * `dryRun` does not lose rows; a call that reads refuses those that are nearly right, such as a
- * misspelt `version`, and ignores the rest.
+ * Refuses unknown option names. Calls that change something refuse every unknown name, so that a
+ * misspelt `dryRun` does not lose rows (`checkChangeOptions`). Calls that read refuse only names
+ * that are nearly right, such as a misspelt `version` (`checkOptionNames`). Also lists the known
+ * names of each call.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

@@ -1,6 +1,6 @@
 /**
  * `QueryBase`: the base of all query builders. Collects the request of a query, runs it (`execute`,
- * `toArray`, `toArrow`) and shows its plan. query.ts and take-query.ts add the conditions.
+ * `toArray`, `toArrow`) and shows its plan. query.ts and take-query.ts extend it.
  */
 import {
   type Table as ArrowTable,

@@ -1,7 +1,7 @@
 /**
  * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
- * (position.ts). Every method is made of operations of the protocol, so it behaves the same on
- * every catalog.
+ * (position.ts). It reads and changes rows, columns, versions, tags, branches and indexes. Every
+ * method calls operations of the protocol, so it behaves the same on every catalog.
  */
 import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

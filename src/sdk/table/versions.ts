@@ -1,4 +1,7 @@
-/** Lists the versions of a table, and resolves which version a number, tag or time means. */
+/**
+ * Lists the versions of a table (`listVersions`), and finds the version that a number, tag or time
+ * selects (`resolveSelection`).
+ */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
 import {

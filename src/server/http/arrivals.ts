@@ -1,7 +1,7 @@
 /**
  * Bounds request bodies that are still arriving. `Arrivals` limits how many there are at once:
  * beyond the limit, the caller with the most loses one. `PaceKeeper` ends a body that arrives too
- * slowly. A request takes no place of a table and none in a queue until its body is there.
+ * slowly. A request whose body is awaited holds no place of a table and none in a queue.
  */
 import type { Readable } from 'node:stream';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

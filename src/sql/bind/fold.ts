@@ -1,7 +1,8 @@
 /**
  * Simplifies bound trees without changing their meaning: computes constants (`fold`), flattens
  * nested AND and OR (`flat`), removes double negation (`negated`), joins two bounds into a range
- * (`asRange`). If computing a constant fails, the error is thrown only when a row needs the value.
+ * (`asRange`). If computing a constant fails, the error is thrown only when a row needs the value;
+ * a literal that cannot be cast as written is refused at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

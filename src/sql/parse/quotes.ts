@@ -1,6 +1,7 @@
 /**
- * Scans quoted text of SQL: '..', E'..', U&'..', $$..$$, ".." and `..`. Strings that are separated
- * only by blanks with a line end are joined to one.
+ * Scans quoted text of SQL (`scanQuote`, `scanUnicodeQuote`, `scanDollarQuote`): '..', E'..',
+ * U&'..', $$..$$, ".." and `..`. Strings that are separated only by blanks with a line end are
+ * joined to one.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

@@ -1,4 +1,7 @@
-/** Exports regular expressions that match in time linear in the text. */
+/**
+ * Exports regular expressions (`compileRegexp`, `LinearRegexp`) that match in time linear in the
+ * text.
+ */
 
 export { compileRegexp, LinearRegexp } from './regexp.ts';
 export type { Search } from './search.ts';

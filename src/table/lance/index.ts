@@ -1,6 +1,6 @@
 /**
- * Tables as Lance's readers see them: whether a version opens in Lance, the files that it then needs, and
- * those by which Lance opens the table by its path.
+ * Exports what makes tables readable by Lance: whether a version opens there, the files that it
+ * then needs, and those by which Lance opens the table by its path.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
- * Makes the files that Lance's readers need to open one version: a manifest, in the table's `lance` folder,
- * and its deletion files, under Lance's names in `_deletions`. They are made when they are needed first and
- * kept; lance-leftovers.ts finds those that cleanup removes.
+ * Makes the files that Lance needs to open one version: a manifest in the table's `lance` folder
+ * (`lanceManifestOf`), and deletion files under Lance's names in `_deletions`. They are made when
+ * first needed and then kept. lance-leftovers.ts finds those that cleanup removes.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';

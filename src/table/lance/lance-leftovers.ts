@@ -1,6 +1,7 @@
 /**
- * Finds what was made for Lance's readers and has no version any more: manifests of versions that are gone,
- * and Lance's names of deletion files that nothing refers to.
+ * Finds files for Lance's readers, and of Lance's writers, that are no longer needed: manifests of
+ * versions that are gone, deletion files that nothing refers to, files that were set aside, and
+ * what refused writers left. Cleanup removes them.
  */
 import {
   deletionsFolder,

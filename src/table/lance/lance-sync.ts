@@ -1,6 +1,7 @@
 /**
- * Brings what Lance finds by the path of a table up to date with the table (`syncLance`): all versions, tags
- * and branches, each file compared with what it has to say. Asked for by name, whatever the table's mode.
+ * `syncLance`: brings all files by which Lance opens a table by its path up to date: those of all
+ * versions, tags and branches. The content of each file is compared. It runs on request, whatever
+ * the table's mode.
  */
 import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
 import { lanceDebris } from './lance-leftovers.ts';

@@ -1,4 +1,8 @@
-/** A version of a table as Lance sees it, or why Lance cannot read it. Reads no files but chunks. */
+/**
+ * Tells whether Lance can read a version of a table, and if not, why (`lanceProblem`). `lanceView`
+ * collects the fields and fragments that Lance's manifest of the version needs. No files are read
+ * except chunks.
+ */
 import {
   type FragmentEntry,
   isReadByLance,

@@ -1,7 +1,7 @@
 /**
- * Verifies one table: every version of every branch, the chain they form, all files they refer to,
- * its tags, and stray files in the table's folder (foreign files in the folder of a table that is
- * only declared are not reported). Reports damage and does not throw because of it.
+ * `verifyTable`: verifies one table: every version of every branch, the chain that they form, all
+ * files they refer to, the tags, and unexpected files in the table's folder. Foreign files beside a
+ * table that is only declared are not reported. Damage is reported and never thrown.
  */
 import {
   branchesFolder,

@@ -1,7 +1,7 @@
 /**
- * Creates, finds, lists and deletes branches of a table. A branch is a folder with a record and
- * version files of its own. Its first version is a copy of the one it was made from, so it does not
- * depend on its parent.
+ * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`, ...). A
+ * branch is a folder with a record and version files of its own. Its first version is a copy of the
+ * one it was made from, so it does not depend on its parent.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * Commits versions: reads the newest version, calls `build` on it, publishes the result under the
- * next number, and starts over on the new newest version after a conflict; a writer that keeps
- * losing queues for an advisory lock. Appends, changes, overwrites and compaction all commit here.
- * First versions of staged tables, branches, staged manifests (publish-staged.ts) and repair write
- * theirs elsewhere.
+ * `commit`: commits the next version of a branch. It reads the newest version, calls the caller's
+ * `build` on it, publishes the result under the next number, and starts over after a conflict. A
+ * writer that keeps losing queues for an advisory lock. Appends, changes, overwrites and compaction
+ * commit here; staged tables, new branches, staged manifests and repair write their versions
+ * elsewhere.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';

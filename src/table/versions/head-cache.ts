@@ -1,7 +1,7 @@
 /**
- * `HeadCache`: caches what an open catalog last saw of its tables, which are newest versions, table
- * records, and names of the tables in a folder. Nothing in it is believed without a look at the
- * disk. Where nothing has changed, an answer takes so many looks:
+ * `HeadCache`: caches what an open catalog last saw of its tables: newest versions, table records,
+ * and the names of the tables in a folder. Nothing in it is believed without a look at the disk. If
+ * nothing has changed, each method takes this many looks:
  * - `unchangedRecord`: one, at the record;
  * - `unchangedMain`: three, at the newest version and twice at the one after it;
  * - `head`, `record` and `names`: none, and the caller looks. resolveHead takes four for a head.

@@ -1,6 +1,6 @@
 /**
- * Holds one immutable version of one branch (`Snapshot`): manifest, parsed schema, fields with ids,
- * and the list of fragments, whose chunk files are read on demand (`readChunk`).
+ * `Snapshot`: one immutable version of one branch, with its manifest, parsed schema, fields with
+ * ids, and list of fragments. The list's chunk files are read on demand (`readChunk`).
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Creates, finds, lists, moves and deletes the tags of a table. A tag is a small file that names
- * one version of one branch and keeps it from cleanup.
+ * Creates, finds, lists, moves and deletes the tags of a table (`createTag`, `findTag`, ...). A tag
+ * is a small file that names one version of one branch and keeps it from cleanup.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,5 +1,6 @@
 /**
- * Appends rows (`append`), and replaces all rows and the schema (`overwrite`), each in one version.
+ * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
+ * one version.
  */
 import {
   columnsOf,

@@ -1,7 +1,8 @@
 /**
- * Compacts a table: rewrites runs of small fragments, and fragments with many deleted rows, as
- * larger ones. Commits one version, and further ones where a concurrent change made it plan again.
- * Rows, their order and their values stay; row ids change. compaction-plan.ts chooses the runs.
+ * `compact`: compacts a table by rewriting runs of small fragments, and fragments with many deleted
+ * rows, as larger ones. It commits one version, and further ones where a concurrent change made it
+ * plan again. Rows keep their order and values but get new row ids. compaction-plan.ts chooses the
+ * runs.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** Plans which fragments compaction rewrites together, from their manifest entries alone. */
+/**
+ * `planCompaction`: chooses which neighbouring fragments compaction rewrites together, from their
+ * entries in the manifest alone.
+ */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 
 export interface CompactionGoals {

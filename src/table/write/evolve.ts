@@ -1,7 +1,7 @@
 /**
- * Renames, widens and drops columns and changes their nullability and metadata. No fragment is
- * rewritten where only this engine reads the table: readers adapt older ones through field ids (table/fields/adapt.ts). New columns are
- * add-columns.ts's.
+ * Renames, widens and drops columns (`alterColumns`, `dropColumns`), and changes their nullability
+ * and metadata. Fragments are not rewritten where only this engine reads the table, because readers
+ * adapt older ones by field ids (table/fields/adapt.ts). add-columns.ts adds columns.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

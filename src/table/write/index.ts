@@ -1,6 +1,6 @@
 /**
  * Exports the changes of a table: append, overwrite, delete, update, schema changes, compaction,
- * restore.
+ * restore, and the staging of new tables.
  */
 
 export { addColumns, type NewColumn } from './add-columns.ts';
