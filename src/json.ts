@@ -9,6 +9,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';
+import { parseJsonInSteps } from './json-steps.ts';
 
 /** Largest metadata document read, in bytes. */
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
@@ -28,9 +29,7 @@ export const corrupt = (file: string, what: string, cause?: unknown): DirspaceEr
 
 /** Parses one JSON object. @throws Corrupt naming `file` */
 export function parseJson(bytes: Uint8Array, file: string): JsonObject {
-  if (bytes.length > MAX_DOCUMENT_BYTES) {
-    throw corrupt(file, `${bytes.length} bytes are more than a metadata file may have`);
-  }
+  requireSize(bytes, file);
   let value: unknown;
   try {
     value = JSON.parse(decoder.decode(bytes));
@@ -48,9 +47,25 @@ export function encodeChecksummed(document: JsonObject): { bytes: Uint8Array; ch
 }
 
 /** As encodeChecksummed, of an object that is JSON text already. */
-export function encodeChecksummedText(text: string): { bytes: Uint8Array; checksum: string } {
-  const tail = `,${text.slice(1)}\n`;
-  const body = Buffer.from(`${HEAD}00000000"${tail}`);
+export const encodeChecksummedText = (text: string): { bytes: Uint8Array; checksum: string } =>
+  withChecksum(Buffer.from(`${HEAD}00000000",${text.slice(1)}\n`));
+
+/** The same of a text in pieces, made in a step each: of one that is long. */
+export function* encodeChecksummedInSteps(
+  texts: Iterable<string>,
+): Generator<undefined, { bytes: Uint8Array; checksum: string }> {
+  const pieces: Uint8Array[] = [Buffer.from(`${HEAD}00000000",`)];
+  let isFirst = true;
+  for (const text of texts) {
+    pieces.push(Buffer.from(isFirst ? text.slice(1) : text));
+    isFirst = false;
+    yield;
+  }
+  pieces.push(Buffer.from('\n'));
+  return withChecksum(Buffer.concat(pieces));
+}
+
+function withChecksum(body: Buffer): { bytes: Uint8Array; checksum: string } {
   const checksum = hex8(crc32(body.subarray(HEAD_BYTES - 1)));
   body.write(checksum, HEAD.length);
   return { bytes: body, checksum };
@@ -67,6 +82,31 @@ export function parseChecksummed(
   bytes: Uint8Array,
   file: string,
 ): { document: JsonObject; checksum: string } {
+  const checksum = verifiedChecksum(bytes, file);
+  return { document: parseJson(bytes, file), checksum };
+}
+
+/** Documents of so many bytes take milliseconds, and are parsed in steps where others may wait. */
+const LONG_DOCUMENT_BYTES = 1 << 17;
+
+/** The same, in steps where it is long. */
+export function* parseChecksummedInSteps(
+  bytes: Uint8Array,
+  file: string,
+): Generator<undefined, { document: JsonObject; checksum: string }> {
+  if (bytes.length < LONG_DOCUMENT_BYTES) return parseChecksummed(bytes, file);
+  const checksum = verifiedChecksum(bytes, file);
+  requireSize(bytes, file);
+  let value: unknown;
+  try {
+    value = yield* parseJsonInSteps(decoder.decode(bytes));
+  } catch (error) {
+    throw corrupt(file, 'it is not JSON', error);
+  }
+  return { document: asObject(value, file, 'the document'), checksum };
+}
+
+function verifiedChecksum(bytes: Uint8Array, file: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (buffer.length === 0) throw corrupt(file, 'it is empty');
   if (buffer.toString('latin1', 0, HEAD.length) !== HEAD) {
@@ -76,7 +116,13 @@ export function parseChecksummed(
   if (hex8(crc32(buffer.subarray(HEAD_BYTES - 1))) !== checksum) {
     throw corrupt(file, 'its bytes do not match its checksum');
   }
-  return { document: parseJson(buffer, file), checksum };
+  return checksum;
+}
+
+function requireSize(bytes: Uint8Array, file: string): void {
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
+    throw corrupt(file, `${bytes.length} bytes are more than a metadata file may have`);
+  }
 }
 
 export function asObject(value: unknown, file: string, member: string): JsonObject {

@@ -1,7 +1,12 @@
 /** Metadata files that were cut, flipped or forged: what was written, or a typed error. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeChunk, encodeChunk } from '../../src/format/catalog/chunk.ts';
+import {
+  decodeChunk,
+  decodeChunkInSteps,
+  encodeChunk,
+  encodeChunkInSteps,
+} from '../../src/format/catalog/chunk.ts';
 import {
   decodeVersion,
   encodeManifest,
@@ -196,4 +201,44 @@ test('a chunk is the one its manifest speaks of, or Corrupt', () => {
   }
   const other = encodeChunk('66666666-7777', [fragment(4), fragment(8)]);
   expect(codeOf(() => decodeChunk(other.bytes, entry, 'c'))).toBe('Corrupt');
+});
+
+test('a long chunk is written and read in steps, and is the same, or Corrupt', () => {
+  const wide = (id: number) => ({
+    ...fragment(id),
+    fields: Array.from({ length: 2_000 }, (_, at) => at),
+    statistics: Array.from({ length: 2_000 }, (_, at) => [8, 0, at, `"\\},{${at}`]),
+  });
+  const entries = Array.from({ length: 60 }, (_, at) => wide(at));
+  const counted = <Result>(steps: Generator<undefined, Result>): [number, Result] => {
+    for (let count = 0; ; count++) {
+      const { done, value } = steps.next();
+      if (done === true) return [count, value];
+    }
+  };
+  const [encodingSteps, { entry, ...encoded }] = counted(
+    encodeChunkInSteps('66666666-7777', entries),
+  );
+  const bytes = new Uint8Array(encoded.bytes);
+  expect(JSON.parse(Buffer.from(bytes).toString()).fragments).toHaveLength(60);
+  expect(Buffer.compare(encodeChunk('66666666-7777', entries).bytes, bytes)).toBe(0);
+  const [decodingSteps, decoded] = counted(decodeChunkInSteps(bytes, entry, 'c'));
+  expect(decoded).toEqual(entries);
+  // Of about as many bytes each, so that none is long.
+  expect(encodingSteps).toBeGreaterThan(bytes.length / 2 ** 18);
+  expect(decodingSteps).toBeGreaterThan(bytes.length / 2 ** 15);
+  for (const at of [0, 30, 1_000, bytes.length - 100]) {
+    const wrong = withFlippedBit(bytes, at * 8);
+    expect(codeOf(() => decodeChunk(wrong, entry, 'c'))).toBe('Corrupt');
+  }
+  for (const text of [']}', '}', '"', '{"fragments":[', '{"fragments":7}', '[]']) {
+    const padded = `${' '.repeat(1 << 17)}${text}`;
+    const forged = checksummedText(padded);
+    const checksum = Buffer.from(forged).toString('latin1', 19, 27);
+    const claim = { ...entry, size: forged.length, checksum };
+    expect(
+      codeOf(() => decodeChunk(forged, claim, 'c')),
+      text,
+    ).toBe('Corrupt');
+  }
 });

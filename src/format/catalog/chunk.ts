@@ -9,12 +9,13 @@ import {
   arrayMember,
   asObject,
   corrupt,
-  encodeChecksummedText,
+  encodeChecksummedInSteps,
   fileIdMember,
   integerMember,
-  parseChecksummed,
+  parseChecksummedInSteps,
   stringMember,
 } from '../../json.ts';
+import { drained } from '../../steps.ts';
 import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
 
 export interface ChunkEntry {
@@ -52,13 +53,17 @@ export function decodeChunkEntry(value: unknown, file: string): ChunkEntry {
   };
 }
 
-export function encodeChunk(
+export const encodeChunk = (
   file: string,
   fragments: readonly FragmentEntry[],
-): { bytes: Uint8Array; entry: ChunkEntry } {
-  const { bytes, checksum } = encodeChecksummedText(
-    `{"fragments":[${fragments.map(fragmentText).join()}]}`,
-  );
+): { bytes: Uint8Array; entry: ChunkEntry } => drained(encodeChunkInSteps(file, fragments));
+
+/** The same in steps: an entry of very many columns is long. */
+export function* encodeChunkInSteps(
+  file: string,
+  fragments: readonly FragmentEntry[],
+): Generator<undefined, { bytes: Uint8Array; entry: ChunkEntry }> {
+  const { bytes, checksum } = yield* encodeChecksummedInSteps(pieces(fragments));
   const ids = fragments.map((fragment) => fragment.id);
   return {
     bytes,
@@ -73,15 +78,42 @@ export function encodeChunk(
   };
 }
 
+/** Characters of a piece of a chunk's text, about. */
+const PIECE = 1 << 17;
+
+function* pieces(fragments: readonly FragmentEntry[]): Generator<string> {
+  let text = '{"fragments":[';
+  for (const [at, fragment] of fragments.entries()) {
+    text += at === 0 ? fragmentText(fragment) : `,${fragmentText(fragment)}`;
+    if (text.length < PIECE) continue;
+    yield text;
+    text = '';
+  }
+  yield `${text}]}`;
+}
+
 /** @throws Corrupt when the bytes are not the ones the manifest speaks of */
-export function decodeChunk(bytes: Uint8Array, entry: ChunkEntry, file: string): FragmentEntry[] {
-  const { document, checksum } = parseChecksummed(bytes, file);
+export const decodeChunk = (bytes: Uint8Array, entry: ChunkEntry, file: string): FragmentEntry[] =>
+  drained(decodeChunkInSteps(bytes, entry, file));
+
+/** Entries that are looked at in one step. */
+const STEP_ENTRIES = 64;
+
+/** The same, in steps where it is long. */
+export function* decodeChunkInSteps(
+  bytes: Uint8Array,
+  entry: ChunkEntry,
+  file: string,
+): Generator<undefined, FragmentEntry[]> {
+  const { document, checksum } = yield* parseChecksummedInSteps(bytes, file);
   if (checksum !== entry.checksum || bytes.length !== entry.size) {
     throw corrupt(file, 'it is not the chunk that the manifest refers to');
   }
-  const fragments = arrayMember(document, 'fragments', file).map((value) =>
-    decodeFragment(value, file),
-  );
+  const fragments: FragmentEntry[] = [];
+  for (const value of arrayMember(document, 'fragments', file)) {
+    fragments.push(decodeFragment(value, file));
+    if (fragments.length % STEP_ENTRIES === 0) yield;
+  }
   if (fragments.length !== entry.fragments) {
     throw corrupt(file, `it lists ${fragments.length} fragments, not ${entry.fragments}`);
   }

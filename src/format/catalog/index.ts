@@ -119,7 +119,13 @@ export {
   writerFile,
   writerOf,
 } from '../../paths.ts';
-export { type ChunkEntry, decodeChunk, encodeChunk } from './chunk.ts';
+export {
+  type ChunkEntry,
+  decodeChunk,
+  decodeChunkInSteps,
+  encodeChunk,
+  encodeChunkInSteps,
+} from './chunk.ts';
 export { decodeDeletions, encodeDeletions, unionDeletions } from './deletions.ts';
 export {
   type DeletionEntry,

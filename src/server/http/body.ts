@@ -5,12 +5,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { DirspaceError } from '../../errors.ts';
+import { parseJsonInSteps } from '../../json-steps.ts';
 import type { Progress } from '../../progress.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from '../../protocol/index.ts';
 import { type Pause, plainPause, runSteps } from '../../steps.ts';
 import { type Arrivals, type BodyPace, begun, isWhole, PaceKeeper } from './arrivals.ts';
 import { JsonBounds } from './json-bounds.ts';
-import { parseJsonInSteps } from './json-steps.ts';
 import type { RequestState, WireRequest } from './request-state.ts';
 
 /** Whether a request says that it has a body. */

@@ -10,7 +10,7 @@ import {
   columnRanges,
   type DeletionEntry,
   decodeBatchColumn,
-  decodeChunk,
+  decodeChunkInSteps,
   decodeDeletions,
   decodeDictionaries,
   decodeFooterInSteps,
@@ -27,7 +27,7 @@ import { corrupt } from '../../json.ts';
 import type { VerifiedKind, VerifyProblem } from '../../protocol/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import type { ObjectReader, ReadableStore } from '../../store/index.ts';
-import type { Turn } from '../work/index.ts';
+import { inTurns, type Turn } from '../work/index.ts';
 
 /** What is wrong, or undefined. Errors of the disk itself are told the same way. */
 export async function problemIn(work: () => Promise<unknown>): Promise<string | undefined> {
@@ -106,7 +106,7 @@ export class FileVerifier {
       const bytes = await this.#store.get(path);
       if (bytes === undefined) throw missing(path);
       this.#read(bytes.length);
-      found = decodeChunk(bytes, chunk, path);
+      found = await inTurns(this.#turn, decodeChunkInSteps(bytes, chunk, path), this.#signal);
     });
     return problem ?? found;
   }

@@ -7,14 +7,14 @@ import {
   type ChunkEntry,
   chunkFile,
   chunksFolder,
-  encodeChunk,
+  encodeChunkInSteps,
   type FragmentEntry,
   isReadByLance,
   liveRows,
   type Manifest,
   type Totals,
 } from '../../format/index.ts';
-import { writeObject } from '../work/index.ts';
+import { inTurns, Turn, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import { readChunk } from './snapshot.ts';
 
@@ -180,7 +180,9 @@ class ChunkWriter {
   }
 
   async write(entries: readonly FragmentEntry[]): Promise<ChunkEntry> {
-    const { bytes, entry } = encodeChunk(await this.#engine.newObject(), entries);
+    const file = await this.#engine.newObject();
+    const turn = new Turn(this.#engine.env);
+    const { bytes, entry } = await inTurns(turn, encodeChunkInSteps(file, entries), undefined);
     await writeObject(this.#engine.store, chunkFile(this.#tableFolder, entry.file), bytes);
     await this.#engine.store.syncFolders([chunksFolder(this.#tableFolder)]);
     this.#written.set(entry.file, entries);

@@ -5,7 +5,7 @@
 import type { Schema } from '../../arrow/index.ts';
 import {
   chunkFile,
-  decodeChunk,
+  decodeChunkInSteps,
   type FragmentEntry,
   type Manifest,
   versionFile,
@@ -13,7 +13,7 @@ import {
 import { corrupt } from '../../json.ts';
 import { schemaFromJson } from '../../protocol/index.ts';
 import { fieldTree, type IdentifiedField } from '../fields/index.ts';
-import { Turn } from '../work/index.ts';
+import { inTurns, Turn } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import { missingFile } from './fragment-object.ts';
 import type { TableBranch } from './head.ts';
@@ -101,6 +101,9 @@ export class Snapshot {
   }
 }
 
+/** Chunks of so many bytes take milliseconds: others have their turns between two of them. */
+const LONG_CHUNK_BYTES = 1 << 17;
+
 export async function readChunk(
   engine: Engine,
   tableFolder: string,
@@ -121,7 +124,10 @@ export async function readChunk(
     if (error !== undefined) throw error;
     return readChunk(engine, tableFolder, entry, snapshot, tries + 1);
   }
-  const fragments = decodeChunk(bytes, entry, file);
+  const turn = new Turn(engine.env);
+  const fragments = await inTurns(turn, decodeChunkInSteps(bytes, entry, file), undefined);
   engine.cache.set(key, fragments, bytes.length * 3);
+  // Chunk after chunk is read without a wait where the disk has none.
+  if (bytes.length > LONG_CHUNK_BYTES) await turn.pass();
   return fragments;
 }
