@@ -5,6 +5,7 @@
  */
 
 import { DirspaceError } from '../errors.ts';
+import { drained } from '../steps.ts';
 import { type Data, type DataType, type RecordBatch, Type, UnionMode, Vector } from './apache.ts';
 import {
   columnsOf,
@@ -85,14 +86,29 @@ export function concatData(columns: readonly Data[]): Data {
 }
 
 /** One batch with the rows of all, which must fit one schema. */
-export function concatBatches(batches: readonly RecordBatch[]): RecordBatch {
+export const concatBatches = (batches: readonly RecordBatch[]): RecordBatch =>
+  drained(concatBatchesInSteps(batches));
+
+/** Parts of columns that are joined in one step, about. */
+const STEP_PARTS = 1 << 12;
+
+/** The same in steps, where there are many columns. */
+export function* concatBatchesInSteps(
+  batches: readonly RecordBatch[],
+): Generator<undefined, RecordBatch> {
   const [first] = batches;
   if (first === undefined) throw new DirspaceError('InvalidInput', 'There are no batches to join');
   if (batches.length === 1) return first;
   const rows = batches.reduce((total, batch) => total + batch.numRows, 0);
-  const columns = first.schema.fields.map((_, column) =>
-    concatData(batches.map((batch) => columnsOf(batch)[column] as Data)),
-  );
+  const columns: Data[] = [];
+  let parts = 0;
+  for (let column = 0; column < first.schema.fields.length; column++) {
+    columns.push(concatData(batches.map((batch) => columnsOf(batch)[column] as Data)));
+    parts += batches.length;
+    if (parts < STEP_PARTS) continue;
+    parts = 0;
+    yield;
+  }
   return recordBatch(first.schema, columns, rows);
 }
 

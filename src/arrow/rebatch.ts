@@ -4,9 +4,10 @@
  * copying, runs of small ones are copied together, batches without rows are dropped. `splitBatch`
  * and `sliceBatch` cut one batch.
  */
+import type { Pause } from '../steps.ts';
 import type { RecordBatch, Schema } from './apache.ts';
 import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';
-import { concatBatches } from './concat.ts';
+import { concatBatchesInSteps } from './concat.ts';
 
 export const DEFAULT_BATCH_ROWS = 65_536;
 export const DEFAULT_BATCH_BYTES = 64 * 1024 * 1024;
@@ -55,6 +56,7 @@ export async function* rebatch(
   stream: AsyncIterable<RecordBatch>,
   schema: Schema,
   limits: BatchLimits = {},
+  pause: Pause = noPause,
 ): AsyncIterable<RecordBatch> {
   const pool = new Pool(
     schema,
@@ -63,11 +65,18 @@ export async function* rebatch(
   );
   for await (const batch of stream) {
     // No hop per batch where there is nothing to give: a stream of ten-row batches has thousands.
-    for (const ready of pool.add(batch)) yield ready;
+    for (const ready of pool.add(batch)) {
+      if (ready !== undefined) yield ready;
+      else await pause();
+    }
   }
-  const rest = pool.flush();
-  if (rest !== undefined) yield rest;
+  for (const ready of pool.flush()) {
+    if (ready !== undefined) yield ready;
+    else await pause();
+  }
 }
+
+const noPause: Pause = () => undefined;
 
 class Pool {
   readonly #schema: Schema;
@@ -83,26 +92,22 @@ class Pool {
     this.#maxBytes = maxBytes;
   }
 
-  add(batch: RecordBatch): RecordBatch[] {
-    const ready: RecordBatch[] = [];
-    if (batch.numRows === 0) return ready;
+  /** Batches that are complete, undefined between two steps of joining one. */
+  *add(batch: RecordBatch): Generator<RecordBatch | undefined> {
+    if (batch.numRows === 0) return;
     for (const slice of splitBatch(batch, this.#maxRows)) {
-      for (const part of splitBytes(slice, this.#maxBytes)) this.#take(part, ready);
+      for (const part of splitBytes(slice, this.#maxBytes)) yield* this.#take(part);
     }
-    return ready;
   }
 
-  #take(part: RecordBatch, ready: RecordBatch[]): void {
+  *#take(part: RecordBatch): Generator<RecordBatch | undefined> {
     const bytes = batchBytes(part);
     const fits =
       this.#rows + part.numRows <= this.#maxRows && this.#bytes + bytes <= this.#maxBytes;
-    if (!fits) {
-      const before = this.flush();
-      if (before !== undefined) ready.push(before);
-    }
+    if (!fits) yield* this.flush();
     // Big enough to go on its own: joining it with others would copy it.
     if (this.#waiting.length === 0 && part.numRows * 2 >= this.#maxRows) {
-      ready.push(this.#withSchema(part));
+      yield this.#withSchema(part);
       return;
     }
     this.#waiting.push(part);
@@ -110,13 +115,13 @@ class Pool {
     this.#bytes += bytes;
   }
 
-  flush(): RecordBatch | undefined {
+  *flush(): Generator<RecordBatch | undefined> {
     const waiting = this.#waiting;
-    if (waiting.length === 0) return undefined;
+    if (waiting.length === 0) return;
     this.#waiting = [];
     this.#rows = 0;
     this.#bytes = 0;
-    return this.#withSchema(concatBatches(waiting));
+    yield this.#withSchema(yield* concatBatchesInSteps(waiting));
   }
 
   /** Batches of one stream may differ in metadata; what leaves here has the stream's schema. */

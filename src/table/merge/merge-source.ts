@@ -13,6 +13,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory } from '../../request-memory.ts';
+import { plainPause } from '../../steps.ts';
 import { adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import type { Limits } from '../versions/index.ts';
 import { matchFields } from '../write/index.ts';
@@ -45,7 +46,7 @@ export async function readSource(
   let rows = 0;
   let bytes = 0;
   const limits = { rows: batchRows, bytes: bytesAtOnce };
-  for await (const batch of rebatch(stream, stream.schema, limits)) {
+  for await (const batch of rebatch(stream, stream.schema, limits, plainPause())) {
     signal?.throwIfAborted();
     rows += batch.numRows;
     bytes += batchBytes(batch);

@@ -73,10 +73,9 @@ export async function writeFragments(
   try {
     const { batchRows, batchBytes } = engine.limits;
     const given = pulledAfter(stream, () => writer.settled());
-    for await (const batch of rebatch(given, stream.schema, {
-      rows: batchRows,
-      bytes: batchBytes,
-    })) {
+    const limits = { rows: batchRows, bytes: batchBytes };
+    const pause = (): Promise<void> | undefined => writer.breathe();
+    for await (const batch of rebatch(given, stream.schema, limits, pause)) {
       signal?.throwIfAborted();
       // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
       held?.set(Math.max(held.bytes, Math.min(WRITE_COPIES * bytesOf(batch), most)));
@@ -158,6 +157,7 @@ class FragmentsWriter {
   readonly #lance: boolean;
   /** Set where columns are stored as another type than they have. */
   readonly #plain: Schema | undefined;
+  readonly #turn: Turn;
   readonly #done: NewFragment[] = [];
   readonly #syncs: Promise<unknown>[] = [];
   #open: OpenFragment | undefined;
@@ -173,15 +173,25 @@ class FragmentsWriter {
   ) {
     this.#engine = engine;
     this.#lance = lance;
+    this.#turn = new Turn(engine.env);
     this.#tableFolder = tableFolder;
     this.#plain = lance ? storedSchema(stream.schema, fields) : undefined;
     this.#schema = markedSchema(this.#plain ?? stream.schema, fields);
     this.#fieldIds = fields.map((field) => field.id);
   }
 
+  /** What a batch of many columns takes is long enough to be a turn of its own. */
+  breathe(): Promise<void> | undefined {
+    return this.#turn.isOver() ? this.#turn.pass() : undefined;
+  }
+
   async write(batch: Batch): Promise<void> {
     if (batch.numRows === 0) return;
-    this.#open ??= await this.#begin();
+    await this.breathe();
+    if (this.#open === undefined) {
+      this.#open = await this.#begin();
+      await this.breathe();
+    }
     const open = this.#open;
     this.#add(open, open.encoder.batch(this.#stored(batch)));
     open.rows += batch.numRows;
@@ -275,6 +285,7 @@ class FragmentsWriter {
   async #end(): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
+    await this.breathe();
     this.#add(open, open.encoder.end());
     const summary = open.encoder.summary();
     if (open.pendingBytes === open.bytes) {
