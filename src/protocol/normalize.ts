@@ -71,6 +71,9 @@ export function wideListsInSteps(
   return lists.length === 0 ? undefined : widened(request, lists);
 }
 
+/** Lists that hold such integers and nothing else, as they were made so here. */
+const wideLists = new WeakSet<readonly unknown[]>();
+
 function* widened(
   request: object,
   lists: readonly [string, readonly unknown[]][],
@@ -78,13 +81,17 @@ function* widened(
   const result: Record<string, unknown> = { ...request };
   for (const [name, values] of lists) {
     const wide: unknown[] = [];
+    let isSound = true;
     for (let from = 0; from < values.length; from += ITEMS_AT_ONCE) {
       for (const value of values.slice(from, from + ITEMS_AT_ONCE)) {
         const item = wideInteger(value);
-        wide.push(item instanceof Mismatch ? value : item);
+        const isWide = !(item instanceof Mismatch);
+        isSound &&= isWide;
+        wide.push(isWide ? item : value);
       }
       yield;
     }
+    if (isSound) wideLists.add(wide);
     result[name] = wide;
   }
   return result;
@@ -247,6 +254,7 @@ const finiteNumbers: Front = (items) => {
 
 /** Negative ones are not counted, though they may pass: they are rare, and this is fastest. */
 const wideIntegers: Front = (items) => {
+  if (wideLists.has(items)) return items.length;
   let at = 0;
   while (at < items.length) {
     const item = items[at];

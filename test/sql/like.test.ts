@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
 import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import { finderOf, LongNeedle } from '../../src/sql/evaluate/find-text.ts';
+import { foldedInSteps } from '../../src/sql/evaluate/fold-text.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
 import { drained } from '../../src/steps.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -308,4 +309,51 @@ test('the escape letter of ILIKE is the letter alone, in its case, as in Postgre
   await expect(compilePredicate("s ILIKE 'AX' ESCAPE 'X'", schema)).rejects.toThrow(
     'ends in its escape character',
   );
+});
+
+test('long texts of other letters are folded in pieces as they are whole', () => {
+  const random = seeded(77);
+  const words = ['É', 'ß', 'Σ', 'ΑΣ', "Σ'", 'İ', 'ǅ', '😀', ' ', 'Α̂', 'x.Σ', 'ΟΔΟΣ ', 'A'];
+  for (let round = 0; round < 4; round++) {
+    let text = '';
+    while (text.length < 1_300_000) text += words[Math.floor(random() * words.length)];
+    const bytes = Buffer.from(text);
+    const steps = foldedInSteps(bytes);
+    let count = 0;
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) {
+        expect(Buffer.compare(Buffer.from(value), Buffer.from(text.toLowerCase()))).toBe(0);
+        break;
+      }
+      count += 1;
+    }
+    expect(count).toBeGreaterThan(0);
+  }
+  const sigmas = Buffer.from('Σ'.repeat(600_000));
+  const folded = drained(foldedInSteps(sigmas));
+  expect(Buffer.from(folded).toString()).toBe('Σ'.repeat(600_000).toLowerCase());
+});
+
+test('LIKE over a long text that is computed has steps, and says the same', async () => {
+  const batch = batchOf(['ab', 'É', 'xq'], ['%', '%', '%']);
+  for (const [sql, expected] of [
+    ["repeat(s, 1000000) LIKE '%q_q%'", [2]],
+    ["repeat(s, 1000000) ILIKE '%Q_Q%'", [2]],
+    ["repeat(s, 1000000) ILIKE '%é_é%'", [1]],
+    ["repeat(s, 1000000) LIKE 'a%'", [0]],
+  ] as const) {
+    const predicate = await compilePredicate(sql, schema);
+    const steps = predicate.selectInSteps(batch, { scale: 1 });
+    let count = 0;
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) {
+        expect([...value], sql).toEqual([...expected]);
+        break;
+      }
+      count += 1;
+    }
+    expect(count, sql).toBeGreaterThan(2);
+  }
 });

@@ -101,3 +101,14 @@ test('zeros before and after a number say nothing in a CAST, however many they a
     0.5, 0,
   ]);
 });
+
+test.each(["length(replace(repeat('ab', 2000000), 'a', 'c'))", "strpos(repeat(s, 4000000), 'q')"])(
+  'a few rows of %s are evaluated in steps',
+  async (sql) => {
+    const expression = await compileExpression(sql, schema);
+    const steps = expression.evaluateInSteps(batchOf(['x'], ['x']), { scale: 1 });
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    expect(count).toBeGreaterThan(5);
+  },
+);

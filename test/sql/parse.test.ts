@@ -1,5 +1,5 @@
 /** The parser by itself: additions to PostgreSQL's grammar, literals, errors with their places, bounds. */
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { isDirspaceError } from '../../src/errors.ts';
 import { withMistake } from '../../src/sql/mistakes.ts';
 import { formatExcerpt, parseExpression } from '../../src/sql/parse/index.ts';
@@ -308,3 +308,52 @@ test.each([
   },
   20_000,
 );
+
+test.each([
+  ['escapes of one string', (size: number) => `E'${'\\\\'.repeat(size / 2)}'`],
+  ['strings with escapes', (size: number) => `x IN (${"E'a',".repeat(size / 5)}'b')`],
+  ['doubled quotes of a string', (size: number) => `E'${"''".repeat(size / 2)}'`],
+])('%s: what is searched through grows with the text, not with its square', (_, make) => {
+  const searched = (size: number): number => {
+    let units = 0;
+    const plain = String.prototype.indexOf;
+    const spy = vi.spyOn(String.prototype, 'indexOf').mockImplementation(function (
+      this: string,
+      part: string,
+      from = 0,
+    ): number {
+      const found = plain.call(this, part, from);
+      units += (found < 0 ? this.length : found) - from;
+      return found;
+    });
+    try {
+      parseExpression(make(size));
+    } finally {
+      spy.mockRestore();
+    }
+    return units;
+  };
+  expect(searched(40_000)).toBeLessThan(4 * 40_000);
+});
+
+test('escapes of strings mean the same wherever they stand', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    [String.raw`E'a\\b\n\t\q\'c'''`, "a\\b\n\tq'c'"],
+    [String.raw`E'\101\x41\u0041\U00000041\8\xg'`, 'AAAA8xg'],
+    [String.raw`E'\ud83d\ude00\\'`, '😀\\'],
+    [String.raw`E'\😀'`, '😀'],
+    [String.raw`U&'\0041\+00005A\\\00e9'`, 'AZ\\é'],
+    ["U&'!0041!!' UESCAPE '!'", 'A!'],
+  ];
+  for (const [sql, value] of cases) {
+    expect(parseExpression(sql), sql).toMatchObject({ kind: 'string', value });
+  }
+  for (const sql of [
+    String.raw`E'\ud83d\n'`,
+    String.raw`E'\ud83da\ude00'`,
+    String.raw`U&'\00g1'`,
+    String.raw`U&'\+00004'`,
+  ]) {
+    expect(() => parseExpression(sql), sql).toThrow();
+  }
+});

@@ -4,7 +4,7 @@
  * steps, and `prepareLists` reads long IN lists before that, so that neither blocks the event loop.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
-import { compilePattern } from '../evaluate/index.ts';
+import { checkPattern } from '../evaluate/index.ts';
 import {
   type CompareOperator,
   checked,
@@ -180,7 +180,7 @@ export class Binder {
         }
         const escaping = tree.escape ?? '\\';
         if (pattern.kind === 'literal') {
-          checked(pattern.at ?? at, () => compilePattern(String(pattern.value), escaping, false));
+          checked(pattern.at ?? at, () => checkPattern(String(pattern.value), escaping));
         }
         const like: Bound = {
           kind: 'like',

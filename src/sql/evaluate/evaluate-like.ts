@@ -70,11 +70,12 @@ export function* likeInSteps(
   if (pattern.form !== 'constant') {
     return yield* rowPatternsInSteps(column, pattern, escaping, insensitive, memory);
   }
-  if (column.form !== 'bytes' || pattern.value === null) {
-    return evaluateLike(column, pattern, escaping, insensitive);
-  }
+  if (pattern.value === null) return evaluateLike(column, pattern, escaping, insensitive);
   const written = Buffer.from(String(pattern.value));
   const like = yield* compiledInSteps(written, escaping, insensitive);
+  if (column.form !== 'bytes') {
+    return yield* computedTextsInSteps(column, like, insensitive, memory);
+  }
   const wild = longestWild(like);
   const isWild = wild > 0 && wild * textBytes(column) > WILD_WORK;
   if (!isWild && !hasLong(column)) return likeOfAll(column, like, insensitive);
@@ -100,6 +101,43 @@ export function* likeInSteps(
     memory.used = before;
   }
   return maskNulls(out, valid);
+}
+
+/** Texts that were computed, each of which may be long. */
+function* computedTextsInSteps(
+  column: Column,
+  like: LikePattern,
+  insensitive: boolean,
+  memory: BatchMemory,
+): Generator<void, Uint8Array> {
+  const out = new Uint8Array(column.length);
+  const textOf = utf8Reader(column);
+  const wild = Math.max(1, longestWild(like));
+  let work = 0;
+  for (let row = 0; row < out.length; row++) {
+    const text = textOf(row);
+    if (text === null) {
+      out[row] = UNKNOWN;
+      continue;
+    }
+    const here = (2 + wild) * text.length;
+    work += here;
+    if (work >= STEP_WORK) {
+      yield;
+      work = 0;
+    }
+    if (here < SHORT_ROW_WORK) {
+      const compared = insensitive ? drained(foldedInSteps(text)) : text;
+      out[row] = matches(compared, 0, compared.length, like) ? TRUE : FALSE;
+      continue;
+    }
+    const before = memory.used;
+    memory.take(text.length);
+    const compared = insensitive ? yield* foldedInSteps(text) : text;
+    out[row] = (yield* matchesInSteps(compared, like)) ? TRUE : FALSE;
+    memory.used = before;
+  }
+  return out;
 }
 
 /** Bytes of texts times those of a part with _ that are gone through at once, as each place may take as many. */

@@ -8,7 +8,7 @@ export { evaluateConstant, evaluateInSteps, logicInSteps } from './evaluate.ts';
 export { rounded } from './evaluate-arithmetic.ts';
 export { compareWithConstant, lastFour, packed } from './evaluate-compare.ts';
 export { finderInSteps, finderOf, type TextFinder } from './find-text.ts';
-export { compilePattern } from './like-pattern.ts';
+export { checkPattern } from './like-pattern.ts';
 export { countSelected, selectedRows } from './selection.ts';
 export { toVector } from './to-arrow.ts';
 export { isLight, type Weight, weightOf } from './weight.ts';

@@ -31,17 +31,33 @@ export interface LikePattern {
 const STEP_BYTES = 1 << 19;
 const STEP_PARTS = 1 << 12;
 
-/** Throws InvalidInput for a pattern that ends in its escape character, or has too long a part with _. */
-export function compilePattern(
+/**
+ * Throws InvalidInput for a pattern that ends in its escape character, or has too long a part with _.
+ * Makes nothing of it: that is for rows, in steps.
+ */
+export function checkPattern(pattern: string, escaping: string): void {
+  const written = Buffer.from(pattern);
+  const tokens = drained(tokensOf(written, markerOf(escaping), written));
+  let start = -1;
+  let isWild = false;
+  for (let at = 0; at < tokens.length; at++) {
+    if (tokens[at] === ANY_ONE) isWild = true;
+    if (tokens[at] !== ANY_RUN) continue;
+    // The first and the last part are compared at one place only.
+    if (start >= 0 && isWild) refuseLongPart(at - start, written);
+    start = at + 1;
+    isWild = false;
+  }
+}
+
+export const compilePattern = (
   pattern: string,
   escaping: string,
   insensitive: boolean,
-): LikePattern {
-  return drained(compiledInSteps(Buffer.from(pattern), escaping, insensitive));
-}
+): LikePattern => drained(compiledInSteps(Buffer.from(pattern), escaping, insensitive));
 
 /**
- * The same in steps. Where case does not matter the pattern is put into lower case, but its escape
+ * The same in steps, throwing what `checkPattern` does. Where case does not matter the pattern is put into lower case, but its escape
  * character is the one character in the case that it was given in, as in PostgreSQL.
  */
 export function* compiledInSteps(
@@ -100,16 +116,7 @@ function* compiled(
   marker: Uint8Array,
   written: Uint8Array,
 ): Generator<void, LikePattern> {
-  const reading: Reading = { pattern, marker, tokens: new Int16Array(pattern.length), count: 0 };
-  for (let at = 0; at < pattern.length; ) {
-    at = readTokens(reading, at, at + STEP_BYTES);
-    if (at < 0) {
-      const fault = 'ends in its escape character';
-      throw new DirspaceError('InvalidInput', `The LIKE pattern '${shown(written)}' ${fault}`);
-    }
-    if (at < pattern.length) yield;
-  }
-  const tokens = reading.tokens.subarray(0, reading.count);
+  const tokens = yield* tokensOf(pattern, marker, written);
   const parts: Part[] = [];
   let made = 0;
   for (let start = 0; start <= tokens.length; ) {
@@ -122,6 +129,23 @@ function* compiled(
     if (++made % STEP_PARTS === 0) yield;
   }
   return { tokens, parts };
+}
+
+function* tokensOf(
+  pattern: Uint8Array,
+  marker: Uint8Array,
+  written: Uint8Array,
+): Generator<void, Int16Array> {
+  const reading: Reading = { pattern, marker, tokens: new Int16Array(pattern.length), count: 0 };
+  for (let at = 0; at < pattern.length; ) {
+    at = readTokens(reading, at, at + STEP_BYTES);
+    if (at < 0) {
+      const fault = 'ends in its escape character';
+      throw new DirspaceError('InvalidInput', `The LIKE pattern '${shown(written)}' ${fault}`);
+    }
+    if (at < pattern.length) yield;
+  }
+  return reading.tokens.subarray(0, reading.count);
 }
 
 const shown = (written: Uint8Array): string =>
@@ -176,13 +200,16 @@ function* partOf(
 ): Generator<void, Part> {
   if (!isSought || tokens.length <= SHORT_NEEDLE) return { tokens, long: undefined };
   if (!tokens.includes(ANY_ONE)) return { tokens, long: yield* LongNeedle.inSteps(tokens) };
-  if (tokens.length > MAX_WILD_PART) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The LIKE pattern '${shown(written)}' has ${tokens.length} bytes with _ between two %; ${MAX_WILD_PART} is the most`,
-    );
-  }
+  refuseLongPart(tokens.length, written);
   return { tokens, long: undefined };
+}
+
+function refuseLongPart(length: number, written: Uint8Array): void {
+  if (length <= MAX_WILD_PART) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The LIKE pattern '${shown(written)}' has ${length} bytes with _ between two %; ${MAX_WILD_PART} is the most`,
+  );
 }
 
 /** Whether `data[start..end)` is the pattern. */

@@ -57,12 +57,17 @@ const KEYS_OF_VISIT = 8;
 /** Trees of less work than this are evaluated without a break. */
 const LIGHT_WORK = 1 << 16;
 
+/** Functions whose text may be many times as long as what they are given. */
+const GROWING: ReadonlySet<string> = new Set(['repeat', 'lpad', 'rpad', 'replace']);
+
 export interface Weight {
   readonly nodes: number;
   /** Comparisons for a row. */
   readonly weight: number;
   /** Whether a row may take many times as long as others, by its text. */
   readonly uneven: boolean;
+  /** Whether it makes texts whose length the columns do not tell. */
+  readonly grows: boolean;
 }
 
 const known = new WeakMap<Bound, Weight>();
@@ -76,13 +81,15 @@ export function weightOf(bound: Bound): Weight {
   let nodes = bound.kind === 'in' ? 1 + bound.values.size / KEYS_OF_VISIT : 1;
   let weight = ownWeight(bound) + ofPattern;
   let uneven = ofPattern > 0;
+  let grows = bound.kind === 'call' && GROWING.has(bound.run.name);
   for (const child of childrenOf(bound)) {
     const below = weightOf(child);
     nodes += below.nodes;
     weight += below.weight;
     uneven ||= below.uneven;
+    grows ||= below.grows;
   }
-  const made = { nodes, weight, uneven };
+  const made = { nodes, weight, uneven, grows };
   known.set(bound, made);
   return made;
 }
@@ -98,6 +105,11 @@ export function workOf(bound: Bound, { length, scale }: Rows): number {
   return nodes * VISIT_WORK + length * scale * weight;
 }
 
-/** Whether a tree is evaluated without a break. Patterns never are, as a text may be computed, and long. */
-export const isLight = (bound: Bound, rows: Rows): boolean =>
-  !weightOf(bound).uneven && workOf(bound, rows) < LIGHT_WORK;
+/**
+ * Whether a tree is evaluated without a break. Patterns never are, nor what makes texts of any length, as
+ * a text may be computed, and long.
+ */
+export function isLight(bound: Bound, rows: Rows): boolean {
+  const { uneven, grows } = weightOf(bound);
+  return !uneven && !grows && workOf(bound, rows) < LIGHT_WORK;
+}

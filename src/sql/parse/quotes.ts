@@ -46,24 +46,31 @@ function closing(
   quote: string,
   escapes: boolean,
 ): number {
-  let i = from;
-  let slash = escapes ? offsetOf(sql, '\\', i) : sql.length;
-  for (;;) {
-    const found = sql.indexOf(quote, i);
-    if (found < 0) return refuse(start, `The quote ${quote} is never closed`);
-    if (slash < found) {
-      i = slash + 2;
-      slash = offsetOf(sql, '\\', i);
-    } else if (sql[found + 1] === quote) i = found + 2;
-    else return found;
-  }
+  const found = escapes ? closingBehindEscapes(sql, from, quote) : closingQuote(sql, from, quote);
+  return found < 0 ? refuse(start, `The quote ${quote} is never closed`) : found;
 }
 
-/** The end of the text where there is none. */
-function offsetOf(sql: string, part: string, from: number): number {
-  const found = sql.indexOf(part, from);
-  return found < 0 ? sql.length : found;
+function closingQuote(sql: string, from: number, quote: string): number {
+  let found = sql.indexOf(quote, from);
+  while (found >= 0 && sql[found + 1] === quote) found = sql.indexOf(quote, found + 2);
+  return found;
 }
+
+/** Looks at each character once, however many escapes there are. */
+function closingBehindEscapes(sql: string, from: number, quote: string): number {
+  const mark = quote.charCodeAt(0);
+  for (let at = from; at < sql.length; at++) {
+    const code = sql.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === mark) {
+      if (sql.charCodeAt(at + 1) !== mark) return at;
+      at++;
+    }
+  }
+  return -1;
+}
+
+const BACKSLASH = 0x5c;
 
 /** Where the string goes on in another line, or 0. Blanks stand between, no comments. */
 function continuation(sql: string, from: number): number {
@@ -86,7 +93,9 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-const ESCAPE = /\\(?:([0-7]{1,3})|x([\da-fA-F]{1,2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([\s\S]))/g;
+const ESCAPE = /\\(?:([0-7]{1,3})|x([\da-fA-F]{1,2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([\s\S]))/y;
+/** What may be more than one character behind a backslash. */
+const LONG_ESCAPE = /[0-7xuU]/;
 
 /** The value of E'..': \ooo and \xhh are bytes of UTF-8. */
 function unescaped(text: string, start: number): string {
@@ -98,11 +107,19 @@ function unescaped(text: string, start: number): string {
     plain = '';
   };
   let high = 0;
-  for (const found of text.matchAll(ESCAPE)) {
-    const [whole, octal, hex, short, long, other = ''] = found;
-    if (high !== 0 && found.index !== from) refuseSurrogate(start);
-    plain += text.slice(from, found.index);
-    from = found.index + whole.length;
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', from)) {
+    if (high !== 0 && at !== from) refuseSurrogate(start);
+    plain += text.slice(from, at);
+    const next = text.charAt(at + 1);
+    if (high === 0 && !LONG_ESCAPE.test(next)) {
+      plain += SIMPLE_ESCAPES[next] ?? next;
+      from = at + 2;
+      continue;
+    }
+    ESCAPE.lastIndex = at;
+    const [whole = '', octal, hex, short, long, other = ''] = ESCAPE.exec(text) ?? [];
+    if (whole === '') break;
+    from = at + whole.length;
     const unit = short ?? long;
     if (unit !== undefined) {
       const point = Number.parseInt(unit, 16);
@@ -168,6 +185,19 @@ export function scanUnicodeQuote(sql: string, start: number, quote: string): Quo
   return { value, end };
 }
 
+/** The number of so many digits, -1 where there is another character among them. */
+function hexadecimal(text: string, from: number, digits: number): number {
+  let value = 0;
+  for (let at = from; at < from + digits; at++) {
+    const code = text.charCodeAt(at);
+    const letter = code | 0x20;
+    if (code >= 0x30 && code <= 0x39) value = value * 16 + code - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57;
+    else return -1;
+  }
+  return value;
+}
+
 function fromUnicodeEscapes(text: string, mark: string, start: number): string {
   let value = '';
   let high = 0;
@@ -178,11 +208,11 @@ function fromUnicodeEscapes(text: string, mark: string, start: number): string {
       i += text[i] === mark ? 2 : 1;
       continue;
     }
-    const digits = /^(?:\+([\da-fA-F]{6})|([\da-fA-F]{4}))/.exec(text.slice(i + 1, i + 8));
-    if (digits === null) {
+    const isLong = text[i + 1] === '+';
+    const point = isLong ? hexadecimal(text, i + 2, 6) : hexadecimal(text, i + 1, 4);
+    if (point < 0) {
       refuse(start, `A Unicode escape is ${mark} and four hexadecimal digits, or ${mark}+ and six`);
     }
-    const point = Number.parseInt(digits[1] ?? digits[2] ?? '', 16);
     const isLow = point >= 0xdc00 && point < 0xe000;
     if (isLow !== (high !== 0)) refuseSurrogate(start);
     if (point >= 0xd800 && point < 0xdc00) high = point;
@@ -190,7 +220,7 @@ function fromUnicodeEscapes(text: string, mark: string, start: number): string {
       value += high === 0 ? character(point, start) : String.fromCharCode(high, point);
       high = 0;
     }
-    i += digits[0].length + 1;
+    i += isLong ? 8 : 5;
   }
   if (high !== 0) refuseSurrogate(start);
   return value;
