@@ -14,7 +14,15 @@ import {
   trash,
   undrop,
 } from './catalog/index.ts';
-import { addColumns, deleteRows, head, importFile, query, updateRows } from './rows/index.ts';
+import {
+  addColumns,
+  deleteRows,
+  exportTable,
+  head,
+  importFile,
+  query,
+  updateRows,
+} from './rows/index.ts';
 import {
   completion,
   conformance,
@@ -31,6 +39,7 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   describe,
   createNamespace,
   importFile,
+  exportTable,
   head,
   query,
   deleteRows,

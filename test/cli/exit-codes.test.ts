@@ -52,6 +52,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   describe: ['t'],
   'create-namespace': ['m'],
   import: ['ROWS', 'x'],
+  export: ['t', '--lance', 'COPY'],
   head: ['t'],
   query: ['t', 'a > 0'],
   delete: ['t', 'a > 5'],
@@ -68,11 +69,19 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   optimize: ['t'],
   verify: [],
   repair: [],
+  lance: ['sync'],
 };
 const calls = Object.entries(CALLS);
 
+let copies = 0;
+/** What a word in these calls stands for. */
+const places: Readonly<Record<string, () => string>> = {
+  ROWS: () => join(folder, 'rows.ndjson'),
+  COPY: () => join(folder, `${copies++}.lance`),
+};
+
 const run = (name: string, args: readonly string[], env: Record<string, string> = {}) =>
-  callCli([name, ...args.map((word) => (word === 'ROWS' ? join(folder, 'rows.ndjson') : word))], {
+  callCli([name, ...args.map((word) => places[word]?.() ?? word)], {
     env,
   });
 

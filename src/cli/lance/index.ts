@@ -1,4 +1,5 @@
-/** Reads Lance datasets in folders of their own, outside of any catalog. */
+/** Exports the reader and the writer of Lance datasets in folders of their own, outside of any catalog. */
 
 export type { LanceVersionChoice } from './dataset-versions.ts';
 export { type LanceRows, openLanceDataFile, openLanceDataset } from './read-dataset.ts';
+export { type LanceCopy, writeLanceDataset } from './write-dataset.ts';

@@ -1,6 +1,7 @@
 /** Exports the commands that read, import and change rows. */
 
 export { addColumns, deleteRows, updateRows } from './change-rows.ts';
+export { exportTable } from './export.ts';
 export { head } from './head.ts';
 export { importFile } from './import.ts';
 export { query } from './query.ts';

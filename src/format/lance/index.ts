@@ -23,12 +23,19 @@ export {
   type LanceDeletionKind,
   type LanceDeletions,
 } from './lance-deletions.ts';
+export {
+  type LanceExportSchema,
+  LanceFileEncoder,
+  lanceExportManifest,
+  lanceExportSchema,
+} from './lance-export.ts';
 export { type LanceField, lanceFields } from './lance-fields.ts';
 export {
   type ClosedLanceVersion,
   closedLanceManifest,
   isOwnLanceManifest,
   type LanceBranch,
+  type LanceFragment,
   type LanceVersion,
   lanceDeletionId,
   lanceManifest,

@@ -137,6 +137,13 @@ function isFixedWidth(type: DataType): boolean {
 
 const encoder = new TextEncoder();
 
+/** Of metadata: by these Lance takes a column to be stored in a way that ours are not. */
+const LAYOUT_KEYS: ReadonlySet<string> = new Set([
+  'packed',
+  'lance-encoding:packed',
+  'lance-encoding:blob',
+]);
+
 /** `lance.file.Field`. The bytes of metadata values are UTF-8. */
 export const fieldMembers =
   (field: LanceField): ProtoMembers =>
@@ -152,7 +159,7 @@ export const fieldMembers =
       .integer(6, field.nullable ? 1 : 0);
     if (field.dictionary) into.message(8, noMembers);
     for (const [key, value] of field.metadata) {
-      if (key === FIELD_ID_KEY) continue;
+      if (key === FIELD_ID_KEY || LAYOUT_KEYS.has(key)) continue;
       into.message(10, (pair) => {
         pair.text(1, key).bytes(2, encoder.encode(value));
       });

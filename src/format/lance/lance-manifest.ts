@@ -11,14 +11,16 @@ import { fieldMembers, type LanceField } from './lance-fields.ts';
 import { message, noMembers, type ProtoMembers, ProtoMessage } from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
-export interface LanceVersion {
+export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
   readonly fields: readonly LanceField[];
   readonly schemaMetadata: ReadonlyMap<string, string>;
   readonly tableMetadata: Readonly<Record<string, string>>;
-  readonly fragments: readonly FragmentEntry[];
+  readonly fragments: readonly Fragment[];
+  /** The name in the folder `data` of a fragment's file; that of a table's own if absent. */
+  readonly fileName?: ((file: string) => string) | undefined;
   readonly nextFragmentId: number;
   readonly transaction: string;
   /** False sets a flag that no writer of Lance knows, so that all of them refuse to write. */
@@ -26,6 +28,9 @@ export interface LanceVersion {
   /** Of a branch other than main: Lance looks for its files in another folder, unless told where they are. */
   readonly branch?: LanceBranch | undefined;
 }
+
+/** What Lance is told of a fragment. */
+export type LanceFragment = Pick<FragmentEntry, 'id' | 'file' | 'rows' | 'deletion' | 'lance'>;
 
 export interface LanceBranch {
   readonly name: string;
@@ -51,10 +56,13 @@ const TRAILER_BYTES = 16;
 const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
 
 /** The same bytes for the same version, whatever release makes them. */
-export const lanceManifest = (of: LanceVersion): Uint8Array => drained(lanceManifestBytes(of));
+export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>
+  drained(lanceManifestBytes(of));
 
 /** The same in steps: a table may have many fragments. */
-export function* lanceManifestBytes(of: LanceVersion): Generator<undefined, Uint8Array> {
+export function* lanceManifestBytes(
+  of: LanceVersion<LanceFragment>,
+): Generator<undefined, Uint8Array> {
   return file(of, yield* manifestMessage(of));
 }
 
@@ -109,14 +117,14 @@ const FRAGMENTS_A_STEP = 256;
 /** About the bytes of a fragment with few columns. */
 const FRAGMENT_BYTES = 96;
 
-function* manifestMessage(of: LanceVersion): Generator<undefined, ProtoMessage> {
+function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined, ProtoMessage> {
   const manifest = new ProtoMessage(1024 + of.fragments.length * FRAGMENT_BYTES);
   for (const field of of.fields) manifest.message(1, fieldMembers(field));
   let flags = 0;
   const columns = new ColumnLists();
   const base = of.branch === undefined ? undefined : TABLE_BASE;
   for (const [at, fragment] of of.fragments.entries()) {
-    manifest.message(2, fragmentMembers(fragment, columns, base));
+    manifest.message(2, fragmentMembers(fragment, columns, base, of.fileName));
     if (fragment.deletion !== undefined) flags = FLAG_DELETIONS;
     if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
   }
@@ -206,13 +214,18 @@ class ColumnLists {
 
 /** @param base whose files they are; those of the dataset itself if absent */
 const fragmentMembers =
-  (fragment: FragmentEntry, columns: ColumnLists, base: number | undefined): ProtoMembers =>
+  (
+    fragment: LanceFragment,
+    columns: ColumnLists,
+    base: number | undefined,
+    nameOf: (file: string) => string = fragmentName,
+  ): ProtoMembers =>
   (into) => {
     const { lance, deletion } = fragment;
     const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
     into.integer(1, fragment.id).message(2, (file) => {
       file
-        .text(1, fragmentName(fragment.file))
+        .text(1, nameOf(fragment.file))
         .append(columns.of(fields))
         .integer(4, 2)
         .integer(5, 0)

@@ -1,11 +1,11 @@
 /**
  * Reads the datasets that make_datasets.py wrote: `read_datasets.ts OUT`. Puts what it read beside what
- * Lance did, as OUT/<rows>.ours.
+ * Lance did, as OUT/<rows>.ours, and as a dataset of its own, OUT/<rows>.copy.
  */
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openLanceDataset } from '../../../src/cli/lance/index.ts';
+import { openLanceDataset, writeLanceDataset } from '../../../src/cli/lance/index.ts';
 import { encodeIpcStream } from '../../../src/ipc/index.ts';
 
 const [out = ''] = process.argv.slice(2);
@@ -21,5 +21,13 @@ for (const { dataset, rows, choice } of entries) {
     await pipeline(encodeIpcStream(stream), createWriteStream(join(out, `${rows}.ours`)));
   } catch (error) {
     writeFileSync(join(out, `${rows}.error`), String(error));
+    continue;
+  }
+  try {
+    const again = await openLanceDataset(join(out, dataset), choice);
+    const options = { maxFileRows: 1000 };
+    await writeLanceDataset(join(out, `${rows}.copy`), again.schema, again, options);
+  } catch (error) {
+    writeFileSync(join(out, `${rows}.refused`), String(error));
   }
 }

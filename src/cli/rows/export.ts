@@ -1,0 +1,60 @@
+/** `dirspace export`: writes a version of a table as a Lance dataset of its own. */
+import {
+  type Answer,
+  argument,
+  type Call,
+  type Command,
+  counted,
+  openSelected,
+  parseObject,
+  UsageError,
+} from '../terminal/index.ts';
+
+/** One page of each column holds as many rows at most. */
+const BATCH_ROWS = 1 << 16;
+
+export const exportTable: Command = {
+  name: 'export',
+  summary: 'Write a table as a Lance dataset',
+  otherNames: ['dump', 'backup'],
+  arguments: [['<id>', 'the table']],
+  options: [
+    { flags: '--lance <folder>', summary: 'the folder to make, such as user.lance' },
+    { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+  ],
+  examples: [
+    'dirspace export prod/search/user --lance user.lance',
+    'dirspace export prod/search/user --lance old.lance --at 1',
+  ],
+  reads: true,
+  async run(call: Call): Promise<Answer> {
+    const id = parseObject(argument(call, 0));
+    const { options, signal } = call;
+    const folder = options.text('lance');
+    if (folder === undefined || folder === '') {
+      throw new UsageError('Name the folder to write: dirspace export <id> --lance user.lance.');
+    }
+    const table = await openSelected(call, id);
+    // Schema and rows must be of one version.
+    const version = await table.version({ signal });
+    await table.checkout(version, { signal });
+    const schema = await table.schema({ signal });
+    let rows = 0;
+    call.progress(() => counted(rows, 'row'));
+    // Other commands start faster without what writes Lance.
+    const { writeLanceDataset } = await import('../lance/index.ts');
+    const batches = table.query().execute({ maxBatchLength: BATCH_ROWS, signal });
+    const copy = await writeLanceDataset(folder, schema, batches, {
+      signal,
+      onRows: (more) => {
+        rows += more;
+      },
+    });
+    const path = [...id.namespace, id.name];
+    return {
+      json: { id: path, version, folder, ...copy },
+      note: `Exported version ${version} of ${call.show(path)} to ${folder}: ${counted(copy.rows, 'row')} in ${counted(copy.files, 'file')}.`,
+    };
+  },
+};

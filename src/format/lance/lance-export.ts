@@ -1,0 +1,126 @@
+/**
+ * Encodes rows as a data file that is a Lance file alone (`LanceFileEncoder`), for copies of a table that
+ * leave the catalog. The encoder is the one of fragments: it ends where the Lance part ends, so that the
+ * Arrow footer is left out, and messages of Arrow stand between the buffers, where Lance does not look.
+ */
+import {
+  childFields,
+  type DataType,
+  type Field,
+  type RecordBatch,
+  type Schema,
+  Type,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { withFieldIds } from '../../ipc/index.ts';
+import { FragmentEncoder } from '../fragment/index.ts';
+import { type LanceField, lanceFields } from './lance-fields.ts';
+import { type LanceFragment, lanceManifest } from './lance-manifest.ts';
+import { LancePartWriter } from './lance-part.ts';
+
+/** A schema that Lance can hold, with ids that count from 0. */
+export interface LanceExportSchema {
+  readonly schema: Schema;
+  readonly fields: readonly LanceField[];
+}
+
+/** @throws Unsupported naming the column that has no form in Lance 2.0 */
+export function lanceExportSchema(schema: Schema): LanceExportSchema {
+  const count = schema.fields.reduce((sum, field) => sum + fieldsIn(field), 0);
+  const ids = Array.from({ length: count }, (_, at) => at);
+  const found = lanceFields(schema.fields, ids);
+  if ('problem' in found) throw noForm(found.problem);
+  return { schema: withFieldIds(schema, ids), fields: found.fields };
+}
+
+/** A field and those below it; the values of a dictionary are none. */
+function fieldsIn({ type }: Field<DataType>): number {
+  if (type.typeId === Type.Dictionary) return 1;
+  return childFields(type).reduce((sum, child) => sum + fieldsIn(child), 1);
+}
+
+const noForm = (problem: string): DirspaceError =>
+  new DirspaceError(
+    'Unsupported',
+    `The table has no form in Lance 2.0: ${problem}. Drop the column, or delete the rows that hold it.`,
+  );
+
+/** One data file. Call `batch` any number of times and `end` once; write the pieces in order. */
+export class LanceFileEncoder {
+  readonly #encoder: FragmentEncoder;
+  #part: LancePartWriter | undefined;
+  /** Bytes that were given out. */
+  position = 0;
+  rows = 0;
+
+  constructor({ schema }: LanceExportSchema) {
+    this.#encoder = new FragmentEncoder(schema, (fields) => {
+      this.#part = new LancePartWriter(fields);
+      return this.#part;
+    });
+  }
+
+  /** The pieces are views of the batch. @throws Unsupported naming a column without a form in Lance */
+  batch(batch: RecordBatch): Uint8Array[] {
+    const first = this.position === 0 ? this.#encoder.begin() : [];
+    const pieces = [...first, ...this.#encoder.batch(batch)];
+    this.rows += batch.numRows;
+    this.#check();
+    return this.#counted(pieces);
+  }
+
+  end(): Uint8Array[] {
+    const pieces = this.#encoder.end();
+    this.#check();
+    let left = this.#fileSize() - this.position;
+    const kept: Uint8Array[] = [];
+    for (const piece of pieces) {
+      if (left > 0) kept.push(piece.subarray(0, left));
+      left -= piece.length;
+    }
+    return this.#counted(kept);
+  }
+
+  /** For the manifest, once the file is at its end. */
+  fragment(id: number, file: string): LanceFragment {
+    return { id, file, rows: this.rows, deletion: undefined, lance: this.#part?.entry };
+  }
+
+  #fileSize(): number {
+    const entry = this.#part?.entry;
+    if (entry === undefined || !('fileSize' in entry)) {
+      throw new DirspaceError('Internal', 'A data file for Lance was ended without its part.');
+    }
+    return entry.fileSize;
+  }
+
+  #check(): void {
+    const entry = this.#part?.entry;
+    if (entry !== undefined && 'problem' in entry) throw noForm(entry.problem);
+  }
+
+  #counted(pieces: Uint8Array[]): Uint8Array[] {
+    for (const { length } of pieces) this.position += length;
+    return pieces;
+  }
+}
+
+/** Version 1 of a dataset of these files, which Lance's own writers may change. */
+export function lanceExportManifest(
+  { schema, fields }: LanceExportSchema,
+  fragments: readonly LanceFragment[],
+  { timestamp, transaction }: { readonly timestamp: number; readonly transaction: string },
+): Uint8Array {
+  return lanceManifest({
+    version: 1,
+    timestamp,
+    fields,
+    schemaMetadata: schema.metadata,
+    tableMetadata: {},
+    fragments,
+    fileName: (file) => file,
+    nextFragmentId: fragments.length,
+    transaction,
+    writable: true,
+  });
+}

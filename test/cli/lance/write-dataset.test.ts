@@ -1,0 +1,263 @@
+/** Datasets that are written for Lance: read back, and never there in part. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  Field,
+  Int32,
+  Int64,
+  Map_,
+  type RecordBatch,
+  Schema,
+  Struct,
+  Utf8,
+  Utf8View,
+} from '../../../src/arrow/apache.ts';
+import { dataOf } from '../../../src/arrow/index.ts';
+import { openLanceDataset, writeLanceDataset } from '../../../src/cli/lance/index.ts';
+import { isDirspaceError } from '../../../src/errors.ts';
+import { readLanceManifest } from '../../../src/format/index.ts';
+import { batchOf, exactValues, randomBatch, seeded } from '../../helpers/arrow-samples.ts';
+import { lanceVersions, writeDataset } from '../../helpers/lance-datasets.ts';
+import { temporaryFolder } from '../../helpers/temporary.ts';
+
+async function all(stream: AsyncIterable<RecordBatch>): Promise<RecordBatch[]> {
+  const batches: RecordBatch[] = [];
+  for await (const batch of stream) batches.push(batch);
+  return batches;
+}
+
+async function* given(...batches: RecordBatch[]): AsyncGenerator<RecordBatch> {
+  yield* batches;
+}
+
+const INTS = new Schema([new Field('n', new Int32(), true)]);
+const ints = (rows: number): RecordBatch => randomBatch(INTS, rows, seeded(rows), 0.1);
+
+describe('what is written is read again', () => {
+  const place = temporaryFolder();
+  test.each(lanceVersions)('$dataset $choice', async ({ dataset, choice }) => {
+    const home = writeDataset(dataset, temporaryFolder());
+    const source = await openLanceDataset(home, choice);
+    const expected = await all(source);
+    const target = join(place, `${dataset}-${JSON.stringify(choice).replaceAll(/\W/g, '')}`);
+    let told = 0;
+    const copy = await writeLanceDataset(target, source.schema, given(...expected), {
+      maxFileRows: 20,
+      onRows: (rows) => {
+        told += rows;
+      },
+    });
+    expect(copy.rows).toBe(source.rows);
+    expect(told).toBe(source.rows);
+    const found = await openLanceDataset(target);
+    expect(found.version).toBe(1);
+    expect(found.schema.fields.map(String)).toEqual(source.schema.fields.map(String));
+    expect([...found.schema.metadata]).toEqual([...source.schema.metadata]);
+    expect(exactValues(await all(found))).toEqual(
+      expected.length === 0 ? [] : exactValues(expected),
+    );
+  });
+});
+
+test('many batches stand in one file, and a new one begins at the bounds', async () => {
+  const target = join(temporaryFolder(), 'x.lance');
+  const batches = Array.from({ length: 7 }, (_, at) => ints(10 + at));
+  await writeLanceDataset(target, INTS, given(...batches), { maxFileRows: 25 });
+  const [name] = readdirSync(join(target, '_versions')) as [string];
+  expect(name).toBe('18446744073709551614.manifest');
+  const manifest = readLanceManifest(readFileSync(join(target, '_versions', name)), name);
+  expect(manifest.fragments.map(({ id, physicalRows }) => [id, physicalRows])).toEqual([
+    [0, 33],
+    [1, 27],
+    [2, 31],
+  ]);
+  expect(manifest.maxFragmentId).toBe(2);
+  // Nothing keeps Lance's writers out.
+  expect([manifest.readerFlags, manifest.writerFlags]).toEqual([0n, 0n]);
+  for (const { files } of manifest.fragments) {
+    const [{ path, fileSize }] = files as unknown as [{ path: string; fileSize: number }];
+    const bytes = readFileSync(join(target, 'data', path));
+    expect(path).toMatch(/^[0-9a-f-]{36}\.lance$/);
+    expect(bytes.length).toBe(fileSize);
+    expect(bytes.subarray(-4).toString()).toBe('LANC');
+  }
+  expect(exactValues(await all(await openLanceDataset(target)))).toEqual(exactValues(batches));
+  const bounded = join(temporaryFolder(), 'y.lance');
+  const copy = await writeLanceDataset(bounded, INTS, given(...batches), { maxFileBytes: 1 });
+  expect(copy.files).toBe(7);
+});
+
+test('no rows are a dataset without fragments', async () => {
+  const target = join(temporaryFolder(), 'x.lance');
+  expect(await writeLanceDataset(target, INTS, given(ints(0)))).toMatchObject({
+    rows: 0,
+    files: 0,
+  });
+  expect((await openLanceDataset(target)).schema.fields.map(String)).toEqual(
+    INTS.fields.map(String),
+  );
+});
+
+test('metadata by which Lance would look for other layouts is left out', async () => {
+  const metadata = new Map([
+    ['packed', 'true'],
+    ['lance-encoding:packed', 'true'],
+    ['lance-encoding:blob', 'true'],
+    ['kept', 'yes'],
+  ]);
+  const type = new Struct([new Field('x', new Int64(), true)]);
+  const schema = new Schema([new Field('s', type, true, metadata)]);
+  const target = join(temporaryFolder(), 'x.lance');
+  await writeLanceDataset(target, schema, given(randomBatch(schema, 4, seeded(1), 0)));
+  const found = await openLanceDataset(target);
+  expect([...(found.schema.fields[0]?.metadata ?? [])]).toEqual([['kept', 'yes']]);
+  expect(await all(found)).toHaveLength(1);
+});
+
+async function refused(
+  work: Promise<unknown>,
+  code: 'InvalidInput' | 'Unsupported',
+): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    if (isDirspaceError(error, code)) return (error as Error).message;
+    throw error;
+  }
+  throw new Error('It was written.');
+}
+
+describe('nothing is left of what is refused or fails', () => {
+  test('a folder or file that is there', async () => {
+    const place = temporaryFolder();
+    mkdirSync(join(place, 'folder'));
+    writeFileSync(join(place, 'file'), 'x');
+    for (const name of ['folder', 'file']) {
+      const text = await refused(
+        writeLanceDataset(join(place, name), INTS, given(ints(3))),
+        'InvalidInput',
+      );
+      expect(text).toMatch(/is there already/);
+    }
+    expect(readdirSync(place).sort()).toEqual(['file', 'folder']);
+    expect(readdirSync(join(place, 'folder'))).toEqual([]);
+  });
+
+  test('a folder in no folder', async () => {
+    const target = join(temporaryFolder(), 'none', 'x.lance');
+    expect(await refused(writeLanceDataset(target, INTS, given(ints(3))), 'InvalidInput')).toMatch(
+      /there is no folder/,
+    );
+  });
+
+  test.each([
+    ['views', new Utf8View()],
+    [
+      'maps',
+      new Map_(
+        new Field(
+          'entries',
+          new Struct([new Field('key', new Utf8(), false), new Field('value', new Int32(), true)]),
+          false,
+        ) as never,
+      ),
+    ],
+  ])('columns of %s, which are named', async (_, type) => {
+    const place = temporaryFolder();
+    const schema = new Schema([new Field('ok', new Int32(), true), new Field('wrong', type, true)]);
+    const batches = given(randomBatch(schema, 3, seeded(1), 0));
+    const text = await refused(writeLanceDataset(join(place, 'x'), schema, batches), 'Unsupported');
+    expect(text).toMatch(/no form in Lance 2\.0: column "wrong"/);
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  test('null structs, once they come', async () => {
+    const place = temporaryFolder();
+    const type = new Struct([new Field('x', new Int32(), true)]);
+    const schema = new Schema([new Field('s', type, true)]);
+    const structs = (nulls: number): RecordBatch => {
+      const x = dataOf(new Int32(), 2, { values: Int32Array.of(1, 2) });
+      const validity = Uint8Array.of(nulls === 0 ? 3 : 1);
+      return batchOf(schema, [dataOf(type, 2, { nullCount: nulls, validity, children: [x] })], 2);
+    };
+    let pulled = 0;
+    async function* batches(): AsyncGenerator<RecordBatch> {
+      for (const nulls of [0, 1, 0, 0]) {
+        pulled += 1;
+        yield structs(nulls);
+      }
+    }
+    const text = await refused(
+      writeLanceDataset(join(place, 'x'), schema, batches()),
+      'Unsupported',
+    );
+    expect(text).toMatch(/column "s" holds null structs/);
+    expect(pulled).toBe(2);
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  test('rows that cannot be read to their end', async () => {
+    const place = temporaryFolder();
+    async function* broken(): AsyncGenerator<RecordBatch> {
+      yield ints(30);
+      throw new Error('the disk is gone');
+    }
+    const work = writeLanceDataset(join(place, 'x'), INTS, broken(), { maxFileRows: 10 });
+    await expect(work).rejects.toThrow('the disk is gone');
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  test('an export that is aborted, between batches and after the last', async () => {
+    for (const last of [0, 1]) {
+      const place = temporaryFolder();
+      const control = new AbortController();
+      async function* batches(): AsyncGenerator<RecordBatch> {
+        yield ints(30);
+        if (last === 0) control.abort();
+        yield ints(30);
+        control.abort();
+      }
+      const { signal } = control;
+      await expect(
+        writeLanceDataset(join(place, 'x'), INTS, batches(), { signal }),
+      ).rejects.toThrow(/aborted/);
+      expect(readdirSync(place)).toEqual([]);
+    }
+  });
+});
+
+test('until all is written, nothing has the name', async () => {
+  const place = temporaryFolder();
+  const target = join(place, 'x.lance');
+  const seen: boolean[] = [];
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    for (let at = 0; at < 3; at++) {
+      seen.push(existsSync(target));
+      yield ints(30);
+    }
+    seen.push(existsSync(target));
+    const [staging] = readdirSync(place) as [string];
+    seen.push(existsSync(join(place, staging, '_versions')));
+  }
+  await writeLanceDataset(target, INTS, batches(), { maxFileRows: 10 });
+  expect(seen).toEqual([false, false, false, false, false]);
+  expect(readdirSync(place)).toEqual(['x.lance']);
+});
+
+test('of several that write to one folder, one does, whole', async () => {
+  const place = temporaryFolder();
+  const target = join(place, 'x.lance');
+  const counts = [10, 20, 30, 40, 50];
+  const results = await Promise.allSettled(
+    counts.map((rows) => writeLanceDataset(target, INTS, given(ints(rows)))),
+  );
+  const won = results.flatMap((one, at) => (one.status === 'fulfilled' ? [counts[at]] : []));
+  expect(won).toHaveLength(1);
+  for (const one of results) {
+    if (one.status === 'rejected')
+      expect((one.reason as Error).message).toMatch(/is there already/);
+  }
+  expect((await openLanceDataset(target)).rows).toBe(won[0]);
+  expect(readdirSync(place)).toEqual(['x.lance']);
+});
