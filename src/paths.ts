@@ -315,6 +315,12 @@ export function parseLanceVersionFile(name: string): number | undefined {
   const version = Number(LARGEST_U64 - BigInt(digits));
   return Number.isSafeInteger(version) && version >= 0 ? version : undefined;
 }
+const LANCE_STAGED_NAME = /^([0-9]{20})\.manifest-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The version that a writer of Lance has staged a manifest for, or undefined for any other file. */
+export function parseStagedLanceManifest(name: string): number | undefined {
+  const digits = LANCE_STAGED_NAME.exec(name)?.[1];
+  return digits === undefined ? undefined : parseLanceVersionFile(`${digits}${LANCE_MANIFEST}`);
+}
 /** Where a manifest goes that another program wrote: no program of Lance's looks for such a name. */
 export const lanceAsideFile = (file: string, id: string): string => `${file}${ASIDE}${id}`;
 const ASIDE = '.aside-';
@@ -342,6 +348,22 @@ export const parseLanceRef = (file: string): string | undefined =>
 export const isLanceRef = (name: string): boolean =>
   !name.endsWith('.') && !name.includes('..') && !name.endsWith('.lock');
 
+/** Files that a client of Lance makes for a version that it is about to create, below the table's folder. */
+export const lanceWriterFolders = (table: string): readonly string[] => [
+  fragmentsFolder(table),
+  lanceVersionsFolder(table),
+  lanceDeletionsFolder(table),
+  `${table}/_transactions`,
+];
+/** Whether a client of Lance makes files of this name there; never one of the engine's own. */
+export const isLanceWriterFile = (folder: string, name: string): boolean =>
+  LANCE_WRITER_NAMES[lastName(folder)]?.test(name) === true;
+const LANCE_WRITER_NAMES: Readonly<Record<string, RegExp>> = {
+  [FRAGMENTS]: /^[0-9A-Za-z_-]{1,120}\.lance$/,
+  _versions: LANCE_STAGED_NAME,
+  _deletions: /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,
+  _transactions: /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/,
+};
 /** Folders in which a writer of Lance leaves files before it finds out that it may not write. */
 export const isLanceDebris = (name: string): boolean =>
   name === '_indices' || name === '_transactions';

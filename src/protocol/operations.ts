@@ -90,8 +90,16 @@ export const OPERATIONS = {
     query: { ...branch, ...bound, ...page, descending: { type: 'boolean' } },
     short: true,
   }),
-  CreateTableVersion: json('/v1/table/{id}/version/create', 'admin', 'Record a version', {
+  CreateTableVersion: json('/v1/table/{id}/version/create', 'write', 'Record a version', {
     errors: conflict,
+    // What a client of Lance has staged is worked out and checked as its rows are.
+    stricter: [
+      {
+        member: 'manifest_path',
+        unless: /\/_versions\/[^/]*\.manifest-[^/]*$/,
+        permission: 'admin',
+      },
+    ],
   }),
   DescribeTableVersion: json('/v1/table/{id}/version/describe', 'read', 'Read one version', {
     short: true,

@@ -7,7 +7,8 @@
  * Rows are read from a snapshot (read/, query/).
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
-import type { BranchRecord } from '../format/index.ts';
+import { type BranchRecord, lanceVersionFile } from '../format/index.ts';
+import type { LanceMode } from '../lance-mode.ts';
 import type { RequestMemory } from '../request-memory.ts';
 import {
   deleteVersions,
@@ -16,7 +17,18 @@ import {
   planDeletion,
   withHold,
 } from './history/index.ts';
-import { followTable, type LanceManifestFile, lanceManifestOf } from './lance/index.ts';
+import {
+  datasetOf,
+  followTable,
+  type LanceManifestFile,
+  lanceManifestOf,
+  placedManifest,
+} from './lance/index.ts';
+import {
+  createLanceVersion,
+  type LanceVersionRequest,
+  stagedLancePath,
+} from './lance-write/index.ts';
 import { type MergeClauses, mergeRows, type RowsMerged, type SourceRows } from './merge/index.ts';
 import {
   publishStaged,
@@ -31,6 +43,7 @@ import {
   type Head,
   highestListed,
   hintNamed,
+  lanceModeOf,
   listedVersions,
   madeVisible,
   resolveHead,
@@ -132,8 +145,35 @@ export class Branch implements TableBranch {
    * The manifest that Lance reads a version by, made where it is not there yet.
    * @throws Unsupported where Lance cannot read the version
    */
-  lanceManifest(snapshot: Snapshot): Promise<LanceManifestFile> {
-    return lanceManifestOf(this.#engine, snapshot);
+  async lanceManifest(snapshot: Snapshot): Promise<LanceManifestFile> {
+    // Writers look for versions in the folder where this one lies.
+    return (await this.lanceMode(snapshot)) === 'write'
+      ? placedManifest(this.#engine, snapshot)
+      : lanceManifestOf(this.#engine, snapshot);
+  }
+
+  /** Where Lance looks for the manifest of a version, whether it is there or not. */
+  placeForLance({ version }: Snapshot): string {
+    return lanceVersionFile(datasetOf(this), version);
+  }
+
+  /** Whether Lance opens the table, as it was asked for, and who may write it. */
+  lanceMode({ manifest }: Snapshot): Promise<LanceMode> {
+    return lanceModeOf(this.#engine, this, manifest);
+  }
+
+  /** Where a writer of Lance has staged the manifest of a version; undefined where the path is none of Lance's. */
+  stagedByLance(request: LanceVersionRequest): string | undefined {
+    return stagedLancePath(this.#engine, this, request);
+  }
+
+  /**
+   * Publishes the version that a writer of Lance has staged.
+   * @param path as stagedByLance gives it
+   * @throws ConcurrentModification where its number is not the next one, InvalidInput, Unsupported
+   */
+  createFromLance(request: LanceVersionRequest, path: string): Promise<Snapshot> {
+    return createLanceVersion(this.#engine, this, request, path);
   }
 
   /** What is in the table's folder though readers see no version; undefined where it is only declared. */

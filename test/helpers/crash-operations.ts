@@ -1,6 +1,7 @@
 /** Every kind of change of a catalog, as the proofs against faults and kills make it. */
 import type { DirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import type { CatalogFiles } from '../suites/namespace/context.ts';
+import { LanceClient } from './lance-client.ts';
 import { datasetFiles } from './lance-writer.ts';
 import { people, rowIdsOf } from './people.ts';
 import { type Staged, stage } from './staged-version.ts';
@@ -50,7 +51,27 @@ export async function setUp(catalog: DirectoryNamespace): Promise<void> {
   await catalog.dropTable({ id: ['n', 'dropped'] });
 }
 
+const WRITTEN = ['n', 'written'];
+
+/** A table that clients of Lance may write. */
+const lanceWritten = (catalog: DirectoryNamespace): Promise<unknown> =>
+  catalog.createTable({ id: WRITTEN, properties: { lance: 'write' } }, people(3));
+
+/** What a client of Lance leaves before it asks for the version: rows of its own, and deleted ones. */
+async function stagedByLance({ catalog, files }: Scene): Promise<unknown> {
+  const { location = '' } = await catalog.describeTable({ id: WRITTEN });
+  const client = new LanceClient(files, location.slice(files.root.length + 1));
+  const request = await client.update(people(2, 50), 2, new Map([[0, [1]]]));
+  return catalog.createTableVersion({ id: WRITTEN, ...request });
+}
+
 export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
+  'create a version that a client of Lance staged': {
+    setUp: lanceWritten,
+    run: stagedByLance,
+    exact: true,
+    managed: true,
+  },
   'create table': {
     run: ({ catalog }) => catalog.createTable({ id: ['n', 'new'] }, people(3)),
   },

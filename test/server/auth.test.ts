@@ -140,7 +140,7 @@ const BODIES: Partial<Record<AnyOperation, unknown>> = {
   RegisterTable: { location: 'x' },
   RestoreTable: { version: 1 },
   RenameTable: { new_table_name: 'z' },
-  CreateTableVersion: { version: 2, manifest_path: 'x' },
+  CreateTableVersion: { version: 2, manifest_path: 'x/_versions/1.manifest-0' },
   BatchDeleteTableVersions: { ranges: [] },
   AlterTableAlterColumns: { alterations: [] },
   UpdateFieldMetadata: { updates: [] },

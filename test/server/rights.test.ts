@@ -49,7 +49,7 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
   RegisterTable: { location: 'x' },
   RestoreTable: { version: 1 },
   RenameTable: { new_table_name: 'z' },
-  CreateTableVersion: { version: 2, manifest_path: 'x' },
+  CreateTableVersion: { version: 2, manifest_path: 'x/_versions/1.manifest-0' },
   BatchDeleteTableVersions: { ranges: [] },
   BatchCreateTableVersions: { entries: [] },
   BatchCommitTables: { operations: [] },
@@ -79,6 +79,7 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
 };
 
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  manifest_path: ['x', 'x/staged-1.json', 'x/_versions/1.manifest'],
   mode: ['overwrite', 'Overwrite', 'OVERWRITE', 'over_write'],
   cleanup_older_than_millis: [0, 604_800_000],
 };

@@ -124,11 +124,43 @@ export async function createTableVersion(
   const foreign =
     newest === undefined && isMain ? stagedForLance(catalog, table, request) : undefined;
   if (foreign !== undefined) return createLanceVersion(catalog, table, request, foreign);
+  const path = branch.stagedByLance(request);
+  if (path !== undefined && (newest !== undefined || !isMain))
+    return createFromLance(catalog, branch, request, path);
   const staged = await offeredVersion(catalog, branch, request);
   if (newest === undefined && isMain) await closeToOthers(catalog, table);
   const snapshot = await branch.publish(staged);
   catalog.engine.counters.commits++;
   return { transaction_id: staged.manifest.transaction, version: versionRecord(catalog, snapshot) };
+}
+
+/** Publishes what a client of Lance has staged, where the table's clients of Lance may write. */
+async function createFromLance(
+  catalog: Catalog,
+  branch: Branch,
+  request: CreateTableVersionRequest,
+  path: string,
+): Promise<CreateTableVersionResponse> {
+  const newest = await branch.newest();
+  const mode = newest === undefined ? 'off' : await branch.lanceMode(newest);
+  if (newest?.manifest.lance !== true || mode !== 'write') {
+    throw new DirspaceError(
+      'PermissionDenied',
+      `Clients of Lance may not write this table: its property lance is "${mode}". Write it over this catalog's own operations, or create it with lance: "write".`,
+      { details: { property: 'lance' } },
+    );
+  }
+  if (branch.record !== undefined) {
+    throw new DirspaceError(
+      'Unsupported',
+      "Clients of Lance may write the main branch alone. Change other branches over this catalog's own operations.",
+    );
+  }
+  const snapshot = await branch.createFromLance(request, path);
+  catalog.engine.counters.commits++;
+  const { manifest_size: _, e_tag: __, ...record } = versionRecord(catalog, snapshot);
+  const manifest_path = locationOf(catalog, branch.placeForLance(snapshot));
+  return { transaction_id: snapshot.manifest.transaction, version: { ...record, manifest_path } };
 }
 
 /** The manifest that a request offers; its path may be relative to the root, or absolute inside it. */

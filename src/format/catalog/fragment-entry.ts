@@ -24,6 +24,8 @@ export interface DeletionEntry {
   readonly bytes: number;
   /** crc32 of the whole file. */
   readonly checksum: number;
+  /** The file of a writer of Lance that names the same rows: it goes on to name that one. */
+  readonly origin?: string | undefined;
 }
 
 export interface FragmentEntry {
@@ -52,6 +54,8 @@ export type LanceEntry =
       readonly fileSize: number;
       /** Field ids of the columns that Lance sees, nested ones too, depth first. */
       readonly fields: readonly number[];
+      /** The files of a writer of Lance that the rows came from: it goes on to name those. */
+      readonly origin?: readonly LanceFileEntry[] | undefined;
     }
   | {
       /** Which column has no form in Lance, and what it holds: the end of a sentence. */
@@ -59,6 +63,18 @@ export type LanceEntry =
       /** Set where it is in the values, not in the type: the same rows would have it again. */
       readonly inValues?: boolean | undefined;
     };
+
+/** A file of a fragment as manifests of Lance describe it. */
+export interface LanceFileEntry {
+  /** Its name in the `data` folder. */
+  readonly path: string;
+  /** Lance's ids of the fields that it holds; -2 of one that another file holds now. */
+  readonly fields: readonly number[];
+  /** Lance's column of each of them. */
+  readonly columns: readonly number[];
+  /** The size that Lance takes the file to have. */
+  readonly fileSize: number;
+}
 
 export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
@@ -97,6 +113,7 @@ function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
             rows: fragment.deletion.rows,
             bytes: fragment.deletion.bytes,
             crc32: fragment.deletion.checksum,
+            origin: fragment.deletion.origin,
           },
         }),
     ...(fragment.lance === undefined
@@ -112,8 +129,19 @@ function encodeLance(lance: LanceEntry, columns: readonly number[]): Record<stri
   }
   const flat =
     lance.fields.length === columns.length && lance.fields.every((id, at) => id === columns[at]);
-  return { bytes: lance.fileSize, ...(flat ? {} : { fields: lance.fields }) };
+  return {
+    bytes: lance.fileSize,
+    ...(flat ? {} : { fields: lance.fields }),
+    ...(lance.origin === undefined ? {} : { origin: lance.origin.map(encodeOrigin) }),
+  };
 }
+
+const encodeOrigin = ({ path, fields, columns, fileSize }: LanceFileEntry): JsonObject => ({
+  path,
+  bytes: fileSize,
+  fields,
+  columns,
+});
 
 export function decodeFragment(value: unknown, file: string): FragmentEntry {
   const entry = asObject(value, file, 'a fragment');
@@ -161,6 +189,24 @@ function decodeLance(value: unknown, columns: readonly number[], file: string): 
   return {
     fileSize: integerMember(entry, 'bytes', file),
     fields: Object.hasOwn(entry, 'fields') ? fieldIdsMember(entry, file) : columns,
+    ...(Object.hasOwn(entry, 'origin')
+      ? { origin: arrayMember(entry, 'origin', file).map((value) => decodeOrigin(value, file)) }
+      : {}),
+  };
+}
+
+function decodeOrigin(value: unknown, file: string): LanceFileEntry {
+  const entry = asObject(value, file, 'a file of origin');
+  const integers = (name: string): number[] => {
+    const found = arrayMember(entry, name, file);
+    if (found.every(Number.isSafeInteger)) return found as number[];
+    throw corrupt(file, `${name} of a file of origin holds something else than whole numbers`);
+  };
+  return {
+    path: stringMember(entry, 'path', file),
+    fileSize: integerMember(entry, 'bytes', file),
+    fields: integers('fields'),
+    columns: integers('columns'),
   };
 }
 
@@ -171,6 +217,7 @@ function decodeDeletion(value: unknown, rows: number, file: string): DeletionEnt
     rows: integerMember(entry, 'rows', file),
     bytes: integerMember(entry, 'bytes', file),
     checksum: integerMember(entry, 'crc32', file),
+    ...(Object.hasOwn(entry, 'origin') ? { origin: stringMember(entry, 'origin', file) } : {}),
   };
   if (deletion.rows >= rows) {
     throw corrupt(file, `deletion file ${deletion.file} deletes every row of its fragment`);

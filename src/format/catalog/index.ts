@@ -39,6 +39,7 @@ export {
   isLanceFragment,
   isLanceRef,
   isLanceTransaction,
+  isLanceWriterFile,
   isObject,
   isOwnTemporary,
   isReservedFolder,
@@ -73,6 +74,7 @@ export {
   lanceVersionFile,
   lanceVersionFiles,
   lanceVersionsFolder,
+  lanceWriterFolders,
   lastName,
   latestFile,
   MAIN_BRANCH,
@@ -92,6 +94,7 @@ export {
   parseLanceRef,
   parseLanceVersionFile,
   parseLanceVersionName,
+  parseStagedLanceManifest,
   parseTagFile,
   parseTrashRecord,
   parseVersionDigits,
@@ -132,6 +135,7 @@ export {
   type FragmentEntry,
   isReadByLance,
   type LanceEntry,
+  type LanceFileEntry,
   liveRows,
 } from './fragment-entry.ts';
 export {

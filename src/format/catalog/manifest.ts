@@ -114,6 +114,14 @@ export interface Manifest {
    * decides.
    */
   readonly lance?: boolean | undefined;
+  /** Whether Lance's clients might write when the version was made: the manifest that they read says so. */
+  readonly lanceWrites?: boolean | undefined;
+  /** Lance's ids of fields by ours, where a writer of Lance gave them others than we have. */
+  readonly lanceIds?: ReadonlyMap<number, number> | undefined;
+  /** Ids of fragments that writers of Lance were given for a compaction: each from the first to before the second. */
+  readonly lanceReserved?: readonly (readonly [first: number, end: number])[] | undefined;
+  /** Of a version that a writer of Lance made: its transaction as Lance reads it, in base64. */
+  readonly lanceTransaction?: string | undefined;
   /** What the publisher of a staged version wanted noted of it. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly totals: Totals;
@@ -172,6 +180,10 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     next_fragment_id: manifest.nextFragmentId,
     metadata: manifest.metadata,
     properties: manifest.properties,
+    lance_writes: manifest.lanceWrites === true ? true : undefined,
+    lance_ids: manifest.lanceIds === undefined ? undefined : [...manifest.lanceIds],
+    lance_reserved: manifest.lanceReserved,
+    lance_transaction: manifest.lanceTransaction,
     annotations: manifest.annotations,
     totals: {
       rows: totals.rows,
@@ -216,6 +228,14 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
       ? decodeProperties(objectMember(document, 'properties', file), file)
       : undefined,
     ...decodeLance(document, file),
+    ...(member(document, 'lance_writes') === true ? { lanceWrites: true } : {}),
+    ...(Object.hasOwn(document, 'lance_ids') ? { lanceIds: decodeLanceIds(document, file) } : {}),
+    ...(Object.hasOwn(document, 'lance_reserved')
+      ? { lanceReserved: decodePairs(document, 'lance_reserved', file) }
+      : {}),
+    ...(Object.hasOwn(document, 'lance_transaction')
+      ? { lanceTransaction: stringMember(document, 'lance_transaction', file) }
+      : {}),
     annotations: Object.hasOwn(document, 'annotations')
       ? stringMapMember(document, 'annotations', file)
       : undefined,
@@ -254,6 +274,23 @@ function decodeLance(document: JsonObject, file: string): Pick<Manifest, 'lance'
   if (!Object.hasOwn(document, 'lance')) return {};
   if (document.lance !== false) throw corrupt(file, 'lance is something else than false');
   return { lance: false };
+}
+
+function decodeLanceIds(document: JsonObject, file: string): ReadonlyMap<number, number> {
+  const pairs = decodePairs(document, 'lance_ids', file);
+  const ids = new Map(pairs);
+  const lances = new Set(ids.values());
+  if (ids.size < pairs.length || lances.size < pairs.length)
+    throw corrupt(file, 'lance_ids names a field twice');
+  return ids;
+}
+
+function decodePairs(document: JsonObject, name: string, file: string): [number, number][] {
+  return arrayMember(document, name, file).map((pair) => {
+    const [one, other, ...more] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+    if (isWholeNumber(one) && isWholeNumber(other) && more.length === 0) return [one, other];
+    throw corrupt(file, `${name} holds something else than pairs of whole numbers`);
+  });
 }
 
 function decodeParent(value: unknown, file: string): ParentVersion | undefined {

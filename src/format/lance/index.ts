@@ -30,6 +30,7 @@ export {
   lanceExportSchema,
 } from './lance-export.ts';
 export { type LanceField, lanceFields } from './lance-fields.ts';
+export { lanceDataFile, lanceIdOf, lanceIdsOf } from './lance-ids.ts';
 export {
   type ClosedLanceVersion,
   closedLanceManifest,

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
 import { fieldMembers, type LanceField } from './lance-fields.ts';
+import { type LanceIds, lanceIdsOf } from './lance-ids.ts';
 import { message, noMembers, type ProtoMembers, ProtoMessage } from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
@@ -25,6 +26,13 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   readonly transaction: string;
   /** False sets a flag that no writer of Lance knows, so that all of them refuse to write. */
   readonly writable: boolean;
+  /** Lance's ids of the fields. */
+  readonly ids?: LanceIds | undefined;
+  /**
+   * What a client that is one version behind is told of this one: rows were added, which it may pass over;
+   * something else, which it may not; or what another client of Lance said, as it said it.
+   */
+  readonly done?: 'append' | 'other' | Uint8Array;
   /** Of a branch other than main: Lance looks for its files in another folder, unless told where they are. */
   readonly branch?: LanceBranch | undefined;
 }
@@ -39,7 +47,8 @@ export interface LanceBranch {
 }
 
 /** A version that Lance cannot read. */
-export type ClosedLanceVersion = Pick<LanceVersion, 'version' | 'timestamp' | 'transaction'>;
+export type ClosedLanceVersion = Pick<LanceVersion, 'version' | 'timestamp' | 'transaction'> &
+  Partial<Pick<LanceVersion, 'done'>>;
 
 /** Some fragment has a deletion file: readers and writers must know of them. */
 const FLAG_DELETIONS = 1;
@@ -88,7 +97,7 @@ export const isOwnLanceManifest = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(Buffer.from(WRITER.finish()));
 
 function file(of: ClosedLanceVersion, written: ProtoMessage): Uint8Array {
-  const transaction = transactionMessage(of).finish();
+  const transaction = of.done instanceof Uint8Array ? of.done : transactionMessage(of).finish();
   const manifest = written.finish();
   const bytes = new Uint8Array(4 + transaction.length + 4 + manifest.length + TRAILER_BYTES);
   const view = new DataView(bytes.buffer);
@@ -105,12 +114,18 @@ function file(of: ClosedLanceVersion, written: ProtoMessage): Uint8Array {
   return bytes;
 }
 
-/** An append without fragments: what a writer one version behind may pass over, whatever it does. */
-const transactionMessage = (of: ClosedLanceVersion): ProtoMessage =>
-  message()
-    .integer(1, of.version - 1)
-    .text(2, of.transaction)
-    .message(100, noMembers);
+/**
+ * An append without fragments is what a writer one version behind may pass over, whatever it does. At a
+ * restore it gives up.
+ */
+function transactionMessage({ version, transaction, done }: ClosedLanceVersion): ProtoMessage {
+  const written = message()
+    .integer(1, version - 1)
+    .text(2, transaction);
+  return done === 'other'
+    ? written.message(106, (into) => into.integer(1, version - 1))
+    : written.message(100, noMembers);
+}
 
 /** Fragments between two breaths. */
 const FRAGMENTS_A_STEP = 256;
@@ -121,7 +136,7 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
   const manifest = new ProtoMessage(1024 + of.fragments.length * FRAGMENT_BYTES);
   for (const field of of.fields) manifest.message(1, fieldMembers(field));
   let flags = 0;
-  const columns = new ColumnLists();
+  const columns = new ColumnLists(of.ids);
   const base = of.branch === undefined ? undefined : TABLE_BASE;
   for (const [at, fragment] of of.fragments.entries()) {
     manifest.message(2, fragmentMembers(fragment, columns, base, of.fileName));
@@ -189,8 +204,13 @@ function deletionId(deletion: NonNullable<FragmentEntry['deletion']>): bigint {
 
 /** Which field each column of a file is. Most fragments have the same, which is written once. */
 class ColumnLists {
+  readonly #ids: LanceIds | undefined;
   #fields: readonly number[] | undefined;
   #members: Uint8Array = new Uint8Array();
+
+  constructor(ids: LanceIds | undefined) {
+    this.#ids = ids;
+  }
 
   of(fields: readonly number[]): Uint8Array {
     const known = this.#fields;
@@ -199,7 +219,8 @@ class ColumnLists {
       known.length === fields.length &&
       known.every((id, at) => id === fields[at]);
     if (!isKnown) {
-      const members = message().packed(2, fields);
+      const ids = this.#ids;
+      const members = message().packed(2, ids === undefined ? fields : lanceIdsOf(fields, ids));
       this.#members = members
         .packed(
           3,

@@ -170,8 +170,9 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
   }
 }
 
-function asksFor(part: Addressed, { member, mode }: StricterMember): boolean {
+function asksFor(part: Addressed, { member, mode, unless }: StricterMember): boolean {
   const value = (part as Readonly<Record<string, unknown>>)[member];
+  if (unless !== undefined) return typeof value !== 'string' || !unless.test(value);
   return value != null && (mode === undefined || spellsMode(value, mode));
 }
 

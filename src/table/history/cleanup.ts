@@ -28,7 +28,13 @@ import {
   writerOf,
 } from '../../format/index.ts';
 import { processTag } from '../../store/index.ts';
-import { asideFiles, goneDeletions, goneManifests, type LanceLeftover } from '../lance/index.ts';
+import {
+  asideFiles,
+  goneDeletions,
+  goneManifests,
+  type LanceLeftover,
+  writerFiles,
+} from '../lance/index.ts';
 import {
   announcedWriters,
   type Engine,
@@ -127,6 +133,10 @@ async function cleanUp(
   const aside = (await asideFiles(engine, tableFolder)).map(withoutWriter);
   orphans.push(...aside.filter(({ modified }) => now - modified >= options.orphanGrace));
   orphans.push(...(await goneManifests(engine, tableFolder, branches, doomed)).map(withoutWriter));
+  const given = await writerFiles(engine, mainBranch(tableFolder, incarnation));
+  orphans.push(
+    ...given.map(withoutWriter).filter(({ modified }) => now - modified >= options.orphanGrace),
+  );
   const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
   let kept: number | undefined;
   // Reading every version takes long in a long history: not where nothing is old enough to go.

@@ -10,14 +10,21 @@ export {
   lanceManifestOf,
   manifestBytes,
 } from './lance-files.ts';
-export { followCommit, followTable, lanceModeOf } from './lance-follow.ts';
-export { asideFiles, goneDeletions, goneManifests, type LanceLeftover } from './lance-leftovers.ts';
+export { followCommit, followTable } from './lance-follow.ts';
+export {
+  asideFiles,
+  goneDeletions,
+  goneManifests,
+  type LanceLeftover,
+  writerFiles,
+} from './lance-leftovers.ts';
 export { isOwnRef, type PlacedRefs, placeRefs, type WantedRefs, wantedRefs } from './lance-refs.ts';
 export { type LanceSynced, syncLance } from './lance-sync.ts';
 export {
   datasetOf,
   isOwn,
   type PlacedVersions,
+  placedManifest,
   placeVersion,
   placeVersions,
 } from './lance-versions.ts';

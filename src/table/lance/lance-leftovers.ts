@@ -9,19 +9,21 @@ import {
   isLanceAside,
   isLanceData,
   isLanceTransaction,
+  isLanceWriterFile,
   lanceBranchesTree,
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
   lanceTransactionsFolder,
   lanceVersionsFolder,
+  lanceWriterFolders,
   lastName,
   objectId,
   parseLanceDeletion,
   parseLanceManifest,
   parseLanceVersionFile,
 } from '../../format/index.ts';
-import { type Engine, type TableBranch, visibleVersions } from '../versions/index.ts';
+import { type Engine, resolveHead, type TableBranch, visibleVersions } from '../versions/index.ts';
 import { keptManifestsFolder } from './lance-files.ts';
 import { datasetOf, isOwn } from './lance-versions.ts';
 
@@ -107,6 +109,19 @@ export async function asideFiles(engine: Engine, tableFolder: string): Promise<L
   const found: LanceLeftover[] = [];
   for (const dataset of await datasetsOf(engine, tableFolder))
     found.push(...(await filesIn(engine, lanceVersionsFolder(dataset), isLanceAside)));
+  return found;
+}
+
+/**
+ * What clients of Lance wrote for versions of theirs, where they may write: the versions have files of their
+ * own, but a client goes on to read its own files until it opens the table anew.
+ */
+export async function writerFiles(engine: Engine, main: TableBranch): Promise<LanceLeftover[]> {
+  const newest = (await resolveHead(engine, main))?.snapshot;
+  if (newest?.manifest.lanceWrites !== true) return [];
+  const found: LanceLeftover[] = [];
+  for (const folder of lanceWriterFolders(main.tableFolder))
+    found.push(...(await filesIn(engine, folder, (name) => isLanceWriterFile(folder, name))));
   return found;
 }
 

@@ -65,6 +65,19 @@ export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<
   else await placeVersions(engine, branch);
 }
 
+/** The manifest of a version in the place where Lance finds it by path. */
+export async function placedManifest(
+  engine: Engine,
+  snapshot: Snapshot,
+): Promise<LanceManifestFile> {
+  const path = lanceVersionFile(datasetOf(snapshot.branch), snapshot.version);
+  if (!(await isPlaced(engine, snapshot.branch, snapshot.version)))
+    await place(engine, snapshot, false, []);
+  const facts = await engine.store.head(path);
+  if (facts === undefined) throw tableLeft();
+  return { path, bytes: facts.size };
+}
+
 /**
  * Gives every version of a branch its manifest, and takes back those of versions that are gone.
  * @throws TableNotFound where the table left its place
@@ -119,7 +132,9 @@ async function place(
   const { branch } = snapshot;
   const dataset = datasetOf(branch);
   const target = lanceVersionFile(dataset, snapshot.version);
-  const made = await keptManifest(engine, snapshot, thorough);
+  // Where a client of Lance pruned the name, it removed the deletion files of the version too.
+  const isMissing = (await store.head(target)) === undefined;
+  const made = await keptManifest(engine, snapshot, thorough || isMissing);
   const folder = lanceVersionsFolder(dataset);
   if (!(await store.enter(folder))) await store.createFolder(folder, branch.tableFolder);
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {

@@ -9,8 +9,10 @@ import {
   type LanceField,
   type LanceVersion,
   lanceFields,
+  lanceIdOf,
   liveRows,
   MAIN_BRANCH,
+  type Manifest,
 } from '../../format/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 
@@ -59,19 +61,41 @@ export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<Lan
     version: {
       version: manifest.version,
       timestamp: manifest.timestamp,
-      fields: lanceFieldsOf(snapshot) ?? [],
+      fields: lanceNumbered(lanceFieldsOf(snapshot) ?? [], manifest),
+      ids: manifest,
       schemaMetadata: schema.metadata,
       tableMetadata: manifest.metadata,
       fragments,
       nextFragmentId: manifest.nextFragmentId,
       transaction: manifest.transaction,
-      writable: false,
+      writable: manifest.lanceWrites === true,
+      done: doneBy(manifest),
       branch:
         branch.branch === MAIN_BRANCH
           ? undefined
           : { name: branch.branch, tablePath: engine.locate(branch.tableFolder) },
     },
   };
+}
+
+/** Fields with the ids that Lance gave them. */
+const lanceNumbered = (fields: readonly LanceField[], manifest: Manifest): readonly LanceField[] =>
+  manifest.lanceIds === undefined
+    ? fields
+    : fields.map((field) => ({
+        ...field,
+        id: lanceIdOf(manifest, field.id),
+        parent: field.parent === -1 ? -1 : lanceIdOf(manifest, field.parent),
+      }));
+
+/** What a writer of Lance may pass over that finds the version before its own. */
+function doneBy({
+  lanceWrites,
+  lanceTransaction,
+  operation,
+}: Manifest): NonNullable<LanceVersion['done']> {
+  if (lanceTransaction !== undefined) return Buffer.from(lanceTransaction, 'base64');
+  return lanceWrites !== true || operation.kind === 'append' ? 'append' : 'other';
 }
 
 /** What the first fragment that Lance cannot read holds. */

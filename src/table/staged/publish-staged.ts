@@ -6,6 +6,7 @@ import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';
 import {
   type Engine,
+  lanceWritten,
   madeVisible,
   readManifest,
   Snapshot,
@@ -21,7 +22,7 @@ export async function publishStaged(
   staged: StagedVersion,
   commitId: string | undefined,
 ): Promise<Snapshot> {
-  const manifest = { ...staged.manifest, batch: commitId };
+  const manifest = await lanceWritten(engine, branch, { ...staged.manifest, batch: commitId });
   const { bytes, checksum } = encodeManifest(manifest);
   const file = versionFile(branch.folder, manifest.version);
   if (!(await engine.store.putIfAbsent(file, bytes))) {

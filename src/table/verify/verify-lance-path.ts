@@ -19,6 +19,7 @@ import {
   lanceVersionsFolder,
   parseLanceRef,
   parseLanceVersionFile,
+  parseStagedLanceManifest,
 } from '../../format/index.ts';
 import { followsByPath } from '../../lance-mode.ts';
 import {
@@ -27,11 +28,10 @@ import {
   isOwn,
   isOwnRef,
   keptManifestsFolder,
-  lanceModeOf,
   manifestBytes,
   wantedRefs,
 } from '../lance/index.ts';
-import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
+import { type Engine, lanceModeOf, type TableBranch, visibleSnapshot } from '../versions/index.ts';
 import { problemIn } from './verify-files.ts';
 import { type Entry, type FolderInspector, isTemporaryFile } from './verify-folder.ts';
 import type { VerifiedBranch } from './verify-manifest.ts';
@@ -70,7 +70,8 @@ class PathVerifier {
     const snapshot =
       newest === undefined ? undefined : await visibleSnapshot(this.#engine, this.#main, newest);
     this.#follows =
-      snapshot?.manifest.lance === true && followsByPath(await lanceModeOf(this.#engine, snapshot));
+      snapshot?.manifest.lance === true &&
+      followsByPath(await lanceModeOf(this.#engine, snapshot.branch, snapshot.manifest));
     for (const branch of branches) {
       if (isLanceRef(branch.branch.branch)) await this.#versions(branch);
     }
@@ -193,7 +194,10 @@ class PathVerifier {
 
   /** What is no manifest and no ref: what was set aside, and the hint that Lance's clients leave. */
   #beside(entry: Entry): void {
-    const isHarmless = isLanceAside(entry.name) || entry.name === LANCE_HINT;
+    const isHarmless =
+      isLanceAside(entry.name) ||
+      entry.name === LANCE_HINT ||
+      parseStagedLanceManifest(entry.name) !== undefined;
     if (entry.kind === 'file' && isHarmless && !isTemporaryFile(entry))
       this.#inspector.leftover(entry.path, 'orphan');
     else this.#inspector.stray(entry);

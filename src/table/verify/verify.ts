@@ -13,6 +13,7 @@ import {
   fragmentsFolder,
   isLanceData,
   isLanceDebris,
+  isLanceWriterFile,
   isObject,
   isVersionsFolder,
   lanceBranchesTree,
@@ -21,6 +22,7 @@ import {
   lanceRefsFolder,
   lanceVersionsFolder,
   objectFolders,
+  parentFolder,
   parseTagFile,
   TABLE_FILE,
   type TagRecord,
@@ -30,7 +32,13 @@ import {
   versionsFolderIn,
 } from '../../format/index.ts';
 import { pendingFragments } from '../history/index.ts';
-import { type Engine, HeadCache, mainBranch, type TableBranch } from '../versions/index.ts';
+import {
+  type Engine,
+  HeadCache,
+  mainBranch,
+  type TableBranch,
+  visibleSnapshot,
+} from '../versions/index.ts';
 import { ByteCache, Turn } from '../work/index.ts';
 import { BranchVerifier } from './verify-branch.ts';
 import { FileVerifier, problemIn } from './verify-files.ts';
@@ -120,11 +128,14 @@ class TableVerifier {
     const data = `${fragmentsFolder(this.#folder)}/`;
     // A table that is only declared is a place for data, of whatever kind: it is not the engine's.
     const declared = branches.every(({ versions }) => versions.length === 0);
+    const newest = branches[0]?.versions.at(-1)?.version;
+    const isWritten = newest !== undefined && (await this.#isWrittenByLance(main, newest));
     for (const entry of this.#beside) {
       const isDebris =
         entry.kind === 'folder'
           ? isLanceDebris(entry.name)
-          : entry.path.startsWith(data) && isLanceData(entry.name);
+          : (entry.path.startsWith(data) && isLanceData(entry.name)) ||
+            (isWritten && isLanceWriterFile(parentFolder(entry.path), entry.name));
       if (!declared && isDebris) this.#inspector.leftover(entry.path, 'orphan');
       else if (!declared || isOurs(entry)) this.#inspector.stray(entry);
     }
@@ -138,6 +149,15 @@ class TableVerifier {
     }
     this.#inspector.findings.counts.fragments += this.#files.fragments;
     return branches;
+  }
+
+  /** Whether clients of Lance may write the table; their files stay until cleanup removes them. */
+  async #isWrittenByLance(main: TableBranch, newest: number): Promise<boolean> {
+    let writes = false;
+    await problemIn(async () => {
+      writes = (await visibleSnapshot(this.#engine, main, newest))?.manifest.lanceWrites === true;
+    });
+    return writes;
   }
 
   async #objects(): Promise<string[]> {

@@ -93,6 +93,8 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
   };
   const { bytes } = encodeManifest({
     ...from.manifest,
+    // What a writer of Lance did, it did on the other branch.
+    lanceTransaction: undefined,
     branch: name,
     parent: { version: from.version, branch: from.branch.branch, checksum: from.checksum },
   });

@@ -6,11 +6,17 @@
  * elsewhere.
  */
 import { DirspaceError } from '../../errors.ts';
-import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
+import {
+  encodeManifest,
+  MAIN_BRANCH,
+  type Manifest,
+  type OperationKind,
+} from '../../format/index.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
 import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
+import { lanceModeOf } from './lance-mode-of.ts';
 import { publish } from './publish.ts';
 import { settleUndecided } from './settle-undecided.ts';
 import { Snapshot } from './snapshot.ts';
@@ -31,6 +37,12 @@ export interface Draft {
   readonly fragments: FragmentList;
   /** Whether the table is written for Lance from now on; else it stays as it is, or the catalog decides. */
   readonly lance?: boolean | undefined;
+  /** Lance's ids of fields, where they are not those of the base. */
+  readonly lanceIds?: Manifest['lanceIds'];
+  /** Ids of fragments that are given away; those of the base stay if absent. */
+  readonly lanceReserved?: Manifest['lanceReserved'];
+  /** Of a version that a writer of Lance made. */
+  readonly lanceTransaction?: string | undefined;
   /** Resolves once what was written for this draft alone is durable. */
   readonly after?: Promise<unknown>;
 }
@@ -41,6 +53,8 @@ export interface CommitRequest {
    * the newer base after a conflict. Undefined means there is nothing to change.
    */
   readonly build: (base: Snapshot | undefined) => Promise<Draft | undefined>;
+  /** The only number that the version may have; else it takes the next one. */
+  readonly version?: number | undefined;
   /** True when the change does not depend on what overwrite or restore replace. */
   readonly survivesOverwrite?: boolean;
   /** True when the change names rows by ids that compaction gives anew. */
@@ -105,6 +119,8 @@ async function attempt(
   const base = head?.snapshot;
   const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
   if (await settleUndecided(engine, branch, base?.version ?? 0, slot)) return undefined;
+  if (request.version !== undefined && slot + 1 !== request.version)
+    throw notNextVersion(request.version, { slot });
   await attempts.refuseClash(head);
   let draft: Draft | undefined;
   try {
@@ -119,7 +135,12 @@ async function attempt(
     return { snapshot: base, transaction: undefined };
   }
   const transaction = transactionOf();
-  const manifest = nextManifest(engine, branch, draft, { slot, snapshot: base }, transaction);
+  const position = { slot, snapshot: base };
+  const manifest = await lanceWritten(
+    engine,
+    branch,
+    nextManifest(engine, branch, draft, position, transaction),
+  );
   const encoded = encodeManifest(manifest);
   const after = draft.after ?? request.after;
   if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) {
@@ -182,12 +203,47 @@ export function nextManifest(
         ? base?.manifest.properties
         : { since: version, values: draft.properties },
     lance: draft.lance ?? base?.manifest.lance ?? (engine.lance === 'off' ? undefined : true),
+    lanceIds: livingIds(draft.lanceIds ?? base?.manifest.lanceIds, draft.fieldIds),
+    lanceReserved: draft.lanceReserved ?? base?.manifest.lanceReserved,
+    lanceTransaction: draft.lanceTransaction,
     annotations: undefined,
     totals: draft.fragments.totals,
     chunks: draft.fragments.chunks,
     fragments: draft.fragments.tail,
   };
 }
+
+/** As Lance's clients are to know it: whether they may write the table now. */
+export async function lanceWritten(
+  engine: Engine,
+  branch: TableBranch,
+  manifest: Manifest,
+): Promise<Manifest> {
+  if (manifest.lance !== true || branch.branch !== MAIN_BRANCH) return manifest;
+  const mode = await lanceModeOf(engine, branch, manifest);
+  return mode === 'write' ? { ...manifest, lanceWrites: true } : manifest;
+}
+
+/** Those of fields that are still there. */
+function livingIds(ids: Manifest['lanceIds'], fieldIds: readonly number[]): Manifest['lanceIds'] {
+  if (ids === undefined) return undefined;
+  const fields = new Set(fieldIds);
+  const living = [...ids].filter(([own]) => fields.has(own));
+  return living.length === 0 ? undefined : new Map(living);
+}
+
+/** For whoever asks for a number of its own. */
+export const notNextVersion = (
+  version: number,
+  head: { slot: number } | undefined,
+): DirspaceError => {
+  const next = (head?.slot ?? 0) + 1;
+  return new DirspaceError(
+    'ConcurrentModification',
+    `Version ${version} cannot be created: the next one is ${next}. Read the versions in between, build on the newest, and create version ${next}.`,
+    { details: { version, next } },
+  );
+};
 
 const rowsMoved = (version: number): DirspaceError =>
   new DirspaceError(

@@ -9,13 +9,16 @@ export {
   mainBranch,
 } from './branches.ts';
 export {
+  type CommitRequest,
   type Committed,
   commit,
   type Draft,
   incarnationOfTransaction,
+  lanceWritten,
   madeVisible,
   newTransaction,
   nextManifest,
+  notNextVersion,
 } from './commit.ts';
 export { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from './engine.ts';
 export {
@@ -44,6 +47,7 @@ export {
   tableMadeAnew,
   tableNamed,
 } from './incarnation.ts';
+export { lanceModeOf } from './lance-mode-of.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
 export {
   decideMultiTable,

@@ -4,7 +4,7 @@
  * (`AttemptFiles`).
  */
 import { isDirspaceError } from '../../errors.ts';
-import { deletionFile, fragmentFile } from '../../format/index.ts';
+import { type DeletionEntry, deletionFile, fragmentFile } from '../../format/index.ts';
 import {
   announced,
   type Committed,
@@ -35,8 +35,12 @@ export class AttemptFiles {
 
   addDeletions(edits: DeletionEdits): void {
     for (const { deletion } of edits.replaced.values()) {
-      if (deletion !== undefined) this.#files.push(deletionFile(this.#tableFolder, deletion.file));
+      if (deletion !== undefined) this.addDeletion(deletion);
     }
+  }
+
+  addDeletion({ file }: DeletionEntry): void {
+    this.#files.push(deletionFile(this.#tableFolder, file));
   }
 
   /** Removes the files; one that cannot be removed is left to cleanup. */

@@ -173,7 +173,8 @@ export async function deleteOffsets(
 /** Files written at once: each holds a descriptor until it is on disk. */
 const AT_ONCE = 16;
 
-class DeletionFiles {
+/** Deletion files of one attempt, written side by side. */
+export class DeletionFiles {
   readonly #engine: Engine;
   readonly #folder: string;
   readonly #writes: Promise<void>[] = [];

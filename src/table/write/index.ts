@@ -13,7 +13,7 @@ export {
   type RowsCommitted,
   type WriteOptions,
 } from './append.ts';
-export { commitWithFiles } from './attempt.ts';
+export { AttemptFiles, commitWithFiles } from './attempt.ts';
 export {
   type CompactionReport,
   type CompactOptions,
@@ -21,7 +21,7 @@ export {
   DEFAULT_MAX_DELETED_SHARE,
 } from './compact.ts';
 export type { CompactionGoals } from './compaction-plan.ts';
-export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
+export { DeletionFiles, deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
 export {
   alterColumns,
   type ColumnChange,
@@ -31,7 +31,9 @@ export {
   updateFieldMetadata,
 } from './evolve.ts';
 export { matchFields } from './match-fields.ts';
+export { requireNoNulls } from './null-check.ts';
 export { replaceSchemaMetadata, restore, restored } from './revise.ts';
+export { inPlace } from './rewrite-fragments.ts';
 export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';
 export {
   RowOffsets,
@@ -40,4 +42,4 @@ export {
   type UpdateRequest,
   updateRows,
 } from './update.ts';
-export { writeFragments, writesLance } from './write.ts';
+export { type NewFragment, writeFragments, writesLance } from './write.ts';

@@ -43,6 +43,7 @@ export function restored(
     nextFieldId: Math.max(manifest.nextFieldId, newest.nextFieldId),
     nextFragmentId: Math.max(manifest.nextFragmentId, newest.nextFragmentId),
     metadata: manifest.metadata,
+    lanceIds: manifest.lanceIds ?? new Map(),
     fragments: fragmentListOf(manifest),
   };
 }

@@ -59,6 +59,16 @@ export async function rewriting(
   }
 }
 
+/** Writes one fragment as one, whatever the limits say, so that its rows keep their places. */
+export const inPlace = (engine: Engine): Engine => ({
+  ...engine,
+  limits: {
+    ...engine.limits,
+    fragmentRows: Number.POSITIVE_INFINITY,
+    fragmentBytes: Number.POSITIVE_INFINITY,
+  },
+});
+
 /** Writes fragments anew with more columns; what an attempt wrote serves the next where it can. */
 export class FragmentRewriter {
   readonly #engine: Engine;
@@ -70,12 +80,7 @@ export class FragmentRewriter {
   #schema = '';
 
   constructor(engine: Engine, tableFolder: string, signal: AbortSignal | undefined) {
-    // A fragment stays one fragment, whatever the limits say: its rows keep their places.
-    const unlimited = {
-      fragmentRows: Number.POSITIVE_INFINITY,
-      fragmentBytes: Number.POSITIVE_INFINITY,
-    };
-    this.#engine = { ...engine, limits: { ...engine.limits, ...unlimited } };
+    this.#engine = inPlace(engine);
     this.#tableFolder = tableFolder;
     this.#signal = signal;
   }

@@ -78,7 +78,10 @@ export async function stageTable(
       lance,
     });
     const transaction = typeof keyed === 'string' ? keyed : keyed();
-    const manifest = nextManifest(engine, branch, draft, undefined, transaction);
+    const manifest = {
+      ...nextManifest(engine, branch, draft, undefined, transaction),
+      ...((record.properties.lance ?? engine.lance) === 'write' ? { lanceWrites: true } : {}),
+    };
     const { bytes, checksum } = encodeManifest(manifest);
     const published = writeObject(store, versionFile(branch.folder, 1), bytes);
     // Names and contents reach the disk side by side; the rename comes after all of them.

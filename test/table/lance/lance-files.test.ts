@@ -102,7 +102,7 @@ test('the catalog says how new tables are written, and remembers it', async () =
   await again.createTable('second', rows);
   await again.createTable('not', rows, { properties: { lance: 'off' } });
   await expect(again.createTable('x', rows, { properties: { lance: 'yes' } })).rejects.toThrow(
-    'lance is "yes"; it is one of off, read, sync.',
+    'lance is "yes"; it is one of off, read, sync, write.',
   );
   expect(['before', 'first', 'second', 'not'].map(features)).toEqual([
     [],
@@ -110,7 +110,7 @@ test('the catalog says how new tables are written, and remembers it', async () =
     ['lance'],
     [],
   ]);
-  await expect(connect('/c', { fs, lance: 'write' as never })).rejects.toThrow('"write"');
+  await expect(connect('/c', { fs, lance: 'all' as never })).rejects.toThrow('"all"');
 });
 
 test('describe says whether a table opens in Lance, and why not', async () => {

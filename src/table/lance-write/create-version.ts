@@ -1,0 +1,240 @@
+/**
+ * Publishes the version that a writer of Lance has staged as a version of ours. The number must be the next
+ * one: a writer that came second is told so, finds the versions before it under `_versions`, and builds on
+ * them. What its manifest changes is worked out against the version before and held to its transaction; new
+ * data files are decoded whole and written as fragments of ours, deletion files as ours, before anything is
+ * published by the same link as every version. Nothing of the client's files is needed afterwards.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';
+import { schemaToJson } from '../../protocol/index.ts';
+import { plainPause, runSteps } from '../../steps.ts';
+import { listFieldIds } from '../fields/index.ts';
+import { lanceProblem, placeVersions } from '../lance/index.ts';
+import { requestMemory } from '../read/index.ts';
+import { deleteQuietly } from '../staged/index.ts';
+import {
+  announced,
+  type CommitRequest,
+  commit,
+  type Draft,
+  EMPTY_FRAGMENTS,
+  type Engine,
+  editFragments,
+  type FragmentList,
+  fragmentListOf,
+  notNextVersion,
+  resolveHead,
+  type Snapshot,
+  snapshotAt,
+  type TableBranch,
+  visibleSnapshot,
+} from '../versions/index.ts';
+import { AttemptFiles, restored } from '../write/index.ts';
+import { blamed, invalid, unsupported } from './refusals.ts';
+import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragments.ts';
+import {
+  type LanceVersionRequest,
+  readStagedManifest,
+  type StagedLanceManifest,
+} from './staged-manifest.ts';
+import { requireValues } from './staged-nulls.ts';
+import { checkOperation, isAnew, type StagedChange, takenOperation } from './staged-operation.ts';
+import { newSchema, writeStagedRows } from './staged-rows.ts';
+import { stagedSchema } from './staged-schema.ts';
+
+/** Larger transactions are not kept: a writer that they come before gives up in place of building on them. */
+const MOST_TRANSACTION_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @param path of the staged manifest, as stagedLancePath gives it
+ * @throws ConcurrentModification where the number is taken, InvalidInput, Unsupported
+ */
+export async function createLanceVersion(
+  engine: Engine,
+  branch: TableBranch,
+  request: LanceVersionRequest,
+  path: string,
+): Promise<Snapshot> {
+  const held = requestMemory(engine).hold('A staged Lance manifest');
+  try {
+    const staged = await readStagedManifest(engine, request, path, held);
+    return await announced(engine, branch.tableFolder, (writing) =>
+      published(writing, branch, request.version, staged),
+    );
+  } finally {
+    held.end();
+  }
+}
+
+async function published(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+  staged: StagedLanceManifest,
+): Promise<Snapshot> {
+  // The client's own id, so that a request that is sent again finds what the first one did.
+  const transaction = `${branch.incarnation}.${staged.transaction.uuid}`;
+  try {
+    const head = await resolveHead(engine, branch);
+    if (head === undefined || head.slot + 1 !== version) throw notNextVersion(version, head);
+    return await committed(engine, head.snapshot, { version, transaction }, staged);
+  } catch (error) {
+    if (!isDirspaceError(error, 'ConcurrentModification')) throw error;
+    const same = await visibleSnapshot(engine, branch, version);
+    if (same?.manifest.transaction === transaction) return same;
+    // A writer that came second looks there for what it has to build on.
+    await placeVersions(engine, branch);
+    throw error;
+  }
+}
+
+/** Files are written outside of the commit: others go on meanwhile, and where one is faster it was in vain. */
+async function committed(
+  engine: Engine,
+  base: Snapshot,
+  as: Required<Pick<CommitRequest, 'version' | 'transaction'>> & { readonly version: number },
+  staged: StagedLanceManifest,
+): Promise<Snapshot> {
+  const { branch, checksum } = base;
+  const files = new AttemptFiles(engine, branch.tableFolder);
+  let draft: Draft;
+  try {
+    draft = await draftOf(engine, base, staged, files);
+  } catch (error) {
+    await files.discard();
+    throw error;
+  }
+  const build = async (newest: Snapshot | undefined): Promise<Draft> => {
+    if (newest?.checksum === checksum) return draft;
+    throw notNextVersion(as.version, newest && { slot: newest.version });
+  };
+  try {
+    const { snapshot } = await commit(engine, branch, { ...as, build });
+    await deleteQuietly(engine, staged.path);
+    return snapshot;
+  } catch (error) {
+    if (isDirspaceError(error, 'ConcurrentModification')) await files.discard();
+    throw error;
+  }
+}
+
+async function draftOf(
+  engine: Engine,
+  base: Snapshot,
+  staged: StagedLanceManifest,
+  files: AttemptFiles,
+): Promise<Draft> {
+  const { manifest } = staged;
+  const problem = await lanceProblem(base);
+  if (problem !== undefined) throw unsupported('a table that Lance cannot read', problem);
+  const operation = takenOperation(manifest);
+  const source =
+    operation.kind === 'restore' ? await restoredVersion(engine, base, operation.version) : base;
+  const entries = await source.fragments();
+  const anew = isAnew(operation);
+  const schema = await blamed(() => stagedSchema(manifest.fields, source, anew));
+  const plan = await runSteps(
+    planFragments(manifest.fragments, manifest.maxFragmentId, source, entries, schema, anew),
+    plainPause(),
+  );
+  const change = { manifest, base: source, schema, plan };
+  const kind = checkOperation(operation, change);
+  const transaction = keptTransaction(staged);
+  if (operation.kind === 'restore') {
+    const draft = restored(source, base.manifest);
+    const nextFragmentId = Math.max(draft.nextFragmentId, plan.nextFragmentId);
+    return { ...draft, nextFragmentId, lanceTransaction: transaction };
+  }
+  await requireValues(engine, change);
+  const { written, durable } = await writeStagedRows(engine, base, change, files);
+  const tableMetadata = Object.fromEntries(manifest.tableMetadata);
+  return {
+    kind,
+    summary: summaryOf(kind, change, written),
+    schema: schemaToJson(newSchema(change)),
+    fieldIds: listFieldIds(schema.tree),
+    nextFieldId: schema.nextFieldId,
+    nextFragmentId: plan.nextFragmentId,
+    metadata: tableMetadata,
+    fragments: await editedList(engine, base, entries, plan, written),
+    lanceIds: schema.lanceIds,
+    lanceReserved: reservedAfter(plan, base, operation.kind === 'reserve_fragments'),
+    lanceTransaction: transaction,
+    after: durable,
+  };
+}
+
+/** The version that a writer made the newest again. */
+async function restoredVersion(engine: Engine, base: Snapshot, version: number): Promise<Snapshot> {
+  if (version >= base.version) throw invalid(`it restores version ${version}`);
+  try {
+    return await snapshotAt(engine, base.branch, version);
+  } catch (error) {
+    throw invalid(`it restores version ${version}, which is not there`, error);
+  }
+}
+
+/** Their bytes are the client's memory of what it did: it looks for them after a lost answer. */
+function keptTransaction({ transaction }: StagedLanceManifest): string | undefined {
+  const { message } = transaction;
+  return message.length > MOST_TRANSACTION_BYTES
+    ? undefined
+    : Buffer.from(message).toString('base64');
+}
+
+function summaryOf(
+  kind: OperationKind,
+  { plan, base }: StagedChange,
+  written: ReadonlyMap<number, FragmentEntry>,
+): Record<string, number> {
+  const before = new Map(plan.fragments.map((each) => [each.id, each.before]));
+  let [added, deleted, addedFragments, changedFragments] = [0, 0, 0, 0];
+  for (const [id, entry] of written) {
+    const known = before.get(id);
+    if (known === undefined) {
+      added += liveRows(entry);
+      addedFragments++;
+    } else {
+      deleted += liveRows(known) - liveRows(entry);
+      changedFragments++;
+    }
+  }
+  for (const entry of plan.removed) deleted += liveRows(entry);
+  return {
+    ...(kind === 'schema' || kind === 'metadata' ? { fields: base.fields.length } : {}),
+    added_rows: added,
+    deleted_rows: deleted,
+    added_fragments: addedFragments,
+    changed_fragments: changedFragments,
+    removed_fragments: plan.removed.length,
+  };
+}
+
+/** The list of fragments in the order of the manifest; what did not change keeps its chunks. */
+function editedList(
+  engine: Engine,
+  base: Snapshot,
+  entries: readonly FragmentEntry[],
+  { fragments, removed }: FragmentPlan,
+  written: ReadonlyMap<number, FragmentEntry>,
+): Promise<FragmentList> {
+  const folder = base.branch.tableFolder;
+  const gone = new Set(removed.map(({ id }) => id));
+  const stays = entries.filter(({ id }) => !gone.has(id));
+  const isInOrder =
+    stays.every(({ id }, at) => fragments[at]?.id === id) &&
+    fragments.slice(stays.length).every(({ before }) => before === undefined);
+  if (!isInOrder) {
+    const added = fragments.map(({ id, before }) => written.get(id) ?? (before as FragmentEntry));
+    return editFragments(engine, folder, EMPTY_FRAGMENTS, { added });
+  }
+  const added = fragments.slice(stays.length).map(({ id }) => written.get(id) as FragmentEntry);
+  const isNew = new Set(added.map(({ id }) => id));
+  const replaced = new Map([...written].filter(([id]) => !isNew.has(id)));
+  return editFragments(engine, folder, fragmentListOf(base.manifest), {
+    replaced,
+    removed: gone,
+    added,
+  });
+}

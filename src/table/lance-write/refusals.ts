@@ -1,0 +1,44 @@
+/** How a staged Lance manifest is refused: damaged or inconsistent, or beyond what this release takes. */
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+
+const MEMBER = { details: { member: 'manifest_path' } };
+
+/** What stands in the manifest cannot be. */
+export const invalid = (what: string, cause?: unknown): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The staged Lance manifest cannot be published: ${what}. Nothing was changed.`,
+    { ...MEMBER, cause },
+  );
+
+/** What stands in the manifest is Lance's, and none of ours. @param advice a whole sentence */
+export const unsupported = (what: string, advice = ''): DirspaceError =>
+  new DirspaceError(
+    'Unsupported',
+    `The staged Lance manifest is not taken: ${what} is not supported for tables with lance: "write". ${advice === '' ? '' : `${advice} `}Nothing was changed.`,
+    MEMBER,
+  );
+
+/** A text of the manifest as messages show it. */
+export const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
+
+/** Damage of a file that a client wrote is the request's fault. @throws InvalidInput, Unsupported */
+export async function blamed<Value>(read: () => Value | Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isDirspaceError(error) && error.details.member === 'manifest_path') throw error;
+    if (isDirspaceError(error, 'UnsupportedFormat', 'Unsupported')) {
+      throw new DirspaceError(
+        'Unsupported',
+        `The staged Lance manifest is not taken: ${endless(error.message)}. Nothing was changed.`,
+        { ...MEMBER, cause: error },
+      );
+    }
+    if (isDirspaceError(error, 'Corrupt', 'TableSchemaValidation', 'PayloadTooLarge'))
+      throw invalid(endless(error.message), error);
+    throw error;
+  }
+}
+
+const endless = (message: string): string => message.replace(/\.$/, '');

@@ -1,0 +1,122 @@
+/**
+ * Reads columns of the data files that a writer of Lance has staged. They come from outside: a file must lie
+ * in the table's `data` folder, have the size that the manifest says, and hold as many rows as its fragment.
+ */
+import { type Data, DataType, type Field, Schema } from '../../arrow/index.ts';
+import {
+  FragmentColumns,
+  fragmentsFolder,
+  type LanceColumn,
+  LanceDataFile,
+  type ParsedDataFile,
+} from '../../format/index.ts';
+import type { ObjectReader } from '../../store/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { blamed, invalid, shown } from './refusals.ts';
+import type { PlannedFragment } from './staged-fragments.ts';
+import type { StagedSchema } from './staged-schema.ts';
+
+export class StagedFiles {
+  readonly #columns: FragmentColumns;
+  readonly #schema: StagedSchema;
+  readonly #readers: readonly ObjectReader[];
+  readonly #id: number;
+
+  /** @throws InvalidInput, Corrupt, Unsupported */
+  static async open(
+    { store }: Engine,
+    { branch }: Snapshot,
+    planned: PlannedFragment,
+    schema: StagedSchema,
+  ): Promise<StagedFiles> {
+    const readers: ObjectReader[] = [];
+    const files = new Map<ParsedDataFile, LanceDataFile>();
+    try {
+      for (const { file } of planned.places.values()) {
+        if (files.has(file)) continue;
+        const path = `${fragmentsFolder(branch.tableFolder)}/${file.path}`;
+        const reader = await store.open(path);
+        if (reader === undefined) throw invalid(`there is no file ${shown(file.path)}`);
+        readers.push(reader);
+        if (reader.size !== file.fileSize)
+          throw invalid(
+            `the file ${shown(file.path)} has ${reader.size} bytes, not ${file.fileSize}`,
+          );
+        const bytes = {
+          size: reader.size,
+          read: (from: number, to: number) => reader.read(from, to - from),
+        };
+        files.set(file, await LanceDataFile.open(bytes, path));
+      }
+      return new StagedFiles(planned, schema, files, readers);
+    } catch (error) {
+      for (const reader of readers) reader.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    { id, rows, places, sources }: PlannedFragment,
+    schema: StagedSchema,
+    files: ReadonlyMap<ParsedDataFile, LanceDataFile>,
+    readers: readonly ObjectReader[],
+  ) {
+    this.#id = id;
+    this.#schema = schema;
+    this.#readers = readers;
+    const found = [...places].map(
+      ([field, { file, column }]) =>
+        [field, { file: files.get(file) as LanceDataFile, column }] as const,
+    );
+    const columns = schema.lanceColumns.filter((_, at) => sources?.[at] === 'files');
+    this.#columns = new FragmentColumns(
+      { schema: new Schema(columns.map(({ field }) => field)), columns },
+      new Map(found),
+      rows,
+      `fragment ${id}`,
+    );
+  }
+
+  /** How many rows to read at once. @throws Corrupt where a column has other rows than the fragment */
+  batchRows(): Promise<number> {
+    return blamed(() => this.#columns.batchRows());
+  }
+
+  /** Rows of the column at that position of the schema, as that field. @throws Corrupt, InvalidInput */
+  async column(at: number, field: Field, from: number, count: number): Promise<Data> {
+    const column = this.#schema.lanceColumns[at] as LanceColumn;
+    const data = await blamed(() => this.#columns.column(column, from, count));
+    this.#requireValues(field, data);
+    return retyped(data, field.type);
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.close();
+  }
+
+  /** Nothing in a file says that a field may not be null. */
+  #requireValues(field: Field, data: Data): void {
+    const { type } = field;
+    if (!field.nullable && data.nullCount > 0) {
+      throw invalid(
+        `fragment ${this.#id} has nulls in ${shown(field.name)}, which may not be null`,
+      );
+    }
+    if (DataType.isDictionary(type)) return;
+    // Items of a null vector stand for nothing.
+    if (DataType.isFixedSizeList(type) && data.nullCount > 0) return;
+    const fields = (type.children ?? []) as readonly Field[];
+    for (const [at, child] of fields.entries()) {
+      this.#requireValues(child, data.children[at] as Data);
+    }
+  }
+}
+
+/** The names of items and whether they may be null are part of the type, and the file knows neither. */
+function retyped(data: Data, type: DataType): Data {
+  const { length, nullCount, offset, buffers } = data;
+  if (DataType.isDictionary(type)) return data;
+  const fields = (type.children ?? []) as readonly Field[];
+  const children = fields.map((field, at) => retyped(data.children[at] as Data, field.type));
+  return data.clone(type, offset, length, nullCount, buffers as never, children);
+}

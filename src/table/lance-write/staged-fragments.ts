@@ -1,0 +1,338 @@
+/**
+ * Compares the fragments of a staged Lance manifest with those of the version it builds on: which stay as
+ * they are, lose rows, get other columns, come or go. Looks at no file. A client goes on with the names of
+ * the files that it wrote itself, so those are known beside ours (`LanceOrigin`).
+ */
+import {
+  type FragmentEntry,
+  type LanceFileEntry,
+  lanceDataFile,
+  lanceDeletionFile,
+  lanceDeletionId,
+  lastName,
+  type ParsedDataFile,
+  type ParsedDeletion,
+  type ParsedFragment,
+} from '../../format/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import type { Snapshot } from '../versions/index.ts';
+import { invalid, shown, unsupported } from './refusals.ts';
+import type { StagedSchema } from './staged-schema.ts';
+
+/** Where the rows of a top-level column come from: nowhere, the fragment as it was, or new files. */
+export type ColumnSource = 'nulls' | 'before' | 'files';
+
+/** Where a field lies in a new file. */
+export interface PlaceOfField {
+  readonly file: ParsedDataFile;
+  readonly column: number;
+}
+
+export interface PlannedFragment {
+  readonly id: number;
+  /** Deleted ones included. */
+  readonly rows: number;
+  /** As it is in the base. */
+  readonly before: FragmentEntry | undefined;
+  /** Of each top-level column; undefined where the file stays. */
+  readonly sources: readonly ColumnSource[] | undefined;
+  /** Of the fields in new files, by Lance's ids. */
+  readonly places: ReadonlyMap<number, PlaceOfField>;
+  /** Rows that are deleted now; undefined where those of before are. */
+  readonly deletion: ParsedDeletion | undefined;
+  /** How the client calls the files from now on; undefined where it calls them as before. */
+  readonly origin: readonly LanceFileEntry[] | undefined;
+}
+
+export interface FragmentPlan {
+  /** In the order of rows. */
+  readonly fragments: readonly PlannedFragment[];
+  /** Those of the base that are gone. */
+  readonly removed: readonly FragmentEntry[];
+  readonly nextFragmentId: number;
+}
+
+/** A client that runs ahead would use up the ids. */
+const MOST_NEW_IDS = 1_000_000;
+/** Row ids have 32 bits for the fragment. */
+const MOST_IDS = 2 ** 32 - 1;
+/** Rows of one fragment: offsets have 32 bits, and an Arrow column counts in signed ones. */
+const MOST_ROWS = 2 ** 31 - 1;
+const REPLACED = -2;
+/** As Lance names them: never one of ours, which end with `.arrow`. */
+const NEW_FILE = /^[0-9A-Za-z_-]{1,120}\.lance$/;
+
+/**
+ * @param anew whether no fragment goes on from the base, as in an overwrite
+ * @throws InvalidInput, Unsupported
+ */
+export function* planFragments(
+  staged: readonly ParsedFragment[],
+  maxFragmentId: number | undefined,
+  base: Snapshot,
+  entries: readonly FragmentEntry[],
+  schema: StagedSchema,
+  anew: boolean,
+): Generator<undefined, FragmentPlan> {
+  const { nextFragmentId, lanceReserved: reserved = [] } = base.manifest;
+  const next = (maxFragmentId ?? -1) + 1;
+  if (next < nextFragmentId) {
+    throw invalid(
+      `its largest fragment id is ${next - 1}, and ${nextFragmentId - 1} was given out`,
+    );
+  }
+  if (next > Math.min(nextFragmentId + MOST_NEW_IDS, MOST_IDS)) {
+    throw invalid(`its largest fragment id is ${next - 1}, far above ${nextFragmentId - 1}`);
+  }
+  const known = new Map(anew ? [] : entries.map((entry) => [entry.id, entry]));
+  const seen = new Set<number>();
+  const owners = new Map<string, number>();
+  const fragments: PlannedFragment[] = [];
+  for (const fragment of staged) {
+    yield;
+    const { id } = fragment;
+    if (seen.has(id)) throw invalid(`two fragments have the id ${id}`);
+    seen.add(id);
+    refuseOthers(fragment);
+    const before = known.get(id);
+    const isFree = (id >= nextFragmentId && id < next) || isReserved(id, reserved);
+    if (before === undefined && !isFree) {
+      throw invalid(
+        `fragment ${id} is new, and its id is not from ${nextFragmentId} to ${next - 1}`,
+      );
+    }
+    const planned = planFragment(fragment, before, base, schema);
+    for (const { path } of new Set([...planned.places.values()].map(({ file }) => file))) {
+      const owner = owners.get(path) ?? id;
+      if (owner !== id) throw invalid(`fragments ${owner} and ${id} share the file ${shown(path)}`);
+      owners.set(path, id);
+    }
+    fragments.push(planned);
+  }
+  const removed = entries.filter(({ id }) => anew || !seen.has(id));
+  return { fragments, removed, nextFragmentId: next };
+}
+
+type Ranges = NonNullable<Snapshot['manifest']['lanceReserved']>;
+
+const isReserved = (id: number, ranges: Ranges): boolean =>
+  ranges.some(([first, end]) => id >= first && id < end);
+
+/** More reservations are forgotten, the oldest first: whoever made one never came back. */
+const MOST_RESERVED = 32;
+
+/** The reserved ids that are left: each is used once. */
+export function reservedAfter(
+  { fragments, nextFragmentId }: FragmentPlan,
+  { manifest }: Snapshot,
+  reserves: boolean,
+): Ranges {
+  const used = fragments.flatMap(({ id, before }) => (before === undefined ? [id] : []));
+  const left = (manifest.lanceReserved ?? []).flatMap(([first, end]): Ranges => {
+    const taken = used.filter((id) => id >= first && id < end);
+    const from = taken.reduce((most, id) => Math.max(most, id + 1), first);
+    return from < end ? [[from, end]] : [];
+  });
+  if (reserves && nextFragmentId > manifest.nextFragmentId)
+    left.push([manifest.nextFragmentId, nextFragmentId]);
+  return left.slice(-MOST_RESERVED);
+}
+
+function refuseOthers(fragment: ParsedFragment): void {
+  const { id, rowIds, lastUpdatedVersions, createdVersions, overlays, physicalRows } = fragment;
+  if (rowIds !== undefined) throw unsupported(`fragment ${id} with stable row ids`);
+  if (lastUpdatedVersions !== undefined || createdVersions !== undefined)
+    throw unsupported(`fragment ${id} with versions of rows`);
+  if (overlays > 0) throw unsupported(`fragment ${id} with overlays`);
+  if (physicalRows < 1 || physicalRows > MOST_ROWS)
+    throw invalid(`fragment ${id} has ${physicalRows} rows`);
+  for (const {
+    path,
+    base,
+    majorVersion,
+    minorVersion,
+    fields,
+    columns,
+    fileSize,
+  } of fragment.files) {
+    if (base !== undefined) throw unsupported(`the file ${shown(path)} under a base path`);
+    if (majorVersion !== 2 || minorVersion !== 0) {
+      throw unsupported(
+        `the file ${shown(path)} of version ${majorVersion}.${minorVersion}`,
+        'Write with the data storage version of the table, 2.0.',
+      );
+    }
+    if (fields.length !== columns.length || fields.length === 0)
+      throw invalid(
+        `the file ${shown(path)} has ${fields.length} fields and ${columns.length} columns`,
+      );
+    if (fileSize === 0) throw invalid(`the size of the file ${shown(path)} is not given`);
+  }
+  if (fragment.deletion?.base !== undefined)
+    throw unsupported(`the deletion file of fragment ${id} under a base path`);
+}
+
+function planFragment(
+  fragment: ParsedFragment,
+  before: FragmentEntry | undefined,
+  base: Snapshot,
+  schema: StagedSchema,
+): PlannedFragment {
+  const { id, physicalRows: rows, files } = fragment;
+  if (before !== undefined && before.rows !== rows)
+    throw invalid(`fragment ${id} has ${rows} rows, and had ${before.rows}`);
+  const given = before === undefined ? [] : namesOf(before, base);
+  const [old, added] = [[] as ParsedDataFile[], [] as ParsedDataFile[]];
+  const names = new Set<string>();
+  for (const file of files) {
+    if (names.has(file.path))
+      throw invalid(`fragment ${id} has the file ${shown(file.path)} twice`);
+    names.add(file.path);
+    const same = given.find(({ path }) => path === file.path);
+    if (same !== undefined) {
+      requireSame(id, same, file);
+      old.push(file);
+    } else {
+      if (!NEW_FILE.test(file.path)) throw invalid(`fragment ${id} has a file ${shown(file.path)}`);
+      added.push(file);
+    }
+  }
+  const held = heldFields(id, old, added, schema);
+  const sources = schema.tree.map((column, at) =>
+    sourceOf(column, schema.columns[at] as readonly number[], held, given),
+  );
+  const isKept =
+    before !== undefined &&
+    schema.tree.every(
+      ({ id: column }, at) => sources[at] === (before.fields.includes(column) ? 'before' : 'nulls'),
+    );
+  return {
+    id,
+    rows,
+    before,
+    sources: isKept ? undefined : sources,
+    places: held.added,
+    deletion: plannedDeletion(fragment, before),
+    origin: isKept ? undefined : files.map(plainFile),
+  };
+}
+
+const plainFile = ({ path, fields, columns, fileSize }: ParsedDataFile): LanceFileEntry => ({
+  path,
+  fields,
+  columns,
+  fileSize,
+});
+
+/** Our file as Lance finds it, and those that the client wrote and goes on to name. */
+const namesOf = (entry: FragmentEntry, { manifest }: Snapshot): readonly LanceFileEntry[] => {
+  const { lance } = entry;
+  if (lance === undefined || 'problem' in lance) return [];
+  return [lanceDataFile(entry, manifest), ...(lance.origin ?? [])];
+};
+
+/** The same file, but for fields that went to another one. */
+function requireSame(id: number, given: LanceFileEntry, file: ParsedDataFile): void {
+  const isSame =
+    file.fileSize === given.fileSize &&
+    file.fields.length === given.fields.length &&
+    file.fields.every((field, at) => field === given.fields[at] || field === REPLACED) &&
+    file.columns.every((column, at) => column === given.columns[at]);
+  if (!isSame)
+    throw invalid(`fragment ${id} describes the file ${shown(file.path)} otherwise than it is`);
+}
+
+interface HeldFields {
+  /** Lance's ids of the fields that the files of before hold. */
+  readonly before: ReadonlySet<number>;
+  /** The new file of a field, and its column there. */
+  readonly added: ReadonlyMap<number, PlaceOfField>;
+}
+
+/** Of the fields of the schema, each stands in one file at most. */
+function heldFields(
+  id: number,
+  old: readonly ParsedDataFile[],
+  files: readonly ParsedDataFile[],
+  schema: StagedSchema,
+): HeldFields {
+  const before = new Set<number>();
+  const added = new Map<number, PlaceOfField>();
+  const claim = (field: number): void => {
+    if (before.has(field) || added.has(field))
+      throw invalid(`field ${field} stands in two files of fragment ${id}`);
+  };
+  for (const { fields } of old) {
+    for (const field of fields) {
+      const own = schema.ownIds.get(field);
+      if (field === REPLACED || own === undefined) continue;
+      claim(field);
+      if (!schema.known.has(own))
+        throw invalid(
+          `field ${field} is new, and a file of fragment ${id} was written with it before`,
+        );
+      before.add(field);
+    }
+  }
+  for (const file of files) {
+    for (const [at, field] of file.fields.entries()) {
+      if (field === REPLACED || !schema.ownIds.has(field)) continue;
+      claim(field);
+      const column = file.columns[at] as number;
+      if (column < 0)
+        throw invalid(`field ${field} has the column ${column} of ${shown(file.path)}`);
+      added.set(field, { file, column });
+    }
+  }
+  return { before, added };
+}
+
+/** @param ids Lance's, of the column and what it holds, depth first */
+function sourceOf(
+  { field }: IdentifiedField,
+  ids: readonly number[],
+  held: HeldFields,
+  given: readonly LanceFileEntry[],
+): ColumnSource {
+  const parted = (): Error =>
+    unsupported(`the column ${shown(field.name)}, of which only parts stand in new files,`);
+  const found = ids.filter((id) => held.added.has(id)).length;
+  if (found > 0) {
+    if (found < ids.length) throw parted();
+    return 'files';
+  }
+  const stay = ids.filter((id) => held.before.has(id));
+  if (stay.length === 0) return 'nulls';
+  const were = ids.filter((id) => given.some(({ fields }) => fields.includes(id)));
+  if (were.length !== stay.length) throw parted();
+  return 'before';
+}
+
+function plannedDeletion(
+  { id, deletion, physicalRows }: ParsedFragment,
+  before: FragmentEntry | undefined,
+): ParsedDeletion | undefined {
+  const known = before?.deletion;
+  if (deletion === undefined) {
+    if (known === undefined) return undefined;
+    throw invalid(
+      `fragment ${id} has no deletion file, and ${known.rows} of its rows were deleted`,
+    );
+  }
+  const { rows } = deletion;
+  const name = stagedDeletionName(id, deletion);
+  const own = known && lastName(lanceDeletionFile('', id, lanceDeletionId(known.file)));
+  const isKnown = known !== undefined && (name === own || name === known.origin);
+  if (rows < (known?.rows ?? 1) || rows >= physicalRows || (isKnown && rows !== known.rows)) {
+    throw invalid(
+      `the deletion file of fragment ${id} counts ${rows} of ${physicalRows} rows, and ${known?.rows ?? 0} were deleted`,
+    );
+  }
+  return isKnown ? undefined : deletion;
+}
+
+/** As Lance names it. */
+export const stagedDeletionName = (
+  fragment: number,
+  { kind, readVersion, id }: ParsedDeletion,
+): string => `${fragment}-${readVersion}-${id}.${kind === 'arrow' ? 'arrow' : 'bin'}`;

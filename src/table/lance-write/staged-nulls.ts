@@ -1,0 +1,60 @@
+/** Refuses a staged manifest where a field that may not be null would be, by what its fragments lack. */
+import { isDirspaceError } from '../../errors.ts';
+import { plainPause, runSteps } from '../../steps.ts';
+import type { FieldPlace, IdentifiedField } from '../fields/index.ts';
+import type { Engine } from '../versions/index.ts';
+import { requireNoNulls } from '../write/index.ts';
+import { invalid, shown } from './refusals.ts';
+import type { StagedChange } from './staged-operation.ts';
+
+/** @throws InvalidInput */
+export async function requireValues(engine: Engine, change: StagedChange): Promise<void> {
+  await runSteps(checkedFragments(change), plainPause());
+  const { base, schema } = change;
+  const now = new Map(fieldsOf(schema.tree).map((field) => [field.id, field]));
+  for (const place of placesOf(base.fields)) {
+    const { id, field } = place.chain.at(-1) as IdentifiedField;
+    const isRequired = schema.known.has(id) && now.get(id)?.field.nullable === false;
+    if (!field.nullable || !isRequired) continue;
+    try {
+      await requireNoNulls(engine, base, place);
+    } catch (error) {
+      if (!isDirspaceError(error, 'InvalidInput')) throw error;
+      throw invalid(error.message.replace(/\.$/, ''), error);
+    }
+  }
+}
+
+function* checkedFragments({ schema, plan }: StagedChange): Generator<undefined, void> {
+  const lacking = schema.tree.map((column) =>
+    fieldsOf([column]).find(({ id, field }) => schema.isNew(id) && !field.nullable),
+  );
+  for (const { id, before, sources } of plan.fragments) {
+    yield;
+    for (const [at, column] of schema.tree.entries()) {
+      const source = sources?.[at] ?? (before?.fields.includes(column.id) ? 'before' : 'nulls');
+      if (source === 'nulls' && !column.field.nullable) throw missing(column, id);
+      const without = source === 'before' ? lacking[at] : undefined;
+      if (without !== undefined) throw missing(without, id);
+    }
+  }
+}
+
+const missing = ({ field }: IdentifiedField, id: number): Error =>
+  invalid(`the column ${shown(field.name)} may not be null, and fragment ${id} does not have it`);
+
+const fieldsOf = (fields: readonly IdentifiedField[]): IdentifiedField[] =>
+  fields.flatMap((field) => [field, ...fieldsOf(field.children)]);
+
+function* placesOf(
+  fields: readonly IdentifiedField[],
+  above: readonly IdentifiedField[] = [],
+  positions: readonly number[] = [],
+): Generator<FieldPlace> {
+  for (const [at, field] of fields.entries()) {
+    const chain = [...above, field];
+    const place = { chain, positions: [...positions, at] };
+    yield { ...place, name: chain.map((each) => each.field.name).join('.') };
+    yield* placesOf(field.children, chain, place.positions);
+  }
+}

@@ -1,0 +1,38 @@
+/** Which mode a table has for Lance: its own property, in its record or in a version, or its catalog's. */
+import {
+  decodeTable,
+  joinPath,
+  type Manifest,
+  TABLE_FILE,
+  type TableRecord,
+} from '../../format/index.ts';
+import { isLanceMode, type LanceMode } from '../../lance-mode.ts';
+import type { Engine } from './engine.ts';
+import type { TableBranch } from './head.ts';
+
+/** The table's own mode, or its catalog's where it has none. */
+export async function lanceModeOf(
+  engine: Engine,
+  { tableFolder, incarnation }: TableBranch,
+  manifest: Pick<Manifest, 'properties'>,
+): Promise<LanceMode> {
+  const record = await recordOf(engine, tableFolder, incarnation);
+  const versioned = manifest.properties;
+  const isLater = versioned !== undefined && versioned.since > (record?.since ?? 0);
+  const { lance } = isLater ? versioned.values : (record?.properties ?? {});
+  return isLanceMode(lance) ? lance : engine.lance;
+}
+
+/** As it was read last: every operation on a table begins with reading it. */
+async function recordOf(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+): Promise<TableRecord | undefined> {
+  const known = engine.heads.record(tableFolder)?.record;
+  if (known?.id === incarnation) return known;
+  const file = joinPath(tableFolder, TABLE_FILE);
+  const bytes = await engine.store.get(file);
+  const record = bytes === undefined ? undefined : decodeTable(bytes, file);
+  return record?.id === incarnation ? record : undefined;
+}

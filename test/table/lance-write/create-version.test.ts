@@ -1,0 +1,573 @@
+/** Versions that writers of Lance stage: what is taken, what is refused, and what the client goes on with. */
+import { beforeEach, expect, test } from 'vitest';
+import {
+  type RecordBatchStream,
+  recordBatchStream,
+  tableFromArrays,
+} from '../../../src/arrow/apache.ts';
+import type { ParsedDeletion } from '../../../src/format/lance/parsed-fragment.ts';
+import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
+import { connect } from '../../../src/sdk/connect.ts';
+import { filesOf } from '../../helpers/catalog-files.ts';
+import { memoryFs } from '../../helpers/catalogs.ts';
+import {
+  type ClientFragment,
+  type ClientManifest,
+  encodeClientManifest,
+  fragmentMembers,
+  LanceClient,
+  type Operation,
+} from '../../helpers/lance-client.ts';
+import { idsOf, people } from '../../helpers/people.ts';
+import type { CatalogFiles } from '../../suites/namespace/context.ts';
+
+const FOLDER = 'data/t.table';
+let db: Awaited<ReturnType<typeof connect>>;
+let files: CatalogFiles;
+let client: LanceClient;
+let current: ReturnType<typeof memoryFs>;
+
+beforeEach(async () => {
+  const fs = memoryFs();
+  current = fs;
+  files = filesOf(fs, '/c');
+  db = await connect('/c', { fs, lance: 'write' });
+  await db.namespace.createTable({ id: ['t'] }, people(5));
+  client = new LanceClient(files, FOLDER);
+});
+
+const create = (request: CreateTableVersionRequest): Promise<unknown> =>
+  db.namespace.createTableVersion({ id: ['t'], ...request });
+const ids = (version?: number): Promise<number[]> =>
+  idsOf(db.namespace, ['t'], version === undefined ? {} : { version });
+const rowsOf = async (): Promise<unknown[]> =>
+  (await (await db.openTable('t')).query().toArray()).map((row) => ({ ...row }));
+const problems = async (): Promise<unknown> => (await db.namespace.verify?.({}))?.problems;
+const numbers = (columns: Record<string, Int32Array | Float64Array>): RecordBatchStream => {
+  const table = tableFromArrays(columns);
+  return recordBatchStream(table.schema, table.batches);
+};
+const fragment = (at: number): ClientFragment => client.manifest.fragments[at] as ClientFragment;
+/** A transaction that says that these fields, or these fragments, are all there is. */
+const of = (member: number, manifest: ClientManifest): Operation => [
+  member,
+  (into) => {
+    for (const each of manifest.fragments) into.message(1, fragmentMembers(each));
+  },
+];
+const PROJECT: Operation = [109, () => {}];
+const field = (
+  name: string,
+  id: number,
+  logicalType: string,
+): ClientManifest['fields'][number] => ({
+  id,
+  name,
+  logicalType,
+  parent: -1,
+  nullable: true,
+  metadata: new Map(),
+  dictionary: false,
+  primaryKey: false,
+});
+
+test('appended rows, with the manifest of the version where Lance looks for it', async () => {
+  const uuid = '00000000-1111-2222-3333-444444444444';
+  client.manifest.maxFragmentId += 1;
+  const added: ClientFragment = {
+    id: 1,
+    files: [await client.dataFile(people(3, 5), [0, 1])],
+    deletion: undefined,
+    physicalRows: 3,
+  };
+  client.manifest.fragments.push(added);
+  const request = client.stage([100, (into) => into.message(1, fragmentMembers(added))], { uuid });
+  const answer = (await create(request)) as { version: { manifest_path: string } };
+  expect(await ids()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(answer.version.manifest_path).toMatch(/_versions\/18446744073709551613\.manifest$/);
+  expect(client.names()).toHaveLength(2);
+  const found = client.read('18446744073709551613.manifest');
+  expect(found.transaction).toMatchObject({ uuid, operation: { kind: 'append' } });
+  expect(found.writerFlags).toBe(0n);
+  expect(files.all().filter((path) => path.includes('.manifest-'))).toEqual([]);
+  // Sent again, as after a lost answer.
+  files.write(`${FOLDER}/_versions/${request.manifest_path.split('/').at(-1)}`, new Uint8Array());
+  const again = client.stageBytes(
+    encodeClientManifest(client.manifest, [100, () => {}], { uuid }),
+    2,
+  );
+  expect(await create(again)).toEqual(answer);
+  expect(await ids(1)).toEqual([0, 1, 2, 3, 4]);
+  expect(await problems()).toEqual([]);
+});
+
+test('a client goes on with the names of its own files', async () => {
+  await create(await client.append(people(3, 5), 3));
+  await create(client.delete(new Map([[1, [0]]])));
+  await create(client.delete(new Map([[0, [1, 2]]])));
+  await create(client.delete(new Map([[1, [0, 2]]])));
+  expect(await ids()).toEqual([0, 3, 4, 6]);
+  expect(await problems()).toEqual([]);
+});
+
+test('columns that come from files of their own, are replaced, and go', async () => {
+  await create(await client.append(people(3, 5), 3));
+  client.manifest.fields.push(field('twice', 2, 'double'));
+  for (const [at, each] of client.manifest.fragments.entries()) {
+    const from = at === 0 ? 0 : 5;
+    const twice = Float64Array.from({ length: each.physicalRows }, (_, row) => 2 * (from + row));
+    each.files.push(await client.dataFile(numbers({ twice }), [2]));
+  }
+  await create(client.stage(of(105, client.manifest)));
+  expect((await rowsOf())[6]).toEqual({ id: 6, name: 'name 6', twice: 12 });
+  // One fragment gets another file for the column, and says of the first that it is not there any more.
+  const old = fragment(1);
+  old.files[1] = { ...(old.files[1] as (typeof old.files)[number]), fields: [-2] };
+  old.files.push(await client.dataFile(numbers({ twice: Float64Array.of(1, 2, 3) }), [2]));
+  await create(client.stage([108, (into) => into.message(2, fragmentMembers(old))]));
+  expect((await rowsOf())[6]).toEqual({ id: 6, name: 'name 6', twice: 2 });
+  client.manifest.fields.splice(1, 1);
+  client.manifest.fields[1] = field('double', 2, 'double');
+  await create(client.stage(PROJECT));
+  expect((await rowsOf())[6]).toEqual({ id: 6, double: 2 });
+  expect(await ids(2)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(await problems()).toEqual([]);
+});
+
+test('a column of nulls, and one that has the id of another that was dropped', async () => {
+  client.manifest.fields.push(field('none', 2, 'int32'));
+  await create(client.stage(of(105, client.manifest)));
+  client.manifest.fields.pop();
+  await create(client.stage(PROJECT));
+  client.manifest.fields.push(field('again', 2, 'double'));
+  const again = Float64Array.of(1, 2, 3, 4, 5);
+  fragment(0).files.push(await client.dataFile(numbers({ again }), [2]));
+  await create(client.stage(of(105, client.manifest)));
+  expect((await rowsOf())[4]).toEqual({ id: 4, name: 'name 4', again: 5 });
+  // Lance knows it by its own number, whoever writes next; a column of ours gets a new one in both.
+  await (await db.openTable('t')).addColumns([{ name: 'ours', valueSql: 'id + 1' }]);
+  expect(client.newest().fields.map(({ id, name }) => [name, id])).toEqual([
+    ['id', 0],
+    ['name', 1],
+    ['again', 2],
+    ['ours', 4],
+  ]);
+  expect(client.newest().fragments[0]?.files[0]?.fields).toEqual([0, 1, 2, 4]);
+  client.open();
+  await create(client.delete(new Map([[0, [0]]])));
+  expect((await rowsOf())[3]).toEqual({ id: 4, name: 'name 4', again: 5, ours: 5n });
+  expect(await problems()).toEqual([]);
+});
+
+test('a compaction: ids are reserved first, and others may append meanwhile', async () => {
+  await create(await client.append(people(3, 5), 3));
+  client.manifest.maxFragmentId += 1;
+  await create(client.stage([107, (into) => into.integer(1, 1)]));
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(2, 8));
+  const [one, two] = client.manifest.fragments as [ClientFragment, ClientFragment];
+  client.open();
+  const joined: ClientFragment = {
+    id: 2,
+    files: [await client.dataFile(people(8), [0, 1])],
+    deletion: undefined,
+    physicalRows: 8,
+  };
+  client.manifest.fragments.splice(0, 2, joined);
+  const rewrite: Operation = [
+    104,
+    (into) =>
+      into.message(3, (group) => {
+        for (const each of [one, two]) group.message(1, fragmentMembers(each));
+        group.message(2, fragmentMembers(joined));
+      }),
+  ];
+  await create(client.stage(rewrite));
+  expect(await ids()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(client.newest().fragments.map(({ id }) => id)).toEqual([2, 3]);
+  // The id was given out once.
+  client.manifest.fragments.splice(0, 1, {
+    ...joined,
+    files: [await client.dataFile(people(8), [0, 1])],
+  });
+  client.manifest.fragments.push({ ...joined, id: 2 });
+  await expect(create(client.stage(rewrite))).rejects.toThrow('two fragments have the id 2');
+  expect(await problems()).toEqual([]);
+});
+
+test('an overwrite begins its fields anew, and the same client appends to it', async () => {
+  const overwrite = async (): Promise<CreateTableVersionRequest> => {
+    client.manifest.fields = [field('x', 0, 'double')];
+    const fresh: ClientFragment = {
+      id: ++client.manifest.maxFragmentId,
+      files: [await client.dataFile(numbers({ x: Float64Array.of(1, 2) }), [0])],
+      deletion: undefined,
+      physicalRows: 2,
+    };
+    client.manifest.fragments = [fresh];
+    return client.stage([102, (into) => into.message(1, fragmentMembers(fresh))]);
+  };
+  await create(await overwrite());
+  await create(await client.append(numbers({ x: Float64Array.of(3) }), 1));
+  expect(await rowsOf()).toEqual([{ x: 1 }, { x: 2 }, { x: 3 }]);
+  expect(await ids(1)).toEqual([0, 1, 2, 3, 4]);
+  await db.namespace.insertIntoTable({ id: ['t'] }, numbers({ x: Float64Array.of(4) }));
+  client.open();
+  expect(client.manifest.fields.map(({ id }) => id)).toEqual([0]);
+  await create(client.delete(new Map([[1, [0]]])));
+  expect(await rowsOf()).toEqual([{ x: 2 }, { x: 3 }, { x: 4 }]);
+  expect(await problems()).toEqual([]);
+});
+
+test('a restore, and one of another content', async () => {
+  const before = structuredClone(client.manifest);
+  await create(client.delete(new Map([[0, [0, 1]]])));
+  client.manifest = { ...structuredClone(before), version: 2 };
+  await create(client.stage([106, (into) => into.integer(1, 1)]));
+  expect(await ids()).toEqual([0, 1, 2, 3, 4]);
+  fragment(0).deletion = client.deletion(fragment(0), [3]);
+  await expect(create(client.stage([106, (into) => into.integer(1, 1)]))).rejects.toThrow(
+    'its transaction is restore, and fragment 0 has lost rows',
+  );
+  client.manifest.version = 3;
+  await expect(create(client.stage([106, (into) => into.integer(1, 9)]))).rejects.toThrow(
+    'it restores version 9',
+  );
+});
+
+test('metadata of schema and table', async () => {
+  client.manifest.schemaMetadata.set('a', 'b');
+  client.manifest.tableMetadata.set('c', 'd');
+  await create(client.stage([110, () => {}]));
+  expect(client.newest()).toMatchObject({
+    schemaMetadata: new Map([['a', 'b']]),
+    tableMetadata: new Map([['c', 'd']]),
+  });
+});
+
+test('a number that is taken: the versions in between are there to build on', async () => {
+  const request = await client.append(people(1, 9), 1);
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(1, 5));
+  await expect(create(request)).rejects.toMatchObject({
+    code: 'ConcurrentModification',
+    message: expect.stringContaining('the next one is 3'),
+  });
+  expect(client.names()).toHaveLength(2);
+  client.open();
+  await create(await client.append(people(1, 9), 1));
+  expect(await ids()).toEqual([0, 1, 2, 3, 4, 5, 9]);
+  // Ahead of the newest one.
+  client.manifest.version += 1;
+  await expect(create(await client.append(people(1, 9), 1))).rejects.toThrow('the next one is 4');
+  const data = files
+    .all()
+    .filter((path) => path.startsWith(`${FOLDER}/data/`) && path.endsWith('.arrow'));
+  expect(data).toHaveLength(3);
+});
+
+test('what our own versions tell a client that is behind', async () => {
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(1, 5));
+  await db.namespace.deleteFromTable({ id: ['t'], predicate: 'id = 0' });
+  const [newest = '', before = ''] = client.names().sort();
+  expect(client.read(before).transaction?.operation).toMatchObject({ kind: 'append' });
+  expect(client.read(newest).transaction?.operation).toMatchObject({ kind: 'restore' });
+});
+
+test.each(['read', 'sync'] as const)('a table with lance: %s takes none', async (lance) => {
+  const fs = memoryFs();
+  const catalog = await connect('/c', { fs, lance: 'sync' });
+  await catalog.namespace.createTable({ id: ['t'], properties: { lance } }, people(5));
+  await catalog.namespace.createTable({ id: ['w'] }, people(5));
+  const others = new LanceClient(filesOf(fs, '/c'), 'data/w.table');
+  const request = others.stage([107, () => {}]);
+  const path = request.manifest_path.replace('w.table', 't.table');
+  await expect(
+    catalog.namespace.createTableVersion({ id: ['t'], ...request, manifest_path: path }),
+  ).rejects.toMatchObject({ code: 'PermissionDenied' });
+});
+
+test('what a client of Lance prunes is there again for whoever asks for the version', async () => {
+  await create(client.delete(new Map([[0, [1]]])));
+  await db.namespace.deleteFromTable({ id: ['t'], predicate: 'id = 3' });
+  const names = (): string[] =>
+    files.all().filter((path) => /_versions\/.*manifest$|_deletions\/0-0-/.test(path));
+  const before = names();
+  const { fragments } = client.read('18446744073709551613.manifest');
+  const pruned = [
+    '_versions/18446744073709551613.manifest',
+    '_versions/18446744073709551614.manifest',
+    `_deletions/0-0-${fragments[0]?.deletion?.id}.arrow`,
+  ];
+  for (const path of pruned) current.unlinkSync(`/c/${FOLDER}/${path}`);
+  expect(names()).toHaveLength(before.length - 3);
+  const { versions } = await db.namespace.listTableVersions({ id: ['t'] }, { forLance: true });
+  expect(versions).toHaveLength(3);
+  expect(names()).toEqual(before);
+  expect(await problems()).toEqual([]);
+});
+
+test('older files of clients go with cleanup, and are no damage before', async () => {
+  await create(await client.append(people(3, 5), 3));
+  await create(client.delete(new Map([[1, [0]]])));
+  files.write(
+    `${FOLDER}/_transactions/1-00000000-1111-2222-3333-444444444444.txn`,
+    new Uint8Array(3),
+  );
+  client.stage([107, () => {}]);
+  const left = (): string[] =>
+    files.all().filter((path) => /\.lance$|\.txn$|manifest-|_deletions\/1-[1-9]/.test(path));
+  expect(left()).toHaveLength(4);
+  expect(await problems()).toEqual([]);
+  const table = await db.openTable('t');
+  await table.optimize({ cleanupOlderThan: new Date(), deleteUnverified: true, compaction: false });
+  expect(left()).toHaveLength(0);
+  expect(await ids()).toEqual([0, 1, 2, 3, 4, 6, 7]);
+});
+
+/** Changes of an append that would be taken, and what is said of them. */
+const REFUSED: Record<
+  string,
+  [change: (manifest: ClientManifest, added: ClientFragment) => void, says: string, code?: string]
+> = {
+  'an id that was given out': [
+    (_, added) => Object.assign(added, { id: 0 }),
+    'two fragments have the id 0',
+  ],
+  'an id far ahead': [
+    (manifest, added) => {
+      added.id = manifest.maxFragmentId = 2 ** 31;
+    },
+    'far above',
+  ],
+  'an id above its largest': [
+    (_, added) => Object.assign(added, { id: 7 }),
+    'its id is not from 1 to 1',
+  ],
+  'a largest id that goes back': [
+    (manifest) => {
+      manifest.maxFragmentId = -1;
+    },
+    'was given out',
+  ],
+  'more rows than there are': [(_, added) => Object.assign(added, { physicalRows: 4 }), 'damaged'],
+  'fewer rows than there are': [(_, added) => Object.assign(added, { physicalRows: 2 }), 'damaged'],
+  'no rows': [(_, added) => Object.assign(added, { physicalRows: 0 }), 'has 0 rows'],
+  'a file elsewhere': [(_, added) => renamed(added, '../data/x.lance'), 'has a file'],
+  'a file of ours': [
+    (manifest, added) => renamed(added, manifest.fragments[0]?.files[0]?.path ?? ''),
+    'has a file',
+  ],
+  'a file that is not there': [(_, added) => renamed(added, 'x.lance'), 'there is no file'],
+  'another size of the file': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, fileSize: 99 }));
+    },
+    'not 99',
+  ],
+  'a newer file': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, minorVersion: 1 }));
+    },
+    'of version 2.1',
+    'Unsupported',
+  ],
+  'a base path': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, base: 1 }));
+    },
+    'under a base path',
+    'Unsupported',
+  ],
+  'a column that the file does not have': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, columns: [0, 9] }));
+    },
+    'column 9',
+  ],
+  'a column of another type': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, columns: [1, 0] }));
+    },
+    'in the encoding "binary"',
+  ],
+  'more fields than columns': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, columns: [0] }));
+    },
+    '2 fields and 1 columns',
+  ],
+  'a fragment that is gone': [
+    (manifest) => void manifest.fragments.shift(),
+    'its transaction is append, and fragment 0 is gone',
+  ],
+  'rows of a fragment that are gone': [
+    (manifest) => {
+      const [first] = manifest.fragments as [ClientFragment];
+      first.deletion = client.deletion(first, [1]);
+    },
+    'its transaction is append, and fragment 0 has lost rows',
+  ],
+  'other rows of a fragment': [
+    (manifest, added) => {
+      const [first] = manifest.fragments as [ClientFragment];
+      first.files = added.files;
+    },
+    'damaged|share the file|files of fragment 0',
+  ],
+  'another number of rows of a fragment': [
+    (manifest) => Object.assign(manifest.fragments[0] as ClientFragment, { physicalRows: 4 }),
+    'fragment 0 has 4 rows, and had 5',
+  ],
+  'a field more': [
+    (manifest) => void manifest.fields.push(field('x', 2, 'double')),
+    'its transaction is append, and its fields are others',
+  ],
+  'a field of another type': [
+    (manifest) => {
+      manifest.fields[0] = field('id', 0, 'int64');
+    },
+    'field 0 is "int64", and was int32',
+  ],
+  'two fields of one id': [
+    (manifest) => {
+      manifest.fields[1] = field('name', 0, 'string');
+    },
+    'two fields have the id',
+  ],
+  'a type that tables cannot hold': [
+    (manifest) => void manifest.fields.push(field('x', 2, 'map')),
+    'not|cannot',
+  ],
+  'metadata of the schema': [
+    (manifest) => void manifest.schemaMetadata.set('a', 'b'),
+    'the metadata of its schema is another',
+  ],
+  'metadata of the table': [
+    (manifest) => void manifest.tableMetadata.set('a', 'b'),
+    'the metadata of its table is another',
+  ],
+};
+
+const renamed = (added: ClientFragment, path: string): void => {
+  added.files = added.files.map((file) => ({ ...file, path }));
+};
+
+async function refused(
+  change: (manifest: ClientManifest, added: ClientFragment) => void,
+): Promise<{ code: string; message: string }> {
+  const added: ClientFragment = {
+    id: ++client.manifest.maxFragmentId,
+    files: [await client.dataFile(people(3, 5), [0, 1])],
+    deletion: undefined,
+    physicalRows: 3,
+  };
+  client.manifest.fragments.push(added);
+  change(client.manifest, added);
+  const before = files.all().filter((path) => !path.includes('manifest-'));
+  const request = client.stage([100, (into) => into.message(1, fragmentMembers(added))]);
+  const error = await create(request).then(
+    () => undefined,
+    (reason: unknown) => reason as { code: string; message: string },
+  );
+  if (error === undefined) throw new Error('It was taken.');
+  expect(files.all().filter((path) => !path.includes('manifest-'))).toEqual(before);
+  expect(await ids()).toEqual([0, 1, 2, 3, 4]);
+  return error;
+}
+
+test.each(Object.entries(REFUSED))('refused: %s', async (_, [change, says, code]) => {
+  const error = await refused(change);
+  expect(error.message).toMatch(new RegExp(says));
+  if (code !== undefined) expect(error.code).toBe(code);
+  else expect(['InvalidInput', 'Unsupported']).toContain(error.code);
+});
+
+test.each<[string, Operation, string, string]>([
+  ['an index', [103, () => {}], 'an index (create_index)', 'Unsupported'],
+  ['a branch', [113, () => {}], 'a branch (clone)', 'Unsupported'],
+  ['replaced data', [111, () => {}], 'data_replacement', 'Unsupported'],
+  ['what nobody knows', [199, () => {}], 'Transaction.199', 'Unsupported'],
+])('refused: %s', async (_, operation, says, code) => {
+  await expect(create(client.stage(operation))).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining(says),
+  });
+});
+
+test.each<[string, (into: Parameters<Operation[1]>[0]) => void, string]>([
+  ['a branch', (into) => into.text(20, 'dev'), 'a branch'],
+  ['a base path', (into) => into.message(18, (base) => base.text(4, '/x')), 'a branch'],
+  [
+    'a configuration',
+    (into) => into.message(16, (entry) => entry.text(1, 'lance.auto_cleanup')),
+    'lance.auto_cleanup',
+  ],
+  ['stable row ids', (into) => into.integer(14, 7), 'stable row id'],
+  ['an allocation of field ids', (into) => into.integer(24, 7), 'max_allocated_field_id'],
+  ['a tag', (into) => into.text(8, 'x'), 'tag'],
+  ['a member that nobody knows', (into) => into.integer(99, 1), 'Manifest.99'],
+])('refused: a manifest with %s', async (_, extra, says) => {
+  await expect(create(client.stage([107, () => {}], { extra }))).rejects.toMatchObject({
+    code: 'Unsupported',
+    message: expect.stringContaining(says),
+  });
+});
+
+test('refused: deleted rows that would come back, or that are counted otherwise', async () => {
+  await create(client.delete(new Map([[0, [1, 2]]])));
+  const attempts: [readonly number[] | undefined, number | undefined, string][] = [
+    [undefined, undefined, 'has no deletion file'],
+    [[1], undefined, 'counts 1 of 5 rows, and 2 were deleted'],
+    [[0, 1, 3], undefined, 'that were deleted would come back'],
+    [[1, 2, 3], 4, 'has 3 rows, not 4'],
+    [[0, 1, 2, 3], 5, 'counts 5 of 5 rows'],
+  ];
+  for (const [rows, count, says] of attempts) {
+    client.open();
+    const [first] = client.manifest.fragments as [ClientFragment];
+    first.deletion = rows === undefined ? undefined : client.deletion(first, rows);
+    if (count !== undefined)
+      first.deletion = { ...(first.deletion as ParsedDeletion), rows: count };
+    const request = client.stage([101, (into) => into.message(1, fragmentMembers(first))]);
+    await expect(create(request)).rejects.toThrow(says);
+  }
+  expect(await ids()).toEqual([0, 3, 4]);
+});
+
+test('refused: a version of a branch, by its name', async () => {
+  await db.namespace.createTableBranch({ id: ['t'], name: 'dev' });
+  const request = client.stage([107, () => {}]);
+  const path = request.manifest_path.replace('_versions', 'tree/dev/_versions');
+  await expect(create({ ...request, manifest_path: path, branch: 'dev' })).rejects.toMatchObject({
+    code: 'Unsupported',
+    message: expect.stringContaining('the main branch alone'),
+  });
+});
+
+test('refused: paths and names that are none of a staged manifest here', async () => {
+  const request = client.stage([107, () => {}]);
+  const name = request.manifest_path.split('/').at(-1) as string;
+  const given = [
+    `c/data/t.table/_versions/../_versions/${name}`,
+    `c/data/other.table/_versions/${name}`,
+    `c/data/t.table/${name}`,
+    `c/data/t.table/_versions/${name.replace('manifest-', 'manifest')}`,
+    `c/data/t.table/_versions/${name.replace('18446744073709551613', '18446744073709551612')}`,
+    `c/data/t.table/_versions/18446744073709551614.manifest`,
+  ];
+  for (const path of given) {
+    await expect(create({ ...request, manifest_path: path })).rejects.toMatchObject({
+      code: 'InvalidInput',
+    });
+  }
+  await expect(create({ ...request, manifest_size: 7 })).rejects.toThrow('and 7 are due');
+  await expect(create({ ...request, naming_scheme: 'V1' })).rejects.toThrow('"V1"');
+  const target = `${files.root}/elsewhere`;
+  files.write('elsewhere', files.read(`${FOLDER}/_versions/${name}`));
+  const linked = name.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
+  files.link(target, `${FOLDER}/_versions/${linked}`);
+  const path = request.manifest_path.replace(name, linked);
+  await expect(create({ ...request, manifest_path: path })).rejects.toMatchObject({
+    code: 'InvalidInput',
+  });
+  await create(request);
+});
