@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkWrites } from './writes.mjs';
 
 const [python, count, seed, lancedb] = process.argv.slice(2);
 const here = import.meta.dirname;
@@ -29,7 +30,7 @@ async function served(root, work) {
       server.on('exit', () => reject(new Error(`The server ended: ${text}`)));
     });
     server.removeAllListeners('exit');
-    return work(address);
+    return await work(address);
   } finally {
     server.kill();
     await once(server, 'exit');
@@ -84,6 +85,10 @@ try {
     });
     failed = python3('check_path.py', ...paths) !== 0 || status !== 0 || failed;
   }
+  // Tables that clients of Lance write.
+  const commits = Math.ceil(count / 2);
+  const wrong = await checkWrites({ python, lancedb, entry, place, served, commits });
+  failed = wrong || failed;
 } finally {
   rmSync(place, { recursive: true, force: true });
 }

@@ -1,0 +1,77 @@
+/**
+ * Lets LanceDB's Node client and pylance write tables over REST, alone and beside this package, and compares what
+ * all three then read, version by version: `checkWrites(options)`.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const here = import.meta.dirname;
+
+/** What a script prints, once it has ended well. */
+async function output(command, args) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (piece) => {
+    text += piece;
+  });
+  const [status] = await once(child, 'exit');
+  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${text}`);
+  return text;
+}
+
+/** Ids that are there after these lines, and must be; the others of the same range must not. */
+function acknowledged(lines) {
+  const ids = new Set();
+  for (const line of lines) {
+    const [what, id] = line.split(' ');
+    if (what === 'added') ids.add(id);
+    if (what === 'gone') ids.delete(id);
+  }
+  return ids;
+}
+
+/**
+ * @param served serves a root while a function runs, which gets its address
+ * @param commits of each of two writers at once
+ * @returns whether anything was wrong
+ */
+export async function checkWrites({ python, lancedb, entry, place, served, commits }) {
+  const [root, out] = [join(place, 'written'), join(place, 'written-expected')];
+  const own = (...given) => [join(here, 'write-tables.mjs'), entry, root, ...given];
+  const tables = lancedb === undefined ? ['py'] : ['py', 'js', 'both'];
+  await output(process.execPath, own('make', ...tables));
+  await served(root, async (uri) => {
+    process.stdout.write(await output(python, [join(here, 'write_pylance.py'), uri, 'py']));
+    if (lancedb === undefined) return;
+    const client = [join(here, 'write-lancedb.mjs'), uri, lancedb];
+    process.stdout.write(await output(process.execPath, [...client, 'js']));
+    const [theirs, ours] = await Promise.all([
+      output(process.execPath, [...client, 'both', String(commits)]),
+      output(process.execPath, own('beside', String(commits), 'both')),
+    ]);
+    const found = JSON.parse(
+      await output(process.execPath, [join(here, 'write-ids.mjs'), entry, root, 'both']),
+    );
+    const lines = `${theirs}${ours}`.split('\n');
+    const wanted = acknowledged(lines);
+    const lost = [...wanted].filter((id) => !found.includes(id));
+    const extra = found.filter((id) => !wanted.has(id));
+    const refused = lines.find((line) => line.startsWith('refused'));
+    console.log(
+      `two writers: ${2 * commits} commits, ${refused}, ${wanted.size} rows acknowledged, ${lost.length} lost, ${extra.length} more`,
+    );
+    if (lost.length > 0 || extra.length > 0) throw new Error('Rows were lost.');
+  });
+  process.stdout.write(await output(process.execPath, own('dump', out, ...tables)));
+  let failed = false;
+  await served(root, async (uri) => {
+    const check = (command, args) =>
+      spawnSync(command, args, { stdio: ['ignore', 'inherit', 'pipe'] }).status !== 0;
+    failed = check(python, [join(here, 'check.py'), out, uri]);
+    if (lancedb === undefined) return;
+    const script = join(here, '.built', 'check-lancedb.mjs');
+    failed = check(process.execPath, [script, out, uri, lancedb]) || failed;
+  });
+  return failed;
+}
