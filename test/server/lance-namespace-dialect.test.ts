@@ -102,7 +102,8 @@ describe('a table that is a Lance table too', () => {
   test('is closed where Lance cannot read its rows, and says why', async () => {
     const answer = await described('closed', '?delimiter=%24');
     expect(answer.location).toMatch(/^dirspace:\/\/\/.*closed\.table$/);
-    expect(answer.managed_versioning).toBe(false);
+    // Whatever a client says of itself, it asks for versions here before it writes.
+    expect(answer.managed_versioning).toBe(true);
     expect(answer.lance).toEqual({
       opens: false,
       reason: 'Column "s" holds null structs, which Lance 2.0 cannot read: so it is in 2 rows.',

@@ -53,7 +53,8 @@ export async function describeTable(
     properties: propertiesAt(table, newest),
     managed_versioning:
       (catalog.managedVersioning && !isAway) ||
-      (options.forLance === true && (await opensInLance(newest))),
+      // Also of those that Lance cannot read: a client of it then fails before it writes among our files.
+      (options.forLance === true && newest !== undefined),
     ...(request.with_table_uri === true
       ? { table_uri: isAway ? location : pathToFileURL(location).href }
       : {}),
@@ -83,10 +84,6 @@ async function newestOfLance(
   const version = named ?? (await lanceVersions(catalog, table)).at(-1)?.version;
   return version === undefined ? {} : { version };
 }
-
-/** Whether Lance's clients are to ask for versions here: they find none in the table's folder. */
-const opensInLance = async (newest: Snapshot | undefined): Promise<boolean> =>
-  newest?.manifest.lance === true && (await lanceProblem(newest)) === undefined;
 
 async function lanceOpening(snapshot: Snapshot): Promise<LanceOpening> {
   const reason = await lanceProblem(snapshot);
