@@ -33,11 +33,20 @@ const OLD = ['n', 'aged'];
 const LANCE = ['n', 'declared'];
 
 /** A declared table that another program has filled at its location. */
-async function lanceTable(catalog: DirectoryNamespace, files: CatalogFiles): Promise<void> {
+async function lanceTable(
+  catalog: DirectoryNamespace,
+  files: CatalogFiles,
+  wanted: (path: string) => boolean = () => true,
+  suffix = '',
+): Promise<void> {
   const { location = '' } = await catalog.describeTable({ id: LANCE });
   const folder = location.slice(files.root.length + 1);
-  for (const [path, bytes] of datasetFiles('v2')) files.write(`${folder}/${path}`, bytes);
+  for (const [path, bytes] of datasetFiles('v2'))
+    if (wanted(path)) files.write(`${folder}/${path}${suffix}`, bytes);
 }
+/** The manifest of the newest version of that dataset. */
+const THIRD = '_versions/18446744073709551612.manifest';
+const isUncommitted = (path: string): boolean => path !== THIRD;
 
 /** What every operation finds: namespaces, a table with a tag and a branch, and a dropped one. */
 export async function setUp(catalog: DirectoryNamespace): Promise<void> {
@@ -99,6 +108,35 @@ export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
   'drop a table of Lance': {
     setUp: lanceTable,
     run: ({ catalog }) => catalog.dropTable({ id: LANCE }),
+  },
+  'drop a table of Lance and empty the trash': {
+    setUp: lanceTable,
+    run: async ({ catalog }) => {
+      await catalog.dropTable({ id: LANCE });
+      await catalog.purgeTrash({ older_than_millis: 0 });
+    },
+  },
+  'deregister a table of Lance and purge it': {
+    setUp: lanceTable,
+    run: async ({ catalog }) => {
+      await catalog.deregisterTable({ id: LANCE });
+      await catalog.purgeTrash({ older_than_millis: 0, detached: true });
+    },
+  },
+  'commit a version of Lance': {
+    setUp: (catalog, files) => lanceTable(catalog, files, isUncommitted),
+    prepare: async ({ catalog, files }) => {
+      await lanceTable(catalog, files, (path) => path.endsWith(THIRD), '-staged');
+    },
+    run: async ({ catalog }) => {
+      const { location } = await catalog.describeTable({ id: LANCE });
+      const manifest_path = `${location}/${THIRD}-staged`;
+      await catalog.createTableVersion({ id: LANCE, version: 3, manifest_path });
+    },
+  },
+  'declare a table outside of the root': {
+    run: ({ catalog }) =>
+      catalog.declareTable({ id: ['n', 'away'], location: 's3://bucket/lake/away' }),
   },
   'deregister a table of Lance': {
     setUp: lanceTable,

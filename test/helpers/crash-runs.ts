@@ -17,6 +17,8 @@ import { idsOf, people } from './people.ts';
 import { visibleState } from './visible-state.ts';
 
 const ROOT = '/c';
+/** Where operations declare tables outside of the root. */
+export const OUTSIDE = [{ prefix: 's3://bucket/lake/' }];
 
 /** How far sleeping moves the clock beyond what was asked: who tries in vain gives up soon. */
 const OVERSLEEP = 20;
@@ -45,7 +47,14 @@ const open = (
   fs: FileSystem,
   { root = ROOT, managed = false, durability = 'relaxed' }: Opening = {},
 ): Promise<DirectoryNamespace> =>
-  openDirectoryNamespace({ root, fs, env: hastyEnv(), managedVersioning: managed, durability });
+  openDirectoryNamespace({
+    root,
+    fs,
+    env: hastyEnv(),
+    managedVersioning: managed,
+    durability,
+    locations: OUTSIDE,
+  });
 
 /** Every path of a catalog with its bytes; folders, which come first, have none. */
 export type Tree = readonly (readonly [path: string, bytes: Uint8Array | undefined])[];
@@ -157,7 +166,7 @@ export async function writeOnceMore(catalog: DirectoryNamespace, turn: number): 
     const described = await catalog.describeTable({ id, check_declared: true });
     const { is_only_declared, location = '' } = described;
     // Its rows are Lance's, and not to be written here.
-    if (is_only_declared === false && location.includes('/lance/')) continue;
+    if (is_only_declared !== true && /\/lance\/|:\/\//.test(location)) continue;
     const before = is_only_declared ? [] : await idsOf(catalog, id);
     if (is_only_declared) await catalog.createTable({ id }, people(1, 900));
     else await catalog.insertIntoTable({ id }, people(1, 900));

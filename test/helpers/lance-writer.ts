@@ -1,16 +1,20 @@
 /** Puts datasets that pylance wrote where an engine would have written them: its files as they are. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestFs } from './memory-fs.ts';
 
-const FIXTURES = join(import.meta.dirname, '../../fixtures/lance-tables');
+/** The proofs are built into a folder of their own, from which the fixtures lie further up. */
+function fixtures(from: string): string {
+  const folder = join(from, 'fixtures/lance-tables');
+  return existsSync(folder) ? folder : fixtures(join(from, '..'));
+}
 
 /** `v1` and `v2` name their manifests in the two ways; each has three versions and three rows. */
 export type Dataset = 'v1' | 'v2';
 
 /** The files of a dataset, by path. */
 export function datasetFiles(name: Dataset): ReadonlyMap<string, Uint8Array> {
-  const folder = join(FIXTURES, name);
+  const folder = join(fixtures(import.meta.dirname), name);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true });
   return new Map(
     files

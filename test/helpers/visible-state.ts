@@ -50,16 +50,24 @@ async function visibleTable(namespace: Namespace, id: string[]): Promise<Visible
   const newest: Record<string, readonly number[]> = {};
   const { branches } = await namespace.listTableBranches({ id });
   for (const branch of ['main', ...Object.keys(branches)]) {
-    const listed = (await namespace.listTableVersions({ id, branch })).versions;
+    // Outside of the root nothing is looked at.
+    const isAway = described.location?.includes('://') === true;
+    const listed = isAway ? [] : (await namespace.listTableVersions({ id, branch })).versions;
     const read: Record<number, readonly number[]> = {};
     for (const { version } of listed) {
+      // Rows in Lance's format are not read here.
+      if (described.schema === undefined) {
+        read[version] = [];
+        continue;
+      }
       const ids = await idsOf(namespace, id, { version, branch });
       const { count } = await namespace.countTableRows({ id, version, branch });
       if (count !== ids.length) throw new Error(`${id} v${version}: ${count} rows are counted`);
       read[version] = ids;
     }
     versions[branch] = read;
-    if (listed.length > 0) newest[branch] = await idsOf(namespace, id, { branch });
+    if (listed.length > 0 && described.schema !== undefined)
+      newest[branch] = await idsOf(namespace, id, { branch });
   }
   const { tags } = await namespace.listTableTags({ id });
   return {

@@ -1,6 +1,6 @@
 /**
  * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
- * lancedb`, `python`, `lance` or `java`. Says so and ends well where they cannot be installed. Needs the built
+ * lancedb`, `python`, `lance`, `java` or `engines`. Says so and ends well where they cannot be installed. Needs the built
  * package: npm run build.
  */
 import { spawnSync } from 'node:child_process';
@@ -97,6 +97,56 @@ function lance([count = '500', seed = '1']) {
   run(process.execPath, ['steps.mjs', bin, count, seed, ...client]);
 }
 
+/**
+ * Engines that write tables of their own through the catalog; those that cannot be installed are left out:
+ * `engines [NAME...]`. Takes about 2.5 GB and, with the installation, ten minutes.
+ */
+function engines(wanted) {
+  const bin = pythonWith('pylance and LanceDB');
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  const leftOut = (what, why) => {
+    console.log(`SKIPPED: ${what} cannot be installed: ${why.trim().split('\n').at(-1)}`);
+    return undefined;
+  };
+  const withPackages = (what, script, requirements) => {
+    const failed = requirements && failure(bin, [...pip, '-r', requirements]);
+    return failed === undefined ? { command: [bin, script] } : leftOut(what, failed);
+  };
+  const node = () => {
+    const failed = failure('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock']);
+    if (failed !== undefined) return leftOut('LanceDB for Node', failed);
+    return { command: [process.execPath, 'with_lancedb.mjs'] };
+  };
+  const spark = () => {
+    for (const tool of ['java', 'mvn']) {
+      if (failure(tool, ['-version']) !== undefined) return leftOut('Spark', `there is no ${tool}`);
+    }
+    const venv = join(folder, '.venv-spark');
+    const python = join(venv, 'bin/python');
+    const copy = ['-B', '-q', 'dependency:copy-dependencies', '-DoutputDirectory=jars'];
+    const failed =
+      (existsSync(python) ? undefined : failure(bin, ['-m', 'venv', venv])) ??
+      failure(python, [...pip, '-r', 'requirements-spark.txt']) ??
+      failure('mvn', [...copy, '-DincludeScope=runtime']);
+    if (failed !== undefined) return leftOut('Spark', failed);
+    return { command: [python, 'with_spark.py'] };
+  };
+  const makers = {
+    pylance: () => withPackages('pylance', 'with_pylance.py'),
+    daft: () => withPackages('Daft', 'with_daft.py', 'requirements-daft.txt'),
+    lancedb: () => withPackages('LanceDB', 'with_lancedb.py'),
+    node,
+    ray: () => withPackages('Ray', 'with_ray.py', 'requirements-ray.txt'),
+    spark,
+  };
+  const names = wanted.length === 0 ? Object.keys(makers) : wanted;
+  const found = names.flatMap((name) => {
+    const engine = makers[name]?.();
+    return engine === undefined ? [] : [[name, engine]];
+  });
+  run(process.execPath, ['steps.mjs', JSON.stringify(Object.fromEntries(found))]);
+}
+
 function java() {
   for (const tool of ['javac', 'mvn']) {
     const failed = failure(tool, ['-version']);
@@ -113,7 +163,7 @@ function java() {
   run(process.execPath, ['--test', '--test-reporter=spec']);
 }
 
-const suites = { lancedb, python, lance, java };
+const suites = { lancedb, python, lance, java, engines };
 if (suites[name] === undefined) {
   console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
   process.exit(2);

@@ -4,7 +4,7 @@ import { openDirectoryNamespace } from '../../src/directory/directory-namespace.
 import type { FileSystem } from '../../src/index.ts';
 import { filesOf } from '../helpers/catalog-files.ts';
 import { CRASH_OPERATIONS, type CrashOperation } from '../helpers/crash-operations.ts';
-import { runOperation } from '../helpers/crash-runs.ts';
+import { OUTSIDE, runOperation } from '../helpers/crash-runs.ts';
 import { FaultyFs } from '../helpers/faulty-fs.ts';
 import { message, say } from './child-process.ts';
 
@@ -28,7 +28,7 @@ const faulty = new FaultyFs(nodeFs as unknown as FileSystem, () =>
 const { root, operation, at } = await message<OperationTask>();
 let error: unknown;
 try {
-  const catalog = await openDirectoryNamespace({ root, fs: faulty.fs });
+  const catalog = await openDirectoryNamespace({ root, fs: faulty.fs, locations: OUTSIDE });
   const change = CRASH_OPERATIONS[operation] as CrashOperation;
   error = await runOperation(change, catalog, filesOf(nodeFs, root), () =>
     faulty.arm(at === undefined ? undefined : { at, kind: 'kill' }),

@@ -1,0 +1,36 @@
+"""A job that writes while the catalog changes under it."""
+
+import threading
+import time
+
+
+class Loop:
+    """Appends rows until it is stopped; remembers which were acknowledged, and what it was refused with."""
+
+    def __init__(self, append):
+        self.acknowledged, self.errors = [], []
+        self.append, self.over = append, False
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        one = 1000
+        while not self.over:
+            one += 1
+            try:
+                self.append(one)
+                self.acknowledged.append(one)
+            except BaseException as error:  # noqa: B902
+                self.errors.append(error)
+                if len(self.errors) > 3:
+                    return
+
+    def wait(self, count):
+        begun = time.time()
+        while len(self.acknowledged) < count and self.thread.is_alive():
+            assert time.time() - begun < 60, "the loop stands still"
+            time.sleep(0.005)
+
+    def stop(self):
+        self.over = True
+        self.thread.join()
