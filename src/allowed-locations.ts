@@ -1,7 +1,8 @@
 /**
- * Validates the list of URI prefixes below which tables may lie outside of a catalog's root
- * (`checkAllowedLocations`), and finds the rule for a location. A location must be in plain
- * spelling, because a second spelling of the same place could get around the rules. No I/O.
+ * Validates the URI prefixes below which tables may lie outside of a catalog's root
+ * (`checkAllowedLocations`), and checks a location that a caller gives against them
+ * (`outsideLocation`, `ruleOf`). A location must be in plain spelling, because a second spelling of
+ * the same place could get around the rules. No I/O.
  */
 import { pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

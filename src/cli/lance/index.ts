@@ -1,4 +1,7 @@
-/** Exports the reader and the writer of Lance datasets in folders of their own, outside of any catalog. */
+/**
+ * Exports the reader and the writer of Lance datasets in folders of their own, outside of any
+ * catalog.
+ */
 
 export type { LanceVersionChoice } from './dataset-versions.ts';
 export { type LanceRows, openLanceDataFile, openLanceDataset } from './read-dataset.ts';

@@ -1,8 +1,8 @@
 /**
- * Writes rows as a new Lance dataset (`writeLanceDataset`). Everything is written into a folder beside the
- * one that is asked for, its manifest last, and that folder is then renamed: the rename is the commit, and
- * what a killed process leaves does not have the name that was asked for. Memory holds one batch and the
- * list of the pages of one data file.
+ * `writeLanceDataset`: writes rows as a new Lance dataset. Everything is written into a folder
+ * beside the target, the manifest last, and that folder is then renamed to the target. The rename
+ * is the commit: a process that is killed leaves nothing under the target's name. Memory holds one
+ * batch and the list of pages of one data file.
  */
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

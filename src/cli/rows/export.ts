@@ -1,4 +1,4 @@
-/** `dirspace export`: writes a version of a table as a Lance dataset of its own. */
+/** `dirspace export`: writes a version of a table as a new Lance dataset. */
 import {
   type Answer,
   argument,

@@ -1,7 +1,9 @@
 /**
- * Encodes rows as a data file that is a Lance file alone (`LanceFileEncoder`), for copies of a table that
- * leave the catalog. The encoder is the one of fragments: it ends where the Lance part ends, so that the
- * Arrow footer is left out, and messages of Arrow stand between the buffers, where Lance does not look.
+ * `LanceFileEncoder`: encodes rows as a data file that only Lance reads, for copies of a table
+ * outside of the catalog. It uses the encoder of fragments and ends the file where the Lance part
+ * ends, without the Arrow footer. Arrow's messages stay between the buffers, where Lance does not
+ * look. `lanceExportSchema` and `lanceExportManifest` prepare the schema and the manifest of such a
+ * copy.
  */
 import {
   childFields,

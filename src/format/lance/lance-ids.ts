@@ -1,6 +1,8 @@
 /**
- * Numbers of fields and files of fragments as Lance knows them. Lance gives ids of fields out again that we
- * never use twice: where its writers did so, a version says which of its fields has which id in Lance.
+ * Maps this engine's ids of fields to those that Lance knows (`lanceIdOf`, `lanceIdsOf`), and names
+ * a fragment's file for Lance (`lanceDataFile`). Lance reuses ids of dropped fields, and this
+ * engine never does. Where Lance's writers reused one, the version records which field has which id
+ * in Lance.
  */
 import {
   type FragmentEntry,

@@ -1,6 +1,7 @@
 /**
- * `foldedInSteps`: converts a text to lower case in steps, for comparisons that ignore case. A text
- * that is not ASCII is converted in one step.
+ * `foldedInSteps`: converts a text to lower case in steps, for comparisons that ignore case. ASCII
+ * is converted byte by byte. Other text is cut only between characters that do not depend on one
+ * another.
  */
 
 /** Bytes that are written between two steps. */

@@ -1,7 +1,7 @@
 /**
- * Compiles LIKE patterns from their UTF-8 bytes (`compilePattern`), and matches one text against a
- * compiled pattern (`matches`). `compiledInSteps` compiles in steps, because a pattern that comes
- * from a row may be very long.
+ * Compiles LIKE patterns from their UTF-8 bytes (`compilePattern`), checks them without compiling
+ * (`checkPattern`), and matches one text against a compiled pattern (`matches`). `compiledInSteps`
+ * compiles in steps, because a pattern that comes from a row may be very long.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * Stores views in their plain form and reads them back: Utf8View as Utf8, BinaryView as Binary, also within
- * lists and structs. Lance 2.0 has no views, so that fragments of tables for Lance hold none, while schemas
- * keep them. `withoutViews` and `plainColumn` are for writing; `viewsOf`, for reading, copies no values that
- * are longer than a view.
+ * Converts view columns to their plain types and back (Utf8View to Utf8, BinaryView to Binary),
+ * also within lists and structs. Lance 2.0 has no views, so fragments of tables for Lance hold
+ * plain columns, while the tables' schemas keep the views. `withoutViews` and `plainColumn` are for
+ * writing. `viewsOf`, for reading, copies no values that are longer than a view.
  */
 import {
   Binary,

@@ -1,9 +1,10 @@
 /**
- * Publishes the version that a writer of Lance has staged as a version of ours. The number must be the next
- * one: a writer that came second is told so, finds the versions before it under `_versions`, and builds on
- * them. What its manifest changes is worked out against the version before and held to its transaction; new
- * data files are decoded whole and written as fragments of ours, deletion files as ours, before anything is
- * published by the same link as every version. Nothing of the client's files is needed afterwards.
+ * `createLanceVersion`: publishes the version that a writer of Lance has staged as the next version
+ * of a table. If another version has taken the number, the writer is told, reads the versions under
+ * `_versions` and builds on them. The manifest's changes are computed against the version before
+ * and compared with its transaction. Its data and deletion files are read whole and written as this
+ * engine's own, and then the version is published by one link. The client's files are not needed
+ * afterwards.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';

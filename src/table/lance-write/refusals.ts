@@ -1,4 +1,8 @@
-/** How a staged Lance manifest is refused: damaged or inconsistent, or beyond what this release takes. */
+/**
+ * Builds the errors that refuse a staged Lance manifest: `invalid` for a damaged or inconsistent
+ * one, and `unsupported` for one beyond what this release accepts. `blamed` turns damage found
+ * while reading it into such a refusal.
+ */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 
 const MEMBER = { details: { member: 'manifest_path' } };

@@ -1,6 +1,7 @@
 /**
- * Reads columns of the data files that a writer of Lance has staged. They come from outside: a file must lie
- * in the table's `data` folder, have the size that the manifest says, and hold as many rows as its fragment.
+ * `StagedFiles`: reads columns of the data files that a writer of Lance has staged. The files are
+ * untrusted: each must lie in the table's `data` folder, have the size that the manifest says, and
+ * hold as many rows as its fragment.
  */
 import { type Data, DataType, type Field, Schema } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * Compares the fragments of a staged Lance manifest with those of the version it builds on: which stay as
- * they are, lose rows, get other columns, come or go. Looks at no file. A client goes on with the names of
- * the files that it wrote itself, so those are known beside ours (`LanceOrigin`).
+ * `planFragments`: compares the fragments of a staged Lance manifest with those of the version it
+ * builds on, and tells which stay, lose rows, get other columns, are new or are gone. It reads no
+ * file. A client continues with the names of files that it wrote itself, so these are known beside
+ * the table's own (`LanceOrigin`).
  */
 import {
   type FragmentEntry,

@@ -1,6 +1,7 @@
 /**
- * Reads the manifest that a writer of Lance has staged, and refuses what no table of ours takes, whatever
- * version it builds on. Its path and every byte come from outside.
+ * `readStagedManifest`: reads the manifest that a writer of Lance has staged, and refuses what no
+ * table can accept, whatever version it builds on. Its path (`stagedLancePath`) and its bytes are
+ * untrusted.
  */
 import {
   lanceManifestSteps,

@@ -1,4 +1,7 @@
-/** Refuses a staged manifest where a field that may not be null would be, by what its fragments lack. */
+/**
+ * `requireValues`: refuses a staged manifest whose fragments lack values of a field that may not be
+ * null.
+ */
 import { isDirspaceError } from '../../errors.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import type { FieldPlace, IdentifiedField } from '../fields/index.ts';

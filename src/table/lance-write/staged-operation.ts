@@ -1,6 +1,7 @@
 /**
- * Holds what a staged Lance manifest changes to what its transaction says was done: other writers rely on
- * that where they come second. Names the kind of the version that it becomes.
+ * Compares what a staged Lance manifest changes with what its transaction says was done
+ * (`takenOperation`, `checkOperation`), because writers that come later rely on the transaction.
+ * Returns the kind of operation that the new version records.
  */
 import {
   liveRows,

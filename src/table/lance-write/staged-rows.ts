@@ -1,7 +1,8 @@
 /**
- * Writes the rows of a staged Lance manifest as fragments and deletion files of ours: every new data file is
- * decoded whole, every deletion file is read, before anything is published. A fragment that got other columns
- * is written anew with every row in its place, so that its row ids and deleted rows stay.
+ * `writeStagedRows`: writes the rows of a staged Lance manifest as fragments and deletion files of
+ * the table. Every new data file is decoded whole, and every deletion file read, before anything is
+ * published. A fragment with changed columns is written anew with every row in its place, so row
+ * ids and deleted rows stay.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
- * Turns the fields of a staged Lance manifest into fields of ours. Lance gives out ids anew that dropped
- * fields had; ours are never used twice. So a field whose id was used before gets another one of ours, and
- * both are kept with the version.
+ * `stagedSchema`: turns the fields of a staged Lance manifest into fields of the table. Lance
+ * reuses ids of dropped fields, and this engine never does. A field whose id was used before gets a
+ * new id here, and the version keeps both ids.
  */
 import { DataType, Field, LargeList, List, Struct, typesEqual } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

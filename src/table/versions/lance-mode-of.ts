@@ -1,4 +1,7 @@
-/** Which mode a table has for Lance: its own property, in its record or in a version, or its catalog's. */
+/**
+ * `lanceModeOf`: finds the Lance mode of a table: its own property, in its record or in a version,
+ * or else the mode of its catalog.
+ */
 import {
   decodeTable,
   joinPath,
