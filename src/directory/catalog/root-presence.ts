@@ -6,7 +6,7 @@
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';
 import type { AnyOperation } from '../../protocol/index.ts';
-import type { FileStore } from '../../store/index.ts';
+import type { FileStore, ReadableStore } from '../../store/index.ts';
 
 /** Operations that a root without content would answer as if all were well. */
 const ANSWER_WITHOUT_CONTENT: ReadonlySet<AnyOperation> = new Set<AnyOperation>([
@@ -85,6 +85,14 @@ export class RootPresence {
 /** Such as the other incarnation of a table: then the root is there too. */
 function tellsWhatIsThere(error: unknown): boolean {
   return isDirspaceError(error) && error.details.found !== undefined;
+}
+
+/**
+ * For writers that make folders at the root, which an empty folder in the root's place would take.
+ * @throws ServiceUnavailable where the root lost its format file
+ */
+export async function requireRoot(store: ReadableStore): Promise<void> {
+  if ((await store.head(FORMAT_FILE)) === undefined) throw rootGone(undefined);
 }
 
 function rootGone(cause: unknown): DirspaceError {

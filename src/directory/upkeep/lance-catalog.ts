@@ -39,6 +39,7 @@ import {
   lanceHome,
   namespacesIn,
   readTableRecord,
+  requireRoot,
   type Table,
   tableFoldersIn,
 } from '../catalog/index.ts';
@@ -114,6 +115,7 @@ async function publishCatalog(catalog: Catalog): Promise<LanceCatalogSynced> {
       lanceCatalogFile(entries, lanceCatalogObject(digest, transaction)),
       undefined,
     );
+    await requireRoot(store);
     await store.createFolder(fragmentsFolder(LANCE_CATALOG));
     await store.createFolder(lanceVersionsFolder(LANCE_CATALOG));
     const file = fragmentFile(LANCE_CATALOG, entry.file);
