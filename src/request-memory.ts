@@ -255,6 +255,11 @@ export class RequestMemory {
     return new HeldMemory(this, what);
   }
 
+  /** The same of what counts for the server alone, where there is one. */
+  holdOfServer(what: string): HeldMemory | undefined {
+    return this.#server?.hold(what);
+  }
+
   /** What an expression may use of it while it is evaluated for one batch of rows. */
   batch(): BatchMemory {
     const share = Math.floor(this.limit / BATCHES_AT_ONCE);

@@ -33,7 +33,7 @@ export interface BatchLimits {
   readonly maxDecompressedBytes: number;
   /** Bytes of all messages, each counted once it is decompressed. */
   readonly maxContentBytes: number;
-  /** Counts what is held of a message until the next one, and of dictionaries until the end. */
+  /** Counts what is made of a message until the next one, and of dictionaries until the end. */
   readonly memory: RequestMemory | undefined;
   /** Values that take no bytes, in all batches. */
   readonly maxUnbackedValues: number;
@@ -54,7 +54,11 @@ export class ForeignBatches {
   readonly #held = new Map<number, HeldDictionary>();
   readonly #budget: StreamBudget;
   readonly #ofMessage: HeldMemory | undefined;
+  /** Of the message before, for the server alone: a request may have messages as large as its memory. */
+  readonly #ofLast: HeldMemory | undefined;
   readonly #ofDictionaries: HeldMemory | undefined;
+  /** Bytes that were made of the last message. */
+  #made = 0;
   #dictionaryBytes = 0;
   #contentBytes = 0;
   #batches = 0;
@@ -64,12 +68,14 @@ export class ForeignBatches {
     this.#limits = limits;
     this.#budget = { unbacked: limits.maxUnbackedValues, expanded: limits.maxDecompressedBytes };
     this.#ofMessage = limits.memory?.hold('The Arrow data of a message, decompressed,');
+    this.#ofLast = limits.memory?.holdOfServer('The Arrow data of the message before');
     this.#ofDictionaries = limits.memory?.hold('The dictionaries of the Arrow data');
   }
 
   /** Gives back what counts as held. */
   end(): void {
     this.#ofMessage?.end();
+    this.#ofLast?.end();
     this.#ofDictionaries?.end();
   }
 
@@ -93,6 +99,8 @@ export class ForeignBatches {
         `its dictionaries take ${this.#dictionaryBytes} bytes, more than the ${this.#limits.maxDecompressedBytes} allowed`,
       );
     }
+    this.#made = 0;
+    this.#ofLast?.set(0);
     this.#ofMessage?.set(0);
     // Joining them takes as much again.
     this.#ofDictionaries?.set(2 * this.#dictionaryBytes);
@@ -121,12 +129,15 @@ export class ForeignBatches {
   ): WaitingSteps<{ columns: Data[]; bytes: number }> {
     const refuse = refuser(what);
     const { maxDecompressedBytes, maxContentBytes } = this.#limits;
-    let made = 0;
+    // Those of the message before are in use still: they are written while this one is made.
+    const before = this.#made;
+    this.#made = 0;
     const make = (more: number): void => {
-      made += more;
-      this.#ofMessage?.set(made);
+      this.#made += more;
+      this.#ofMessage?.set(this.#made);
     };
     make(0);
+    this.#ofLast?.set(before);
     const buffers = yield* bodyBuffers(header, body, maxDecompressedBytes, refuse, make);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     this.#contentBytes += bytes;

@@ -46,7 +46,7 @@ import type { ForeignField, ForeignType } from './foreign-schema.ts';
 import {
   checkIndices,
   checkOffsets,
-  checkText,
+  checkTextInSteps,
   checkUnion,
   checkViews,
   type Indices,
@@ -72,12 +72,19 @@ export function* readColumns(
   if (types.length === 0) budget.claimUnbacked(rows);
   const columns: Data[] = [];
   for (const column of types) {
-    columns.push(reader.top(column, rows));
+    columns.push(yield* reader.top(column, rows));
     yield;
   }
   reader.finish();
   return columns;
 }
+
+type Steps<Result> = Generator<undefined, Result>;
+
+function* noSteps(): Steps<void> {}
+
+/** Bits of a bitmap that are counted in one step. */
+const STEP_BITS = 1 << 25;
 
 class ColumnReader {
   readonly #header: BatchHeader;
@@ -106,13 +113,13 @@ class ColumnReader {
     this.#refuse = refuse;
   }
 
-  top(column: ForeignField, rows: number): Data {
+  *top(column: ForeignField, rows: number): Steps<Data> {
     this.#name = column.name;
     this.#refuse = (problem) =>
       this.#refuseBatch(`column ${JSON.stringify(column.name)}: ${problem}`);
     const length = this.#header.nodes[this.#node] ?? rows;
     if (length !== rows) this.#refuse(`it has ${length} rows in a batch of ${rows}`);
-    return this.#column(column, rows);
+    return yield* this.#column(column, rows);
   }
 
   /**
@@ -135,7 +142,7 @@ class ColumnReader {
    * @param most rows that its parent refers to, at most; others need not be made
    * @param counted which rows have no null above them, undefined where all are so
    */
-  #column(column: ForeignType, most: number, counted?: Counted): Data {
+  *#column(column: ForeignType, most: number, counted?: Counted): Steps<Data> {
     const { type, encoding } = column;
     const refuse = this.#refuse;
     const length = this.#header.nodes[this.#node] ?? refuse('its node is missing');
@@ -149,14 +156,14 @@ class ColumnReader {
     }
     if (encoding === 'run-ends') {
       if (nulls > 0) refuse(`its node has ${nulls} nulls, which its values should have`);
-      return this.#runs(column, Math.max(0, Math.min(length, most)));
+      return yield* this.#runs(column, Math.max(0, Math.min(length, most)));
     }
     if (layout === 'null') {
       this.#budget.claimUnbacked(length);
       return dataOf(type, length, {});
     }
-    if (layout === 'union') return this.#union(column, length, nulls, counted);
-    const validity = this.#validity(length, nulls);
+    if (layout === 'union') return yield* this.#union(column, length, nulls, counted);
+    const validity = yield* this.#validity(length, nulls);
     const common: DataParts = { nullCount: nulls, validity };
     switch (layout) {
       case 'bits':
@@ -168,32 +175,32 @@ class ColumnReader {
         if (byteWidth(type) === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, { ...common, values: this.#fixed(type, length) });
       case 'dictionary':
-        return this.#dictionary(type as Dictionary, length, common, counted);
+        return yield* this.#dictionary(type as Dictionary, length, common, counted);
       case 'binary':
-        return this.#binary(type, length, common, counted);
+        return yield* this.#binary(type, length, common, counted);
       case 'view': {
         const values = this.#take(length * 16, Uint8Array) as Uint8Array;
         const views = this.#viewBuffers();
         const text = type.typeId === Type.Utf8View;
-        const known = checkCounted(common, length, counted, refuse, (valid, unfit) =>
+        const known = yield* checkCounted(common, length, counted, refuse, (valid, unfit) =>
           checkViews(values, length, views, valid, text, unfit),
         );
         return dataOf(type, length, { ...known, values, views });
       }
       case 'list': {
-        if (encoding === 'list-view') return this.#listViews(column, length, common);
+        if (encoding === 'list-view') return yield* this.#listViews(column, length, common);
         const offsets = this.#offsets(type, length);
         const items = this.#header.nodes[this.#node] ?? refuse('its node is missing');
-        const [, end] = checkOffsets(offsets, length, items, refuse);
+        const [, end] = yield* checkOffsets(offsets, length, items, refuse);
         const inside = countedInLists(offsets, length, items, validity, counted);
-        const children = this.#children(column, end, inside);
+        const children = yield* this.#children(column, end, inside);
         return dataOf(type, length, { ...common, offsets, children });
       }
       case 'fixed-list':
         if (strideOf(type) === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, {
           ...common,
-          children: this.#rowsOfChildren(
+          children: yield* this.#rowsOfChildren(
             column,
             length * strideOf(type),
             countedInFixedLists(strideOf(type), validity, counted),
@@ -203,20 +210,24 @@ class ColumnReader {
         if (column.children.length === 0) this.#budget.claimUnbacked(length);
         return dataOf(type, length, {
           ...common,
-          children: this.#rowsOfChildren(column, length, countedInStruct(validity, counted)),
+          children: yield* this.#rowsOfChildren(column, length, countedInStruct(validity, counted)),
         });
     }
   }
 
   /** The bitmap of a column with nulls, which must have as many as its node says. */
-  #validity(length: number, nulls: number): Uint8Array | undefined {
+  *#validity(length: number, nulls: number): Steps<Uint8Array | undefined> {
     const bitmap = this.#next();
     if (bitmap.length === 0 && nulls === 0) return undefined;
     const needed = bitmapBytes(length);
     if (bitmap.length < needed) {
       this.#refuse(`its validity bitmap has ${bitmap.length} bytes where ${needed} are needed`);
     }
-    const found = length - countBits(bitmap, 0, length);
+    let found = length;
+    for (let from = 0; from < length; from += STEP_BITS) {
+      if (from > 0) yield;
+      found -= countBits(bitmap, from, Math.min(STEP_BITS, length - from));
+    }
     if (found !== nulls) this.#refuse(`it has ${found} nulls where its node says ${nulls}`);
     return nulls === 0 ? undefined : bitmap.subarray(0, needed);
   }
@@ -251,15 +262,15 @@ class ColumnReader {
     return this.#take((length + 1) * array.BYTES_PER_ELEMENT, array) as Offsets;
   }
 
-  #binary(type: DataType, length: number, common: DataParts, counted?: Counted): Data {
+  *#binary(type: DataType, length: number, common: DataParts, counted?: Counted): Steps<Data> {
     const offsets = this.#offsets(type, length);
     const held = this.#next();
-    const [, end] = checkOffsets(offsets, length, held.length, this.#refuse);
+    const [, end] = yield* checkOffsets(offsets, length, held.length, this.#refuse);
     const values = held.subarray(0, end);
     const isText = type.typeId === Type.Utf8 || type.typeId === Type.LargeUtf8;
-    const known = checkCounted(common, length, counted, this.#refuse, (valid, refuse) => {
-      if (isText) checkText(offsets, length, values, valid, refuse);
-    });
+    const known = yield* checkCounted(common, length, counted, this.#refuse, (valid, refuse) =>
+      isText ? checkTextInSteps(offsets, length, values, valid, refuse) : noSteps(),
+    );
     return dataOf(type, length, { ...known, offsets, values });
   }
 
@@ -272,48 +283,56 @@ class ColumnReader {
     return Array.from({ length: count }, () => this.#next());
   }
 
-  #dictionary(type: Dictionary, length: number, common: DataParts, counted?: Counted): Data {
+  *#dictionary(
+    type: Dictionary,
+    length: number,
+    common: DataParts,
+    counted?: Counted,
+  ): Steps<Data> {
     const values = this.#fixed(type, length);
     const dictionary =
       this.#dictionaries.get(type.id) ?? new Vector([nullColumn(type.dictionary, 0)]);
-    const known = checkCounted(common, length, counted, this.#refuse, (valid, refuse) =>
+    const known = yield* checkCounted(common, length, counted, this.#refuse, (valid, refuse) =>
       checkIndices(values as Indices, length, dictionary.length, valid, refuse),
     );
     return dataOf(type, length, { ...known, values, dictionary });
   }
 
-  #children(column: ForeignType, most: number, counted?: Counted): Data[] {
-    return column.children.map((child) => this.#column(child, most, counted));
+  *#children(column: ForeignType, most: number, counted?: Counted): Steps<Data[]> {
+    const children: Data[] = [];
+    for (const child of column.children) children.push(yield* this.#column(child, most, counted));
+    return children;
   }
 
   /** Children may be longer than their parent needs, where a writer did not cut them. */
-  #rowsOfChildren(column: ForeignType, rows: number, counted?: Counted): Data[] {
-    return column.children.map((field) => {
-      const child = this.#column(field, rows, counted);
-      if (child.length === rows) return child;
+  *#rowsOfChildren(column: ForeignType, rows: number, counted?: Counted): Steps<Data[]> {
+    const children: Data[] = [];
+    for (const field of column.children) {
+      const child = yield* this.#column(field, rows, counted);
       if (child.length < rows) {
         this.#refuse(`its child ${JSON.stringify(field.name)} has ${child.length} of ${rows} rows`);
       }
-      return child.slice(0, rows);
-    });
+      children.push(child.length === rows ? child : child.slice(0, rows));
+    }
+    return children;
   }
 
-  #listViews(column: ForeignType, length: number, common: DataParts): Data {
+  *#listViews(column: ForeignType, length: number, common: DataParts): Steps<Data> {
     const { type } = column;
     const array = hasLargeOffsets(type) ? BigInt64Array : Int32Array;
     const [offsets, sizes] = [0, 1].map(
       () => this.#take(length * array.BYTES_PER_ELEMENT, array) as Offsets,
     ) as [Offsets, Offsets];
     const views = lookAtViews(offsets, sizes, length, common.validity, this.#refuse);
-    const [values] = this.#children(column, views.end) as [Data];
+    const [values] = (yield* this.#children(column, views.end)) as [Data];
     const lists = listsOfViews(views, values, this.#claim, this.#refuse);
     return dataOf(type, length, { ...common, offsets: lists.offsets, children: [lists.values] });
   }
 
-  #runs({ children }: ForeignType, rows: number): Data {
+  *#runs({ children }: ForeignType, rows: number): Steps<Data> {
     const [endsType, valuesType] = children as unknown as readonly [ForeignType, ForeignType];
-    const ends = this.#column(endsType, MAX_ROWS);
-    const values = this.#column(valuesType, ends.length);
+    const ends = yield* this.#column(endsType, MAX_ROWS);
+    const values = yield* this.#column(valuesType, ends.length);
     if (ends.nullCount > 0) this.#refuse('its run ends have nulls');
     if (values.length < ends.length) {
       this.#refuse(`it has ${values.length} values for ${ends.length} runs`);
@@ -324,7 +343,7 @@ class ColumnReader {
   readonly #claim: Claim = (bytes, values) =>
     this.#budget.claimExpanded(bytes, values, `column ${JSON.stringify(this.#name)}`);
 
-  #union(column: ForeignType, length: number, nulls: number, counted?: Counted): Data {
+  *#union(column: ForeignType, length: number, nulls: number, counted?: Counted): Steps<Data> {
     const type = column.type as Union;
     // Older metadata gave unions a validity bitmap; it was of use only for nulls of their own.
     if (this.#header.unionValidity) {
@@ -335,10 +354,10 @@ class ColumnReader {
     const dense = type.mode === UnionMode.Dense;
     const offsets = dense ? (this.#take(length * 4, Int32Array) as Int32Array) : undefined;
     const children = dense
-      ? this.#children(column, MAX_ROWS)
-      : this.#rowsOfChildren(column, length, counted);
+      ? yield* this.#children(column, MAX_ROWS)
+      : yield* this.#rowsOfChildren(column, length, counted);
     const lengths = children.map((child) => child.length);
-    checkUnion(typeIds, offsets, type.typeIds, lengths, this.#refuse);
+    yield* checkUnion(typeIds, offsets, type.typeIds, lengths, this.#refuse);
     return dataOf(type, length, { typeIds, offsets, children });
   }
 }

@@ -100,20 +100,20 @@ const unfit: Refuse = (problem) => {
  * Checks the values of a column that are not null, and if that fails those that also have no null
  * above them: the others are nulls then.
  */
-export function checkCounted(
+export function* checkCounted(
   parts: DataParts,
   rows: number,
   counted: Counted | undefined,
   refuse: Refuse,
-  check: (validity: Validity, refuse: Refuse) => void,
-): DataParts {
+  check: (validity: Validity, refuse: Refuse) => Generator<undefined, void>,
+): Generator<undefined, DataParts> {
   const { validity } = parts;
   if (counted === undefined) {
-    check(validity, refuse);
+    yield* check(validity, refuse);
     return parts;
   }
   try {
-    check(validity, unfit);
+    yield* check(validity, unfit);
     return parts;
   } catch (error) {
     if (!(error instanceof Unfit)) throw error;
@@ -123,7 +123,7 @@ export function checkCounted(
   valid?.forEach((_, at) => {
     valid[at] = (visible?.[at] ?? 0) & (validity?.[at] ?? 255);
   });
-  check(valid ?? validity, refuse);
+  yield* check(valid ?? validity, refuse);
   if (valid === undefined) return parts;
   return { ...parts, nullCount: rows - countBits(valid, 0, rows), validity: valid };
 }

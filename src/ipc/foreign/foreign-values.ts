@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { getBit, type Offsets } from '../../arrow/index.ts';
+import { drained } from '../../steps.ts';
 import type { Refuse } from '../codecs/index.ts';
 
 /** The validity bitmap of a column, undefined when no row is null. */
@@ -13,95 +14,170 @@ export type Validity = Uint8Array | undefined;
 export const isValid = (validity: Validity, row: number): boolean =>
   validity === undefined || getBit(validity, row);
 
+/** Values that are looked at in one step. */
+const STEP_VALUES = 1 << 18;
+
+type Steps<Result = void> = Generator<undefined, Result>;
+
+/** Looks at the values from `first` to before `end`, a step at a time. */
+function* inSteps(
+  first: number,
+  end: number,
+  look: (from: number, to: number) => void,
+): Generator<undefined, void> {
+  for (let from = first; from < end; from += STEP_VALUES) {
+    if (from > first) yield;
+    look(from, Math.min(end, from + STEP_VALUES));
+  }
+}
+
 /** Offsets ascend from 0 or more to at most `available`. Returns the first and the last. */
-export function checkOffsets(
+export function* checkOffsets(
   offsets: Offsets,
   length: number,
   available: number,
   refuse: Refuse,
-): [begin: number, end: number] {
-  const ends: [number, number] =
+): Steps<[begin: number, end: number]> {
+  const first = Number(offsets[0]);
+  let last = first;
+  const words =
     offsets instanceof Int32Array
-      ? ascending32(offsets, length, refuse)
-      : ascending64(offsets, length, refuse);
-  if (ends[0] < 0 || ends[1] > available) {
-    refuse(`its offsets lead from ${ends[0]} to ${ends[1]} in ${available} values`);
+      ? undefined
+      : new Int32Array(offsets.buffer, offsets.byteOffset, (length + 1) * 2);
+  yield* inSteps(1, length + 1, (from, to) => {
+    last =
+      words === undefined
+        ? ascending32(offsets as Int32Array, from, to, last, refuse)
+        : ascending64(words, from, to, last, refuse);
+  });
+  if (first < 0 || last > available) {
+    refuse(`its offsets lead from ${first} to ${last} in ${available} values`);
   }
-  return ends;
+  return [first, last];
 }
 
-function ascending32(offsets: Int32Array, length: number, refuse: Refuse): [number, number] {
-  let last = offsets[0] as number;
-  for (let at = 1; at <= length; at += 1) {
+function ascending32(
+  offsets: Int32Array,
+  from: number,
+  to: number,
+  before: number,
+  refuse: Refuse,
+): number {
+  let last = before;
+  for (let at = from; at < to; at += 1) {
     const next = offsets[at] as number;
     if (next < last) refuse(`its offsets descend at row ${at - 1}`);
     last = next;
   }
-  return [offsets[0] as number, last];
+  return last;
 }
 
 /** By words: bigints would take most of the time. */
-function ascending64(offsets: BigInt64Array, length: number, refuse: Refuse): [number, number] {
-  const words = new Int32Array(offsets.buffer, offsets.byteOffset, (length + 1) * 2);
-  const offsetAt = (at: number): number =>
-    (words[2 * at + 1] as number) * 2 ** 32 + ((words[2 * at] as number) >>> 0);
-  const first = offsetAt(0);
-  let last = first;
-  for (let at = 1; at <= length; at += 1) {
-    const next = offsetAt(at);
+function ascending64(
+  words: Int32Array,
+  from: number,
+  to: number,
+  before: number,
+  refuse: Refuse,
+): number {
+  let last = before;
+  for (let at = from; at < to; at += 1) {
+    const next = (words[2 * at + 1] as number) * 2 ** 32 + ((words[2 * at] as number) >>> 0);
     if (next < last) refuse(`its offsets descend at row ${at - 1}`);
     last = next;
   }
-  return [first, last];
+  return last;
 }
 
 const isContinuation = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** Every value that is not null is UTF-8. The offsets were checked before. */
-export function checkText(
+export const checkText = (
   offsets: Offsets,
   length: number,
   values: Uint8Array,
   validity: Validity,
   refuse: Refuse,
-): void {
+): void => drained(checkTextInSteps(offsets, length, values, validity, refuse));
+
+/** The same in steps, unless a single text is long. */
+export function* checkTextInSteps(
+  offsets: Offsets,
+  length: number,
+  values: Uint8Array,
+  validity: Validity,
+  refuse: Refuse,
+): Steps {
   if (length === 0) return;
   const whole = values.subarray(Number(offsets[0]), Number(offsets[length]));
-  if (isUtf8(whole) && startsAtCharacters(offsets, length, values)) return;
+  if ((yield* isUtf8InSteps(whole)) && (yield* startsAtCharacters(offsets, length, values))) return;
   // Bytes under nulls may be anything, so look at the values one by one.
+  let looked = 0;
   for (let row = 0; row < length; row += 1) {
     const text = values.subarray(Number(offsets[row]), Number(offsets[row + 1]));
+    looked += TEXT_BYTES + text.length;
+    if (looked > STEP_BYTES) {
+      yield;
+      looked = 0;
+    }
     if (!isUtf8(text) && isValid(validity, row)) refuse(`its text in row ${row} is not UTF-8`);
   }
 }
 
-function startsAtCharacters(offsets: Offsets, length: number, values: Uint8Array): boolean {
-  const end = Number(offsets[length]);
-  for (let row = 1; row < length; row += 1) {
-    const start = Number(offsets[row]);
-    if (start < end && isContinuation(values[start])) return false;
+/** Bytes that are looked at in one step, and what looking at a text takes beside its own. */
+const STEP_BYTES = 1 << 22;
+const TEXT_BYTES = 64;
+
+function* isUtf8InSteps(bytes: Uint8Array): Steps<boolean> {
+  for (let from = 0; from < bytes.length; ) {
+    if (from > 0) yield;
+    let to = Math.min(bytes.length, from + STEP_BYTES);
+    // A character is not cut; no sound one is longer than four bytes.
+    for (let more = 0; more < 4 && to < bytes.length && isContinuation(bytes[to]); more += 1)
+      to += 1;
+    if (!isUtf8(bytes.subarray(from, to))) return false;
+    from = to;
   }
   return true;
+}
+
+function* startsAtCharacters(offsets: Offsets, length: number, values: Uint8Array): Steps<boolean> {
+  const end = Number(offsets[length]);
+  let isSound = true;
+  yield* inSteps(1, length, (from, to) => {
+    for (let row = from; isSound && row < to; row += 1) {
+      const start = Number(offsets[row]);
+      if (start < end && isContinuation(values[start])) isSound = false;
+    }
+  });
+  return isSound;
 }
 
 const VIEW_BYTES = 16;
 const INLINE_BYTES = 12;
 
 /** Every view that is not null lies within a data buffer; with `text`, it is UTF-8. */
-export function checkViews(
+export function* checkViews(
   views: Uint8Array,
   length: number,
   buffers: readonly Uint8Array[],
   validity: Validity,
   text: boolean,
   refuse: Refuse,
-): void {
+): Steps {
   const words = new DataView(views.buffer, views.byteOffset, views.byteLength);
-  const sound = text ? buffers.map((buffer) => isUtf8(buffer)) : [];
+  const sound: boolean[] = [];
+  if (text) for (const buffer of buffers) sound.push(yield* isUtf8InSteps(buffer));
   // Views may overlap; what is looked at more than a few times over is looked at in vain.
   let allowance = 4 * buffers.reduce((bytes, buffer) => bytes + buffer.length, 0) + 4_096;
+  let looked = 0;
   for (let row = 0; row < length; row += 1) {
+    looked += TEXT_BYTES;
+    if (looked > STEP_BYTES) {
+      yield;
+      looked = 0;
+    }
     if (!isValid(validity, row)) continue;
     const at = row * VIEW_BYTES;
     const size = words.getInt32(at, true);
@@ -129,6 +205,7 @@ export function checkViews(
       }
     } else {
       allowance -= size;
+      looked += size;
       if (allowance < 0) refuse('its data buffers are not UTF-8');
       if (!isUtf8(buffer.subarray(start, start + size))) refuseText(row, refuse);
     }
@@ -155,20 +232,21 @@ export type Indices =
   | BigUint64Array;
 
 /** Every index that is not null is that of one of `known` dictionary values. */
-export function checkIndices(
+export const checkIndices = (
   indices: Indices,
   length: number,
   known: number,
   validity: Validity,
   refuse: Refuse,
-): void {
-  for (let row = 0; row < length; row += 1) {
-    const index = indices[row] as number | bigint;
-    if ((index < 0 || index >= known) && isValid(validity, row)) {
-      refuse(`row ${row} has index ${index} into a dictionary of ${known} values`);
+): Steps =>
+  inSteps(0, length, (from, to) => {
+    for (let row = from; row < to; row += 1) {
+      const index = indices[row] as number | bigint;
+      if ((index < 0 || index >= known) && isValid(validity, row)) {
+        refuse(`row ${row} has index ${index} into a dictionary of ${known} values`);
+      }
     }
-  }
-}
+  });
 
 /**
  * Every type id is one of `known`, and every row lies within its child.
@@ -180,13 +258,15 @@ export function checkUnion(
   known: Int32Array,
   childLengths: readonly number[],
   refuse: Refuse,
-): void {
+): Steps {
   const limits = new Float64Array(128).fill(-1);
   for (const [at, id] of known.entries()) limits[id] = childLengths[at] as number;
-  for (let row = 0; row < typeIds.length; row += 1) {
-    const limit = limits[typeIds[row] as number] ?? -1;
-    if (limit < 0) refuse(`row ${row} has the unknown type id ${typeIds[row]}`);
-    const at = offsets === undefined ? row : (offsets[row] as number);
-    if (at < 0 || at >= limit) refuse(`row ${row} lies outside of its union's child`);
-  }
+  return inSteps(0, typeIds.length, (from, to) => {
+    for (let row = from; row < to; row += 1) {
+      const limit = limits[typeIds[row] as number] ?? -1;
+      if (limit < 0) refuse(`row ${row} has the unknown type id ${typeIds[row]}`);
+      const at = offsets === undefined ? row : (offsets[row] as number);
+      if (at < 0 || at >= limit) refuse(`row ${row} lies outside of its union's child`);
+    }
+  });
 }
