@@ -8,11 +8,13 @@ import {
   type DataType,
   Field,
   Int32,
+  IntervalYearMonth,
   List,
   type RecordBatch,
   Schema,
   Struct,
   Table,
+  tableFromIPC,
   Utf8,
   Utf8View,
   Vector,
@@ -21,7 +23,7 @@ import { sliceData } from '../../../src/arrow/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { plainColumn, viewsOf, withoutViews } from '../../../src/table/fields/plain-views.ts';
 import { randomBatch, seeded } from '../../helpers/arrow-samples.ts';
-import { memoryFs } from '../../helpers/catalogs.ts';
+import { filesOf, memoryFs } from '../../helpers/catalogs.ts';
 
 const nullable = (name: string, type: DataType): Field => new Field(name, type, true);
 const schema = new Schema([
@@ -123,4 +125,38 @@ test('a view that points out of its buffers is refused', async () => {
     /Column text .* row 0/,
   );
   expect(await db.tableNames()).toEqual([]);
+});
+
+test('null rows take no bytes, whatever their views hold', () => {
+  const whole = randomBatch(new Schema([nullable('c', new Utf8View())]), 50, seeded(9), 0.5).data
+    .children[0] as Data;
+  const stored = plainColumn(whole, new Utf8(), 'c');
+  const texts = [...new Vector([whole])].map((each) => Buffer.byteLength(String(each ?? '')));
+  expect(stored.values.length).toBe(texts.reduce((sum, bytes) => sum + bytes, 0));
+});
+
+test('a table that does not open for another reason stores views as they are', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs });
+  const months = nullable('i', new IntervalYearMonth());
+  const wide = new Schema([...schema.fields, months]);
+  const rows = new Table(wide, [randomBatch(wide, 9, seeded(2), 0.3)] as never);
+  const table = await db.createTable('t', rows as never);
+  const stored = async (): Promise<string> => {
+    const files = filesOf(fs, '/c')
+      .all()
+      .filter((path) => path.endsWith('.arrow'));
+    const types = files.map((path) => {
+      const found = tableFromIPC(fs.readFileSync(`/c/${path}`) as Buffer).schema;
+      return String(found.fields.find(({ name }) => name === 'text')?.type);
+    });
+    return types.sort().join();
+  };
+  expect(await stored()).toBe('Utf8View');
+  expect(valuesOf((await table.query().toArrow()) as never)).toEqual(valuesOf(rows));
+  await table.dropColumns(['i']);
+  await table.optimize();
+  expect(await stored()).toBe('Utf8,Utf8View');
+  const { lance } = await db.describeTable('t', [], { load_detailed_metadata: true });
+  expect(lance).toEqual({ opens: true });
 });
