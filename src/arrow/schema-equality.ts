@@ -64,11 +64,12 @@ function parameters(type: DataType): string | number | boolean | undefined {
   return sizeOf(type);
 }
 
-function fieldsEqual(
+/** Pairwise, in order; `named` says whether their names count. */
+export function fieldsEqual(
   a: readonly Field[],
   b: readonly Field[],
   comparison: SchemaComparison,
-  named: boolean,
+  named = true,
 ): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at += 1) {

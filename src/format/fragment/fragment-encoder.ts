@@ -70,7 +70,7 @@ export interface PartWriter {
   batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void;
   /** @param offset where the values begin in the file */
   dictionary(id: number, values: EncodedColumn, offset: number): void;
-  /** The part if it begins at `position`; undefined where the fragment gets none. */
+  /** The part if it begins at `position`, in memory of the writer's; undefined where the fragment gets none. */
   finish(position: number): Uint8Array | undefined;
 }
 

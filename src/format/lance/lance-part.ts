@@ -4,7 +4,7 @@
  * file, so no value is stored twice. It stands between the last message and the Arrow footer, where
  * Arrow's readers do not look. Source: file.proto and file2.proto of the Lance repository.
  */
-import type { Field } from '../../arrow/index.ts';
+import { type Field, fieldsEqual } from '../../arrow/index.ts';
 import { type EncodedColumn, fieldIdsOf } from '../../ipc/index.ts';
 import type { LanceEntry } from '../catalog/index.ts';
 import type { PartWriter } from '../fragment/index.ts';
@@ -17,14 +17,14 @@ import {
 } from './column-pages.ts';
 import { fieldMembers, lanceFields } from './lance-fields.ts';
 import { beginColumn, writePage } from './page-encoding.ts';
-import { message, ProtoMessage } from './protobuf.ts';
+import { message } from './protobuf.ts';
 
 /** Of the part's own buffers. */
 const ALIGNMENT = 8;
 const PADDING = new Uint8Array(ALIGNMENT);
 const FOOTER_BYTES = 40;
-/** About the metadata of a column of one batch. */
-const COLUMN_BYTES = 256;
+/** Used again for each part: one is made at a time, without a break. */
+const [METADATA, FILE_END, DESCRIPTOR] = [message(), message(), message()];
 const MAGIC = 'LANC';
 /** Lance 2.0 is written as 0.3 in files. */
 const MAJOR = 0;
@@ -86,9 +86,10 @@ export class LancePartWriter implements PartWriter {
       table.push(columnsAt + begin, end - begin);
       begin = end;
     }
-    const tableAt = file.append(positions(table));
-    const globalsAt = file.append(positions([descriptorAt, descriptor.length]));
-    file.append(footer(columnsAt, tableAt, globalsAt, ends.length));
+    const tableAt = file.numbers(table);
+    const globalsAt = file.numbers([descriptorAt, descriptor.length]);
+    file.numbers([columnsAt, tableAt, globalsAt]);
+    file.append(footerEnd(ends.length));
     this.#summary = { fileSize: file.position, fields: this.#fieldIds };
     file.pad();
     return file.bytes;
@@ -96,7 +97,7 @@ export class LancePartWriter implements PartWriter {
 
   /** The metadata of all columns and where each ends; writes the own buffers of their pages. */
   #columns(file: FileEnd): { readonly metadata: Uint8Array; readonly ends: readonly number[] } {
-    const metadata = new ProtoMessage(this.#pages.length * COLUMN_BYTES);
+    const metadata = METADATA.reset();
     const ends = this.#pages.map((pages) => {
       beginColumn(metadata);
       for (const { rows, priority, parts } of pages) {
@@ -112,7 +113,7 @@ export class LancePartWriter implements PartWriter {
 
   /** `lance.file.FileDescriptor`: the schema and the rows. */
   #descriptor(): Uint8Array {
-    return message().bytes(1, this.#schemaMembers).integer(2, this.#rows).finish();
+    return DESCRIPTOR.reset().bytes(1, this.#schemaMembers).integer(2, this.#rows).finish();
   }
 }
 
@@ -124,30 +125,30 @@ interface LanceSchema {
   readonly problem: string | undefined;
 }
 
-/** Fragments that are written one after another have the same fields. */
-const schemas = new WeakMap<readonly Field[], LanceSchema>();
+/** Of the fields that were written last. Appends bring equal ones, in objects of their own. */
+let last: { readonly fields: readonly Field[]; readonly schema: LanceSchema } | undefined;
+
+const ALL_THAT_COUNTS = { metadata: true, nullability: true, itemNames: true };
 
 function schemaOf(fields: readonly Field[]): LanceSchema {
-  let known = schemas.get(fields);
-  if (known === undefined) {
-    const found = lanceFields(fields, fieldIdsOf(fields) as readonly number[]);
-    const listed = 'fields' in found ? found.fields : [];
-    const members = message();
-    for (const field of listed) members.message(1, fieldMembers(field));
-    known = {
-      ids: listed.map(({ id }) => id),
-      members: members.finish(),
-      problem: 'problem' in found ? found.problem : undefined,
-    };
-    schemas.set(fields, known);
-  }
-  return known;
+  if (last !== undefined && fieldsEqual(last.fields, fields, ALL_THAT_COUNTS)) return last.schema;
+  const found = lanceFields(fields, fieldIdsOf(fields) as readonly number[]);
+  const listed = 'fields' in found ? found.fields : [];
+  const members = message();
+  for (const field of listed) members.message(1, fieldMembers(field));
+  const schema = {
+    ids: listed.map(({ id }) => id),
+    members: members.finish(),
+    problem: 'problem' in found ? found.problem : undefined,
+  };
+  last = { fields, schema };
+  return schema;
 }
 
 /** What is appended to a file from a position on. */
 class FileEnd {
   readonly #begin: number;
-  readonly #written = new ProtoMessage(1024);
+  readonly #written = FILE_END.reset();
   /** Buffers that several pages share are written once. */
   readonly #placed = new Map<Uint8Array, number>();
 
@@ -170,6 +171,13 @@ class FileEnd {
     return at;
   }
 
+  /** Each as 64 bits. */
+  numbers(values: readonly number[]): number {
+    const at = this.position;
+    for (const value of values) this.#written.fixed64(value);
+    return at;
+  }
+
   pad(): void {
     const missing = (ALIGNMENT - (this.position % ALIGNMENT)) % ALIGNMENT;
     if (missing > 0) this.append(PADDING.subarray(0, missing));
@@ -187,31 +195,15 @@ class FileEnd {
   }
 }
 
-/** Pairs of position and size. */
-function positions(numbers: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(numbers.length * 8);
+/** What follows the positions in the footer: numbers of global buffers and columns, version, magic. */
+function footerEnd(columns: number): Uint8Array {
+  const bytes = new Uint8Array(FOOTER_BYTES - 24);
   const view = new DataView(bytes.buffer);
-  for (let at = 0; at < numbers.length; at++) setNumber(view, at * 8, numbers[at] as number);
-  return bytes;
-}
-
-/** As 64 bits. */
-function setNumber(view: DataView, at: number, value: number): void {
-  view.setUint32(at, value % 2 ** 32, true);
-  view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
-}
-
-function footer(columns: number, table: number, globals: number, count: number): Uint8Array {
-  const bytes = new Uint8Array(FOOTER_BYTES);
-  const view = new DataView(bytes.buffer);
-  setNumber(view, 0, columns);
-  setNumber(view, 8, table);
-  setNumber(view, 16, globals);
-  view.setUint32(24, 1, true);
-  view.setUint32(28, count, true);
-  view.setUint16(32, MAJOR, true);
-  view.setUint16(34, MINOR, true);
-  for (let at = 0; at < MAGIC.length; at++) view.setUint8(36 + at, MAGIC.charCodeAt(at));
+  view.setUint32(0, 1, true);
+  view.setUint32(4, columns, true);
+  view.setUint16(8, MAJOR, true);
+  view.setUint16(10, MINOR, true);
+  for (let at = 0; at < MAGIC.length; at++) view.setUint8(12 + at, MAGIC.charCodeAt(at));
   return bytes;
 }
 

@@ -7,6 +7,8 @@
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY = 256;
+/** A message that is used again keeps so much memory. */
+const LARGEST_KEPT = 64 * 1024;
 /** Longer texts are encoded by the platform. */
 const SHORT_TEXT = 64;
 
@@ -27,6 +29,24 @@ export class ProtoMessage {
   /** Bytes written so far. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Empties the message, so that its memory can be used again. */
+  reset(): this {
+    this.#length = 0;
+    if (this.#bytes.length > LARGEST_KEPT) this.#bytes = new Uint8Array(FIRST_CAPACITY);
+    return this;
+  }
+
+  /** 64 bits, without a member's number. */
+  fixed64(value: number): this {
+    this.#reserve(8);
+    let rest = value;
+    for (let each = 0; each < 8; each++) {
+      this.#bytes[this.#length++] = rest % 0x100;
+      rest = Math.floor(rest / 0x100);
+    }
+    return this;
   }
 
   /** A number of any integer type; negative ones take ten bytes, as int32 and int64 do on the wire. */
