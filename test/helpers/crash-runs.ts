@@ -7,6 +7,7 @@ import type { DirectoryNamespace } from '../../src/directory/directory-namespace
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
 import { isDirspaceError } from '../../src/errors.ts';
+import type { LanceMode } from '../../src/lance-mode.ts';
 import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { filesOf } from './catalog-files.ts';
@@ -41,11 +42,13 @@ export interface Opening {
   readonly root?: string;
   readonly managed?: boolean;
   readonly durability?: 'full' | 'relaxed';
+  /** The catalog remembers it. */
+  readonly lance?: LanceMode;
 }
 
 const open = (
   fs: FileSystem,
-  { root = ROOT, managed = false, durability = 'relaxed' }: Opening = {},
+  { root = ROOT, managed = false, durability = 'relaxed', lance }: Opening = {},
 ): Promise<DirectoryNamespace> =>
   openDirectoryNamespace({
     root,
@@ -54,6 +57,7 @@ const open = (
     managedVersioning: managed,
     durability,
     locations: OUTSIDE,
+    lance,
   });
 
 /** Every path of a catalog with its bytes; folders, which come first, have none. */
@@ -75,9 +79,13 @@ export async function crashCase(
   name: string,
   operation: CrashOperation,
   managed = false,
+  lance?: LanceMode,
 ): Promise<CrashCase> {
   const fs = memoryFs();
-  const catalog = await open(strictFileSystem(fs), { managed });
+  const catalog = await open(strictFileSystem(fs), {
+    managed,
+    ...(lance === undefined ? {} : { lance }),
+  });
   await setUp(catalog);
   const files = filesOf(fs, ROOT);
   await operation.setUp?.(catalog, files);
@@ -189,7 +197,7 @@ async function openInLance(catalog: DirectoryNamespace): Promise<void> {
   for (const key of tables) {
     const id = key.split('$');
     const described = await catalog.describeTable({ id, check_declared: true });
-    if (described.is_only_declared || described.location?.includes('/lance/')) continue;
+    if (described.is_only_declared || /\/lance\/|:\/\//.test(described.location ?? '')) continue;
     const { lance } = await catalog.describeTable({ id, load_detailed_metadata: true });
     if (lance?.opens !== true) throw new Error(`${key} does not open in Lance: ${lance?.reason}`);
   }
@@ -200,18 +208,23 @@ export interface Reopening {
   /** Chooses what is written to afterwards. */
   readonly turn: number;
   readonly allowed: readonly string[];
+  /** What else has to hold, before anything is written again. */
+  readonly look?: Look | undefined;
 }
+
+export type Look = (catalog: DirectoryNamespace, fs: FileSystem) => Promise<void>;
 
 /** Opens the catalog anew and checks all of it; the state found. @throws at whatever is wrong */
 export async function checkReopened(
   fs: FileSystem,
   { before, managed }: CrashCase,
-  { root = ROOT, turn, allowed }: Reopening,
+  { root = ROOT, turn, allowed, look }: Reopening,
 ): Promise<string> {
   const again = await open(fs, { root, managed });
   const state = text(await visibleState(again));
   if (!allowed.includes(state)) throw new Error(`it leaves ${state}, was ${before}`);
   await openInLance(again);
+  await look?.(again, fs);
   await writeOnceMore(again, turn);
   await verified(again);
   await again.close();
@@ -219,11 +232,11 @@ export async function checkReopened(
 }
 
 /** Kills the operation at a call. @throws at whatever is wrong afterwards; false past the last call */
-export async function surviveKill(each: CrashCase, at: number): Promise<boolean> {
+export async function surviveKill(each: CrashCase, at: number, look?: Look): Promise<boolean> {
   const run = await runWithFault(each, { at, kind: 'kill' });
   const { before, after } = each;
   const allowed = run.error === undefined ? [after] : [before, after];
-  await checkReopened(run.healthy, each, { turn: at, allowed });
+  await checkReopened(run.healthy, each, { turn: at, allowed, look });
   return run.fired;
 }
 

@@ -172,6 +172,11 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./hostile-soak.ts')).hostileSoak,
   },
   {
+    row: 'T31 Lance by path',
+    seconds: 40,
+    load: async () => (await import('./lance-path.ts')).lancePath,
+  },
+  {
     row: 'REST server kills',
     seconds: 40,
     alone: true,

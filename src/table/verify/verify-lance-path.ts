@@ -4,6 +4,7 @@
  * no damage: the next commit of a table that keeps these files up to date writes it, or a
  * synchronization does.
  */
+import { isDirspaceError } from '../../errors.ts';
 import {
   isLanceAside,
   isLanceDebris,
@@ -17,10 +18,13 @@ import {
   lanceTagsFolder,
   lanceVersionFile,
   lanceVersionsFolder,
+  MAIN_BRANCH,
   parseLanceRef,
   parseLanceVersionFile,
   parseStagedLanceManifest,
+  readLanceManifest,
 } from '../../format/index.ts';
+
 import { followsByPath } from '../../lance-mode.ts';
 import {
   datasetOf,
@@ -37,6 +41,29 @@ import { type Entry, type FolderInspector, isTemporaryFile } from './verify-fold
 import type { VerifiedBranch } from './verify-manifest.ts';
 
 const MEND = 'Synchronize the table with Lance again.';
+/** Whether it can be read as a manifest of Lance. */
+async function isManifest(engine: Engine, path: string): Promise<boolean> {
+  try {
+    const bytes = await engine.store.get(path);
+    return bytes !== undefined && readLanceManifest(bytes, path).version > 0;
+  } catch (error) {
+    if (isDirspaceError(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether it is a tag or branch that the engine wrote, whatever it names. */
+async function isWholeRef(engine: Engine, path: string): Promise<boolean> {
+  if (!(await isOwnRef(engine, path))) return false;
+  const bytes = await engine.store.get(path);
+  try {
+    JSON.parse(Buffer.from(bytes ?? []).toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const FORCED = 'Another program wrote it past the fence';
 
 /** @param branches all that are there, main first */
@@ -116,7 +143,11 @@ class PathVerifier {
       if (snapshot === undefined) return;
       const { bytes } = await manifestBytes(this.#engine, snapshot);
       if (await holds(this.#engine, path, bytes)) return;
-      const what = (await isOwn(this.#engine, path)) ? 'It is' : `${FORCED}: it is`;
+      const isOwnFile = await isOwn(this.#engine, path);
+      // Of a branch that had the name before, or of the place where the table was before.
+      if (isOwnFile && branch.branch !== MAIN_BRANCH && (await isManifest(this.#engine, path)))
+        return this.#inspector.leftover(path, 'unsynced');
+      const what = isOwnFile ? 'It is' : `${FORCED}: it is`;
       throw new Error(`${what} not what Lance is to read as version ${version}. ${MEND}`);
     });
     if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
@@ -153,6 +184,9 @@ class PathVerifier {
       const problem = await problemIn(async () => {
         if (bytes !== undefined) {
           if (await holds(this.#engine, entry.path, bytes)) return;
+          // As it was before the last change of the tag or branch.
+          if (await isWholeRef(this.#engine, entry.path))
+            return this.#inspector.leftover(entry.path, 'unsynced');
           throw new Error(`It is not what Lance is to read as the ${kind} ${name}. ${MEND}`);
         }
         if (await isOwnRef(this.#engine, entry.path))

@@ -171,7 +171,7 @@ test('damage of what Lance finds is told, file by file', async () => {
     [branch, 'branch'],
   ] as const) {
     const whole = fs.readFileSync(path) as Buffer;
-    for (const damaged of [Buffer.alloc(0), whole.subarray(1), Buffer.concat([whole, whole])]) {
+    for (const damaged of [Buffer.alloc(0), whole.subarray(1), whole.subarray(0, -2)]) {
       fs.unlinkSync(path);
       fs.writeFileSync(path, damaged);
       expect((await verified(db)).problems).toMatchObject([{ kind, path: path.slice(3) }]);
@@ -318,10 +318,9 @@ test('a copy of the catalog elsewhere is followed there once it is synchronized'
   const base = (): unknown =>
     readLanceManifest(fs.readFileSync(branch) as Buffer, branch).bases[0]?.path;
   expect(base()).toBe(T);
-  expect((await verified(moved)).problems).toMatchObject([
-    { kind: 'manifest' },
-    { kind: 'manifest' },
-  ]);
+  const { problems, leftovers } = await verified(moved);
+  expect(problems).toEqual([]);
+  expect(leftovers).toContainEqual({ path: branch.slice(3), kind: 'unsynced' });
   await moved.syncLance();
   expect(base()).toBe('/d/data/t.table');
   expect((await verified(moved)).problems).toEqual([]);
