@@ -265,6 +265,41 @@ describe('refused', () => {
   });
 });
 
+test('fewer columns than fields are refused', async () => {
+  const one = message().text(1, 'a').packed(2, [0, 1]).packed(3, [0]).integer(4, 2);
+  const home = made((to) => to.message(1, field()).message(2, fragment(one)));
+  expect(await refused(readAll(home), 'Corrupt')).toMatch(/2 fields in 1 columns/);
+});
+
+test('a field in two files of a fragment is refused, and deleted rows that are not as many', async () => {
+  const { dataset } = lanceVersions.find(({ dataset }) => {
+    const home = homes.get(dataset) as string;
+    return existsSync(join(home, 'data')) && readdirSync(join(home, 'data')).length === 1;
+  }) as { dataset: string };
+  const data = join(homes.get(dataset) as string, 'data');
+  const [name] = readdirSync(data) as [string];
+  const home = made((to) =>
+    to.message(1, field()).message(2, fragment(file(name)).message(2, file(name))),
+  );
+  mkdirSync(join(home, 'data'));
+  writeFileSync(join(home, 'data', name), readFileSync(join(data, name)));
+  expect(await refused(readAll(home), 'Corrupt')).toMatch(/field 0 lies in two files/);
+  // A bitmap of one container, of row 0; two deleted rows are told.
+  const deletion = message().integer(1, 1).integer(4, 2);
+  const counted = made((to) =>
+    to.message(1, field()).message(2, message().message(3, deletion).integer(4, 4)),
+  );
+  mkdirSync(join(counted, '_deletions'));
+  const bitmap = Buffer.alloc(18);
+  bitmap.writeUInt32LE(12346, 0);
+  bitmap.writeUInt32LE(1, 4);
+  bitmap.writeUInt32LE(16, 12);
+  writeFileSync(join(counted, '_deletions', '0-0-0.bin'), bitmap);
+  expect(await refused(readAll(counted), 'Corrupt')).toMatch(
+    /it has 1 rows, and the manifest says 2/,
+  );
+});
+
 test('a dataset reached through a link is read', async () => {
   const { dataset, choice, version } = lanceVersions[0] as (typeof lanceVersions)[number];
   const link = join(temporaryFolder(), 'link');

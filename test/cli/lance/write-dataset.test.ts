@@ -245,6 +245,16 @@ test('until all is written, nothing has the name', async () => {
   expect(readdirSync(place)).toEqual(['x.lance']);
 });
 
+test('a folder that somebody makes meanwhile stays as it is', async () => {
+  const target = join(temporaryFolder(), 'x.lance');
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    yield ints(3);
+    mkdirSync(target);
+  }
+  await refused(writeLanceDataset(target, INTS, batches()), 'InvalidInput');
+  expect(readdirSync(target)).toEqual([]);
+});
+
 test('of several that write to one folder, one does, whole', async () => {
   const place = temporaryFolder();
   const target = join(place, 'x.lance');

@@ -37,11 +37,11 @@ const source = (bytes: Uint8Array) => ({
   read: (from: number, to: number) => bytes.subarray(from, to),
 });
 
-async function values(bytes: Uint8Array, most = 1000): Promise<unknown[][]> {
+async function values(bytes: Uint8Array, most = 1000, atOnce?: number): Promise<unknown[][]> {
   const file = await LanceDataFile.open(source(bytes), 'some.lance');
   const schema = lanceSchema(file.fields, file.metadata, 'some.lance');
   const columns = new FragmentColumns(schema, placesOfFile(schema, file), file.rows, 'some.lance');
-  const size = await columns.batchRows();
+  const size = atOnce ?? (await columns.batchRows());
   const batches = [];
   for (let from = 0; from < Math.min(columns.rows, most); from += size) {
     batches.push(await columns.batch(from, Math.min(size, columns.rows - from)));
@@ -383,6 +383,98 @@ describe('refused', () => {
   ])('%s', async (_, given, expected) => {
     expect(await refused(given)).toMatch(expected);
   });
+});
+
+describe('values that small files of writers seldom have', () => {
+  const ends = (...numbers: number[]): Uint8Array =>
+    new Uint8Array(BigUint64Array.from(numbers.map(BigInt)).buffer);
+  const joinedBytes = (...parts: readonly Uint8Array[]): Uint8Array =>
+    new Uint8Array(Buffer.concat(parts));
+  const ab = Uint8Array.of(97, 98);
+
+  test('texts by a dictionary, in which 0 is null', async () => {
+    const content = joinedBytes(ends(1, 2), ab, Uint8Array.of(0, 1, 2, 1));
+    const encoding = dictionary(noNulls(flat(8, 0)), binary(endOffsets(64, 1), 2, 0), 2);
+    const pages = [page(encoding, 4, [18, 4], [0, 16], [16, 2])];
+    expect(await values(file(content, [{ type: 'string', pages }]))).toEqual([
+      [null, '61', '62', '61'],
+    ]);
+  });
+
+  test('dictionaries with a null value, and another one in each page', async () => {
+    const content = joinedBytes(ends(1, 5), ends(1, 2), ab, Uint8Array.of(0, 1, 1, 0));
+    const of = (addition: number) =>
+      dictionary(noNulls(flat(8, 0)), binary(endOffsets(64, 1), 2, addition), 2);
+    const pages = [
+      page(of(4), 2, [34, 2], [0, 16], [32, 1]),
+      page(of(0), 2, [36, 2], [16, 16], [32, 2]),
+    ];
+    expect(await values(file(content, [{ type: 'dict:string:int8:false', pages }]))).toEqual([
+      ['61', null, '62', '61'],
+    ]);
+  });
+
+  test('a dictionary that many pages share may be larger than the file is then', async () => {
+    const content = joinedBytes(ends(4000), new Uint8Array(4000).fill(97), new Uint8Array(4));
+    const encoding = dictionary(noNulls(flat(8, 0)), binary(endOffsets(64, 1), 2, 0), 1);
+    const pages = Array.from({ length: 40 }, () => page(encoding, 1, [4008, 1], [0, 8], [8, 4000]));
+    const given = file(content, [{ type: 'dict:string:int8:false', pages }], { rows: 40 });
+    expect((await values(given))[0]).toHaveLength(40);
+  });
+
+  test('nulls by a bitmap and by ends at once', async () => {
+    const content = joinedBytes(Uint8Array.of(0b1101), ends(1, 1, 12, 2), ab);
+    const encoding = someNulls(0, binary(endOffsets(64, 1), 2, 11));
+    const pages = [page(encoding, 4, [0, 1], [1, 32], [33, 2])];
+    expect(await values(file(content, [{ type: 'string', pages }]))).toEqual([
+      ['61', null, null, '62'],
+    ]);
+  });
+
+  test('lists of several pages, read from the middle', async () => {
+    const content = joinedBytes(ends(1, 3), ends(2, 2), Uint8Array.of(1, 2, 3, 4, 5));
+    const given = file(content, [
+      {
+        type: 'list',
+        pages: [
+          page(list(endOffsets(64, 0), 3), 2, [0, 16]),
+          page(list(endOffsets(64, 0), 2), 2, [16, 16]),
+        ],
+      },
+      {
+        type: 'int8',
+        parent: 0,
+        pages: [page(noNulls(flat(8, 0)), 1, [32, 1]), page(noNulls(flat(8, 0)), 4, [33, 4])],
+      },
+    ]);
+    expect(await values(given)).toEqual([[[1], [2, 3], [4, 5], []]]);
+    expect(await values(given, 1000, 1)).toEqual([[[1], [2, 3], [4, 5], []]]);
+  });
+
+  test('ends that descend between two readings', async () => {
+    const work = values(text([3, 1, 4, 5], 0), 1000, 1);
+    await expect(work).rejects.toThrow(/an end of 1 follows one of 3/);
+  });
+
+  test('messages nested without end', async () => {
+    let encoding = flat(8, 0);
+    for (let depth = 0; depth < 40; depth++) encoding = noNulls(encoding);
+    expect(await refused(int8(page(encoding, 4, [0, 4])))).toMatch(/messages are nested/);
+  });
+
+  test('a column whose metadata lies outside', async () => {
+    const given = int8(page(noNulls(flat(8, 0)), 4, [0, 4]));
+    const view = new DataView(given.buffer, given.byteOffset, given.byteLength);
+    const table = Number(view.getBigUint64(given.length - 32, true));
+    view.setBigUint64(table, BigInt(given.length - 1), true);
+    expect(await refused(given)).toMatch(/column table: \d+ bytes at \d+ of a file of/);
+  });
+});
+
+test.each(lanceDataFiles)('rows one by one are those of all: $name', async ({ bytes: given }) => {
+  expect(await values(given, 40, 1)).toEqual(
+    (await values(given, 40)).map((one) => one.slice(0, 40)),
+  );
 });
 
 test('only the bytes of the rows that are asked for are read', async () => {
