@@ -1,9 +1,14 @@
 /** Versions that writers of Lance stage: what is taken, what is refused, and what the client goes on with. */
 import { beforeEach, expect, test } from 'vitest';
 import {
+  Field,
+  Float64,
   type RecordBatchStream,
   recordBatchStream,
+  Struct,
+  Table,
   tableFromArrays,
+  vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import type { ParsedDeletion } from '../../../src/format/lance/parsed-fragment.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
@@ -531,6 +536,107 @@ test('refused: deleted rows that would come back, or that are counted otherwise'
     await expect(create(request)).rejects.toThrow(says);
   }
   expect(await ids()).toEqual([0, 3, 4]);
+});
+
+/** Replaces all by one fragment of these rows. */
+async function replacedBy(
+  rows: RecordBatchStream,
+  fields: ClientManifest['fields'],
+  count: number,
+): Promise<CreateTableVersionRequest> {
+  client.manifest.fields = fields;
+  const fresh: ClientFragment = {
+    id: ++client.manifest.maxFragmentId,
+    files: [
+      await client.dataFile(
+        rows,
+        fields.map(({ id }) => id),
+      ),
+    ],
+    deletion: undefined,
+    physicalRows: count,
+  };
+  client.manifest.fragments = [fresh];
+  return client.stage([102, (into) => into.message(1, fragmentMembers(fresh))]);
+}
+
+const streamOf = (table: Table): RecordBatchStream =>
+  recordBatchStream(table.schema, table.batches);
+const withNull = (): RecordBatchStream =>
+  streamOf(new Table({ x: vectorFromArray([1, null], new Float64()) }));
+
+test('refused: nulls where none may be', async () => {
+  const required = { ...field('x', 0, 'double'), nullable: false };
+  await expect(create(await replacedBy(withNull(), [required], 2))).rejects.toThrow(
+    'has nulls in "x", which may not be null',
+  );
+  client.open();
+  await create(await replacedBy(withNull(), [field('x', 0, 'double')], 2));
+  client.manifest.fields = [required];
+  await expect(create(client.stage(PROJECT))).rejects.toThrow('it is null in 1 rows');
+  client.open();
+  client.manifest.fields.push({ ...field('y', 1, 'double'), nullable: false });
+  await expect(create(client.stage(of(105, client.manifest)))).rejects.toThrow(
+    'the column "y" may not be null, and fragment 1 does not have it',
+  );
+});
+
+test('refused: a file of two fragments, a field that comes back, rows lost by a compaction', async () => {
+  const file = await client.dataFile(people(3, 5), [0, 1]);
+  const twice = [1, 2].map((id) => ({ id, files: [file], deletion: undefined, physicalRows: 3 }));
+  client.manifest.fragments.push(...twice);
+  client.manifest.maxFragmentId = 2;
+  const append: Operation = [
+    100,
+    (into) => {
+      for (const each of twice) into.message(1, fragmentMembers(each));
+    },
+  ];
+  await expect(create(client.stage(append))).rejects.toThrow('share the file');
+  client.open();
+  client.manifest.maxFragmentId = 1;
+  await create(client.stage([107, () => {}]));
+  const [old] = client.manifest.fragments as [ClientFragment];
+  const fewer = { id: 1, files: [file], deletion: undefined, physicalRows: 3 };
+  client.manifest.fragments = [fewer];
+  const rewrite: Operation = [
+    104,
+    (into) =>
+      into.message(3, (group) => {
+        group.message(1, fragmentMembers(old)).message(2, fragmentMembers(fewer));
+      }),
+  ];
+  await expect(create(client.stage(rewrite))).rejects.toThrow('5 rows became 3');
+  client.open();
+  const dropped = client.manifest.fields.pop() as ClientManifest['fields'][number];
+  await create(client.stage(PROJECT));
+  client.manifest.fields.push(dropped);
+  await expect(create(client.stage(of(105, client.manifest)))).rejects.toThrow(
+    'was written with it before',
+  );
+});
+
+test('refused: a field in another one, and parts of a column in two places', async () => {
+  const pair = new Struct([
+    new Field('a', new Float64(), true),
+    new Field('b', new Float64(), true),
+  ]);
+  const rows = new Table({ s: vectorFromArray([{ a: 1, b: 2 }], pair) });
+  const fields = [
+    field('s', 0, 'struct'),
+    { ...field('a', 1, 'double'), parent: 0 },
+    { ...field('b', 2, 'double'), parent: 0 },
+  ];
+  await create(await replacedBy(streamOf(rows), fields, 1));
+  client.manifest.fields[2] = field('b', 2, 'double');
+  await expect(create(client.stage(PROJECT))).rejects.toThrow('field 2 is in field -1');
+  client.open();
+  const [only] = client.manifest.fragments as [ClientFragment];
+  only.files = only.files.map((file) => ({ ...file, fields: [0, 1, -2] }));
+  const update: Operation = [108, (into) => into.message(2, fragmentMembers(only))];
+  await expect(create(client.stage(update))).rejects.toThrow(
+    'of which only parts stand in new files',
+  );
 });
 
 test('refused: a version of a branch, by its name', async () => {
