@@ -1,7 +1,8 @@
 /**
- * Converts half-precision numbers (IEEE 754 binary16) from and to JavaScript numbers (`storeHalf`,
- * `halfValue`), rounding to nearest, ties to even. Some supported releases of Node have no halves
- * of their own.
+ * Converts between JavaScript numbers and half-precision ones (IEEE 754 binary16): `storeHalf`
+ * writes the half nearest to a number into an array, ties to even, and tells whether it is exact;
+ * `halfValue` gives the number that the bits of a half stand for. Some supported releases of Node
+ * have no halves of their own.
  */
 
 /** Numbers of this size or more round to infinity. */

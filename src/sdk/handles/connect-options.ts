@@ -1,6 +1,7 @@
 /**
- * Defines `ConnectOptions` and checks the names of given options (`checkConnectOptions`). Unknown
- * names are refused, because a misspelt `readOnly` would open for writing.
+ * Defines `ConnectOptions` and checks names, types and values of given options
+ * (`checkConnectOptions`). Unknown names are refused, because a misspelt `readOnly` would open for
+ * writing.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';

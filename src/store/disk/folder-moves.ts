@@ -1,6 +1,6 @@
 /**
- * Creates, moves and removes folders (`createFolder`, `moveFolder`, `deleteFolder`), and flushes
- * the folders that hold their names.
+ * Creates, moves and removes folders (`createFolder`, `moveFolder`, `deleteFolder`). At full
+ * durability, creating and moving also flush the folders that hold the names; removing does not.
  *
  * A move is one rename and never replaces content: it looks at the target first, and the system
  * refuses to replace a folder with content that appears after the look. An empty folder that

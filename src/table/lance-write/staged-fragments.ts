@@ -1,8 +1,8 @@
 /**
- * `planFragments`: compares the fragments of a staged Lance manifest with those of the version it
- * builds on, and tells which stay, lose rows, get other columns, are new or are gone. It reads no
- * file. A client continues with the names of files that it wrote itself, so these are known beside
- * the table's own (`LanceOrigin`).
+ * `planFragments`: checks the fragments of a staged Lance manifest against those of the version it
+ * builds on, refuses what does not fit, and plans which stay, lose rows, get other columns, are new
+ * or are gone. It reads no file. A client goes on using its own names for files that it wrote, so
+ * * a file is known by that name (`origin`) as well as by the table's.
  */
 import {
   type FragmentEntry,

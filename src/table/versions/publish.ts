@@ -1,8 +1,9 @@
 /**
  * `publish`: publishes one version under its number, or returns false where another version has
- * that number. After an error it reads back whether the version is on disk. `stands` takes the
- * version back where a deletion freed its number meanwhile. An abandoned multi-table commit that
- * has the number is aborted. open-engine.ts chooses how the file is created.
+ * that number or cleanup has removed it. After an error other than a failed flush it reads back
+ * whether the version is on disk. `stands` removes a version just published if cleanup has removed
+ * the version before it meanwhile. An abandoned multi-table commit that has the number is aborted.
+ * open-engine.ts chooses how the file is created.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';
