@@ -19,7 +19,8 @@ import {
 } from '../../arrow/index.ts';
 import type { DataColumn, DataPage, LanceDataFile } from './data-file.ts';
 import type { LanceColumn, LanceSchema } from './lance-schema.ts';
-import { nullBytes, PageDecoder, type PageLists, pageItems, ReadBudget } from './page-decoder.ts';
+import { nullBytes, PageDecoder } from './page-decoder.ts';
+import { type PageLists, PageReader, pageItems, ReadBudget } from './page-reader.ts';
 
 /** Where the values of a field lie. */
 export interface FieldPlace {
@@ -150,7 +151,7 @@ export class FragmentColumns {
     if (place !== undefined) {
       const found = await place.file.column(place.column);
       await eachPage(place.file, found, rows, path, async (page) => {
-        const { kind } = new PageDecoder(place.file, page, path, budget).root();
+        const { kind } = new PageReader(place.file, page, path, budget).root();
         if (kind !== 'struct') {
           throw place.file.damaged(`column ${JSON.stringify(path)} is a struct, stored as ${kind}`);
         }
