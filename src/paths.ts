@@ -315,6 +315,10 @@ export function parseLanceVersionFile(name: string): number | undefined {
   const version = Number(LARGEST_U64 - BigInt(digits));
   return Number.isSafeInteger(version) && version >= 0 ? version : undefined;
 }
+/** Manifests of no version of ours: where Lance finds one, it opens none of the dataset's versions. */
+export const isStrangeLanceManifest = (name: string): boolean =>
+  LANCE_MANIFEST_NAME.test(name) && parseLanceVersionFile(name) === undefined;
+const LANCE_MANIFEST_NAME = /^[0-9]{1,20}\.manifest$/;
 const LANCE_STAGED_NAME = /^([0-9]{20})\.manifest-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The version that a writer of Lance has staged a manifest for, or undefined for any other file. */
 export function parseStagedLanceManifest(name: string): number | undefined {

@@ -74,6 +74,7 @@ export {
   isReadByLance,
   isReservedFolder,
   isStagedManifest,
+  isStrangeLanceManifest,
   isTableFolder,
   isTemporary,
   isVersionsFolder,

@@ -1,5 +1,5 @@
 /** The commands that look after a catalog, and the one that asks it. */
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
@@ -90,6 +90,23 @@ test('verify tells damage by its exit code, repair takes it out of the way', asy
   expect(report).toMatchObject({ applied: true, left: [] });
   expect(await run('verify')).toMatchObject({ code: EXIT.ok });
   expect((await run('query', 't', '-s', 'n')).out).toBe('n\n0\n1\n2\n3\n');
+});
+
+test('verify names what Lance does not find by path, and lance sync makes up for it', async () => {
+  const root = temporaryFolder();
+  const db = await connect(root, { durability: 'relaxed', lance: 'sync' });
+  await (await db.createTable('t', [{ n: 0 }])).add([{ n: 1 }]);
+  await db.close();
+  const run = (...args: string[]) => callCli(['--root', root, ...args]);
+  expect((await run('verify')).out).not.toContain('unsynced');
+  const versions = join(root, 'data', 't.table', '_versions');
+  const newest = readdirSync(versions).sort()[0] as string;
+  rmSync(join(versions, newest));
+  const { code, out } = await run('verify');
+  expect(code).toBe(EXIT.ok);
+  expect(out).toMatch(/^leftovers +0\nunsynced +1; `dirspace lance sync` makes up for it$/m);
+  await run('lance', 'sync');
+  expect((await run('verify')).out).not.toContain('unsynced');
 });
 
 test('repair says what it cannot mend', async () => {

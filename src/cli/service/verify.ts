@@ -51,9 +51,13 @@ export const verify: Command = {
 function textOf({ counts, leftovers, trash_checked }: VerifyResponse): string {
   const dropped = leftovers.filter(({ kind }) => kind === 'trash').length;
   const read = trash_checked === true ? 'read' : 'not read; --trash reads it';
+  const unsynced = leftovers.filter(({ kind }) => kind === 'unsynced').length;
   return facts([
     ...Object.entries(counts),
-    ['leftovers', leftovers.length],
+    ['leftovers', leftovers.length - unsynced],
+    ...(unsynced === 0
+      ? []
+      : ([['unsynced', `${unsynced}; \`dirspace lance sync\` makes up for it`]] as const)),
     ...(dropped === 0 ? [] : ([['trash', read]] as const)),
     ['problems', 0],
   ]);

@@ -44,6 +44,7 @@ export {
   isOwnTemporary,
   isReservedFolder,
   isStagedManifest,
+  isStrangeLanceManifest,
   isTableFolder,
   isTemporary,
   isVersionsFolder,

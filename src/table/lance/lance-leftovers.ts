@@ -10,6 +10,7 @@ import {
   isLanceData,
   isLanceTransaction,
   isLanceWriterFile,
+  isStrangeLanceManifest,
   lanceBranchesTree,
   lanceDeletionId,
   lanceDeletionsFolder,
@@ -97,7 +98,8 @@ export async function lanceDebris(
   const old = found.filter(({ modified }) => engine.env.now() - modified >= grace);
   for (const dataset of old.length === 0 ? [] : datasets) {
     const folder = lanceVersionsFolder(dataset);
-    const isManifest = (name: string): boolean => parseLanceVersionFile(name) !== undefined;
+    const isManifest = (name: string): boolean =>
+      parseLanceVersionFile(name) !== undefined || isStrangeLanceManifest(name);
     for (const { file } of await filesIn(engine, folder, isManifest))
       if (!(await isOwn(engine, file))) return [];
   }

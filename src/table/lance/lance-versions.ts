@@ -9,6 +9,7 @@
 import { DirspaceError } from '../../errors.ts';
 import {
   isOwnLanceManifest,
+  isStrangeLanceManifest,
   lanceAsideFile,
   lanceDataset,
   lanceManifestFile,
@@ -41,7 +42,7 @@ export interface PlacedVersions {
 export interface PlaceOptions {
   /**
    * Compares every manifest with its version, makes new what differs, and sets manifests aside whose number
-   * no version has. Otherwise what is there is taken for right.
+   * no version has, or at whose name Lance opens no version. Otherwise what is there is taken for right.
    */
   readonly thorough?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -94,8 +95,11 @@ export async function placeVersions(
   // Before the versions: each is visible before it has a manifest, so that one that is not is gone.
   const found = new Set<number>();
   for (const { name, kind } of (await store.list(lanceVersionsFolder(dataset))) ?? []) {
-    const version = kind === 'file' ? parseLanceVersionFile(name) : undefined;
+    if (kind !== 'file') continue;
+    const version = parseLanceVersionFile(name);
     if (version !== undefined) found.add(version);
+    else if (thorough && isStrangeLanceManifest(name))
+      setAside.push(await moveAside(engine, `${lanceVersionsFolder(dataset)}/${name}`));
   }
   const versions = await visibleVersions(engine, branch);
   // Branches of one name follow each other in one folder: that a number is taken says nothing.

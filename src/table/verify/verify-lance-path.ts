@@ -9,6 +9,7 @@ import {
   isLanceAside,
   isLanceDebris,
   isLanceRef,
+  isStrangeLanceManifest,
   LANCE_HINT,
   lanceBranchesFolder,
   lanceBranchesTree,
@@ -118,7 +119,7 @@ class PathVerifier {
     const missing = new Set(versions.map(({ version }) => version));
     for (const entry of await this.#inspector.list(lanceVersionsFolder(dataset))) {
       const version = entry.kind === 'file' ? parseLanceVersionFile(entry.name) : undefined;
-      if (version === undefined) this.#beside(entry);
+      if (version === undefined) this.#besideVersions(entry);
       else if (missing.delete(version)) await this.#manifest(branch, version, entry.path);
       else await this.#unknownVersion(entry.path);
     }
@@ -221,9 +222,16 @@ class PathVerifier {
         const isVersion =
           inside.kind === 'file' && parseLanceVersionFile(inside.name) !== undefined;
         if (isVersion) await this.#unknownVersion(inside.path);
-        else this.#beside(inside);
+        else this.#besideVersions(inside);
       }
     }
+  }
+
+  #besideVersions(entry: Entry): void {
+    if (entry.kind === 'file' && isStrangeLanceManifest(entry.name)) {
+      const what = `${FORCED}: Lance opens no version while it is there. ${MEND}`;
+      this.#inspector.problem(entry.path, 'manifest', what);
+    } else this.#beside(entry);
   }
 
   /** What is no manifest and no ref: what was set aside, and the hint that Lance's clients leave. */

@@ -288,6 +288,40 @@ test('a forced version is told, set aside when asked, and its rows stay where th
   expect((await verified(db)).problems).toMatchObject([{ kind: 'tag' }]);
 });
 
+test('names of manifests at which Lance opens nothing are told, and set aside when asked', async () => {
+  const { fs, db } = await synced();
+  const table = await db.createTable('t', ids(1));
+  await (await table.branches()).create('draft');
+  const mine = fs.readFileSync(manifest(1)) as Buffer;
+  const strange = [
+    // Lance's earlier names, also with the bytes of one of ours; and a version larger than any.
+    [`${T}/_versions/99.manifest`, 'of another program'],
+    [`${T}/_versions/1.manifest`, mine],
+    [`${T}/_versions/00000000000000000001.manifest`, 'of another program'],
+    [`${T}/tree/draft/_versions/7.manifest`, 'of another program'],
+  ] as const;
+  for (const [path, bytes] of strange) fs.writeFileSync(path, bytes);
+  const problems = strange.map(([path]) => ({
+    path: path.slice(3),
+    kind: 'manifest',
+    what: expect.stringContaining('Lance opens no version while it is there'),
+  }));
+  const byPath = (one: { path: string }, other: { path: string }): number =>
+    one.path < other.path ? -1 : 1;
+  expect([...((await verified(db)).problems as typeof problems)].sort(byPath)).toEqual(
+    problems.sort(byPath),
+  );
+  const [found] = (await db.syncLance(['t'])).tables;
+  expect(found).toMatchObject({ opens: true, written: 0, removed: 0 });
+  expect(found?.setAside).toHaveLength(strange.length);
+  for (const [path, bytes] of strange) {
+    expect(fs.existsSync(path)).toBe(false);
+    const aside = found?.setAside.find((each) => `/c/${each}`.startsWith(`${path}.aside-`));
+    expect(Buffer.from(fs.readFileSync(`/c/${aside}`) as Buffer)).toEqual(Buffer.from(bytes));
+  }
+  expect(await verified(db)).toMatchObject({ problems: [], leftovers: { length: strange.length } });
+});
+
 test('over REST a branch has manifests of its own, which say where the files of the table are', async () => {
   const fs = memoryFs();
   const db = await connect('/c', { fs, lance: 'read' });
