@@ -1,7 +1,7 @@
 /**
  * `lanceFields`: translates the fields of an Arrow schema to Lance's list of fields, depth first,
- * with ids, parents and the names of Lance's logical types. If Lance 2.0 cannot hold a type, the
- * result says in which column and why.
+ * with ids, parents and the names of Lance's logical types. If Lance 2.0 cannot hold a type, or its
+ * readers fail on a name or on metadata, the result says in which column and why.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';
@@ -36,9 +36,11 @@ class NoForm extends Error {}
 export function lanceFields(fields: readonly Field[], ids: readonly number[]): LanceFields {
   const found: LanceField[] = [];
   let next = 0;
-  const add = (field: Field, parent: number, path: string): void => {
+  const add = (field: Field, parent: number, path: string, isPlain: boolean): void => {
     const id = ids[next++] as number;
     const { type } = field;
+    const isRequired = isPlain && !field.nullable;
+    requireReadable(field, path, parent === -1, isRequired);
     found.push({
       id,
       parent,
@@ -55,15 +57,63 @@ export function lanceFields(fields: readonly Field[], ids: readonly number[]): L
       next += 1;
       return;
     }
-    for (const child of children) add(child, id, `${path}.${child.name}`);
+    const goesOn = isRequired && type.typeId === Type.Struct;
+    for (const child of children) add(child, id, `${path}.${child.name}`, goesOn);
   };
   try {
-    for (const field of fields) add(field, -1, field.name);
+    for (const field of fields) add(field, -1, field.name, true);
     return { fields: found };
   } catch (error) {
     if (error instanceof NoForm) return { problem: error.message };
     throw error;
   }
+}
+
+/** Columns that Lance's readers make themselves; one of a table makes them fail. */
+const LANCE_COLUMNS: ReadonlySet<string> = new Set([
+  '_rowid',
+  '_rowaddr',
+  '_rowoffset',
+  '_row_created_at_version',
+  '_row_last_updated_at_version',
+]);
+/** Extension types that Lance stores in a form of its own. */
+const LANCE_EXTENSIONS: ReadonlySet<string> = new Set(['arrow.json', 'lance.blob.v2']);
+const EXTENSION_KEY = 'ARROW:extension:name';
+const PRIMARY_KEY = 'lance-schema:unenforced-primary-key';
+
+/**
+ * Names and metadata on which Lance's readers fail or crash: they take a column's name for a path, and
+ * pass all names on as text of C.
+ * @param isRequired neither the field nor a struct around it may be null, and no list is around it
+ */
+function requireReadable(
+  { name, metadata, type }: Field,
+  path: string,
+  isColumn: boolean,
+  isRequired: boolean,
+): void {
+  const refuse = (what: string): never => {
+    throw new NoForm(`column ${JSON.stringify(path)} ${what}`);
+  };
+  if (name.includes('\0')) refuse('has a name with a NUL character');
+  if (isColumn) {
+    if (name === '') refuse('has an empty name');
+    if (name.includes('.')) refuse('has a name with a period');
+    if (name.includes('`')) refuse('has a name with a backtick');
+    if (LANCE_COLUMNS.has(name)) refuse('has the name of a column that Lance makes itself');
+  }
+  const extension = metadata.get(EXTENSION_KEY);
+  if (extension !== undefined && LANCE_EXTENSIONS.has(extension))
+    refuse(`has the extension type ${extension}`);
+  const isKey =
+    /^(true|1|yes)$/i.test(metadata.get(PRIMARY_KEY) ?? '') ||
+    /^\+?\d+$/.test(metadata.get(`${PRIMARY_KEY}:position`) ?? '');
+  const isLeaf = type.typeId === Type.Dictionary || childFields(type).length === 0;
+  if (isKey && !(isRequired && isLeaf))
+    refuse(
+      'has metadata that makes it a primary key, and it is in a list, holds others, or may be null',
+    );
 }
 
 function logicalType(type: DataType, path: string): string {

@@ -13,7 +13,7 @@ import {
   lanceSchema,
   type ParsedField,
 } from '../../format/index.ts';
-import { checkName, type IdentifiedField, refuseTwins } from '../fields/index.ts';
+import { checkName, type IdentifiedField, listFieldIds, refuseTwins } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
 
@@ -88,6 +88,7 @@ export function stagedSchema(
     };
   };
   const tree = roots.map(build);
+  requireReadable(tree);
   const changes = changesOf(fields, base, ownIds, tree);
   if (changes.fieldsChanged || anew) checkNames(roots, tree, known);
   const columns = roots.map(idsOf);
@@ -147,9 +148,14 @@ function typeOf(
   if (DataType.isList(type)) return new List((children[0] as IdentifiedField).field);
   if (DataType.isLargeList(type)) return new LargeList((children[0] as IdentifiedField).field);
   if (before !== undefined) return before;
-  const written = lanceFields([new Field(field.name, type, true)], [0, 1]);
-  if ('problem' in written) throw unsupported(written.problem);
   return type;
+}
+
+/** A version of a table that opens in Lance opens there too. */
+function requireReadable(tree: readonly IdentifiedField[]): void {
+  const fields = tree.map(({ field }) => field);
+  const found = lanceFields(fields, listFieldIds(tree));
+  if ('problem' in found) throw unsupported(`Lance's readers cannot read it: ${found.problem}`);
 }
 
 function changesOf(

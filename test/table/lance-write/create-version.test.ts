@@ -442,6 +442,11 @@ const REFUSED: Record<
     (manifest) => void manifest.fields.push(field('x', 2, 'map')),
     'not|cannot',
   ],
+  'a name that readers of Lance cannot read': [
+    (manifest) => void manifest.fields.push(field('x`y', 2, 'double')),
+    'column "x`y" has a name with a backtick',
+    'Unsupported',
+  ],
   'metadata of the schema': [
     (manifest) => void manifest.schemaMetadata.set('a', 'b'),
     'the metadata of its schema is another',

@@ -1,0 +1,113 @@
+/** Columns on which Lance's readers fail or crash have no form in Lance; the same below structs has one. */
+import { expect, test } from 'vitest';
+import {
+  type DataType,
+  Field,
+  FixedSizeList,
+  Int32,
+  LargeBinary,
+  List,
+  Schema,
+  Struct,
+  Utf8,
+} from '../../../src/arrow/apache.ts';
+import { lanceExportSchema, lanceFields } from '../../../src/format/lance/index.ts';
+
+type Metadata = Record<string, string>;
+
+const field = (name: string, type: DataType, metadata: Metadata = {}, nullable = true): Field =>
+  new Field(name, type, nullable, new Map(Object.entries(metadata)));
+
+/** The problem of a column, beside a plain one. */
+function problemOf(column: Field): string | undefined {
+  const fields = [field('id', new Int32()), column];
+  const found = lanceFields(fields, [0, 1, 2, 3, 4]);
+  const schema = new Schema(fields);
+  if ('problem' in found) {
+    expect(() => lanceExportSchema(schema)).toThrow(found.problem);
+    return found.problem;
+  }
+  expect(lanceExportSchema(schema).fields).toHaveLength(found.fields.length);
+  return undefined;
+}
+
+const OWN = 'has the name of a column that Lance makes itself';
+
+test.each([
+  ['', 'has an empty name'],
+  ['a.b', 'has a name with a period'],
+  ['.', 'has a name with a period'],
+  ['a`b', 'has a name with a backtick'],
+  ['_rowid', OWN],
+  ['_rowaddr', OWN],
+  ['_rowoffset', OWN],
+  ['_row_created_at_version', OWN],
+  ['_row_last_updated_at_version', OWN],
+])('a column named %j is not read, and a member of a struct is', (name, what) => {
+  expect(problemOf(field(name, new Int32()))).toBe(`column ${JSON.stringify(name)} ${what}`);
+  expect(problemOf(field('s', new Struct([field(name, new Int32())])))).toBe(undefined);
+});
+
+test.each(['_rowID', '_ROWID', '_rowids', '_distance', '_score', 'a b', 'x$y', '"q"', '😀'])(
+  'a column named %j is read',
+  (name) => {
+    expect(problemOf(field(name, new Int32()))).toBe(undefined);
+  },
+);
+
+test('a NUL in any name aborts the reader', () => {
+  const what = 'has a name with a NUL character';
+  expect(problemOf(field('\0z', new Int32()))).toBe(`column "\\u0000z" ${what}`);
+  const nested = field('s', new Struct([field('x\0', new Int32())]));
+  expect(problemOf(nested)).toBe(`column "s.x\\u0000" ${what}`);
+  // The items of a vector are no field of Lance's.
+  const vector = new FixedSizeList(2, field('\0', new Int32()));
+  expect(problemOf(field('v', vector))).toBe(undefined);
+});
+
+test.each(['arrow.json', 'lance.blob.v2'])('the extension type %s, wherever it is', (name) => {
+  const metadata = { 'ARROW:extension:name': name };
+  const what = `has the extension type ${name}`;
+  expect(problemOf(field('c', new Utf8(), metadata))).toBe(`column "c" ${what}`);
+  const nested = field('s', new List(field('item', new LargeBinary(), metadata)));
+  expect(problemOf(nested)).toBe(`column "s.item" ${what}`);
+});
+
+test.each(['lance.json', 'lance.bfloat16', 'arrow.uuid'])(
+  'the extension type %s is read',
+  (name) => {
+    expect(problemOf(field('c', new LargeBinary(), { 'ARROW:extension:name': name }))).toBe(
+      undefined,
+    );
+  },
+);
+
+const KEY = 'lance-schema:unenforced-primary-key';
+
+test.each<Metadata>([
+  { [KEY]: 'true' },
+  { [KEY]: 'YES' },
+  { [KEY]: '1' },
+  { [`${KEY}:position`]: '1' },
+])('a primary key %j is read where nothing may be null', (metadata) => {
+  const what =
+    'has metadata that makes it a primary key, and it is in a list, holds others, or may be null';
+  const required = field('k', new Int32(), metadata, false);
+  expect(problemOf(required)).toBe(undefined);
+  expect(problemOf(field('s', new Struct([required]), {}, false))).toBe(undefined);
+  expect(problemOf(field('s', new Struct([required])))).toBe(`column "s.k" ${what}`);
+  expect(problemOf(field('s', new List(required), {}, false))).toBe(`column "s.k" ${what}`);
+  expect(problemOf(field('k', new Int32(), metadata))).toBe(`column "k" ${what}`);
+  const struct = new Struct([field('x', new Int32(), {}, false)]);
+  expect(problemOf(field('k', struct, metadata, false))).toBe(`column "k" ${what}`);
+});
+
+test.each<Metadata>([
+  { [KEY]: 'false' },
+  { [`${KEY}:position`]: 'x' },
+  { 'lance-encoding:blob': 'true' },
+  { 'lance-encoding:compression': 'nonsense' },
+  { 'lance-encoding:structural-encoding': 'fullzip' },
+])('the metadata %j are read', (metadata) => {
+  expect(problemOf(field('c', new LargeBinary(), metadata))).toBe(undefined);
+});
