@@ -3,7 +3,7 @@
  * (`openLanceDataFile`) as a stream of Arrow batches. Fragments are read one after the other,
  * without deleted rows. Memory holds one batch and the metadata of one fragment's files.
  */
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import {
   gatherBatch,
@@ -20,7 +20,9 @@ import {
   LanceDataFile,
   type LanceSchema,
   lanceSchema,
+  type ParsedBase,
   type ParsedDataFile,
+  type ParsedDeletion,
   type ParsedFragment,
   type ParsedManifest,
   placesOfFile,
@@ -197,10 +199,9 @@ async function deletedRows(
   name: string,
 ): Promise<Uint32Array> {
   if (deletion === undefined) return new Uint32Array(0);
-  const { kind, readVersion, base, rows } = deletion;
-  const ending = kind === 'arrow' ? 'arrow' : 'bin';
+  const { kind, base, rows } = deletion;
   const folder = homeOf(base, homes, name);
-  const path = join(folder, '_deletions', `${id}-${readVersion}-${deletion.id}.${ending}`);
+  const path = join(folder, '_deletions', deletionName(id, deletion));
   const bytes = await wholeFile(path, MAX_DELETION_BYTES);
   if (bytes === undefined) throw damaged(path, 'it is missing');
   const found = await decodeLanceDeletions(bytes, { kind, rows: physicalRows, file: path });
@@ -210,29 +211,67 @@ async function deletedRows(
   return found;
 }
 
+const deletionName = (fragment: number, { kind, readVersion, id }: ParsedDeletion): string =>
+  `${fragment}-${readVersion}-${id}.${kind === 'arrow' ? 'arrow' : 'bin'}`;
+
 /** Folders of the files of a version: its own, and those of its bases. */
 interface Homes {
   readonly own: string;
   readonly bases: ReadonlyMap<number, string>;
 }
 
-/** A branch refers to the files of the dataset that it is in, by a path that may be an older one. */
+/**
+ * A branch refers to the files of the dataset that it is in, and of branches that it comes from, by the path at which
+ * the dataset was when the branch was made: relative to any folder, or before the dataset was moved.
+ */
 async function homesOf(manifest: ParsedManifest, folder: string, own: string): Promise<Homes> {
   const bases = new Map<number, string>();
   const root = await realpath(folder);
-  for (const { id, path, isDatasetRoot } of manifest.bases) {
+  for (const base of manifest.bases) {
+    const { path } = base;
     const plain = path.replace(/^file:\/\//, '').replace(/^(?!\/)/, '/');
     const real = isAbsolute(plain) ? await realpath(plain).catch(() => plain) : plain;
-    if (!isDatasetRoot || real !== root) {
+    const isRoot = base.isDatasetRoot && real === root;
+    const home = isRoot || own === folder ? undefined : baseOfBranch(base, folder);
+    if (!isRoot && (home === undefined || !(await hasFilesOf(base.id, manifest, home)))) {
       throw new DirspaceError(
         'Unsupported',
         `The Lance dataset ${folder} refers to files at ${JSON.stringify(path)}, outside of its folder. Copy it with pylance first: lance.write_dataset(lance.dataset("OLD").scanner(), "NEW", data_storage_version="2.0").`,
         { details: { file: folder } },
       );
     }
-    bases.set(id, folder);
+    bases.set(base.id, home ?? folder);
   }
   return { own, bases };
+}
+
+/** The folder that a base of a branch is in the dataset at `folder`, whatever path the dataset had. */
+function baseOfBranch(
+  { name, path, isDatasetRoot }: ParsedBase,
+  folder: string,
+): string | undefined {
+  if (!isDatasetRoot) return undefined;
+  if (name === undefined) return folder;
+  const parts = name.split('/');
+  const isBranch = parts.every(isPlainName) && path.endsWith(`/tree/${name}`);
+  return isBranch ? join(folder, 'tree', ...parts) : undefined;
+}
+
+/** Names of files are random: the first of a base lies in no other dataset. */
+async function hasFilesOf(base: number, manifest: ParsedManifest, home: string): Promise<boolean> {
+  for (const { id, files, deletion } of manifest.fragments) {
+    const data = files.find((file) => file.base === base);
+    if (data === undefined && deletion?.base !== base) continue;
+    const path =
+      data === undefined
+        ? join('_deletions', deletionName(id, deletion as ParsedDeletion))
+        : join('data', ...plainParts(data.path, home));
+    return stat(join(home, path)).then(
+      () => true,
+      () => false,
+    );
+  }
+  return true;
 }
 
 function homeOf(base: number | undefined, { own, bases }: Homes, name: string): string {
@@ -242,11 +281,14 @@ function homeOf(base: number | undefined, { own, bases }: Homes, name: string): 
 }
 
 function pathOf({ path, base }: ParsedDataFile, homes: Homes, name: string): string {
+  return join(homeOf(base, homes, name), 'data', ...plainParts(path, name));
+}
+
+/** @throws Corrupt where the path leads out of the folder */
+function plainParts(path: string, name: string): string[] {
   const parts = path.split('/');
-  if (!parts.every(isPlainName)) {
-    throw damaged(name, `${JSON.stringify(path.slice(0, 200))} is no path of a data file`);
-  }
-  return join(homeOf(base, homes, name), 'data', ...parts);
+  if (parts.every(isPlainName)) return parts;
+  throw damaged(name, `${JSON.stringify(path.slice(0, 200))} is no path of a data file`);
 }
 
 function checkManifest({ readerFlags, unknown }: ParsedManifest, name: string): void {

@@ -16,6 +16,7 @@ import { openLanceDataFile, openLanceDataset } from '../../../src/cli/lance/inde
 import { isDirspaceError } from '../../../src/errors.ts';
 import { message, type ProtoMessage } from '../../../src/format/lance/protobuf.ts';
 import { openArrowBody } from '../../../src/ipc/index.ts';
+import { connect } from '../../../src/sdk/connect.ts';
 import { exactValues } from '../../helpers/arrow-samples.ts';
 import { lanceVersions, writeDataset } from '../../helpers/lance-datasets.ts';
 import { temporaryFolder } from '../../helpers/temporary.ts';
@@ -65,6 +66,21 @@ test('a single data file has the rows of its fragment', async () => {
   const found = await openLanceDataFile(path, { onRead: (bytes) => (read += bytes) });
   expect(exactValues(await all(found))).toEqual(exactValues(expected));
   expect(read).toBeGreaterThan(0);
+});
+
+test('branches of a dataset that has been moved', async () => {
+  const place = temporaryFolder();
+  const db = await connect(join(place, 'c'), { lance: 'sync', durability: 'relaxed' });
+  const table = await db.createTable('t', [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  const draft = await (await table.branches()).create('draft');
+  await draft.add([{ id: 4 }]);
+  await draft.delete('id = 2');
+  await db.close();
+  const moved = join(place, 'moved.lance');
+  renameSync(join(place, 'c', 'data', 't.table'), moved);
+  const rows = await all(await openLanceDataset(moved, { branch: 'draft' }));
+  const ids = rows.flatMap((batch) => [...batch].map((row) => row.id));
+  expect(ids).toEqual([1, 3, 4]);
 });
 
 test('an aborted reading stops', async () => {
@@ -215,6 +231,46 @@ describe('refused', () => {
     expect(await refused(readAll(home), 'Unsupported')).toMatch(/outside of its folder/);
     const none = made((to) => to.message(1, field()).message(2, fragment(file('a').integer(7, 4))));
     expect(await refused(readAll(none), 'Corrupt')).toMatch(/has no base 4/);
+  });
+
+  test.each([
+    ['the root', undefined, '/somewhere/else.lance', 'data'],
+    ['a root by a relative path', undefined, 'else.lance', 'data'],
+    ['another branch', 'x/y', 'else.lance/tree/x/y', 'tree/x/y/data'],
+  ])('files of a branch that are in none of the folders of %s', async (_, name, path, data) => {
+    const base = message().integer(1, 3).integer(3, 1).text(4, path);
+    if (name !== undefined) base.text(2, name);
+    const home = made((to) =>
+      to
+        .message(1, field())
+        .message(2, fragment(file('a').integer(7, 3)))
+        .message(18, base),
+    );
+    const branch = join(home, 'tree', 'b');
+    mkdirSync(branch, { recursive: true });
+    renameSync(join(home, '_versions'), join(branch, '_versions'));
+    const read = async (): Promise<unknown> => all(await openLanceDataset(home, { branch: 'b' }));
+    expect(await refused(read(), 'Unsupported')).toMatch(/outside of its folder/);
+    mkdirSync(join(home, data), { recursive: true });
+    writeFileSync(join(home, data, 'a'), 'no data file');
+    expect(await refused(read(), 'Corrupt')).toContain(join(home, data, 'a'));
+    // Of the dataset itself they are another's, wherever they lie.
+    renameSync(join(branch, '_versions'), join(home, '_versions'));
+    expect(await refused(readAll(home), 'Unsupported')).toMatch(/outside of its folder/);
+  });
+
+  test.each([
+    ['no root of a dataset', 0, undefined, '/somewhere/data'],
+    ['a folder that has another name', 1, 'x', '/somewhere/tree/y'],
+    ['a folder above', 1, '..', '/somewhere/tree/..'],
+  ])('files of a branch in %s', async (_, isRoot, name, path) => {
+    const base = message().integer(1, 3).integer(3, isRoot).text(4, path);
+    if (name !== undefined) base.text(2, name);
+    const home = made((to) => to.message(1, field()).message(18, base));
+    mkdirSync(join(home, 'tree', 'b'), { recursive: true });
+    renameSync(join(home, '_versions'), join(home, 'tree', 'b', '_versions'));
+    const read = openLanceDataset(home, { branch: 'b' });
+    expect(await refused(read, 'Unsupported')).toMatch(/outside of its folder/);
   });
 
   test.each([
