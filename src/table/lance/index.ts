@@ -10,7 +10,7 @@ export {
   lanceManifestOf,
   manifestBytes,
 } from './lance-files.ts';
-export { followCommit, followTable } from './lance-follow.ts';
+export { followCommit, followTable, hasToFollow } from './lance-follow.ts';
 export {
   asideFiles,
   goneDeletions,

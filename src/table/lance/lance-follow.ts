@@ -1,7 +1,7 @@
 /**
- * Updates the files by which Lance opens a table by its path, if the table's mode asks for it:
- * after each commit (`followCommit`), and after each change of tags and branches (`followTable`). A
- * failure here never fails the change. verify and describe then report that Lance does not find the
+ * Updates the files by which Lance opens a table by its path, if the table's mode asks for it or
+ * such files are there: an older version would pass for the newest otherwise. It is done after each
+ * commit (`followCommit`), and after each change of tags and branches (`followTable`). A failure here never fails the change. verify and describe then report that Lance does not find the
  * newest state, and the next commit or `syncLance` repairs it.
  */
 import { followsByPath } from '../../lance-mode.ts';
@@ -13,14 +13,23 @@ import {
   type Snapshot,
 } from '../versions/index.ts';
 import { placeRefs } from './lance-refs.ts';
-import { placeVersion, placeVersions } from './lance-versions.ts';
+import { placeVersion, placeVersions, standsByPath } from './lance-versions.ts';
+
+/** Whether what Lance finds by the path of a table has to be as new as this version of it. */
+export async function hasToFollow(
+  engine: Engine,
+  { branch, version, manifest }: Pick<Snapshot, 'branch' | 'version' | 'manifest'>,
+): Promise<boolean> {
+  // A table that was written for Lance stays so.
+  if (manifest.lance !== true) return false;
+  if (followsByPath(await lanceModeOf(engine, branch, manifest))) return true;
+  return standsByPath(engine, branch, version);
+}
 
 /** Never rejects. */
 export async function followCommit(engine: Engine, snapshot: Snapshot): Promise<void> {
-  if (snapshot.manifest.lance !== true) return;
   try {
-    if (followsByPath(await lanceModeOf(engine, snapshot.branch, snapshot.manifest)))
-      await placeVersion(engine, snapshot);
+    if (await hasToFollow(engine, snapshot)) await placeVersion(engine, snapshot);
   } catch {
     // The version is committed, whatever becomes of its second name.
   }
@@ -42,8 +51,7 @@ export async function followTable(
   try {
     const main = mainBranch(tableFolder, incarnation);
     const snapshot = (await resolveHead(engine, main))?.snapshot;
-    if (snapshot?.manifest.lance !== true) return;
-    if (!followsByPath(await lanceModeOf(engine, snapshot.branch, snapshot.manifest))) return;
+    if (snapshot === undefined || !(await hasToFollow(engine, snapshot))) return;
     if (versions) await placeVersions(engine, main);
     await placeRefs(engine, tableFolder, incarnation);
   } catch {

@@ -66,6 +66,30 @@ export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<
   else await placeVersions(engine, branch);
 }
 
+/**
+ * Whether manifests of the engine stand where Lance finds the versions of a branch by path, up to this
+ * version. The one of the version before tells where all is as it should be.
+ */
+export async function standsByPath(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<boolean> {
+  if (version > 1 && (await isPlaced(engine, branch, version - 1))) return true;
+  const dataset = datasetOf(branch);
+  const found: number[] = [];
+  for (const { name, kind } of (await engine.store.list(lanceVersionsFolder(dataset))) ?? []) {
+    const number = kind === 'file' ? (parseLanceVersionFile(name) ?? 0) : 0;
+    if (number > 0 && number <= version) found.push(number);
+  }
+  for (const number of found.sort((a, b) => b - a).slice(0, MOST_LOOKED_AT))
+    if (await isOwn(engine, lanceVersionFile(dataset, number))) return true;
+  return false;
+}
+
+/** Of manifests that other programs may have left beside those of the engine. */
+const MOST_LOOKED_AT = 8;
+
 /** The manifest of a version in the place where Lance finds it by path. */
 export async function placedManifest(
   engine: Engine,

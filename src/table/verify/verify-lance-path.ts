@@ -26,9 +26,9 @@ import {
   readLanceManifest,
 } from '../../format/index.ts';
 
-import { followsByPath } from '../../lance-mode.ts';
 import {
   datasetOf,
+  hasToFollow,
   holds,
   isOwn,
   isOwnRef,
@@ -36,7 +36,7 @@ import {
   manifestBytes,
   wantedRefs,
 } from '../lance/index.ts';
-import { type Engine, lanceModeOf, type TableBranch, visibleSnapshot } from '../versions/index.ts';
+import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
 import { problemIn } from './verify-files.ts';
 import { type Entry, type FolderInspector, isTemporaryFile } from './verify-folder.ts';
 import type { VerifiedBranch } from './verify-manifest.ts';
@@ -97,9 +97,7 @@ class PathVerifier {
     const newest = branches[0]?.versions.at(-1)?.version;
     const snapshot =
       newest === undefined ? undefined : await visibleSnapshot(this.#engine, this.#main, newest);
-    this.#follows =
-      snapshot?.manifest.lance === true &&
-      followsByPath(await lanceModeOf(this.#engine, snapshot.branch, snapshot.manifest));
+    this.#follows = snapshot !== undefined && (await hasToFollow(this.#engine, snapshot));
     for (const branch of branches) {
       if (isLanceRef(branch.branch.branch)) await this.#versions(branch);
     }

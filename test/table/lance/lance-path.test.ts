@@ -359,3 +359,62 @@ test('a copy of the catalog elsewhere is followed there once it is synchronized'
   expect(base()).toBe('/d/data/t.table');
   expect((await verified(moved)).problems).toEqual([]);
 });
+
+test.each(['off', 'read'] as const)(
+  'versions that stand go on being followed once the mode is %s',
+  async (mode) => {
+    const { fs, db } = await synced();
+    await db.createTable('t', ids(1));
+    const plain = await connect('/c', { fs, lance: mode });
+    const table = await plain.openTable('t');
+    await table.add(ids(2));
+    await (await table.tags()).create('late', 2);
+    const draft = await (await table.branches()).create('draft');
+    await draft.add(ids(3));
+    expect(versionsIn(fs, T)).toEqual([1, 2]);
+    expect(namesIn(fs, `${T}/_refs/tags`)).toEqual(['late.json']);
+    expect(versionsIn(fs, `${T}/tree/draft`)).toEqual([2, 3]);
+    expect(await verified(plain)).toEqual(CLEAN);
+    // Its readers are told of a version that they cannot read.
+    const dotted = tableFromArrays({ 'a.b': Int32Array.of(7) }) as never;
+    await plain.createTable('t', dotted, { mode: 'overwrite' });
+    expect(versionsIn(fs, T)).toEqual([1, 2, 3]);
+    const { length } = fs.readFileSync(manifest(3)) as Uint8Array;
+    expect(length).toBeLessThan((fs.readFileSync(manifest(2)) as Uint8Array).length);
+    await plain.createTable('t', ids(7), { mode: 'overwrite' });
+    expect(versionsIn(fs, T)).toEqual([1, 2, 3, 4]);
+    expect(await verified(plain)).toEqual(CLEAN);
+  },
+);
+
+test('what was synchronized once is followed, and made up for where a manifest is missing', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, lance: 'read' });
+  const table = await db.createTable('t', ids(1));
+  await table.add(ids(2));
+  expect(versionsIn(fs, T)).toEqual([]);
+  await db.syncLance();
+  await table.add(ids(3));
+  expect(versionsIn(fs, T)).toEqual([1, 2, 3]);
+  // As a crash leaves it after the version is there.
+  fs.unlinkSync(manifest(3));
+  expect((await verified(db)).leftovers).toContainEqual({
+    path: manifest(3).slice(3),
+    kind: 'unsynced',
+  });
+  await table.add(ids(4));
+  expect(versionsIn(fs, T)).toEqual([1, 2, 3, 4]);
+  expect(await verified(db)).toEqual(CLEAN);
+});
+
+test('what another program left in a table that nothing follows is not set aside by commits', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, lance: 'read' });
+  const table = await db.createTable('t', ids(1));
+  fs.mkdirSync(`${T}/_versions`);
+  for (const version of [1, 2]) fs.writeFileSync(manifest(version), 'of another program');
+  await table.add(ids(2));
+  await table.add(ids(3));
+  expect(namesIn(fs, `${T}/_versions`)).toHaveLength(2);
+  expect(String(fs.readFileSync(manifest(2)))).toBe('of another program');
+});
