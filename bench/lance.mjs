@@ -148,7 +148,7 @@ async function manifest(db, where) {
     });
   });
   console.log(
-    `  manifest ${where}: ${time.wall.toFixed(1)} ms, ${bytes} bytes, event loop held ${longest.toFixed(1)} ms`,
+    `  manifest ${where}: ${time.wall.toFixed(1)} ms, CPU ${time.cpu.toFixed(1)}, ${bytes} bytes, event loop held ${longest.toFixed(1)} ms`,
   );
 }
 
