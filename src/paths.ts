@@ -359,11 +359,14 @@ export const lanceWriterFolders = (table: string): readonly string[] => [
   lanceDeletionsFolder(table),
   `${table}/_transactions`,
 ];
+/** Whether clients of Lance may give a data file this name; the engine's own end with `.arrow`. */
+export const isLanceFile = (name: string): boolean => LANCE_FILE_NAME.test(name);
+const LANCE_FILE_NAME = /^[0-9A-Za-z_-]{1,120}\.lance$/;
 /** Whether a client of Lance makes files of this name there; never one of the engine's own. */
 export const isLanceWriterFile = (folder: string, name: string): boolean =>
   LANCE_WRITER_NAMES[lastName(folder)]?.test(name) === true;
 const LANCE_WRITER_NAMES: Readonly<Record<string, RegExp>> = {
-  [FRAGMENTS]: /^[0-9A-Za-z_-]{1,120}\.lance$/,
+  [FRAGMENTS]: LANCE_FILE_NAME,
   _versions: LANCE_STAGED_NAME,
   _deletions: /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,
   _transactions: /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/,

@@ -64,6 +64,7 @@ export {
   isLanceAside,
   isLanceData,
   isLanceDebris,
+  isLanceFile,
   isLanceFragment,
   isLanceRef,
   isLanceTransaction,

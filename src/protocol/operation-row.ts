@@ -36,8 +36,8 @@ export interface StricterMember {
   /** The mode that does so, in any spelling; every value of the member if absent. */
   readonly mode?: string;
   readonly permission: Permission;
-  /** Texts of the member that are asked for without it. */
-  readonly unless?: RegExp;
+  /** A pattern of the texts that need no more than the row's permission. */
+  readonly unless?: string;
 }
 
 /** What the `id` of the path names; `catalog` operations have none. */

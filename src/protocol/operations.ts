@@ -96,7 +96,7 @@ export const OPERATIONS = {
     stricter: [
       {
         member: 'manifest_path',
-        unless: /\/_versions\/[^/]*\.manifest-[^/]*$/,
+        unless: '/_versions/[^/]*\\.manifest-[^/]*$',
         permission: 'admin',
       },
     ],

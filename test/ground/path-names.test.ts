@@ -20,7 +20,9 @@ function literalsOf(text: string): string[] {
 
 /** Names that nothing else is called, wherever they stand in a text. */
 const NAMES =
-  /\.dirspace\b|\.table\.json|\.table\)?[`'"$]|\.namespace\.(?:json|pending|withdrawn)|\.tmp-|latest\.json|branch\.json|format\.json|journal\.json|properties\.json|record\.json|(?<![a-z-])versions-|staged-(?=[$[<])|(?<![a-z])deleted-\$|\$\{[^ {}]*\}\.(?:arrow|json)[`'"]|\.lance\b/;
+  /\.dirspace\b|\.table\.json|\.table\)?[`'"$]|\.namespace\.(?:json|pending|withdrawn)|\.tmp-|latest\.json|branch\.json|format\.json|journal\.json|properties\.json|record\.json|(?<![a-z-])versions-|staged-(?=[$[<])|(?<![a-z])deleted-\$|\$\{[^ {}]*\}\.(?:arrow|json)[`'"]/;
+/** Datasets of Lance that users name have this ending too. */
+const LANCE = /\.lance\b/;
 /** Names that are words as well: literals where they are a part of a path, or one by themselves. */
 const WORDS = 'data|deletions|chunks|branches|tags|staging|trash|drops|detached|intents|locks';
 const IN_PATH = new RegExp(
@@ -38,6 +40,8 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'format/catalog/records.ts': ["'trash'"],
   'directory/catalog/intents.ts': ["'trash'", "'staging'"],
   'directory/catalog/journal.ts': ["'deletions'"],
+  // Kinds of trash.
+  'directory/catalog/trash.ts': ["'detached'"],
   'table/versions/snapshot.ts': ["'chunks'"],
   'table/verify/verify-files.ts': ["'deletions'", "'chunks'"],
   // Kinds of what verify finds.
@@ -87,7 +91,8 @@ test('no file but paths.ts writes down a name of a file or folder of a catalog',
         (literal) =>
           NAMES.test(literal) ||
           (MAKES_PATHS.test(file) &&
-            (IN_PATH.test(literal) ||
+            (LANCE.test(literal) ||
+              IN_PATH.test(literal) ||
               (ALONE.test(literal) && MEMBERS[file]?.includes(literal) !== true))),
       )
       .map((literal) => `${file}: ${literal.slice(0, 100)}`),

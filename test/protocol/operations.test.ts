@@ -219,13 +219,12 @@ describe('the table', () => {
       'BatchCommitTables',
       'BatchCreateTableVersions',
       'BatchDeleteTableVersions',
-      'CreateTableVersion',
       'DeleteTableBranch',
       'DeregisterTable',
       'DropNamespace',
       'RegisterTable',
     ]);
-    expect(asking('write')).toHaveLength(54 - 20 - 9);
+    expect(asking('write')).toHaveLength(54 - 20 - 8);
   });
 
   it('tells what the id of a path names', () => {

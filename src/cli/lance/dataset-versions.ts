@@ -7,6 +7,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirspaceError } from '../../errors.ts';
 import {
+  lanceRefFile,
+  lanceTagsFolder,
   MAX_LANCE_MANIFEST_BYTES,
   type ParsedManifest,
   readLanceManifest,
@@ -105,7 +107,7 @@ async function readTag(
       `The Lance dataset ${folder} has no tag ${JSON.stringify(tag)}.`,
     );
   if (!/^[A-Za-z0-9._-]+$/.test(tag) || tag.startsWith('.')) throw notFound();
-  const path = join(folder, '_refs', 'tags', `${tag}.json`);
+  const path = lanceRefFile(lanceTagsFolder(folder), tag);
   const bytes = await wholeFile(path, MAX_REF_BYTES);
   if (bytes === undefined) throw notFound();
   const { version, branch } = parseJson(bytes, path);

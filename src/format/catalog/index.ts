@@ -36,6 +36,7 @@ export {
   isLanceAside,
   isLanceData,
   isLanceDebris,
+  isLanceFile,
   isLanceFragment,
   isLanceRef,
   isLanceTransaction,

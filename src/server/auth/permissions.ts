@@ -172,7 +172,7 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
 
 function asksFor(part: Addressed, { member, mode, unless }: StricterMember): boolean {
   const value = (part as Readonly<Record<string, unknown>>)[member];
-  if (unless !== undefined) return typeof value !== 'string' || !unless.test(value);
+  if (unless !== undefined) return typeof value !== 'string' || !new RegExp(unless).test(value);
   return value != null && (mode === undefined || spellsMode(value, mode));
 }
 

@@ -6,6 +6,7 @@
  */
 import {
   type FragmentEntry,
+  isLanceFile,
   type LanceFileEntry,
   lanceDataFile,
   lanceDeletionFile,
@@ -60,8 +61,6 @@ const MOST_IDS = 2 ** 32 - 1;
 /** Rows of one fragment: offsets have 32 bits, and an Arrow column counts in signed ones. */
 const MOST_ROWS = 2 ** 31 - 1;
 const REPLACED = -2;
-/** As Lance names them: never one of ours, which end with `.arrow`. */
-const NEW_FILE = /^[0-9A-Za-z_-]{1,120}\.lance$/;
 
 /**
  * @param anew whether no fragment goes on from the base, as in an overwrite
@@ -194,7 +193,7 @@ function planFragment(
       requireSame(id, same, file);
       old.push(file);
     } else {
-      if (!NEW_FILE.test(file.path)) throw invalid(`fragment ${id} has a file ${shown(file.path)}`);
+      if (!isLanceFile(file.path)) throw invalid(`fragment ${id} has a file ${shown(file.path)}`);
       added.push(file);
     }
   }

@@ -229,8 +229,7 @@ test('the long footer of a fragment is decoded in turns, and read back in turns'
   const writing = await connect('/root', { fs, env });
   await tableOf(writing, 0);
   const short = await roundsOf(() => tableOf(writing, 1));
-  expect(short).toBeLessThan(batches / 2);
-  expect(await roundsOf(() => tableOf(writing, 900))).toBeGreaterThanOrEqual(batches);
+  expect(await roundsOf(() => tableOf(writing, 900))).toBeGreaterThanOrEqual(short + batches);
   const reading = await connect('/root', { fs, env });
   const roundsToRead = (name: string): Promise<number> =>
     roundsOf(async () => {
