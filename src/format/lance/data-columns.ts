@@ -72,18 +72,18 @@ export class FragmentColumns {
   /** How many rows to read at once, so that they take about 8 MiB. @throws Corrupt */
   async batchRows(): Promise<number> {
     let bytes = 1;
-    const walk = async (column: LanceColumn): Promise<void> => {
+    const walk = async (column: LanceColumn, path: string): Promise<void> => {
       const place = this.#places.get(column.id);
       if (place === undefined) bytes += nullBytes(column.field.type);
       else {
-        const found = await place.file.column(place.column);
+        const found = await place.file.column(place.column, path);
         bytes += found.bytes / Math.max(this.rows, 1);
         if (found.bytes === 0) bytes += nullBytes(column.field.type);
       }
-      for (const child of column.children) await walk(child);
+      for (const child of column.children) await walk(child, `${path}.${child.field.name}`);
     };
     for (const column of this.#schema.columns) {
-      await walk(column);
+      await walk(column, column.field.name);
       await this.#checkRows(column);
     }
     return Math.max(1, Math.min(MAX_BATCH_ROWS, Math.floor(BATCH_BYTES / bytes)));
@@ -107,7 +107,7 @@ export class FragmentColumns {
   async #checkRows(column: LanceColumn): Promise<void> {
     const place = this.#places.get(column.id);
     if (place === undefined) return;
-    const { rows } = await place.file.column(place.column);
+    const { rows } = await place.file.column(place.column, column.field.name);
     if (rows === this.rows) return;
     const name = JSON.stringify(column.field.name);
     throw place.file.damaged(`column ${name} has ${rows} rows of ${this.rows}`);
@@ -122,7 +122,7 @@ export class FragmentColumns {
       budget.claim(rows.count * nullBytes(type));
       return nullColumn(type, rows.count);
     }
-    const found = await place.file.column(place.column);
+    const found = await place.file.column(place.column, path);
     if (layout === 'list') return this.#lists(column, place, rows, path, budget);
     const pieces = await eachPage(place.file, found, rows, path, (page, within) =>
       new PageDecoder(place.file, page, path, budget).values(type, within),
@@ -135,7 +135,7 @@ export class FragmentColumns {
     const place = this.#places.get(column.id);
     const has = (one: LanceColumn): boolean => this.#places.has(one.id) || one.children.some(has);
     if (place !== undefined && column.isPacked && !column.children.some(has)) {
-      const found = await place.file.column(place.column);
+      const found = await place.file.column(place.column, path);
       const fields = childFields(type);
       const pieces = await eachPage(place.file, found, rows, path, async (page, within) => {
         const decoder = new PageDecoder(place.file, page, path, budget);
@@ -149,7 +149,7 @@ export class FragmentColumns {
       return nullColumn(type, rows.count);
     }
     if (place !== undefined) {
-      const found = await place.file.column(place.column);
+      const found = await place.file.column(place.column, path);
       await eachPage(place.file, found, rows, path, async (page) => {
         const { kind } = new PageReader(place.file, page, path, budget).root();
         if (kind !== 'struct') {
@@ -172,7 +172,7 @@ export class FragmentColumns {
     budget: ReadBudget,
   ): Promise<Data> {
     const { type } = column.field;
-    const found = await file.column(index);
+    const found = await file.column(index, path);
     const starts = itemStarts(found, file);
     const large = hasLargeOffsets(type);
     budget.claim((count + 1) * 9);

@@ -136,11 +136,11 @@ export class LanceDataFile {
     this.metadata = metadata;
   }
 
-  /** @throws Corrupt */
-  column(index: number): Promise<DataColumn> {
+  /** @param name that errors say it has @throws Corrupt, Unsupported */
+  column(index: number, name: string): Promise<DataColumn> {
     let found = this.#columns.get(index);
     if (found === undefined) {
-      found = this.#readColumn(index);
+      found = this.#readColumn(index, name);
       this.#columns.set(index, found);
     }
     return found;
@@ -169,7 +169,7 @@ export class LanceDataFile {
     });
   }
 
-  async #readColumn(index: number): Promise<DataColumn> {
+  async #readColumn(index: number, name: string): Promise<DataColumn> {
     const place = this.#places[index];
     if (place === undefined) {
       throw this.damaged(`column ${index} is named, and it has ${this.#places.length}`);
@@ -184,7 +184,7 @@ export class LanceDataFile {
     const shared = new Set<string>();
     while (message.next()) {
       if (message.member === 1) {
-        checkValues(message.part('Encoding'), this.name);
+        this.#checkValues(message.part('Encoding'), name);
         isPlain = true;
       } else if (message.member === 2) {
         const page = this.#page(message.item('Page'), rows);
@@ -200,6 +200,18 @@ export class LanceDataFile {
     }
     if (!isPlain) throw this.damaged(`column ${index} has no encoding`);
     return { index, rows, pages, bytes };
+  }
+
+  /** The column must hold plain values, without an index of zones and without blobs. */
+  #checkValues(message: ProtoReader, name: string): void {
+    const encoding = directEncoding(message, 'ColumnEncoding', this.name);
+    const kind = encoding.next() ? encoding.member : undefined;
+    if (kind === 1) return;
+    const place = `in column ${JSON.stringify(name)}`;
+    // pylance writes blobs anew as blobs.
+    if (kind === 3) throw onlyDropped(this.name, name, `blobs ${place}, which are not read`);
+    const what = kind === 2 ? 'zones' : 'values in an encoding of their own';
+    throw unreadable(this.name, `${what} ${place}`);
   }
 
   #page(message: ProtoReader, first: number): DataPage {
@@ -292,14 +304,6 @@ function parseDescriptor(message: ProtoReader): Descriptor {
   return { rows, fields, metadata };
 }
 
-/** The column must hold plain values, without an index of zones and without blobs. */
-function checkValues(message: ProtoReader, file: string): void {
-  const encoding = directEncoding(message, 'ColumnEncoding', file);
-  if (!encoding.next() || encoding.member !== 1) {
-    throw unreadable(file, 'columns with zones or blobs');
-  }
-}
-
 /** What an `Encoding` holds: an `Any` of the type, in the message itself. */
 function directEncoding(message: ProtoReader, type: string, file: string): ProtoReader {
   let found: ProtoReader | undefined;
@@ -334,4 +338,12 @@ export const unreadable = (file: string, what: string): DirspaceError =>
     'Unsupported',
     `The Lance file ${file} holds ${what}, which are not read. ${HOW_TO_REWRITE}.`,
     { details: { file } },
+  );
+
+/** @param what stands in the file, as the end of a sentence; pylance would write it again */
+export const onlyDropped = (file: string, column: string, what: string): DirspaceError =>
+  new DirspaceError(
+    'Unsupported',
+    `The Lance file ${file} holds ${what}. Drop the column with Lance first.`,
+    { details: { file, column } },
   );

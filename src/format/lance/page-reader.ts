@@ -5,7 +5,7 @@
  */
 import { bitmapBytes, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type DataPage, type LanceDataFile, unreadable } from './data-file.ts';
+import { type DataPage, type LanceDataFile, onlyDropped, unreadable } from './data-file.ts';
 import type { ProtoReader } from './proto-reader.ts';
 
 /** Rows of a page, or what a column of Arrow has at those rows. */
@@ -225,7 +225,11 @@ export class PageReader {
       else if (body.member === 3) throw this.unreadable('compressed', 'values');
       else throw body.fault('it is not known');
     }
-    if (bits !== 1 && (bits === 0 || bits % 8 !== 0)) throw this.unreadable(`${bits} bits`, 'it');
+    if (bits === 0) {
+      const what = `binary values of no bytes in column ${JSON.stringify(this.column)}`;
+      throw onlyDropped(this.file.name, this.column, `${what}, which Lance does not read either`);
+    }
+    if (bits !== 1 && bits % 8 !== 0) throw this.unreadable(`${bits} bits`, 'it');
     return { bits, buffer };
   }
 

@@ -356,14 +356,19 @@ describe('refused', () => {
       file(bytes, [
         { type: 'int8', pages: [], metadata: column(direct('ColumnEncoding', kind(2))) },
       ]),
-      /zones or blobs/,
+      /holds zones in column "c0", which are not read.* data_storage_version="2\.0"/,
     ],
     [
       'a blob column',
       file(bytes, [
         { type: 'int8', pages: [], metadata: column(direct('ColumnEncoding', kind(3))) },
       ]),
-      /zones or blobs/,
+      /holds blobs in column "c0", which are not read\. Drop the column with Lance first\.$/,
+    ],
+    [
+      'binary values of no bytes',
+      file(bytes, [{ type: 'fixed_size_binary:0', pages: [page(noNulls(flat(0, 0)), 4, [0, 0])] }]),
+      /holds binary values of no bytes in column "c0", .*\. Drop the column with Lance first\.$/,
     ],
     [
       'an encoding that stands elsewhere',
