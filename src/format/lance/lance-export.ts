@@ -26,7 +26,7 @@ export interface LanceExportSchema {
   readonly fields: readonly LanceField[];
 }
 
-/** @throws Unsupported naming the column that has no form in Lance 2.0 */
+/** @throws Unsupported naming the column that is not written for Lance */
 export function lanceExportSchema(schema: Schema): LanceExportSchema {
   const count = schema.fields.reduce((sum, field) => sum + fieldsIn(field), 0);
   const ids = Array.from({ length: count }, (_, at) => at);
@@ -44,7 +44,7 @@ function fieldsIn({ type }: Field<DataType>): number {
 const noForm = (problem: string): DirspaceError =>
   new DirspaceError(
     'Unsupported',
-    `The table has no form in Lance 2.0: ${problem}. Drop the column, or delete the rows that hold it.`,
+    `This release does not write it for Lance: ${problem}. Drop the column, or delete the rows that hold it.`,
   );
 
 /** One data file. Call `batch` any number of times and `end` once; write the pieces in order. */

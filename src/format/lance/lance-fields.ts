@@ -1,7 +1,8 @@
 /**
  * `lanceFields`: translates the fields of an Arrow schema to Lance's list of fields, depth first,
- * with ids, parents and the names of Lance's logical types. If Lance 2.0 cannot hold a type, or its
- * readers fail on a name or on metadata, the result says in which column and why.
+ * with ids, parents and the names of Lance's logical types. If a type is not
+ * written for Lance, or Lance's readers fail on a name or on metadata, the result says in which
+ * column and why.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';
@@ -21,7 +22,7 @@ export interface LanceField {
 
 export type LanceFields =
   | { readonly fields: readonly LanceField[] }
-  /** A sentence's end: which column has no form in Lance 2.0, and which type it has. */
+  /** A sentence's end: which column is not written for Lance, and which type or name it has. */
   | { readonly problem: string };
 
 const LEAF = 2;

@@ -44,7 +44,9 @@ export async function lanceProblem(snapshot: Snapshot): Promise<string | undefin
   const { manifest } = snapshot;
   if (manifest.lance !== true) return 'It was written without Lance.';
   const found = fieldsOf(snapshot);
-  if ('problem' in found) return `${upperFirst(found.problem)}, which Lance 2.0 cannot read.`;
+  if ('problem' in found) {
+    return `${upperFirst(found.problem)}, which this release does not write for Lance.`;
+  }
   const { lanceFragments = 0, fragments } = manifest.totals;
   return lanceFragments === fragments ? undefined : fragmentProblem(await snapshot.fragments());
 }

@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  Bool,
   DateDay,
   Field,
+  FixedSizeList,
   Int32,
   Struct,
   Table,
@@ -131,6 +133,19 @@ test('describe says whether a table opens in Lance, and why not', async () => {
   expect(await lance('nulls')).toEqual({
     opens: false,
     reason: 'Column "structs" holds null structs, which Lance 2.0 cannot read: so it is in 2 rows.',
+  });
+  // Lance has such vectors, and columns of such names.
+  const bits = new FixedSizeList(2, new Field('item', new Bool(), true));
+  const flags = vectorFromArray([[true, false]], bits);
+  await db.createTable('bits', new Table({ flags }) as never);
+  expect(await lance('bits')).toEqual({
+    opens: false,
+    reason: 'Column "flags" holds vectors of Bool, which this release does not write for Lance.',
+  });
+  await db.createTable('name', tableFromArrays({ 'a.b': Int32Array.of(1) }) as never);
+  expect(await lance('name')).toEqual({
+    opens: false,
+    reason: 'Column "a.b" has a name with a period, which this release does not write for Lance.',
   });
   await db.createTable('old', tableFromArrays({ id: Int32Array.of(1) }) as never, {
     properties: { lance: 'off' },
