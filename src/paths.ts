@@ -371,6 +371,14 @@ const LANCE_WRITER_NAMES: Readonly<Record<string, RegExp>> = {
   _deletions: /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,
   _transactions: /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/,
 };
+/** Folders in which Lance's object store writes a file under another name first. */
+export const lanceTemporaryFolders = (table: string, dataset: string): readonly string[] => [
+  ...lanceWriterFolders(dataset),
+  ...(dataset === table ? [lanceTagsFolder(table), lanceBranchesFolder(table)] : []),
+];
+/** Whether Lance's object store gives a file this name until it is whole; nothing ever refers to one. */
+export const isLanceTemporary = (name: string): boolean => LANCE_TEMPORARY.test(name);
+const LANCE_TEMPORARY = /^(?:\.tmp[0-9A-Za-z]{6}|[0-9A-Za-z._%-]{1,200}#[0-9]{1,9})$/;
 /** Folders in which a writer of Lance leaves files before it finds out that it may not write. */
 export const isLanceDebris = (name: string): boolean =>
   name === '_indices' || name === '_transactions';

@@ -314,6 +314,21 @@ describe('names for Lance', () => {
     const names = ['_indices', '_transactions', '_versions', 'data'];
     expect(names.filter(paths.isLanceDebris)).toEqual(['_indices', '_transactions']);
   });
+  test('a file that its object store is still writing', () => {
+    for (const name of ['.tmp9VJEcK', '7.manifest#1', '1-a.txn#12', 'a%2Fb.json#1'])
+      expect(paths.isLanceTemporary(name)).toBe(true);
+    for (const name of [
+      '.tmp-VJEcK',
+      '.tmp9VJEc',
+      '.tmp9VJEcKx',
+      'x.tmp9VJEcK',
+      '#1',
+      'x#',
+      'x#1a',
+      'x',
+    ])
+      expect(paths.isLanceTemporary(name)).toBe(false);
+  });
   test('what manifests call a file', () => {
     expect(paths.objectId('t.table/data/1f0e.arrow')).toBe('1f0e');
   });

@@ -33,6 +33,7 @@ import {
   goneDeletions,
   goneManifests,
   type LanceLeftover,
+  lanceTemporaries,
   writerFiles,
 } from '../lance/index.ts';
 import {
@@ -137,6 +138,10 @@ async function cleanUp(
   orphans.push(
     ...given.map(withoutWriter).filter(({ modified }) => now - modified >= options.orphanGrace),
   );
+  // No announcement tells that a client of Lance is at work: not even who asks for all unused files gets these.
+  const grace = Math.max(options.orphanGrace, DEFAULT_ORPHAN_GRACE);
+  const broken = await lanceTemporaries(engine, tableFolder, grace, now);
+  orphans.push(...broken.map(withoutWriter));
   const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
   let kept: number | undefined;
   // Reading every version takes long in a long history: not where nothing is old enough to go.

@@ -16,6 +16,7 @@ export {
   goneDeletions,
   goneManifests,
   type LanceLeftover,
+  lanceTemporaries,
   writerFiles,
 } from './lance-leftovers.ts';
 export { isOwnRef, type PlacedRefs, placeRefs, type WantedRefs, wantedRefs } from './lance-refs.ts';

@@ -1,13 +1,14 @@
 /**
  * Finds files for Lance's readers, and of Lance's writers, that are no longer needed: manifests of
  * versions that are gone, deletion files that nothing refers to, files that were set aside, and
- * what refused writers left. Cleanup removes them.
+ * what refused or killed writers left. Cleanup removes them.
  */
 import {
   deletionsFolder,
   fragmentsFolder,
   isLanceAside,
   isLanceData,
+  isLanceTemporary,
   isLanceTransaction,
   isLanceWriterFile,
   isStrangeLanceManifest,
@@ -15,6 +16,7 @@ import {
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
+  lanceTemporaryFolders,
   lanceTransactionsFolder,
   lanceVersionsFolder,
   lanceWriterFolders,
@@ -104,6 +106,23 @@ export async function lanceDebris(
       if (!(await isOwn(engine, file))) return [];
   }
   return old;
+}
+
+/**
+ * Files that Lance's object store was writing, older than so many milliseconds: a client of Lance that was
+ * killed never comes back to them. Younger ones may be those of a client at work, which no announcement tells.
+ */
+export async function lanceTemporaries(
+  engine: Engine,
+  tableFolder: string,
+  grace: number,
+  now: number,
+): Promise<LanceLeftover[]> {
+  const found: LanceLeftover[] = [];
+  for (const dataset of await datasetsOf(engine, tableFolder))
+    for (const folder of lanceTemporaryFolders(tableFolder, dataset))
+      found.push(...(await filesIn(engine, folder, isLanceTemporary)));
+  return found.filter(({ modified }) => now - modified >= grace);
 }
 
 /** What was set aside, in the folders where Lance finds manifests and refs. */

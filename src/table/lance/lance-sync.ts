@@ -4,7 +4,7 @@
  * the table's mode.
  */
 import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
-import { lanceDebris } from './lance-leftovers.ts';
+import { lanceDebris, lanceTemporaries } from './lance-leftovers.ts';
 import { type PlacedRefs, placeRefs } from './lance-refs.ts';
 import { type PlaceOptions, placeVersions } from './lance-versions.ts';
 import { lanceProblem } from './lance-view.ts';
@@ -35,8 +35,9 @@ export async function syncLance(
   const versions = await placeVersions(engine, main, options);
   const refs = await placeRefs(engine, tableFolder, incarnation, options);
   let removed = versions.removed + refs.removed;
-  for (const { file } of await lanceDebris(engine, tableFolder, DEBRIS_GRACE))
-    if (await engine.store.delete(file)) removed++;
+  const debris = await lanceDebris(engine, tableFolder, DEBRIS_GRACE);
+  debris.push(...(await lanceTemporaries(engine, tableFolder, DEBRIS_GRACE, engine.env.now())));
+  for (const { file } of debris) if (await engine.store.delete(file)) removed++;
   return {
     versions: versions.versions + refs.versions,
     written: versions.written + refs.written,

@@ -9,6 +9,7 @@ import {
   isLanceAside,
   isLanceDebris,
   isLanceRef,
+  isLanceTemporary,
   isStrangeLanceManifest,
   LANCE_HINT,
   lanceBranchesFolder,
@@ -240,6 +241,8 @@ class PathVerifier {
       parseStagedLanceManifest(entry.name) !== undefined;
     if (entry.kind === 'file' && isHarmless && !isTemporaryFile(entry))
       this.#inspector.leftover(entry.path, 'orphan');
+    else if (entry.kind === 'file' && isLanceTemporary(entry.name))
+      this.#inspector.leftover(entry.path, 'temporary');
     else this.#inspector.stray(entry);
   }
 }

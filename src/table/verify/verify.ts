@@ -13,6 +13,7 @@ import {
   fragmentsFolder,
   isLanceData,
   isLanceDebris,
+  isLanceTemporary,
   isLanceWriterFile,
   isObject,
   isVersionsFolder,
@@ -136,7 +137,10 @@ class TableVerifier {
           ? isLanceDebris(entry.name)
           : (entry.path.startsWith(data) && isLanceData(entry.name)) ||
             (isWritten && isLanceWriterFile(parentFolder(entry.path), entry.name));
-      if (!declared && isDebris) this.#inspector.leftover(entry.path, 'orphan');
+      const isBroken = entry.kind === 'file' && isLanceTemporary(entry.name);
+      if (!declared && isBroken && entry.path.startsWith(data))
+        this.#inspector.leftover(entry.path, 'temporary');
+      else if (!declared && isDebris) this.#inspector.leftover(entry.path, 'orphan');
       else if (!declared || isOurs(entry)) this.#inspector.stray(entry);
     }
     const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;

@@ -268,6 +268,66 @@ test('what refused writers left is no damage, and a synchronization removes it w
   expect([data, transaction].map((file) => fs.existsSync(file))).toEqual([false, false]);
 });
 
+test.each(['read', 'sync', 'write'] as const)(
+  'files that a killed client of Lance was writing are no damage and go after a week: %s',
+  async (lance) => {
+    const { fs } = await synced();
+    const db = await connect('/c', { fs, lance });
+    const table = await db.createTable('t', ids(1));
+    await table.add(ids(2));
+    await (await table.branches()).create('draft');
+    await db.syncLance(['t']);
+    const folders = ['data', '_versions', '_deletions', '_transactions', '_refs/tags'];
+    const names = ['.tmp9VJEcK', '18446744073709551612.manifest#1'];
+    const files = [...folders, '_refs/branches', 'tree/draft/_versions'].flatMap((folder) => {
+      fs.mkdirSync(`${T}/${folder}`, { recursive: true });
+      return names.map((name) => `${T}/${folder}/${name}`);
+    });
+    const left = (): string[] => files.filter((file) => fs.existsSync(file));
+    const age = (days: number): void => {
+      const then = new Date(Date.now() - days * 24 * 3_600_000);
+      for (const file of files) {
+        fs.writeFileSync(file, 'x');
+        fs.utimesSync(file, then, then);
+      }
+    };
+    const optimize = () =>
+      table.optimize({
+        cleanupOlderThan: new Date(0),
+        deleteUnverified: true,
+        compaction: false,
+      });
+    age(6);
+    const { problems, leftovers } = await verified(db);
+    expect(problems).toEqual([]);
+    // Of the folder of transactions verify tells as a whole.
+    expect(leftovers).toHaveLength(files.length - 1);
+    expect(leftovers).toContainEqual({ path: `${T}/data/.tmp9VJEcK`.slice(3), kind: 'temporary' });
+    await optimize();
+    await db.syncLance(['t']);
+    expect(left()).toEqual(files);
+    age(8);
+    await optimize();
+    expect(left()).toEqual([]);
+    age(8);
+    expect((await db.syncLance(['t'])).tables[0]?.removed).toBe(files.length);
+    expect(left()).toEqual([]);
+    expect((await verified(db)).problems).toEqual([]);
+    expect(await table.countRows()).toBe(2);
+  },
+);
+
+test('names that are almost those of files in the making are told as before', async () => {
+  const { fs, db } = await synced();
+  await db.createTable('t', ids(1));
+  const names = ['.tmp9VJEc', '.tmp9VJEcKx', '.tmp9VJE_K', 'x#', '#1', 'x#1a'];
+  const files = ['data', '_versions'].flatMap((at) => names.map((name) => `${T}/${at}/${name}`));
+  for (const file of files) fs.writeFileSync(file, 'x');
+  const { problems, leftovers } = await verified(db);
+  expect(problems).toHaveLength(files.length);
+  expect(leftovers).toEqual([]);
+});
+
 test('a forced version is told, set aside when asked, and its rows stay where they are', async () => {
   const { fs, db } = await synced();
   const table = await db.createTable('t', ids(1));
