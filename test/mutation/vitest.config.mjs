@@ -11,6 +11,7 @@ export default defineConfig({
     globalSetup: 'test/helpers/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    isolate: false,
     maxWorkers: 2,
     coverage: {
       provider: 'v8',
