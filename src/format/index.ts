@@ -240,6 +240,7 @@ export {
   lanceManifestSteps,
   lanceSchema,
   MAX_LANCE_MANIFEST_BYTES,
+  nullBytes,
   type ParsedBase,
   type ParsedDataFile,
   type ParsedDeletion,

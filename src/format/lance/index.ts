@@ -45,6 +45,7 @@ export {
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
 export { encodeLanceBranch, encodeLanceTag, isOwnLanceRef } from './lance-refs.ts';
 export { type LanceColumn, type LanceSchema, lanceSchema } from './lance-schema.ts';
+export { nullBytes } from './page-decoder.ts';
 export type {
   ParsedBase,
   ParsedDataFile,

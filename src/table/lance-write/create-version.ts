@@ -33,6 +33,7 @@ import {
 } from '../versions/index.ts';
 import { AttemptFiles, restored } from '../write/index.ts';
 import { blamed, invalid, unsupported } from './refusals.ts';
+import { checkCosts } from './staged-costs.ts';
 import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragments.ts';
 import {
   type LanceVersionRequest,
@@ -147,6 +148,7 @@ async function draftOf(
     const nextFragmentId = Math.max(draft.nextFragmentId, plan.nextFragmentId);
     return { ...draft, nextFragmentId, lanceTransaction: transaction };
   }
+  await runSteps(checkCosts(change), plainPause());
   await requireValues(engine, change);
   const { written, durable } = await writeStagedRows(engine, base, change, files);
   const tableMetadata = Object.fromEntries(manifest.tableMetadata);

@@ -199,6 +199,34 @@ test('a compaction: ids are reserved first, and others may append meanwhile', as
   expect(await problems()).toEqual([]);
 });
 
+test('refused: rows of nulls that take more than their files, over all fragments', async () => {
+  const wide = field('wide', 0, 'fixed_size_list:float:16000000');
+  client.manifest.fields = [wide, field('x', 1, 'double')];
+  const overwriting = async (fields: readonly number[], ...rows: number[]): Promise<Operation> => {
+    client.manifest.fragments = [];
+    for (const count of rows) {
+      const values = numbers({ x: new Float64Array(count) });
+      client.manifest.fragments.push({
+        id: ++client.manifest.maxFragmentId,
+        files: [await client.dataFile(values, fields)],
+        deletion: undefined,
+        physicalRows: count,
+      });
+    }
+    return of(102, client.manifest);
+  };
+  const three = await overwriting([0], 3, 3);
+  await expect(create(client.stage(three))).rejects.toThrow('with fragment 2 its rows take');
+  client.open();
+  client.manifest.fields = [wide, field('x', 1, 'double')];
+  await create(client.stage(await overwriting([1], 5)));
+  // A fragment that loses its only column has one of nulls in its file.
+  const old = fragment(0);
+  old.files = old.files.map((file) => ({ ...file, fields: [-2] }));
+  const update: Operation = [108, (into) => into.message(2, fragmentMembers(old))];
+  await expect(create(client.stage(update))).rejects.toThrow('with fragment 1 its rows take');
+});
+
 test('an overwrite begins its fields anew, and the same client appends to it', async () => {
   const overwrite = async (): Promise<CreateTableVersionRequest> => {
     client.manifest.fields = [field('x', 0, 'double')];
@@ -356,6 +384,20 @@ const REFUSED: Record<
   'more rows than there are': [(_, added) => Object.assign(added, { physicalRows: 4 }), 'damaged'],
   'fewer rows than there are': [(_, added) => Object.assign(added, { physicalRows: 2 }), 'damaged'],
   'no rows': [(_, added) => Object.assign(added, { physicalRows: 0 }), 'has 0 rows'],
+  'a fragment without files': [
+    (_, added) => Object.assign(added, { files: [] }),
+    'fragment 1 is new, and none of its files has a field of the table',
+  ],
+  'a fragment whose files hold no field of the table': [
+    (_, added) => {
+      added.files = added.files.map((file) => ({ ...file, fields: [-2, 7] }));
+    },
+    'fragment 1 is new, and none of its files has a field of the table',
+  ],
+  'more rows than its files can stand for': [
+    (_, added) => Object.assign(added, { physicalRows: 2 ** 25 }),
+    'its rows take 335544320 bytes at least, and 268435456 may come from',
+  ],
   'a file elsewhere': [(_, added) => renamed(added, '../data/x.lance'), 'has a file'],
   'a file of ours': [
     (manifest, added) => renamed(added, manifest.fragments[0]?.files[0]?.path ?? ''),

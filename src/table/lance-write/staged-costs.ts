@@ -1,0 +1,59 @@
+/**
+ * `checkCosts`: refuses a staged manifest whose rows would take far more bytes here than its data
+ * files have. Lance stores nulls and absent columns in no bytes, and this engine writes them out, so
+ * a manifest of a few hundred bytes could otherwise ask for gigabytes.
+ */
+import { nullBytes } from '../../format/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import { invalid } from './refusals.ts';
+import type { PlannedFragment } from './staged-fragments.ts';
+import type { StagedChange } from './staged-operation.ts';
+
+/** What rows may take whatever their data files have, over all fragments of a manifest. */
+const FREE_BYTES = 256 * 1024 * 1024;
+/** What they may take for each byte of the data files. */
+const MOST_PER_BYTE = 64;
+
+/** In short steps; reads no file. @throws InvalidInput naming the fragment */
+export function* checkCosts({ plan, schema }: StagedChange): Generator<undefined, void> {
+  let [taken, given] = [0, 0];
+  for (const fragment of plan.fragments) {
+    yield;
+    const { id, rows, before, sources, places } = fragment;
+    if (before === undefined && places.size === 0)
+      throw invalid(`fragment ${id} is new, and none of its files has a field of the table`);
+    if (sources === undefined) continue;
+    taken += rows * rowBytes(sources, schema);
+    given += fileBytes(fragment);
+    // Each file is opened, and must have that size, before its rows are written.
+    const most = Math.max(FREE_BYTES, given * MOST_PER_BYTE);
+    if (taken > most) {
+      throw invalid(
+        `with fragment ${id} its rows take ${taken} bytes at least, and ${most} may come from data files of ${given} bytes. Leave out columns that are null in every row, or write fewer rows at once`,
+      );
+    }
+  }
+}
+
+const fileBytes = ({ places }: PlannedFragment): number =>
+  [...new Set([...places.values()].map(({ file }) => file))].reduce(
+    (sum, { fileSize }) => sum + fileSize,
+    0,
+  );
+
+/** What a row takes at least that does not stand in files of before. */
+function rowBytes(
+  sources: NonNullable<PlannedFragment['sources']>,
+  { tree, isNew }: StagedChange['schema'],
+): number {
+  // A file has one column at least.
+  if (sources.every((source) => source === 'nulls')) return costOf(tree[0] as IdentifiedField);
+  const added = (field: IdentifiedField): number =>
+    isNew(field.id) ? costOf(field) : field.children.reduce((sum, each) => sum + added(each), 0);
+  return tree.reduce((sum, column, at) => {
+    if (sources[at] === 'files') return sum + costOf(column);
+    return sources[at] === 'before' ? sum + added(column) : sum;
+  }, 0);
+}
+
+const costOf = ({ field }: IdentifiedField): number => nullBytes(field.type);
