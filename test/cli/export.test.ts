@@ -1,8 +1,8 @@
 /** `dirspace export`: versions of tables as Lance datasets; and exports that are killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordBatch } from '../../src/arrow/apache.ts';
@@ -84,6 +84,35 @@ test('what cannot be exported says so and leaves nothing', async () => {
   const late = await run('export', 't', '--lance', at('x.lance'), '--at', '7');
   expect(late.code).not.toBe(EXIT.ok);
   expect(readdirSync(folder)).toEqual(['catalog']);
+});
+
+test('a folder in a catalog is refused, whatever it is called, and the catalog stays as it was', async () => {
+  const { db, at, root, run, folder } = await fresh();
+  await db.createNamespace(['p']);
+  await db.createTable('a', [{ n: 1 }], ['p']);
+  symlinkSync(join(root, 'p'), at('link'));
+  symlinkSync(root, at('alias'));
+  const other = join(folder, 'other');
+  await (await connect(other)).createNamespace(['q']);
+  const places = [
+    join(root, 'x.lance'),
+    join(root, 'p', 'x.lance'),
+    join(root, 'p', 'a.table', 'data', 'x.lance'),
+    join(root, '.dirspace', 'trash', 'x.lance'),
+    relative(process.cwd(), join(root, 'p', 'x.lance')),
+    join(at('link'), 'x.lance'),
+    join(at('alias'), 'p', 'x.lance'),
+    join(other, 'q', 'x.lance'),
+  ];
+  const before = readdirSync(folder, { recursive: true });
+  for (const place of places) {
+    const { code, error } = await run('export', 'p/a', '--lance', place);
+    expect([place, code]).toEqual([place, EXIT.failure]);
+    expect(error).toContain('Name a folder outside of it');
+  }
+  expect(readdirSync(folder, { recursive: true })).toEqual(before);
+  expect((await run('verify')).code).toBe(EXIT.ok);
+  expect((await run('export', 'p/a', '--lance', at('x.lance'))).code).toBe(EXIT.ok);
 });
 
 describe('an export that is killed', () => {

@@ -4,12 +4,13 @@
  * is the commit: a process that is killed leaves nothing under the target's name. Memory holds one
  * batch and the list of pages of one data file.
  */
-import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { RecordBatch, Schema } from '../../arrow/index.ts';
 import { systemEnv } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
+  FORMAT_FILE,
   type LanceExportSchema,
   LanceFileEncoder,
   type LanceFragment,
@@ -39,7 +40,7 @@ const MANIFEST = `${2n ** 64n - 2n}.manifest`;
 
 /**
  * @param folder which there must not be yet
- * @throws InvalidInput where the folder is there or its parent is not, Unsupported naming a column without
+ * @throws InvalidInput where the folder is there, its parent is not, or it lies in a catalog; Unsupported naming a column without
  * a form in Lance 2.0
  */
 export async function writeLanceDataset(
@@ -51,6 +52,7 @@ export async function writeLanceDataset(
   const target = resolve(folder);
   const marked = lanceExportSchema(schema);
   await refuseTaken(target, folder);
+  await refuseInCatalog(target, folder);
   const staging = `${target}.partial-${systemEnv.uuid()}`;
   await makeStaging(staging, folder);
   try {
@@ -82,6 +84,27 @@ async function refuseTaken(target: string, folder: string): Promise<void> {
     throw error;
   });
   if (found !== undefined) throw taken(folder);
+}
+
+/** Whatever lies in a catalog's folder and was not made by the engine is damage of the catalog. */
+async function refuseInCatalog(target: string, folder: string): Promise<void> {
+  const isThere = (path: string): Promise<boolean> =>
+    lstat(path).then(
+      () => true,
+      () => false,
+    );
+  const parent = await realpath(dirname(target)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  for (let at = parent; at !== undefined; at = dirname(at) === at ? undefined : dirname(at)) {
+    if (!(await isThere(join(at, FORMAT_FILE)))) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `${JSON.stringify(folder)} lies in the folder of the catalog ${JSON.stringify(at)}, which would then be damaged: it holds nothing but files of the catalog. Name a folder outside of it.`,
+      { details: { catalog: at } },
+    );
+  }
 }
 
 async function makeStaging(staging: string, folder: string): Promise<void> {
