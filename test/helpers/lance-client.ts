@@ -88,7 +88,7 @@ export class LanceClient {
   /** A data file with these rows, for these fields in their order. */
   async dataFile(rows: RecordBatchStream, fields: readonly number[]): Promise<ParsedDataFile> {
     const { bytes, columns } = await lanceFile(rows);
-    const path = `${randomUUID().replaceAll('-', '')}.lance`;
+    const path = `${'01'.repeat(12)}${randomUUID().replaceAll('-', '').slice(0, 26)}.lance`;
     this.#files.write(`${this.#table}/data/${path}`, bytes);
     return {
       path,
