@@ -15,7 +15,7 @@ import { parseRetention } from '../retention.ts';
 import { SCRATCH_BYTES } from '../table/index.ts';
 import { Collector } from './collector.ts';
 import { type DatabaseRouting, type DatabaseSource, Databases } from './databases.ts';
-import { type Dialect, lancedbDialect, lanceNamespaceDialect } from './dialects/index.ts';
+import { type Dialect, lancedbDialect } from './dialects/index.ts';
 import {
   Arrivals,
   appFetch,
@@ -141,7 +141,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
   if (options.locations !== undefined) checkAllowedLocations(options.locations);
   const logger = options.logger ?? {};
-  const dialects = options.dialects ?? [lancedbDialect, lanceNamespaceDialect];
+  const dialects = options.dialects ?? [lancedbDialect];
   const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
   const serverMemory = new ServerMemory(limits.serverMemory, limits.queueTimeoutMs);
   const collector = new Collector({

@@ -20,8 +20,8 @@ import {
 import {
   datasetOf,
   followTable,
+  keptManifest,
   type LanceManifestFile,
-  lanceManifestOf,
   placedManifest,
 } from './lance/index.ts';
 import {
@@ -141,15 +141,12 @@ export class Branch implements TableBranch {
     return highestListed(this.#engine, this);
   }
 
-  /**
-   * The manifest that Lance reads a version by, made where it is not there yet.
-   * @throws Unsupported where Lance cannot read the version
-   */
+  /** The manifest that Lance reads a version by, or is refused by; made where it is not there yet. */
   async lanceManifest(snapshot: Snapshot): Promise<LanceManifestFile> {
     // Writers look for versions in the folder where this one lies.
     return (await this.lanceMode(snapshot)) === 'write'
       ? placedManifest(this.#engine, snapshot)
-      : lanceManifestOf(this.#engine, snapshot);
+      : keptManifest(this.#engine, snapshot);
   }
 
   /** Where Lance looks for the manifest of a version, whether it is there or not. */

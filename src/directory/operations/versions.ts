@@ -16,7 +16,7 @@ import type {
   ListTableVersionsResponse,
   TableVersion,
 } from '../../protocol/index.ts';
-import { type Branch, lanceProblem, type Snapshot, type StagedVersion } from '../../table/index.ts';
+import type { Branch, Snapshot, StagedVersion } from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
@@ -190,8 +190,8 @@ export async function batchDeleteTableVersions(
 }
 
 /**
- * What is told of a version. For Lance, where it opens there, the manifest is Lance's: a client that is
- * told of another one can but read what it does not understand.
+ * What is told of a version. For Lance the manifest is Lance's, also of a version that Lance cannot read:
+ * a client takes any other for a staged one, which it puts into the table's folder under a name of Lance's.
  */
 async function readableRecord(
   catalog: Catalog,
@@ -200,7 +200,7 @@ async function readableRecord(
   forLance: boolean,
 ): Promise<TableVersion> {
   const record = versionRecord(catalog, snapshot);
-  if (!forLance || catalog.readOnly || (await lanceProblem(snapshot)) !== undefined) return record;
+  if (!forLance || catalog.readOnly) return record;
   const { path, bytes } = await branch.lanceManifest(snapshot);
   return { ...record, manifest_path: locationOf(catalog, path), manifest_size: bytes };
 }

@@ -4,5 +4,4 @@
  */
 
 export type { Dialect } from './dialect.ts';
-export { lanceNamespaceDialect } from './lance-namespace-dialect.ts';
 export { lancedbDialect } from './lancedb-dialect.ts';

@@ -5,9 +5,9 @@
 
 export {
   holds,
+  keptManifest,
   keptManifestsFolder,
   type LanceManifestFile,
-  lanceManifestOf,
   manifestBytes,
 } from './lance-files.ts';
 export { followCommit, followTable, hasToFollow } from './lance-follow.ts';

@@ -1,10 +1,9 @@
 /**
  * Makes the files that Lance needs to open one version: a manifest in the table's `lance` folder
- * (`lanceManifestOf`), and deletion files under Lance's names in `_deletions`. They are made when
+ * (`keptManifest`), and deletion files under Lance's names in `_deletions`. They are made when
  * first needed and then kept. lance-leftovers.ts finds those that cleanup removes.
  */
 import { createHash } from 'node:crypto';
-import { DirspaceError } from '../../errors.ts';
 import {
   closedLanceManifest,
   decodeDeletions,
@@ -22,7 +21,7 @@ import {
 import { corrupt } from '../../json.ts';
 import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { lanceProblem, lanceView } from './lance-view.ts';
+import { lanceView } from './lance-view.ts';
 
 export interface LanceManifestFile {
   /** Relative to the root. */
@@ -31,21 +30,8 @@ export interface LanceManifestFile {
 }
 
 /**
- * Lance's manifest of a version, made if it is not there yet, after all that it refers to.
- * @throws Unsupported saying why, where Lance cannot read the version
- */
-export async function lanceManifestOf(
-  engine: Engine,
-  snapshot: Snapshot,
-): Promise<LanceManifestFile> {
-  const problem = await lanceProblem(snapshot);
-  if (problem !== undefined)
-    throw new DirspaceError('Unsupported', `Lance cannot read the table. ${problem}`);
-  return keptManifest(engine, snapshot);
-}
-
-/**
- * The same of any version: where Lance cannot read it, a manifest that says so to Lance's readers.
+ * Lance's manifest of a version, made if it is not there yet, after all that it refers to. Where Lance
+ * cannot read the version, the manifest says so to Lance's readers.
  * @param anew compares what was made before with what the version says, and replaces it where it differs
  */
 export async function keptManifest(

@@ -478,3 +478,21 @@ test('what another program left in a table that nothing follows is not set aside
   expect(namesIn(fs, `${T}/_versions`)).toHaveLength(2);
   expect(String(fs.readFileSync(manifest(2)))).toBe('of another program');
 });
+
+test('the manifest that keeps readers of Lance off a table written without it', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, lance: 'off' });
+  await (await db.createTable('t', ids(1))).add(ids(2));
+  for (const version of [1, 2]) {
+    const told = await db.namespace.describeTableVersion(
+      { id: ['t'], version },
+      { forLance: true },
+    );
+    const path = String(told.version.manifest_path);
+    const bytes = fs.readFileSync(path) as Uint8Array;
+    expect(readLanceManifest(bytes, path)).toMatchObject({ version, readerFlags: 2n ** 40n });
+  }
+  expect(await verified(db)).toEqual(CLEAN);
+  await db.namespace.cleanupTable?.({ id: ['t'], older_than_millis: 0 });
+  expect((await verified(db)).problems).toEqual([]);
+});

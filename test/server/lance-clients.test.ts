@@ -15,7 +15,7 @@ import {
   Table,
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
-import { lanceNamespaceDialect } from '../../src/server/dialects/lance-namespace-dialect.ts';
+import { readLanceManifest } from '../../src/format/index.ts';
 import { createServer } from '../../src/server.ts';
 import { ask, type Pair, restPair, someRows } from '../helpers/rest-pair.ts';
 import { stubNamespace } from '../helpers/stub-namespace.ts';
@@ -43,41 +43,15 @@ async function described(table: string, query: string, named = {}): Promise<any>
   });
 }
 
-describe('who speaks it', () => {
-  const speaks = (url: string, named: Record<string, string> = {}): boolean =>
-    lanceNamespaceDialect.recognizes({ method: 'POST', url, headers: { ...LANCE, ...named } });
-  test('who sends a delimiter, accepts as they do, and has no name of his own', () => {
-    expect(speaks('/v1/table/t/describe?delimiter=%24')).toBe(true);
-    expect(speaks('/v1/table/t/version/list?limit=1&delimiter=%24')).toBe(true);
-    expect(speaks('/v1/table/t/describe')).toBe(false);
-    expect(speaks('/v1/table/t/describe?no_delimiter=%24')).toBe(false);
-    expect(speaks('/v1/table/t/describe?delimiter=%24', { 'user-agent': 'curl/8' })).toBe(false);
-    const plain = { accept: 'application/json' };
-    expect(speaks('/v1/table/t/describe?delimiter=%24', plain)).toBe(false);
-    const head = { method: 'POST', url: '/v1/table/t/describe?delimiter=%24', headers: {} };
-    expect(lanceNamespaceDialect.recognizes(head)).toBe(false);
-  });
-});
-
-describe('a table that holds rows of ours', () => {
-  test('has version and schema, so that it is not taken for one to fill', async () => {
-    const answer = await described('full', '?delimiter=%24');
-    expect(answer).toMatchObject({ version: 1, schema: { fields: [{ name: 'id' }] } });
-  });
-  test('has a location that such clients do not open, nor write to', async () => {
-    for (const query of ['?delimiter=%24', '?delimiter=%24&load_detailed_metadata=true']) {
-      expect((await described('full', query)).location).toMatch(/^dirspace:\/\/\/.*full\.table$/);
-    }
-  });
-  test('is as ever to others, and to who asks for no details', async () => {
+describe('a table that was written without Lance', () => {
+  test('is described alike to every client, with its place and versions that are asked for here', async () => {
     const plain = await described('full', '');
-    const curl = { 'user-agent': 'curl/8' };
-    expect(await described('full', '?delimiter=%24', curl)).toEqual(plain);
     expect(plain.location).toMatch(/^\/.*full\.table$/);
-    expect(plain).not.toHaveProperty('version');
-    const asked = await described('full', '?delimiter=%24&load_detailed_metadata=false');
-    expect(asked).toEqual(plain);
+    expect(plain.managed_versioning).toBe(true);
+    for (const named of [{}, { 'user-agent': 'curl/8' }])
+      expect(await described('full', '?delimiter=%24', named)).toEqual(plain);
   });
+  test('has manifests that Lance refuses to read', () => refusesReaders('full'));
 });
 
 test('a declared table is a place to fill', async () => {
@@ -99,15 +73,15 @@ describe('a table that is a Lance table too', () => {
       expect(managed_versioning).toBe(true);
     }
   });
-  test('is closed where Lance cannot read its rows, and says why', async () => {
-    const answer = await described('closed', '?delimiter=%24');
-    expect(answer.location).toMatch(/^dirspace:\/\/\/.*closed\.table$/);
-    // Whatever a client says of itself, it asks for versions here before it writes.
+  test('says why where Lance cannot read its rows, and refuses its readers', async () => {
+    const answer = await described('closed', '?delimiter=%24&load_detailed_metadata=true');
+    expect(answer.location).toMatch(/^\/.*closed\.table$/);
     expect(answer.managed_versioning).toBe(true);
     expect(answer.lance).toEqual({
       opens: false,
       reason: 'Column "s" holds null structs, which Lance 2.0 cannot read: so it is in 2 rows.',
     });
+    await refusesReaders('closed');
   });
   test('has manifests that Lance reads, for who asks over REST', async () => {
     const asked = async (path: string, body = {}) =>
@@ -124,10 +98,22 @@ describe('a table that is a Lance table too', () => {
     expect(bytes.subarray(-4).toString()).toBe('LANC');
     const { version } = await asked('lance/version/describe', { version: 1 });
     expect(version.manifest_path).toBe(manifest_path);
-    const closed = await asked('closed/version/describe', { version: 1 });
-    expect(closed.version.manifest_path).toMatch(/\.json$/);
   });
 });
+
+/**
+ * A client takes a path that ends otherwise for a staged manifest, and puts a copy into the table's folder
+ * under a name of Lance's.
+ */
+async function refusesReaders(table: string): Promise<void> {
+  const { json } = await ask(pair, 'POST', `/v1/table/${table}/version/list`, {});
+  const [{ manifest_path, manifest_size }] = json.versions;
+  expect(manifest_path).toMatch(/\.manifest$/);
+  const bytes = readFileSync(manifest_path);
+  expect(bytes.length).toBe(manifest_size);
+  // No release of Lance knows this flag.
+  expect(readLanceManifest(bytes, manifest_path).readerFlags).toBe(2n ** 40n);
+}
 
 function nullStructs(): RecordBatchStream {
   const s = vectorFromArray([{ a: 1 }, null], new Struct([new Field('a', new Int32(), true)]));
