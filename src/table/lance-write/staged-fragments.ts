@@ -2,7 +2,7 @@
  * `planFragments`: checks the fragments of a staged Lance manifest against those of the version it
  * builds on, refuses what does not fit, and plans which stay, lose rows, get other columns, are new
  * or are gone. It reads no file. A client goes on using its own names for files that it wrote, so
- * * a file is known by that name (`origin`) as well as by the table's.
+ * a file is known by that name (`origin`) as well as by the table's.
  */
 import {
   type FragmentEntry,
