@@ -6,6 +6,8 @@
 import {
   liveRows,
   type OperationKind,
+  type ParsedField,
+  type ParsedFragment,
   type ParsedManifest,
   type ParsedOperation,
 } from '../../format/index.ts';
@@ -80,6 +82,7 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
   switch (operation.kind) {
     case 'append':
       checkAllowed(change, { added: operation.fragments.length });
+      requireListed(change, operation.fragments);
       return 'append';
     case 'delete':
       checkAllowed(change, {
@@ -107,6 +110,8 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
       return 'compact';
     }
     case 'merge':
+      requireSameSchema(change, operation.fields);
+      requireColumnsStay(change);
       checkAllowed(change, {
         fields: true,
         fieldMetadata: true,
@@ -115,6 +120,8 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
       });
       return 'schema';
     case 'project':
+      requireSameSchema(change, operation.fields);
+      requireKnownFields(change);
       checkAllowed(change, { fields: true, fieldMetadata: true, schemaMetadata: true });
       return 'schema';
     case 'reserve_fragments':
@@ -124,6 +131,13 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
       checkAllowed(change, { fieldMetadata: true, schemaMetadata: true, tableMetadata: true });
       return 'metadata';
     case 'overwrite':
+      requireSameSchema(change, operation.fields);
+      if (change.plan.fragments.length !== operation.fragments.length)
+        throw refusal(
+          change,
+          `${change.plan.fragments.length} fragments are there, where it lists ${operation.fragments.length}`,
+        );
+      requireListed(change, operation.fragments);
       return 'overwrite';
     case 'restore':
       checkAllowed(change, {});
@@ -138,9 +152,8 @@ const NONE: ReadonlySet<number> = new Set();
 
 function checkAllowed(change: StagedChange, allowed: Allowed): void {
   const { manifest, base, schema, plan } = change;
-  const kind = manifest.transaction?.operation?.kind ?? '';
   const refuse = (what: string): never => {
-    throw invalid(`its transaction is ${kind}, and ${what}`);
+    throw refusal(change, what);
   };
   if (schema.fieldsChanged && allowed.fields !== true) refuse('its fields are others');
   if (schema.fieldMetadataChanged && allowed.fieldMetadata !== true)
@@ -165,6 +178,58 @@ function checkAllowed(change: StagedChange, allowed: Allowed): void {
       refuse(`the files of fragment ${id} are others`);
   }
 }
+
+const refusal = ({ manifest }: StagedChange, what: string): Error =>
+  invalid(`its transaction is ${manifest.transaction?.operation?.kind ?? ''}, and ${what}`);
+
+/** A transaction that changes fields lists all that there are afterwards. */
+function requireSameSchema(change: StagedChange, listed: readonly ParsedField[]): void {
+  const { fields } = change.manifest;
+  const other = fields.find((field, at) => !isSameField(field, listed[at]));
+  if (other !== undefined)
+    throw refusal(change, `it does not list field ${other.id}, ${shown(other.name)}, so`);
+  if (fields.length !== listed.length)
+    throw refusal(change, `it lists ${listed.length} fields, of which ${fields.length} are there`);
+}
+
+const isSameField = (one: ParsedField, other: ParsedField | undefined): boolean =>
+  one.id === other?.id &&
+  one.parent === other.parent &&
+  one.name === other.name &&
+  one.logicalType === other.logicalType &&
+  one.nullable === other.nullable;
+
+/** A column gets another type by a new one in its place; none goes, and others come behind. */
+function requireColumnsStay(change: StagedChange): void {
+  const { base, schema } = change;
+  for (const [at, { id, field }] of base.fields.entries()) {
+    const now = schema.tree[at]?.id;
+    if (now === undefined || (now !== id && !schema.isNew(now)))
+      throw refusal(change, `the column ${shown(field.name)} is gone or elsewhere`);
+  }
+}
+
+function requireKnownFields(change: StagedChange): void {
+  const { manifest, schema } = change;
+  const added = manifest.fields.find(({ id }) => schema.isNew(schema.ownIds.get(id) as number));
+  if (added !== undefined) throw refusal(change, `the field ${shown(added.name)} is new`);
+}
+
+/** The new fragments are those that the transaction lists, in that order; ids are given out later. */
+function requireListed(change: StagedChange, listed: readonly ParsedFragment[]): void {
+  const { manifest, plan } = change;
+  const known = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [id] : [])));
+  const fresh = manifest.fragments.filter(({ id }) => !known.has(id));
+  for (const [at, fragment] of fresh.entries()) {
+    if (!isSameFragment(fragment, listed[at]))
+      throw refusal(change, `it does not list fragment ${fragment.id} so`);
+  }
+}
+
+const isSameFragment = (one: ParsedFragment, other: ParsedFragment | undefined): boolean =>
+  one.physicalRows === other?.physicalRows &&
+  one.files.length === other.files.length &&
+  one.files.every(({ path }, at) => path === other.files[at]?.path);
 
 /** Compaction neither adds rows nor drops any. */
 function requireSameRows({ plan }: StagedChange): void {

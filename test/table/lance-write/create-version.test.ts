@@ -10,6 +10,7 @@ import {
   tableFromArrays,
   vectorFromArray,
 } from '../../../src/arrow/apache.ts';
+import { fieldMembers } from '../../../src/format/lance/lance-fields.ts';
 import type { ParsedDeletion } from '../../../src/format/lance/parsed-fragment.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
@@ -58,9 +59,15 @@ const of = (member: number, manifest: ClientManifest): Operation => [
   member,
   (into) => {
     for (const each of manifest.fragments) into.message(1, fragmentMembers(each));
+    for (const each of manifest.fields) into.message(2, fieldMembers(each));
   },
 ];
-const PROJECT: Operation = [109, () => {}];
+const project = (): Operation => [
+  109,
+  (into) => {
+    for (const each of client.manifest.fields) into.message(1, fieldMembers(each));
+  },
+];
 const field = (
   name: string,
   id: number,
@@ -133,7 +140,7 @@ test('columns that come from files of their own, are replaced, and go', async ()
   expect((await rowsOf())[6]).toEqual({ id: 6, name: 'name 6', twice: 2 });
   client.manifest.fields.splice(1, 1);
   client.manifest.fields[1] = field('double', 2, 'double');
-  await create(client.stage(PROJECT));
+  await create(client.stage(project()));
   expect((await rowsOf())[6]).toEqual({ id: 6, double: 2 });
   expect(await ids(2)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   expect(await problems()).toEqual([]);
@@ -143,7 +150,7 @@ test('a column of nulls, and one that has the id of another that was dropped', a
   client.manifest.fields.push(field('none', 2, 'int32'));
   await create(client.stage(of(105, client.manifest)));
   client.manifest.fields.pop();
-  await create(client.stage(PROJECT));
+  await create(client.stage(project()));
   client.manifest.fields.push(field('again', 2, 'double'));
   const again = Float64Array.of(1, 2, 3, 4, 5);
   fragment(0).files.push(await client.dataFile(numbers({ again }), [2]));
@@ -237,7 +244,7 @@ test('an overwrite begins its fields anew, and the same client appends to it', a
       physicalRows: 2,
     };
     client.manifest.fragments = [fresh];
-    return client.stage([102, (into) => into.message(1, fragmentMembers(fresh))]);
+    return client.stage(of(102, client.manifest));
   };
   await create(await overwrite());
   await create(await client.append(numbers({ x: Float64Array.of(3) }), 1));
@@ -604,7 +611,7 @@ async function replacedBy(
     physicalRows: count,
   };
   client.manifest.fragments = [fresh];
-  return client.stage([102, (into) => into.message(1, fragmentMembers(fresh))]);
+  return client.stage(of(102, client.manifest));
 }
 
 const streamOf = (table: Table): RecordBatchStream =>
@@ -620,11 +627,110 @@ test('refused: nulls where none may be', async () => {
   client.open();
   await create(await replacedBy(withNull(), [field('x', 0, 'double')], 2));
   client.manifest.fields = [required];
-  await expect(create(client.stage(PROJECT))).rejects.toThrow('it is null in 1 rows');
+  await expect(create(client.stage(project()))).rejects.toThrow('it is null in 1 rows');
   client.open();
   client.manifest.fields.push({ ...field('y', 1, 'double'), nullable: false });
   await expect(create(client.stage(of(105, client.manifest)))).rejects.toThrow(
     'the column "y" may not be null, and fragment 1 does not have it',
+  );
+});
+
+/** Manifests that say something else than their transaction, which was built before. */
+const CONTRADICTED: Record<string, [member: number, change: () => void, says: string]> = {
+  'a column that got another name': [
+    105,
+    () => {
+      client.manifest.fields[1] = {
+        ...(client.manifest.fields[1] as ReturnType<typeof field>),
+        name: 'z',
+      };
+    },
+    'its transaction is merge, and it does not list field 1, "z", so',
+  ],
+  'a field that is gone': [
+    109,
+    () => void client.manifest.fields.pop(),
+    'its transaction is project, and it lists 2 fields, of which 1 are there',
+  ],
+  'a field that came': [
+    109,
+    () => void client.manifest.fields.push(field('x', 2, 'double')),
+    'its transaction is project, and it does not list field 2, "x", so',
+  ],
+  'a field that may be null': [
+    102,
+    () => {
+      const [first] = client.manifest.fields as [ReturnType<typeof field>];
+      client.manifest.fields[0] = { ...first, nullable: !first.nullable };
+    },
+    'its transaction is overwrite, and it does not list field 0',
+  ],
+  'fragments that are gone': [
+    102,
+    () => void client.manifest.fragments.pop(),
+    'its transaction is overwrite, and 0 fragments are there, where it lists 1',
+  ],
+  'a fragment of another file': [
+    102,
+    () => {
+      const added = fragment(0);
+      client.manifest.fragments[0] = {
+        ...added,
+        files: added.files.map((file) => ({ ...file, path: 'another.lance' })),
+      };
+    },
+    'its transaction is overwrite, and it does not list fragment 1 so',
+  ],
+  'a fragment of other rows': [
+    102,
+    () => {
+      client.manifest.fragments[0] = { ...fragment(0), physicalRows: 2 };
+    },
+    'its transaction is overwrite, and it does not list fragment 1 so',
+  ],
+};
+
+test.each(Object.entries(CONTRADICTED))(
+  'refused: against the transaction, %s',
+  async (_, [member, change, says]) => {
+    if (member === 102) {
+      const id = ++client.manifest.maxFragmentId;
+      const dataFiles = [await client.dataFile(people(3), [0, 1])];
+      client.manifest.fragments = [{ id, files: dataFiles, deletion: undefined, physicalRows: 3 }];
+    }
+    const { fields, fragments } = client.manifest;
+    const before = { ...client.manifest, fields: [...fields], fragments: [...fragments] };
+    const operation =
+      member === 109
+        ? ([
+            109,
+            (into) => {
+              for (const each of before.fields) into.message(1, fieldMembers(each));
+            },
+          ] satisfies Operation)
+        : of(member, before);
+    change();
+    await expect(create(client.stage(operation))).rejects.toThrow(says);
+    expect(await ids()).toEqual([0, 1, 2, 3, 4]);
+  },
+);
+
+test('refused: a merge that drops or moves columns, a projection that adds one', async () => {
+  const [first, second] = client.manifest.fields as [
+    ReturnType<typeof field>,
+    ReturnType<typeof field>,
+  ];
+  for (const fields of [[first], [second, first]]) {
+    client.open();
+    client.manifest.fields = fields;
+    await expect(create(client.stage(of(105, client.manifest)))).rejects.toThrow(
+      'is gone or elsewhere',
+    );
+  }
+  client.open();
+  client.manifest.fields.push(field('x', 2, 'double'));
+  await expect(create(client.stage(project()))).rejects.toThrow(
+    'its transaction is project, and the field "x" is new',
   );
 });
 
@@ -656,7 +762,7 @@ test('refused: a file of two fragments, a field that comes back, rows lost by a 
   await expect(create(client.stage(rewrite))).rejects.toThrow('5 rows became 3');
   client.open();
   const dropped = client.manifest.fields.pop() as ClientManifest['fields'][number];
-  await create(client.stage(PROJECT));
+  await create(client.stage(project()));
   client.manifest.fields.push(dropped);
   await expect(create(client.stage(of(105, client.manifest)))).rejects.toThrow(
     'was written with it before',
@@ -676,7 +782,7 @@ test('refused: a field in another one, and parts of a column in two places', asy
   ];
   await create(await replacedBy(streamOf(rows), fields, 1));
   client.manifest.fields[2] = field('b', 2, 'double');
-  await expect(create(client.stage(PROJECT))).rejects.toThrow('field 2 is in field -1');
+  await expect(create(client.stage(project()))).rejects.toThrow('field 2 is in field -1');
   client.open();
   const [only] = client.manifest.fragments as [ClientFragment];
   only.files = only.files.map((file) => ({ ...file, fields: [0, 1, -2] }));
