@@ -16,6 +16,7 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { blamed, invalid, shown } from './refusals.ts';
 import type { PlannedFragment } from './staged-fragments.ts';
 import type { StagedSchema } from './staged-schema.ts';
+import { requireTypes } from './staged-types.ts';
 
 export class StagedFiles {
   readonly #columns: FragmentColumns;
@@ -49,6 +50,7 @@ export class StagedFiles {
         };
         files.set(file, await LanceDataFile.open(bytes, path));
       }
+      requireTypes(planned, files, schema);
       return new StagedFiles(planned, schema, files, readers);
     } catch (error) {
       for (const reader of readers) reader.close();

@@ -21,6 +21,8 @@ export interface StagedSchema {
   readonly tree: readonly IdentifiedField[];
   /** Of each column, Lance's ids of it and what it holds, depth first. */
   readonly columns: readonly (readonly number[])[];
+  /** Of every field as the manifest describes it, by Lance's ids. */
+  readonly described: ReadonlyMap<number, ParsedField>;
   /** The same columns as Lance's files hold them. */
   readonly lanceColumns: readonly LanceColumn[];
   readonly nextFieldId: number;
@@ -97,6 +99,7 @@ export function stagedSchema(
   return {
     tree,
     columns,
+    described,
     lanceColumns: roots,
     nextFieldId: next,
     lanceIds,

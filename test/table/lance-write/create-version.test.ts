@@ -441,7 +441,7 @@ const REFUSED: Record<
     (_, added) => {
       added.files = added.files.map((file) => ({ ...file, columns: [1, 0] }));
     },
-    'in the encoding "binary"',
+    'is "name" of type "dict:string:int32:false", and field 0 is "id" of type "int32"',
   ],
   'more fields than columns': [
     (_, added) => {
@@ -633,6 +633,65 @@ test('refused: nulls where none may be', async () => {
   await expect(create(client.stage(of(105, client.manifest)))).rejects.toThrow(
     'the column "y" may not be null, and fragment 1 does not have it',
   );
+});
+
+test('refused: a data file whose own schema is another than that of the table', async () => {
+  await create(
+    await replacedBy(numbers({ x: Float64Array.of(1, 2) }), [field('x', 0, 'double')], 2),
+  );
+  const attempt = (rows: RecordBatchStream): Promise<unknown> =>
+    client.append(rows, 2).then((request) => create(request));
+  const longs = tableFromArrays({ x: BigInt64Array.of(1n, 2n) });
+  await expect(attempt(streamOf(longs))).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringMatching(
+      /column 0 of the file ".*" is "x" of type "int64", and field 0 is "x" of type "double"/,
+    ),
+  });
+  client.open();
+  const fields = [...client.manifest.fields, field('y', 1, 'double')];
+  const pair = { x: Float64Array.of(1, 2), y: Float64Array.of(3, 4) };
+  await create(await replacedBy(numbers(pair), fields, 2));
+  // Each column stands for the other field.
+  const swapped = await client.append(numbers(pair), 2);
+  const added = client.manifest.fragments.at(-1) as ClientFragment;
+  client.manifest.version -= 1;
+  added.files = added.files.map((file) => ({ ...file, columns: file.columns.toReversed() }));
+  const append: Operation = [100, (into) => into.message(1, fragmentMembers(added))];
+  await expect(create(client.stage(append))).rejects.toThrow('is "y", which is another field');
+  client.open();
+  // Another name is one that the field had.
+  client.manifest.fields[0] = field('renamed', 0, 'double');
+  await create(client.stage(project()));
+  await create(await client.append(numbers(pair), 2));
+  expect(swapped.version).toBe(4);
+  expect(await rowsOf()).toHaveLength(4);
+});
+
+test('refused: members of a struct that stand elsewhere in their file', async () => {
+  const of2 = new Struct([new Field('a', new Float64(), true)]);
+  const rows = (): RecordBatchStream =>
+    streamOf(
+      new Table({
+        s: vectorFromArray([{ a: 1 }], of2),
+        a: vectorFromArray([2], new Float64()),
+      }),
+    );
+  const fields = [
+    field('s', 0, 'struct'),
+    { ...field('a', 1, 'double'), parent: 0 },
+    field('a', 2, 'double'),
+  ];
+  await create(await replacedBy(rows(), fields, 1));
+  await client.append(rows(), 1);
+  client.manifest.version -= 1;
+  const added = client.manifest.fragments.at(-1) as ClientFragment;
+  added.files = added.files.map((file) => {
+    const [s, inner, outer] = file.columns as [number, number, number];
+    return { ...file, columns: [s, outer, inner] };
+  });
+  const append: Operation = [100, (into) => into.message(1, fragmentMembers(added))];
+  await expect(create(client.stage(append))).rejects.toThrow('is "a" in another place');
 });
 
 /** Manifests that say something else than their transaction, which was built before. */
