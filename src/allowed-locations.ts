@@ -2,9 +2,10 @@
  * Validates the URI prefixes below which tables may lie outside of a catalog's root
  * (`checkAllowedLocations`), and checks a location that a caller gives against them
  * (`outsideLocation`, `ruleOf`). A location must be in plain spelling, because a second spelling of
- * the same place could get around the rules. No I/O.
+ * the same place could get around the rules, and symbolic links below a prefix of files must not lead
+ * out of it. The caller follows them: no I/O here.
  */
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';
 
 /** Tables may be declared and registered below this prefix. */
@@ -85,11 +86,13 @@ export const ruleOf = (
 /**
  * The URI of a location outside of the root, without the slash that it may end with; undefined where no
  * rule allows it. An absolute path counts as the `file:` URI of it.
- * @throws InvalidInput for one below a prefix that is not spelt plainly
+ * @param realPath of an absolute path as far as it is there; throws where links cannot be followed
+ * @throws InvalidInput for one below a prefix that is not spelt plainly, or that links lead out of its prefix
  */
 export function outsideLocation(
   rules: readonly AllowedLocation[],
   given: string,
+  realPath: (path: string) => string,
 ): string | undefined {
   const uri = given.startsWith('/') && rules.length > 0 ? pathToFileURL(given).href : given;
   const rule = ruleOf(rules, uri);
@@ -101,10 +104,30 @@ export function outsideLocation(
     Buffer.byteLength(location) <= MOST_BYTES &&
     below.split('/').every((part) => /^[^\s?#%\\\0]+$/.test(part)) &&
     !hasDots(location);
-  if (isPlain) return location;
+  if (isPlain && staysBelow(rule.prefix, location, realPath)) return location;
+  if (isPlain) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The location ${JSON.stringify(given.slice(0, 200))} cannot be used: a symbolic link leads elsewhere than below ${rule.prefix}, or cannot be followed. Give a location without the link, or allow the prefix where the link leads.`,
+      { details: { member: 'location' } },
+    );
+  }
   throw new DirspaceError(
     'InvalidInput',
     `The location ${JSON.stringify(given.slice(0, 200))} cannot be used: below ${rule.prefix} it must name a folder in plain spelling, without empty parts, "..", escapes, queries and blanks, in ${MOST_BYTES} bytes.`,
     { details: { member: 'location' } },
   );
+}
+
+/** Whether links leave a location below its prefix; nothing is known of those in buckets. */
+function staysBelow(prefix: string, location: string, realPath: (path: string) => string): boolean {
+  if (!location.startsWith('file:')) return true;
+  try {
+    const above = realPath(fileURLToPath(prefix));
+    const below = realPath(fileURLToPath(location));
+    return below.startsWith(above.endsWith('/') ? above : `${above}/`);
+  } catch {
+    // A link to nothing, a ring of links, a folder that may not be entered: nobody can tell where it leads.
+    return false;
+  }
 }

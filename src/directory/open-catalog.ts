@@ -127,6 +127,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     trashRetention: retention,
     vendor: options.credentialVendor,
     locations: checkAllowedLocations(options.locations ?? []),
+    realPath: (path) => store.realPath(path),
     prepareRoot: () => root.prepare(),
   };
   if (!store.readOnly) {

@@ -31,6 +31,7 @@ import {
   parentOf,
   probeCapabilities,
   readFolder,
+  realPathSoFar,
   requireFolder,
   SMALL,
   storeError,
@@ -115,6 +116,11 @@ export class FileStore implements Store {
   /** The absolute path of a file or folder; '' is the root. Checks the form, touches no disk. */
   locate(path: string): string {
     return absoluteFolder(this.#disk, path);
+  }
+
+  /** Of an absolute path anywhere, without links as far as it is there. Throws the file system's error. */
+  realPath(path: string): string {
+    return realPathSoFar(this.fs, path);
   }
 
   /** What the file system under the root can do, found out by trying in `.dirspace/`. */

@@ -106,6 +106,73 @@ test('an absolute path below a prefix of files is its URI', async () => {
   expect((await catalog.describeTable({ id: t })).location).toBe('file:///data/lake/a/t.lance');
 });
 
+describe('symbolic links below a prefix of files', () => {
+  async function linked(prefix = 'file:///data/lake/') {
+    const fs = memoryFs();
+    for (const folder of ['/etc', '/data/lake/real/deep', '/data/lake-too', '/data/lake/x/y'])
+      fs.mkdirSync(folder, { recursive: true });
+    fs.symlinkSync('/etc', '/data/lake/etc');
+    fs.symlinkSync('/data/lake-too', '/data/lake/beside');
+    fs.symlinkSync('../..', '/data/lake/x/up');
+    fs.symlinkSync('/etc', '/data/lake/real/deep/out');
+    fs.symlinkSync('/nowhere/yet', '/data/lake/nothing');
+    fs.symlinkSync('/data/lake/ring', '/data/lake/ring');
+    fs.symlinkSync('/data/lake/real', '/data/lake/within');
+    fs.symlinkSync('.', '/data/lake/self');
+    fs.symlinkSync('/data/lake', '/data/alias');
+    return open({ fs, locations: [LAKE, { prefix }] });
+  }
+
+  test.each([
+    'etc',
+    'etc/',
+    'etc/t',
+    'etc/a/b/t',
+    'beside',
+    'beside/t',
+    'x/up/t',
+    'real/deep/out/t',
+    'within/deep/out/t',
+    'nothing',
+    'nothing/t',
+    'ring/t',
+    'self',
+  ])('that lead out of it, or nowhere, are refused: %s', async (below) => {
+    const catalog = await linked();
+    for (const location of [`file:///data/lake/${below}`, `/data/lake/${below}`])
+      for (const work of [
+        () => catalog.declareTable({ id: t, location }),
+        () => catalog.registerTable({ id: t, location }),
+      ])
+        await expect(work()).rejects.toMatchObject({
+          code: 'InvalidInput',
+          message: expect.stringContaining('symbolic link'),
+          details: { member: 'location' },
+        });
+    await expect(catalog.tableExists({ id: t })).rejects.toMatchObject({ code: 'TableNotFound' });
+  });
+
+  test.each(['within', 'within/t', 'real/deep/t', 'not/there/yet'])(
+    'that stay within it are none of its business: %s',
+    async (below) => {
+      for (const folder of ['/data/lake', '/data/alias']) {
+        const catalog = await linked(`file://${folder}/`);
+        const location = `file://${folder}/${below}`;
+        await catalog.declareTable({ id: t, location });
+        await catalog.registerTable({ id: ['n', 'u'], location: `${folder}/${below}` });
+        // The location stays as it was given.
+        expect((await catalog.describeTable({ id: t })).location).toBe(location);
+        expect((await catalog.describeTable({ id: ['n', 'u'] })).location).toBe(location);
+      }
+    },
+  );
+
+  test('are not looked for in a bucket', async () => {
+    const catalog = await linked();
+    await catalog.declareTable({ id: t, location: 's3://bucket/lake/etc' });
+  });
+});
+
 test('a vendor is asked for the options of its prefix, and of no other table', async () => {
   const asked: unknown[] = [];
   const vendor = async (table: unknown) => {
@@ -154,8 +221,9 @@ describe('locations', () => {
   });
 
   test('are refused without rules', () => {
-    expect(outsideLocation([], PLACE)).toBeUndefined();
-    expect(outsideLocation([], '/data/lake/t')).toBeUndefined();
+    const realPath = (path: string): string => path;
+    expect(outsideLocation([], PLACE, realPath)).toBeUndefined();
+    expect(outsideLocation([], '/data/lake/t', realPath)).toBeUndefined();
   });
 
   test.each([

@@ -154,6 +154,7 @@ export function testEngine(
     },
     vendor: undefined,
     locations: [],
+    realPath: (path) => path,
   };
   return { fs, clock, calls, engine, catalog, locks, committed };
 }

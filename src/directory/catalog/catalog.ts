@@ -68,6 +68,8 @@ export interface Catalog {
   readonly vendor: CredentialVendor | undefined;
   /** Where tables may lie outside of the root. */
   readonly locations: readonly AllowedLocation[];
+  /** An absolute path without symbolic links, as far as it is there. Throws what the file system throws. */
+  realPath(path: string): string;
 }
 
 export interface Table {

@@ -162,7 +162,7 @@ export async function declareTable(
   const outside =
     request.location === undefined
       ? undefined
-      : outsideLocation(catalog.locations, request.location);
+      : outsideLocation(catalog.locations, request.location, catalog.realPath);
   if (request.location !== undefined && outside === undefined)
     refuseOtherPlace(catalog, id, folder, request.location);
   await requireNamespace(catalog, id.slice(0, -1));

@@ -180,7 +180,7 @@ export async function registerTable(
   await beginWrite(catalog);
   const id = tableId(request.id);
   const mode = parseMode(request.mode, REGISTER_MODES);
-  const outside = outsideLocation(catalog.locations, request.location);
+  const outside = outsideLocation(catalog.locations, request.location, catalog.realPath);
   if (outside !== undefined) return registerOutside(catalog, id, outside, request);
   const location = await registeredFolder(catalog, folderAt(catalog, request.location));
   await requireNamespace(catalog, id.slice(0, -1));

@@ -34,5 +34,5 @@ export {
   storeError,
   symbolicLink,
 } from './store-error.ts';
-export { canonicalRoot } from './store-root.ts';
+export { canonicalRoot, realPathSoFar } from './store-root.ts';
 export { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';

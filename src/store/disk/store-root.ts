@@ -1,8 +1,8 @@
 /**
  * `canonicalRoot`: finds the root folder of a store as an absolute path without symbolic links, and
- * creates it where that is allowed.
+ * creates it where that is allowed. `realPathSoFar`: the same for a path outside of any store.
  */
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';
 import { flushFolderSync } from './durable-write.ts';
 import { canonicalPath, errnoOf, type FileSystem } from './file-system.ts';
@@ -42,6 +42,20 @@ export function canonicalRoot(fs: FileSystem, given: string, access: RootAccess)
     }
     throw storeError(error, 'open the catalog', given);
   }
+}
+
+/**
+ * An absolute path without links: what is not there yet follows the real path of what is.
+ * @throws the file system's error, as for a link to nothing
+ */
+export function realPathSoFar(fs: FileSystem, path: string): string {
+  const missing: string[] = [];
+  let there = resolve(path);
+  while (fs.lstatSync(there, { throwIfNoEntry: false }) === undefined && there !== dirname(there)) {
+    missing.unshift(basename(there));
+    there = dirname(there);
+  }
+  return join(canonicalPath(fs, there), ...missing);
 }
 
 /** What is made in a root whose own name is not on disk would be lost with it. */
