@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { recordBatchStream, tableFromArrays } from '../../../src/arrow/apache.ts';
+import { fieldMembers } from '../../../src/format/lance/lance-fields.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
@@ -46,7 +47,16 @@ async function clientWrites(db: Db, fs: Fs, table: string, round: number): Promi
     manifest.fields.push({ ...like, id, name, logicalType: 'double', primaryKey: false });
     for (const each of manifest.fragments)
       each.files.push(await data([name], [id], each.physicalRows, 1000 * round));
-    await create(client.stage([105, all(manifest.fragments)]));
+    const lists = all(manifest.fragments);
+    await create(
+      client.stage([
+        105,
+        (into) => {
+          lists(into);
+          for (const each of manifest.fields) into.message(2, fieldMembers(each));
+        },
+      ]),
+    );
   };
   const whole = manifest.fragments.find((each) => each.deletion === undefined) as ClientFragment;
   await create(client.delete(new Map([[whole.id, [1]]])));
@@ -67,7 +77,14 @@ async function clientWrites(db: Db, fs: Fs, table: string, round: number): Promi
   await create(client.stage([100, all([added])]));
   await addColumn(`gone${round}`);
   manifest.fields.pop();
-  await create(client.stage([109, () => {}]));
+  await create(
+    client.stage([
+      109,
+      (into) => {
+        for (const each of manifest.fields) into.message(1, fieldMembers(each));
+      },
+    ]),
+  );
   await addColumn(`kept${round}`);
 }
 
