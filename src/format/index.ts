@@ -211,6 +211,7 @@ export {
   HOW_TO_REWRITE,
   isOwnLanceManifest,
   isOwnLanceRef,
+  LANCE_TABLE_KEY,
   type LanceBranch,
   type LanceBytes,
   type LanceCatalogEntry,

@@ -35,6 +35,7 @@ export {
   type ClosedLanceVersion,
   closedLanceManifest,
   isOwnLanceManifest,
+  LANCE_TABLE_KEY,
   type LanceBranch,
   type LanceFragment,
   type LanceVersion,

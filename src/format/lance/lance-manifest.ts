@@ -24,6 +24,8 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   readonly fileName?: ((file: string) => string) | undefined;
   readonly nextFragmentId: number;
   readonly transaction: string;
+  /** The table's incarnation: where Lance may write, its writers copy it into what they stage. */
+  readonly table?: string | undefined;
   /** False sets a flag that no writer of Lance knows, so that all of them refuse to write. */
   readonly writable: boolean;
   /** Lance's ids of the fields. */
@@ -63,6 +65,12 @@ const TRAILER_BYTES = 16;
 
 /** Lance wants a writer to name itself: without it, it takes the writer for one of its first releases. */
 const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
+
+/**
+ * The key of table metadata that holds the incarnation of a table that Lance writes. Each operation of
+ * Lance's writers keeps table metadata, so a staged manifest tells which table its writer has read.
+ */
+export const LANCE_TABLE_KEY = 'dirspace.table';
 
 /** The same bytes for the same version, whatever release makes them. */
 export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>
@@ -151,7 +159,13 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
   const writerFlags = of.writable ? flags : flags + FLAG_UNKNOWN;
   if (writerFlags > 0) manifest.integer(10, writerFlags);
   if (of.nextFragmentId > 0) manifest.integer(11, of.nextFragmentId - 1);
-  return ended(manifest, of.tableMetadata, of.branch);
+  const { [LANCE_TABLE_KEY]: own, ...others } = of.tableMetadata;
+  const named = of.writable && of.table !== undefined;
+  return ended(
+    manifest,
+    named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata,
+    of.branch,
+  );
 }
 
 /** The members that every manifest ends with. */

@@ -38,6 +38,8 @@ import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragme
 import {
   type LanceVersionRequest,
   readStagedManifest,
+  requireNamedTable,
+  requireSameTable,
   type StagedLanceManifest,
 } from './staged-manifest.ts';
 import { requireValues } from './staged-nulls.ts';
@@ -75,6 +77,7 @@ async function published(
   version: number,
   staged: StagedLanceManifest,
 ): Promise<Snapshot> {
+  requireSameTable(branch, staged);
   // The client's own id, so that a request that is sent again finds what the first one did.
   const transaction = `${branch.incarnation}.${staged.transaction.uuid}`;
   try {
@@ -133,6 +136,7 @@ async function draftOf(
   const operation = takenOperation(manifest);
   const source =
     operation.kind === 'restore' ? await restoredVersion(engine, base, operation.version) : base;
+  requireNamedTable(staged, source);
   const entries = await source.fragments();
   const anew = isAnew(operation);
   const schema = await blamed(() => stagedSchema(manifest.fields, source, anew));

@@ -4,6 +4,7 @@
  * untrusted.
  */
 import {
+  LANCE_TABLE_KEY,
   lanceManifestSteps,
   lanceVersionsFolder,
   MAX_LANCE_MANIFEST_BYTES,
@@ -15,7 +16,7 @@ import type { CreateTableVersionRequest } from '../../protocol/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import { datasetOf } from '../lance/index.ts';
-import type { Engine, TableBranch } from '../versions/index.ts';
+import { type Engine, type Snapshot, type TableBranch, tableLeft } from '../versions/index.ts';
 import { blamed, invalid, shown, unsupported } from './refusals.ts';
 
 export type LanceVersionRequest = Pick<
@@ -26,7 +27,10 @@ export type LanceVersionRequest = Pick<
 export interface StagedLanceManifest {
   /** Relative to the root. */
   readonly path: string;
+  /** Its table metadata is the user's alone. */
   readonly manifest: ParsedManifest;
+  /** The incarnation of the table that its writer has read, if it says so. */
+  readonly table: string | undefined;
   readonly transaction: ParsedTransaction;
 }
 
@@ -81,7 +85,45 @@ export async function readStagedManifest(
   if (bytes.length !== manifest_size || bytes.length !== size)
     throw invalid(`it has ${bytes.length} bytes, and ${manifest_size} are due`);
   const manifest = await blamed(() => runSteps(lanceManifestSteps(bytes, path), plainPause()));
-  return { path, manifest, transaction: checked(manifest, request.version) };
+  const transaction = checked(manifest, request.version);
+  const tableMetadata = new Map(manifest.tableMetadata);
+  const table = tableMetadata.get(LANCE_TABLE_KEY);
+  tableMetadata.delete(LANCE_TABLE_KEY);
+  return { path, manifest: { ...manifest, tableMetadata }, table, transaction };
+}
+
+/**
+ * Refuses what a writer that has read a dropped table stages in the next one of that name. This is no
+ * conflict: its writer would build the same change on the table that is there now.
+ * @throws TableNotFound
+ */
+export function requireSameTable(
+  { incarnation }: TableBranch,
+  { table }: StagedLanceManifest,
+): void {
+  if (table !== undefined && table !== incarnation) throw tableLeft(table, incarnation);
+}
+
+/**
+ * Refuses what does not say which table its writer has read, where the rest cannot tell: a user may take
+ * all table metadata away, and a version of before Lance's clients wrote names no table.
+ * @param source what the version builds on: the restored one, or the newest
+ * @throws InvalidInput
+ */
+export function requireNamedTable(
+  { table, manifest, transaction }: StagedLanceManifest,
+  source: Snapshot,
+): void {
+  const { operation } = transaction;
+  const isTakenAway = operation?.kind === 'update_config' && operation.tableMetadata !== undefined;
+  const isOlder =
+    operation?.kind === 'restore' &&
+    source.manifest.lanceWrites !== true &&
+    manifest.fragments.length > 0;
+  if (table !== undefined || isTakenAway || isOlder) return;
+  throw invalid(
+    `its table metadata has no ${LANCE_TABLE_KEY}, which says what table its writer has read. Open the table again, and change that`,
+  );
 }
 
 /** What is refused whatever the version before says; its transaction. */

@@ -4,6 +4,7 @@
  * Returns the kind of operation that the new version records.
  */
 import {
+  LANCE_TABLE_KEY,
   liveRows,
   type OperationKind,
   type ParsedField,
@@ -164,6 +165,7 @@ function checkAllowed(change: StagedChange, allowed: Allowed): void {
   )
     refuse('the metadata of its schema is another');
   const tableMetadata = new Map(Object.entries(base.manifest.metadata));
+  tableMetadata.delete(LANCE_TABLE_KEY);
   if (allowed.tableMetadata !== true && !sameEntries(manifest.tableMetadata, tableMetadata))
     refuse('the metadata of its table is another');
   const { removed = NONE, deleted = NONE, rewritten = NONE, added = 0 } = allowed;

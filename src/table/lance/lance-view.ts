@@ -70,6 +70,7 @@ export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<Lan
       fragments,
       nextFragmentId: manifest.nextFragmentId,
       transaction: manifest.transaction,
+      table: manifest.table,
       writable: manifest.lanceWrites === true,
       done: doneBy(manifest),
       branch:

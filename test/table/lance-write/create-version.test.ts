@@ -28,6 +28,8 @@ import { idsOf, people } from '../../helpers/people.ts';
 import type { CatalogFiles } from '../../suites/namespace/context.ts';
 
 const FOLDER = 'data/t.table';
+/** Where a manifest says which table its writer has read. */
+const TABLE = 'dirspace.table';
 let db: Awaited<ReturnType<typeof connect>>;
 let files: CatalogFiles;
 let client: LanceClient;
@@ -280,8 +282,95 @@ test('metadata of schema and table', async () => {
   await create(client.stage([110, () => {}]));
   expect(client.newest()).toMatchObject({
     schemaMetadata: new Map([['a', 'b']]),
-    tableMetadata: new Map([['c', 'd']]),
+    tableMetadata: new Map([
+      ['c', 'd'],
+      [TABLE, expect.any(String)],
+    ]),
   });
+  // Lance shows the name of the table beside it; here it is none of the user's metadata.
+  const { metadata } = await db.namespace.describeTable({ id: ['t'] });
+  expect(JSON.stringify(metadata ?? {})).not.toContain(TABLE);
+  // A user may take all of it away.
+  client.manifest.tableMetadata.clear();
+  const replaced: Operation = [110, (into) => into.message(7, (map) => map.integer(2, 1))];
+  await create(client.stage(replaced));
+  expect([...client.newest().tableMetadata.keys()]).toEqual([TABLE]);
+});
+
+/** Everything goes, some of it goes, and more comes. */
+const others: [string, () => Promise<CreateTableVersionRequest>][] = [
+  [
+    'delete',
+    async () => {
+      client.manifest.fragments = [];
+      return client.stage([101, (into) => into.packed(2, [0])]);
+    },
+  ],
+  [
+    'overwrite',
+    async () => {
+      client.manifest.fragments = [];
+      return client.stage(of(102, client.manifest));
+    },
+  ],
+  [
+    'append',
+    async () => {
+      client.manifest.fragments = [];
+      client.manifest.maxFragmentId = -1;
+      return client.append(numbers({ x: Float64Array.of(9) }), 1);
+    },
+  ],
+];
+
+test.each(others)(
+  '%s by a client that has read a dropped table of that name',
+  async (kind, stage) => {
+    const isEmpty = kind === 'append';
+    await db.namespace.dropTable({ id: ['t'] });
+    await db.namespace.createTable(
+      { id: ['t'] },
+      isEmpty ? numbers({ x: Float64Array.of() }) : people(3, 5),
+    );
+    const before = await rowsOf();
+    const request = await stage();
+    await expect(create(request)).rejects.toMatchObject({ code: 'TableNotFound' });
+    // Nor what says nothing of the table.
+    client.open();
+    client.manifest.tableMetadata.delete(TABLE);
+    await expect(create(await stage())).rejects.toThrow(`has no ${TABLE}`);
+    expect(await rowsOf()).toEqual(before);
+    client.open();
+    await create(await stage());
+    expect(await rowsOf()).toEqual(isEmpty ? [{ x: 9 }] : []);
+  },
+);
+
+test('a restored version of before Lance wrote the table names no table', async () => {
+  const fs = memoryFs();
+  const before = await connect('/c', { fs, lance: 'sync' });
+  await before.namespace.createTable({ id: ['t'] }, people(3));
+  await before.close();
+  const catalog = await connect('/c', { fs, lance: 'write' });
+  await catalog.namespace.insertIntoTable({ id: ['t'] }, people(2, 3));
+  const other = new LanceClient(filesOf(fs, '/c'), FOLDER);
+  other.manifest.tableMetadata.delete(TABLE);
+  other.manifest.fragments.pop();
+  const request = other.stage([106, (into) => into.integer(1, 1)]);
+  await catalog.namespace.createTableVersion({ id: ['t'], ...request });
+  expect(await idsOf(catalog.namespace, ['t'])).toEqual([0, 1, 2]);
+  other.open();
+  expect([...other.manifest.tableMetadata.keys()]).toEqual([TABLE]);
+  // One of since has to.
+  other.manifest.tableMetadata.delete(TABLE);
+  await catalog.namespace.insertIntoTable({ id: ['t'] }, people(1, 9));
+  other.manifest.version += 1;
+  await expect(
+    catalog.namespace.createTableVersion({
+      id: ['t'],
+      ...other.stage([106, (into) => into.integer(1, 3)]),
+    }),
+  ).rejects.toThrow(`has no ${TABLE}`);
 });
 
 test('a number that is taken: the versions in between are there to build on', async () => {

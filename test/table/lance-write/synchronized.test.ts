@@ -153,5 +153,7 @@ test('versions of clients outlive all that is done to their table, and clients g
     });
     await stays(async () => void (await db.syncLance([name])));
   }
+  // The first version that clients may write again.
+  await stays(async () => void (await (await db.openTable(name)).delete('id = 8')));
   await goesOn();
 });
