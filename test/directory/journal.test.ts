@@ -8,7 +8,10 @@ import {
   type Journal,
   writeJournal,
 } from '../../src/directory/catalog/journal.ts';
+import { listTrash } from '../../src/directory/catalog/trash.ts';
+import { encodeTable } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed } from '../../src/json.ts';
+import { reservedFolder } from '../../src/paths.ts';
 import type { TableBranch } from '../../src/table/versions/head.ts';
 import {
   decideMultiTable,
@@ -188,6 +191,37 @@ describe('a declared table that is taken back, beside somebody else', () => {
     expect(detached()).toEqual([]);
   });
 
+  test('who removed its record: what is left goes back', async () => {
+    meanwhile(async () => one.fs.unlinkSync(`${ROOT}/${made.tableFolder}/.table.json`));
+    await finishJournal(one.catalog, journal);
+    expect(await state()).toEqual({ ...BEFORE, journal: false });
+    expect(detached()).toEqual([]);
+  });
+
+  describe('with a place where others write', () => {
+    const location = reservedFolder('11111111-0002');
+    beforeEach(() => {
+      const record = { id: made.incarnation, createdAt: 1, properties: {}, location };
+      one.fs.writeFileSync(`${ROOT}/${made.tableFolder}/.table.json`, encodeTable(record));
+    });
+
+    test('unused: it is gone, and the place is closed', async () => {
+      await finishJournal(one.catalog, journal);
+      expect(await state()).toEqual(ABORTED);
+      expect(one.fs.statSync(`${ROOT}/${location}`).isFile()).toBe(true);
+      expect(detached()).toEqual([]);
+    });
+
+    test('who wrote there: it goes back', async () => {
+      one.fs.mkdirSync(`${ROOT}/${location}/data`, { recursive: true });
+      one.fs.writeFileSync(`${ROOT}/${location}/data/a.lance`, 'rows');
+      await finishJournal(one.catalog, journal);
+      expect(await state()).toEqual({ ...BEFORE, journal: false });
+      expect(exists(`${location}/data/a.lance`)).toBe(true);
+      expect(detached()).toEqual([]);
+    });
+  });
+
   test('who put another one in its place: that goes back', async () => {
     meanwhile(async () => {
       one.fs.rmSync(`${ROOT}/${made.tableFolder}`, { recursive: true });
@@ -202,6 +236,17 @@ describe('a declared table that is taken back, beside somebody else', () => {
 });
 
 describe('journals that an opener finds', () => {
+  test('a table that lies where no table does is deregistered without an id', async () => {
+    const odd = await declared(one, 'data/odd', '11111111-0004');
+    const deregisters = [{ folder: 'data/odd', incarnation: odd.incarnation, place: PLACE }];
+    await writeJournal(one.catalog, { batch: BATCH, declares: [], deletions: [], deregisters });
+    await decideMultiTable(one.engine, BATCH, 'committed');
+    await finishJournals(one.catalog);
+    expect([exists('data/odd'), exists(PLACE), exists(FILE)]).toEqual([false, true, false]);
+    const { entries } = await listTrash(one.catalog, { detached: true });
+    expect(entries).toMatchObject([{ id: [], location: `${ROOT}/${PLACE}` }]);
+  });
+
   test('none where there is no folder for them', async () => {
     one.fs.rmSync(`${ROOT}/.dirspace/transactions`, { recursive: true });
     await finishJournals(one.catalog);

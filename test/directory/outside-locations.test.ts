@@ -72,6 +72,9 @@ test.each(['declare', 'register'] as const)(
     expect((await catalog.describeTable({ id: u })).location).toBe(PLACE);
     const { location: away, context } = await catalog.deregisterTable({ id: u });
     expect([away, context?.relative_location]).toEqual([PLACE, PLACE]);
+    expect((await catalog.listTrash({ detached: true })).entries).toMatchObject([
+      { kind: 'detached', id: u, location: PLACE },
+    ]);
     await catalog.registerTable({ id: u, location: PLACE });
     expect((await catalog.dropTable({ id: u })).location).toBe(PLACE);
     await catalog.undropTable({ id: u });

@@ -1,5 +1,6 @@
 /** The trash: what is brought back from it, what is removed for good, and what stays. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { fence } from '../../src/directory/catalog/lance-tables.ts';
 import { sweepStaging } from '../../src/directory/catalog/staging.ts';
 import {
   emptyTrash,
@@ -13,6 +14,7 @@ import { newTrashFolder, prepareTrash } from '../../src/directory/catalog/trash-
 import { createNamespace, dropNamespace } from '../../src/directory/operations/namespaces.ts';
 import { dropTable } from '../../src/directory/operations/tables.ts';
 import { verifyCatalog } from '../../src/directory/upkeep/verify.ts';
+import { DirspaceError } from '../../src/errors.ts';
 import {
   decodeTrash,
   encodeFormat,
@@ -22,6 +24,7 @@ import {
   type TrashRecord,
 } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed } from '../../src/json.ts';
+import { reservedFolder } from '../../src/paths.ts';
 import { parseRetention } from '../../src/retention.ts';
 import { processTag, thisProcess } from '../../src/store/process-identity.ts';
 import { filesOf } from '../helpers/catalog-files.ts';
@@ -520,6 +523,94 @@ describe('a list of the trash', () => {
       return run(folder);
     };
     expect(await listed()).toEqual([[]]);
+  });
+});
+
+describe('tables that were deregistered', () => {
+  const DETACHED = '.dirspace/detached';
+  const recorded = (name: string, age: number): void => {
+    const file = `${DETACHED}/${name}.table.json`;
+    write(file, encodeTrash({ kind: 'table', id: [name], droppedAt: 5 }));
+    aged(file, age);
+  };
+
+  test('are listed where their record is damaged, and purged with records left of others', async () => {
+    recorded('0000000a', 2 * HOUR);
+    recorded('0000000b', 0);
+    recorded('0000000c', 2 * HOUR);
+    write(`${DETACHED}/0000000c.table/.table.json`, 'damaged');
+    const before = tree();
+    expect(await listTrash(one.catalog, { detached: true })).toEqual({
+      entries: [
+        {
+          trash_id: '0000000c.table',
+          kind: 'detached',
+          id: ['0000000c'],
+          location: `${ROOT}/${DETACHED}/0000000c.table`,
+          dropped_at: 5,
+        },
+      ],
+    });
+    const purge = (dry_run: boolean, catalog = one.catalog) =>
+      purgeTrash(catalog, { older_than_millis: HOUR / 2, detached: true, dry_run });
+    one.clock.time = Date.now();
+    const reader = { ...one.catalog, readOnly: true };
+    expect(await outcomeOf(purge(false, reader))).toMatchObject({ code: 'ReadOnly' });
+    expect(await purge(true, reader)).toEqual({ removed: 1, dry_run: true });
+    expect(await purge(true)).toEqual({ removed: 1, dry_run: true });
+    expect(tree()).toEqual(before);
+    expect(await purge(false)).toEqual({ removed: 1, dry_run: false });
+    expect(tree()).toEqual([`${DETACHED}/0000000b.table.json`]);
+  });
+
+  test('are not listed where the disk fails', async () => {
+    recorded('0000000c', 0);
+    table(`${DETACHED}/0000000c.table`);
+    one.calls.get = (run, file) => {
+      if (file.endsWith('/.table.json')) throw new DirspaceError('Internal', 'the disk failed');
+      return run(file);
+    };
+    expect(await outcomeOf(listTrash(one.catalog, { detached: true }))).toMatchObject({
+      code: 'Internal',
+    });
+  });
+});
+
+describe('what closes the place of a table that was removed', () => {
+  const placeOf = (at: number): string => reservedFolder(String(at).padStart(8, '0'));
+  const isThere = (): number[] =>
+    Array.from({ length: 6 }, (_, at) => at).filter((at) => exists(placeOf(at)));
+
+  test('goes after a month; what else is there stays', async () => {
+    for (const at of [0, 1]) await fence(one.catalog, placeOf(at), 'dropped');
+    await fence(one.catalog, placeOf(2), 'rows');
+    write(placeOf(3), 'of somebody else');
+    for (const at of [0, 2, 3]) aged(placeOf(at), 31 * DAY);
+    aged(placeOf(1), 29 * DAY);
+    write(`${placeOf(4)}/data/a.lance`, 'rows');
+    await fence(one.catalog, placeOf(5), 'dropped');
+    await sweepTrash(one.catalog);
+    expect(isThere()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('stays where it is gone at the look', async () => {
+    await fence(one.catalog, placeOf(0), 'dropped');
+    aged(placeOf(0), 31 * DAY);
+    one.calls.head = (run, file) => (file === placeOf(0) ? undefined : run(file));
+    await sweepTrash(one.catalog);
+    expect(isThere()).toEqual([0]);
+  });
+
+  test('counts among the thousand of one run', async () => {
+    for (let at = 0; at < 1001; at++) {
+      await fence(one.catalog, placeOf(at), 'dropped');
+      aged(placeOf(at), 31 * DAY);
+    }
+    const folder = `${ROOT}/.dirspace/lance`;
+    await sweepTrash(one.catalog, async () => {});
+    expect(one.fs.readdirSync(folder)).toHaveLength(1);
+    await sweepTrash(one.catalog, async () => {});
+    expect(one.fs.readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Metadata files that were cut, flipped or forged: what was written, or a typed error. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   decodeChunk,
   decodeChunkInSteps,
@@ -11,6 +11,7 @@ import {
   decodeVersion,
   encodeManifest,
   encodeTombstone,
+  type Manifest,
 } from '../../src/format/catalog/manifest.ts';
 import { decodeFormat, encodeFormat } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed, parseChecksummed, parseJson } from '../../src/json.ts';
@@ -110,6 +111,112 @@ test('forged members are named or harmless', () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
+describe('members for Lance', () => {
+  const origin = [{ path: 'data/a.lance', fileSize: 90, fields: [0, 1, 2], columns: [0, -1, 1] }];
+  const full: Manifest = {
+    ...manifest,
+    lance: true,
+    lanceWrites: true,
+    lanceIds: new Map([
+      [0, 4],
+      [1, 0],
+    ]),
+    lanceReserved: [[5, 7]],
+    lanceTransaction: 'AAEC',
+    totals: { ...manifest.totals, fragments: 6, lanceFragments: 3 },
+    fragments: [
+      { ...fragment(2), lance: { fileSize: 900, fields: [0, 1] } },
+      { ...fragment(3), lance: { fileSize: 900, fields: [0, 1, 2] } },
+      { ...fragment(4), lance: { problem: 'a dictionary', inValues: true } },
+      {
+        ...fragment(5),
+        deletion: { file: '22222222', rows: 3, bytes: 50, checksum: 5, origin: '5-1-7.arrow' },
+        lance: { fileSize: 900, fields: [0, 1], origin },
+      },
+    ],
+  };
+  const bytes = encodeManifest(full).bytes;
+  const text = Buffer.from(bytes).toString();
+  type Documents = Record<string, unknown> & { fragments: { lance: Record<string, unknown> }[] };
+  const changed = (change: (document: Documents) => void): unknown => {
+    const { checksum, ...document } = JSON.parse(text) as Documents & { checksum: string };
+    change(document as Documents);
+    return decodeVersion(encodeChecksummed(document).bytes, 'm');
+  };
+
+  test('come back as they went in, and are left out where there are none', () => {
+    expect(decodeVersion(bytes, 'm')).toMatchObject({ manifest: full });
+    const document = JSON.parse(text) as Documents;
+    // Where the fields are the columns themselves.
+    expect(document.fragments[0]?.lance).toEqual({ bytes: 900 });
+    expect(Buffer.from(whole).toString()).not.toMatch(/"lance/);
+    for (const lance of [false, undefined]) {
+      const found = decodeVersion(encodeManifest({ ...manifest, lance }).bytes, 'm');
+      expect('manifest' in found && found.manifest.lance).toBe(lance);
+    }
+    expect(changed((one) => Object.assign(one, { lance_writes: 1 }))).not.toHaveProperty(
+      'manifest.lanceWrites',
+    );
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['lance', { features: [], lance: true }, /lance is something else than false/],
+    [
+      'an id twice',
+      {
+        lance_ids: [
+          [0, 4],
+          [0, 5],
+        ],
+      },
+      /lance_ids names a field twice/,
+    ],
+    [
+      "an id of Lance's twice",
+      {
+        lance_ids: [
+          [0, 4],
+          [1, 4],
+        ],
+      },
+      /lance_ids names a field twice/,
+    ],
+    ['ids that are no list', { lance_ids: {} }, /lance_ids/],
+    ['an id without another', { lance_ids: [[0]] }, /lance_ids holds something else than pairs/],
+    ['three of them', { lance_ids: [[0, 1, 2]] }, /lance_ids holds something else than pairs/],
+    ['no pair', { lance_reserved: [7] }, /lance_reserved holds something else than pairs/],
+    ['a first that is none', { lance_reserved: [['0', 1]] }, /lance_reserved holds something/],
+    ['an end that is none', { lance_reserved: [[0, -1]] }, /lance_reserved holds something/],
+    ['a transaction', { lance_transaction: 7 }, /lance_transaction/],
+  ])('%s that is wrong is named', (_, members, message) => {
+    expect(() => changed((document) => Object.assign(document, members))).toThrow(message);
+  });
+
+  test('more fragments for Lance than there are', () => {
+    const totals = { ...full.totals, lanceFragments: 7 };
+    const wrong = encodeManifest({ ...full, totals }).bytes;
+    expect(() => decodeVersion(wrong, 'm')).toThrow(/Lance reads more fragments than there are/);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['a size beyond the footer', { bytes: 901 }, /ends behind its footer/],
+    ['fields', { fields: [-1] }, /fields of a fragment holds something else than field ids/],
+    ['a problem', { problem: 7 }, /problem/],
+    ['an origin that is no list', { origin: {} }, /origin/],
+    ['a file of it', { origin: [7] }, /a file of origin/],
+    [
+      'columns of it',
+      { origin: [{ path: 'a', bytes: 1, fields: [0], columns: [0.5] }] },
+      /columns of a file of origin holds something else than whole numbers/,
+    ],
+    ['a path of it', { origin: [{ path: 7, bytes: 1, fields: [], columns: [] }] }, /path/],
+  ])('of a fragment, %s that is wrong is named', (_, members, message) => {
+    expect(() =>
+      changed(({ fragments }) => Object.assign(fragments[0]?.lance as object, members)),
+    ).toThrow(message);
+  });
+});
+
 test('a newer format or an unknown feature is refused by name', () => {
   const newer = forged((document) => {
     document.format = 2;
@@ -199,8 +306,27 @@ test('a chunk is the one its manifest speaks of, or Corrupt', () => {
   for (let length = 0; length < bytes.length; length++) {
     expect(codeOf(() => decodeChunk(bytes.slice(0, length), entry, 'c'))).toBe('Corrupt');
   }
+  expect(() => decodeChunk(bytes, { ...entry, fragments: 3 }, 'c')).toThrow(
+    /lists 2 fragments, not 3/,
+  );
   const other = encodeChunk('66666666-7777', [fragment(4), fragment(8)]);
   expect(codeOf(() => decodeChunk(other.bytes, entry, 'c'))).toBe('Corrupt');
+});
+
+test('many entries of a short chunk are looked at in steps too', () => {
+  const entries = Array.from({ length: 200 }, (_, at) => fragment(at));
+  const { entry, bytes } = encodeChunk('66666666-7777', entries);
+  const steps = decodeChunkInSteps(bytes, entry, 'c');
+  let taken = 0;
+  for (let next = steps.next(); ; next = steps.next()) {
+    if (next.done === true) {
+      expect(next.value).toEqual(entries);
+      break;
+    }
+    taken += 1;
+  }
+  expect(bytes.length).toBeLessThan(1 << 17);
+  expect(taken).toBeGreaterThanOrEqual(3);
 });
 
 test('a long chunk is written and read in steps, and is the same, or Corrupt', () => {

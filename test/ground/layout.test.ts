@@ -332,4 +332,190 @@ describe('names for Lance', () => {
   test('what manifests call a file', () => {
     expect(paths.objectId('t.table/data/1f0e.arrow')).toBe('1f0e');
   });
+  test('a folder of manifests also names what else they depend on', () => {
+    const folder = paths.lanceManifestsFolder('t.table', 't.table/versions-1a', 'abc');
+    expect(folder).toBe('t.table/lance/versions-1a-abc');
+  });
+
+  const NEWEST = '18446744073709551615';
+  const digitsOf = (value: bigint): string => String(value).padStart(20, '0');
+
+  test('versions of a dataset, of main and of branches', () => {
+    expect(paths.lanceDataset('t.table', undefined)).toBe('t.table');
+    const dataset = paths.lanceDataset('t.table', 'draft');
+    expect(dataset).toBe('t.table/tree/draft');
+    const file = paths.lanceVersionFile(dataset, 7);
+    expect(file).toBe('t.table/tree/draft/_versions/18446744073709551608.manifest');
+    expect(paths.parseLanceVersionFile(paths.lastName(file))).toBe(7);
+    expect(paths.lanceVersionFiles('t.table', 7)).toEqual([
+      't.table/_versions/18446744073709551608.manifest',
+      't.table/_versions/7.manifest',
+    ]);
+    const most = digitsOf(2n ** 64n - 2n ** 53n);
+    expect(paths.parseLanceVersionFile(`${NEWEST}.manifest`)).toBe(0);
+    expect(paths.parseLanceVersionFile(`${most}.manifest`)).toBe(Number.MAX_SAFE_INTEGER);
+    for (const name of [
+      '7.manifest',
+      `${NEWEST}.json`,
+      `x${NEWEST}.manifest`,
+      `${NEWEST}.manifest-x`,
+      // Above any safe integer, and below nought.
+      `${digitsOf(2n ** 64n - 1n - 2n ** 53n)}.manifest`,
+      `${digitsOf(0n)}.manifest`,
+      '18446744073709551616.manifest',
+      '99999999999999999999.manifest',
+    ]) {
+      expect(paths.parseLanceVersionFile(name), name).toBeUndefined();
+    }
+  });
+
+  test('versions by either scheme of names', () => {
+    const parsed = paths.parseLanceVersionName;
+    expect(parsed('18446744073709551608.manifest')).toEqual({ version: 7, scheme: 'V2' });
+    expect(parsed('7.manifest')).toEqual({ version: 7, scheme: 'V1' });
+    expect(parsed('9007199254740991.manifest')).toEqual({
+      version: Number.MAX_SAFE_INTEGER,
+      scheme: 'V1',
+    });
+    for (const name of [
+      `${NEWEST}.manifest`,
+      '0.manifest',
+      '07.manifest',
+      '9007199254740992.manifest',
+      '12345678901234567.manifest',
+      'd7.manifest',
+      '7.manifest.aside-12345678',
+    ]) {
+      expect(parsed(name), name).toBeUndefined();
+    }
+  });
+
+  test('manifests of no version of ours', () => {
+    const strange = ['7.manifest', `${digitsOf(0n)}.manifest`, '99999999999999999999.manifest'];
+    expect(strange.filter(paths.isStrangeLanceManifest)).toEqual(strange);
+    const others = [
+      '18446744073709551608.manifest',
+      'x.manifest',
+      '.manifest',
+      `0${NEWEST}.manifest`,
+    ];
+    expect(others.filter(paths.isStrangeLanceManifest)).toEqual([]);
+  });
+
+  test('manifests that a writer has staged', () => {
+    const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
+    const name = `18446744073709551608.manifest-${uuid}`;
+    expect(paths.parseStagedLanceManifest(name)).toBe(7);
+    for (const other of [
+      '18446744073709551608.manifest',
+      `7.manifest-${uuid}`,
+      `x${name}`,
+      `${name}x`,
+      name.toUpperCase(),
+      `${digitsOf(0n)}.manifest-${uuid}`,
+    ]) {
+      expect(paths.parseStagedLanceManifest(other), other).toBeUndefined();
+    }
+  });
+
+  test('what is put aside', () => {
+    const aside = paths.lanceAsideFile('t.table/_versions/7.manifest', '01234567-89ab');
+    expect(aside).toBe('t.table/_versions/7.manifest.aside-01234567-89ab');
+    const names = [paths.lastName(aside), 'main.json.aside-01234567'];
+    expect(names.filter(paths.isLanceAside)).toEqual(names);
+    const others = ['7.manifest', '7.txt.aside-01234567', '7.manifest.aside-0', `${names[0]}.x`];
+    expect(others.filter(paths.isLanceAside)).toEqual([]);
+  });
+
+  test('the table that Lance knows a catalog by', () => {
+    const digest = '0123456789abcdef'.repeat(2);
+    const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
+    const name = `${paths.lanceCatalogObject(digest, uuid)}.arrow`;
+    expect(paths.parseLanceCatalogObject(name)).toBe(digest);
+    for (const other of [
+      `x${name}`,
+      `${name}x`,
+      name.slice(1),
+      `${digest}-.arrow`,
+      `${uuid}.arrow`,
+    ]) {
+      expect(paths.parseLanceCatalogObject(other), other).toBeUndefined();
+    }
+  });
+
+  test('tags and branches', () => {
+    const folder = paths.lanceTagsFolder('t.table');
+    expect([folder, paths.lanceBranchesFolder('t.table')]).toEqual([
+      't.table/_refs/tags',
+      't.table/_refs/branches',
+    ]);
+    const file = paths.lanceRefFile(folder, 'v1.0');
+    expect(file).toBe('t.table/_refs/tags/v1.0.json');
+    expect(paths.parseLanceRef(paths.lastName(file))).toBe('v1.0');
+    expect(paths.parseLanceRef('v1.0')).toBeUndefined();
+    expect(['a', 'a.b', 'a.lock.b', 'lock', 'a-lock'].every(paths.isLanceRef)).toBe(true);
+    expect(['a.', 'a..b', 'a.lock'].filter(paths.isLanceRef)).toEqual([]);
+  });
+
+  test('files that a writer makes, by the folder that they lie in', () => {
+    expect(paths.lanceWriterFolders('t.table')).toEqual([
+      't.table/data',
+      't.table/_versions',
+      't.table/_deletions',
+      't.table/_transactions',
+    ]);
+    const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
+    const made = [
+      ['data', `${'a'.repeat(120)}.lance`],
+      ['_versions', `18446744073709551608.manifest-${uuid}`],
+      ['_deletions', '3-1-18446744073709551615.arrow'],
+      ['_deletions', '3-0-5.bin'],
+      ['_transactions', `0-${uuid}.txn`],
+    ] as const;
+    const never = [
+      ['data', `${uuid}.arrow`],
+      ['data', `${'a'.repeat(121)}.lance`],
+      ['data', 'a.b.lance'],
+      ['_versions', '18446744073709551608.manifest'],
+      // The engine's own.
+      ['_deletions', '3-0-5.arrow'],
+      ['_deletions', '3-5.bin'],
+      ['_transactions', uuid],
+      ['lance', 'a.lance'],
+      ['tags', 'a.lance'],
+    ] as const;
+    const isMade = ([folder, name]: readonly [string, string]): boolean =>
+      paths.isLanceWriterFile(`t.table/${folder}`, name);
+    expect(made.filter(isMade)).toEqual(made);
+    expect(never.filter(isMade)).toEqual([]);
+  });
+
+  test('data files and transactions as writers name theirs', () => {
+    const data = `${'01'.repeat(12)}${'a0'.repeat(13)}.lance`;
+    expect([data, `2${data.slice(1)}`, `${data}x`].map(paths.isLanceData)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([data, 'a_B-9.lance', '.lance', 'a.arrow'].map(paths.isLanceFile)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(['a.lance', 'lance'].map(paths.isLanceFragment)).toEqual([true, false]);
+    const transaction = '12-01234567-89ab-4cde-8f01-23456789abcd.txn';
+    expect(
+      [transaction, `x${transaction}`, `${transaction}x`].map(paths.isLanceTransaction),
+    ).toEqual([true, false, false]);
+    expect(paths.lanceTransactionsFolder('t.table')).toBe('t.table/_transactions');
+  });
+
+  test('places of tables that others write', () => {
+    const folder = paths.reservedFolder('01234567-89ab');
+    expect(folder).toBe('.dirspace/lance/01234567-89ab');
+    expect(
+      [folder, `${folder}/x`, `x/${folder}`, '.dirspace/lance/../x'].map(paths.isReservedFolder),
+    ).toEqual([true, false, false, false]);
+  });
 });

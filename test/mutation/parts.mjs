@@ -17,6 +17,8 @@ export const PARTS = {
       'test/table/write/flush-failures.test.ts',
       'test/table/versions/writers.test.ts',
       'test/table/write/compact.test.ts',
+      'test/table/lance/old-fragments.test.ts',
+      'test/sdk/lance-option.test.ts',
     ],
   },
   /** What is written ahead of operations of several steps, and what an opener does about it. */
@@ -52,6 +54,8 @@ export const PARTS = {
       'test/table/history/version-times.test.ts',
       'test/table/versions/writers.test.ts',
       'test/directory/trash.test.ts',
+      'test/directory/lance-tables.test.ts',
+      'test/directory/outside-locations.test.ts',
     ],
   },
   /** Between ids and folder names. */
@@ -71,6 +75,10 @@ export const PARTS = {
       'src/format/catalog/fragment-entry.ts',
       'src/json.ts',
     ],
-    tests: ['test/ground/json.test.ts', 'test/format/format-versions.test.ts'],
+    tests: [
+      'test/ground/json.test.ts',
+      'test/format/format-versions.test.ts',
+      'test/format/manifest.test.ts',
+    ],
   },
 };

@@ -260,7 +260,8 @@ async function sweepFences(
     if ((await isFence(catalog, file)) !== 'dropped') continue;
     const since = (await store.head(file))?.modified;
     now ??= await fileSystemTime(engine);
-    if (since !== undefined && now - since >= FENCE_GRACE) await store.delete(file);
+    if (since === undefined || now - since < FENCE_GRACE) continue;
+    await store.delete(file);
   }
 }
 

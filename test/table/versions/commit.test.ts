@@ -9,6 +9,7 @@ import {
   encodeManifest,
   encodeTombstone,
 } from '../../../src/format/catalog/manifest.ts';
+import { encodeTable } from '../../../src/format/catalog/records.ts';
 import { deletedRunFile, versionFile } from '../../../src/paths.ts';
 import { deleteVersions } from '../../../src/table/history/delete-versions.ts';
 import {
@@ -17,6 +18,7 @@ import {
   incarnationOfTransaction,
   newTransaction,
   nextManifest,
+  notNextVersion,
 } from '../../../src/table/versions/commit.ts';
 import { resolveHead, type TableBranch } from '../../../src/table/versions/head.ts';
 import {
@@ -186,6 +188,49 @@ test('a transaction given is the one committed; nobody needs to be told of it', 
     transaction: 'x',
   });
   expect(newTransaction(one.engine, branch)).not.toBe(newTransaction(one.engine, branch));
+});
+
+test('the version asked for is the next one, or none is made', async () => {
+  const { one, branch } = await both();
+  await land(one, branch, 'create', { version: 1 });
+  for (const version of [1, 3]) {
+    const failure = notNextVersion(version, { slot: 1 });
+    await expect(land(one, branch, 'append', { version })).rejects.toMatchObject({
+      code: 'ConcurrentModification',
+      message: failure.message,
+      details: { version, next: 2 },
+    });
+  }
+  expect(await listedVersions(one.engine, branch)).toEqual([1]);
+  expect((await land(one, branch, 'append', { version: 2 })).snapshot.version).toBe(2);
+  expect(notNextVersion(3, undefined).details).toEqual({ version: 3, next: 1 });
+});
+
+test('a version says whether clients of Lance may write it', async () => {
+  for (const [own, writes] of [
+    ['write', true],
+    ['sync', undefined],
+  ] as const) {
+    const { one, branch } = await both();
+    const record = { id: INCARNATION, createdAt: 1, properties: { lance: own } };
+    one.fs.writeFileSync(`${ROOT}/${branch.tableFolder}/.table.json`, encodeTable(record));
+    expect((await land(one, branch, 'create')).snapshot.manifest.lanceWrites).toBe(writes);
+  }
+});
+
+test('ids that Lance has for fields last as long as the fields', async () => {
+  const { one, branch } = await both();
+  const fields = (fieldIds: number[], more: Partial<Draft> = {}) =>
+    draftOf('append', { fieldIds, nextFieldId: 3, ...more });
+  const lanceIds = new Map([
+    [0, 5],
+    [2, 4],
+  ]);
+  const idsAfter = async (draft: Draft) =>
+    (await land(one, branch, draft)).snapshot.manifest.lanceIds;
+  expect(await idsAfter(fields([0, 1, 2], { lanceIds }))).toEqual(lanceIds);
+  expect(await idsAfter(fields([1, 2]))).toEqual(new Map([[2, 4]]));
+  expect(await idsAfter(fields([1]))).toBeUndefined();
 });
 
 test('nothing to change: the version there is stands', async () => {
