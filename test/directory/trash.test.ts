@@ -536,7 +536,7 @@ describe('tables that were deregistered', () => {
 
   test('are listed where their record is damaged, and purged with records left of others', async () => {
     recorded('0000000a', 2 * HOUR);
-    recorded('0000000b', 0);
+    recorded('0000000b', 0.75 * HOUR);
     recorded('0000000c', 2 * HOUR);
     write(`${DETACHED}/0000000c.table/.table.json`, 'damaged');
     const before = tree();
