@@ -3,7 +3,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { tableFromArrays } from '../../src/arrow/apache.ts';
 import { readLanceManifest } from '../../src/format/index.ts';
-import { lanceVersionFile, parseLanceVersionFile } from '../../src/paths.ts';
+import { lanceVersionFile, parseLanceVersionFile } from '../../src/lance-paths.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 

@@ -1,5 +1,6 @@
 /** The layout on disk, as it is written down: a catalog made by any release has these very names. */
 import { describe, expect, test } from 'vitest';
+import * as lancePaths from '../../src/lance-paths.ts';
 import * as paths from '../../src/paths.ts';
 
 const { NameCodec } = paths;
@@ -290,33 +291,33 @@ describe('tags and branches', () => {
 
 describe('names for Lance', () => {
   test('a manifest of a version, in a folder of its branch', () => {
-    const folder = paths.lanceManifestsFolder('t.table', 't.table/versions-1a');
+    const folder = lancePaths.lanceManifestsFolder('t.table', 't.table/versions-1a');
     expect(folder).toBe('t.table/lance/versions-1a');
-    const file = paths.lanceManifestFile(folder, 7);
+    const file = lancePaths.lanceManifestFile(folder, 7);
     expect(file).toBe('t.table/lance/versions-1a/00000000000000000007.manifest');
-    expect(paths.parseLanceManifest(paths.lastName(file))).toBe(7);
+    expect(lancePaths.parseLanceManifest(paths.lastName(file))).toBe(7);
     for (const name of ['7.manifest', '00000000000000000007.json', 'x.manifest'])
-      expect(paths.parseLanceManifest(name)).toBeUndefined();
+      expect(lancePaths.parseLanceManifest(name)).toBeUndefined();
   });
   test('a deletion file', () => {
-    const file = paths.lanceDeletionFile('t.table', 3, 12345678901234567890n);
+    const file = lancePaths.lanceDeletionFile('t.table', 3, 12345678901234567890n);
     expect(file).toBe('t.table/_deletions/3-0-12345678901234567890.arrow');
-    expect(paths.parseLanceDeletion(paths.lastName(file))).toBe(12345678901234567890n);
+    expect(lancePaths.parseLanceDeletion(paths.lastName(file))).toBe(12345678901234567890n);
     for (const name of [
       '3-1-5.arrow',
       '3-0-.arrow',
       '3-0-5.bin',
       '3-0-123456789012345678901.arrow',
     ])
-      expect(paths.parseLanceDeletion(name)).toBeUndefined();
+      expect(lancePaths.parseLanceDeletion(name)).toBeUndefined();
   });
   test('folders in which its writers leave files', () => {
     const names = ['_indices', '_transactions', '_versions', 'data'];
-    expect(names.filter(paths.isLanceDebris)).toEqual(['_indices', '_transactions']);
+    expect(names.filter(lancePaths.isLanceDebris)).toEqual(['_indices', '_transactions']);
   });
   test('a file that its object store is still writing', () => {
     for (const name of ['.tmp9VJEcK', '7.manifest#1', '1-a.txn#12', 'a%2Fb.json#1'])
-      expect(paths.isLanceTemporary(name)).toBe(true);
+      expect(lancePaths.isLanceTemporary(name)).toBe(true);
     for (const name of [
       '.tmp-VJEcK',
       '.tmp9VJEc',
@@ -327,13 +328,13 @@ describe('names for Lance', () => {
       'x#1a',
       'x',
     ])
-      expect(paths.isLanceTemporary(name)).toBe(false);
+      expect(lancePaths.isLanceTemporary(name)).toBe(false);
   });
   test('what manifests call a file', () => {
     expect(paths.objectId('t.table/data/1f0e.arrow')).toBe('1f0e');
   });
   test('a folder of manifests also names what else they depend on', () => {
-    const folder = paths.lanceManifestsFolder('t.table', 't.table/versions-1a', 'abc');
+    const folder = lancePaths.lanceManifestsFolder('t.table', 't.table/versions-1a', 'abc');
     expect(folder).toBe('t.table/lance/versions-1a-abc');
   });
 
@@ -341,19 +342,19 @@ describe('names for Lance', () => {
   const digitsOf = (value: bigint): string => String(value).padStart(20, '0');
 
   test('versions of a dataset, of main and of branches', () => {
-    expect(paths.lanceDataset('t.table', undefined)).toBe('t.table');
-    const dataset = paths.lanceDataset('t.table', 'draft');
+    expect(lancePaths.lanceDataset('t.table', undefined)).toBe('t.table');
+    const dataset = lancePaths.lanceDataset('t.table', 'draft');
     expect(dataset).toBe('t.table/tree/draft');
-    const file = paths.lanceVersionFile(dataset, 7);
+    const file = lancePaths.lanceVersionFile(dataset, 7);
     expect(file).toBe('t.table/tree/draft/_versions/18446744073709551608.manifest');
-    expect(paths.parseLanceVersionFile(paths.lastName(file))).toBe(7);
-    expect(paths.lanceVersionFiles('t.table', 7)).toEqual([
+    expect(lancePaths.parseLanceVersionFile(paths.lastName(file))).toBe(7);
+    expect(lancePaths.lanceVersionFiles('t.table', 7)).toEqual([
       't.table/_versions/18446744073709551608.manifest',
       't.table/_versions/7.manifest',
     ]);
     const most = digitsOf(2n ** 64n - 2n ** 53n);
-    expect(paths.parseLanceVersionFile(`${NEWEST}.manifest`)).toBe(0);
-    expect(paths.parseLanceVersionFile(`${most}.manifest`)).toBe(Number.MAX_SAFE_INTEGER);
+    expect(lancePaths.parseLanceVersionFile(`${NEWEST}.manifest`)).toBe(0);
+    expect(lancePaths.parseLanceVersionFile(`${most}.manifest`)).toBe(Number.MAX_SAFE_INTEGER);
     for (const name of [
       '7.manifest',
       `${NEWEST}.json`,
@@ -365,12 +366,12 @@ describe('names for Lance', () => {
       '18446744073709551616.manifest',
       '99999999999999999999.manifest',
     ]) {
-      expect(paths.parseLanceVersionFile(name), name).toBeUndefined();
+      expect(lancePaths.parseLanceVersionFile(name), name).toBeUndefined();
     }
   });
 
   test('versions by either scheme of names', () => {
-    const parsed = paths.parseLanceVersionName;
+    const parsed = lancePaths.parseLanceVersionName;
     expect(parsed('18446744073709551608.manifest')).toEqual({ version: 7, scheme: 'V2' });
     expect(parsed('7.manifest')).toEqual({ version: 7, scheme: 'V1' });
     expect(parsed('9007199254740991.manifest')).toEqual({
@@ -392,20 +393,20 @@ describe('names for Lance', () => {
 
   test('manifests of no version of ours', () => {
     const strange = ['7.manifest', `${digitsOf(0n)}.manifest`, '99999999999999999999.manifest'];
-    expect(strange.filter(paths.isStrangeLanceManifest)).toEqual(strange);
+    expect(strange.filter(lancePaths.isStrangeLanceManifest)).toEqual(strange);
     const others = [
       '18446744073709551608.manifest',
       'x.manifest',
       '.manifest',
       `0${NEWEST}.manifest`,
     ];
-    expect(others.filter(paths.isStrangeLanceManifest)).toEqual([]);
+    expect(others.filter(lancePaths.isStrangeLanceManifest)).toEqual([]);
   });
 
   test('manifests that a writer has staged', () => {
     const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
     const name = `18446744073709551608.manifest-${uuid}`;
-    expect(paths.parseStagedLanceManifest(name)).toBe(7);
+    expect(lancePaths.parseStagedLanceManifest(name)).toBe(7);
     for (const other of [
       '18446744073709551608.manifest',
       `7.manifest-${uuid}`,
@@ -414,24 +415,24 @@ describe('names for Lance', () => {
       name.toUpperCase(),
       `${digitsOf(0n)}.manifest-${uuid}`,
     ]) {
-      expect(paths.parseStagedLanceManifest(other), other).toBeUndefined();
+      expect(lancePaths.parseStagedLanceManifest(other), other).toBeUndefined();
     }
   });
 
   test('what is put aside', () => {
-    const aside = paths.lanceAsideFile('t.table/_versions/7.manifest', '01234567-89ab');
+    const aside = lancePaths.lanceAsideFile('t.table/_versions/7.manifest', '01234567-89ab');
     expect(aside).toBe('t.table/_versions/7.manifest.aside-01234567-89ab');
     const names = [paths.lastName(aside), 'main.json.aside-01234567'];
-    expect(names.filter(paths.isLanceAside)).toEqual(names);
+    expect(names.filter(lancePaths.isLanceAside)).toEqual(names);
     const others = ['7.manifest', '7.txt.aside-01234567', '7.manifest.aside-0', `${names[0]}.x`];
-    expect(others.filter(paths.isLanceAside)).toEqual([]);
+    expect(others.filter(lancePaths.isLanceAside)).toEqual([]);
   });
 
   test('the table that Lance knows a catalog by', () => {
     const digest = '0123456789abcdef'.repeat(2);
     const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
-    const name = `${paths.lanceCatalogObject(digest, uuid)}.arrow`;
-    expect(paths.parseLanceCatalogObject(name)).toBe(digest);
+    const name = `${lancePaths.lanceCatalogObject(digest, uuid)}.arrow`;
+    expect(lancePaths.parseLanceCatalogObject(name)).toBe(digest);
     for (const other of [
       `x${name}`,
       `${name}x`,
@@ -439,26 +440,26 @@ describe('names for Lance', () => {
       `${digest}-.arrow`,
       `${uuid}.arrow`,
     ]) {
-      expect(paths.parseLanceCatalogObject(other), other).toBeUndefined();
+      expect(lancePaths.parseLanceCatalogObject(other), other).toBeUndefined();
     }
   });
 
   test('tags and branches', () => {
-    const folder = paths.lanceTagsFolder('t.table');
-    expect([folder, paths.lanceBranchesFolder('t.table')]).toEqual([
+    const folder = lancePaths.lanceTagsFolder('t.table');
+    expect([folder, lancePaths.lanceBranchesFolder('t.table')]).toEqual([
       't.table/_refs/tags',
       't.table/_refs/branches',
     ]);
-    const file = paths.lanceRefFile(folder, 'v1.0');
+    const file = lancePaths.lanceRefFile(folder, 'v1.0');
     expect(file).toBe('t.table/_refs/tags/v1.0.json');
-    expect(paths.parseLanceRef(paths.lastName(file))).toBe('v1.0');
-    expect(paths.parseLanceRef('v1.0')).toBeUndefined();
-    expect(['a', 'a.b', 'a.lock.b', 'lock', 'a-lock'].every(paths.isLanceRef)).toBe(true);
-    expect(['a.', 'a..b', 'a.lock'].filter(paths.isLanceRef)).toEqual([]);
+    expect(lancePaths.parseLanceRef(paths.lastName(file))).toBe('v1.0');
+    expect(lancePaths.parseLanceRef('v1.0')).toBeUndefined();
+    expect(['a', 'a.b', 'a.lock.b', 'lock', 'a-lock'].every(lancePaths.isLanceRef)).toBe(true);
+    expect(['a.', 'a..b', 'a.lock'].filter(lancePaths.isLanceRef)).toEqual([]);
   });
 
   test('files that a writer makes, by the folder that they lie in', () => {
-    expect(paths.lanceWriterFolders('t.table')).toEqual([
+    expect(lancePaths.lanceWriterFolders('t.table')).toEqual([
       't.table/data',
       't.table/_versions',
       't.table/_deletions',
@@ -485,30 +486,30 @@ describe('names for Lance', () => {
       ['tags', 'a.lance'],
     ] as const;
     const isMade = ([folder, name]: readonly [string, string]): boolean =>
-      paths.isLanceWriterFile(`t.table/${folder}`, name);
+      lancePaths.isLanceWriterFile(`t.table/${folder}`, name);
     expect(made.filter(isMade)).toEqual(made);
     expect(never.filter(isMade)).toEqual([]);
   });
 
   test('data files and transactions as writers name theirs', () => {
     const data = `${'01'.repeat(12)}${'a0'.repeat(13)}.lance`;
-    expect([data, `2${data.slice(1)}`, `${data}x`].map(paths.isLanceData)).toEqual([
+    expect([data, `2${data.slice(1)}`, `${data}x`].map(lancePaths.isLanceData)).toEqual([
       true,
       false,
       false,
     ]);
-    expect([data, 'a_B-9.lance', '.lance', 'a.arrow'].map(paths.isLanceFile)).toEqual([
+    expect([data, 'a_B-9.lance', '.lance', 'a.arrow'].map(lancePaths.isLanceFile)).toEqual([
       true,
       true,
       false,
       false,
     ]);
-    expect(['a.lance', 'lance'].map(paths.isLanceFragment)).toEqual([true, false]);
+    expect(['a.lance', 'lance'].map(lancePaths.isLanceFragment)).toEqual([true, false]);
     const transaction = '12-01234567-89ab-4cde-8f01-23456789abcd.txn';
     expect(
-      [transaction, `x${transaction}`, `${transaction}x`].map(paths.isLanceTransaction),
+      [transaction, `x${transaction}`, `${transaction}x`].map(lancePaths.isLanceTransaction),
     ).toEqual([true, false, false]);
-    expect(paths.lanceTransactionsFolder('t.table')).toBe('t.table/_transactions');
+    expect(lancePaths.lanceTransactionsFolder('t.table')).toBe('t.table/_transactions');
   });
 
   test('places of tables that others write', () => {

@@ -1,4 +1,4 @@
-/** `paths.ts` owns the names of a catalog's files and folders: nobody else writes one down. */
+/** `paths.ts` and `lance-paths.ts` own the names of a catalog's files and folders: nobody else writes one down. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && file !== 'paths.ts',
+  (file) => file.endsWith('.ts') && !/^(?:lance-)?paths\.ts$/.test(file),
 );
 
 /** Text between quotes, and regular expressions; comments left out. */
@@ -84,7 +84,7 @@ test.each(["'main'", "'metadata'", '`database/@{name}`', '`@{a}-versions`', "'/v
   },
 );
 
-test('no file but paths.ts writes down a name of a file or folder of a catalog', () => {
+test('no file but paths.ts and lance-paths.ts writes down a name of a file or folder of a catalog', () => {
   const found = files.flatMap((file) =>
     literalsOf(readFileSync(join(root, file), 'utf8'))
       .filter(

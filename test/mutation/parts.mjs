@@ -60,7 +60,7 @@ export const PARTS = {
   },
   /** Between ids and folder names. */
   names: {
-    sources: ['src/paths.ts', 'src/protocol/ident.ts'],
+    sources: ['src/paths.ts', 'src/lance-paths.ts', 'src/protocol/ident.ts'],
     tests: [
       'test/ground/layout.test.ts',
       'test/ground/paths.test.ts',

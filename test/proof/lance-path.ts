@@ -4,7 +4,7 @@
  * without all before it, none that the table does not have, and all of them once somebody synchronizes.
  */
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { parseLanceVersionFile } from '../../src/paths.ts';
+import { parseLanceVersionFile } from '../../src/lance-paths.ts';
 import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { CRASH_OPERATIONS } from '../helpers/crash-operations.ts';

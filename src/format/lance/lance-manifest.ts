@@ -70,7 +70,7 @@ const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
  * The key of table metadata that holds the incarnation of a table that Lance writes. Each operation of
  * Lance's writers keeps table metadata, so a staged manifest tells which table its writer has read.
  */
-export const LANCE_TABLE_KEY = 'dirspace.table';
+export const LANCE_TABLE_KEY = 'dirspace.incarnation';
 
 /** The same bytes for the same version, whatever release makes them. */
 export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>

@@ -29,7 +29,7 @@ import type { CatalogFiles } from '../../suites/namespace/context.ts';
 
 const FOLDER = 'data/t.table';
 /** Where a manifest says which table its writer has read. */
-const TABLE = 'dirspace.table';
+const TABLE = 'dirspace.incarnation';
 let db: Awaited<ReturnType<typeof connect>>;
 let files: CatalogFiles;
 let client: LanceClient;

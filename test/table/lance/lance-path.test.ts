@@ -10,7 +10,7 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { isDirspaceError } from '../../../src/errors.ts';
 import { readLanceManifest } from '../../../src/format/index.ts';
-import { lanceVersionFile, parseLanceVersionFile } from '../../../src/paths.ts';
+import { lanceVersionFile, parseLanceVersionFile } from '../../../src/lance-paths.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 
