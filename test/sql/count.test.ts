@@ -237,6 +237,8 @@ test('without WebAssembly, or its vector instructions, truth values tell', async
       expect(predicate.count(sourceOf(data).batch)).toBe(2);
     } finally {
       vi.unstubAllGlobals();
+      // Other files of this worker share the modules.
+      vi.resetModules();
     }
   }
 });
