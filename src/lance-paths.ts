@@ -117,7 +117,7 @@ export const lanceWriterFolders = (table: string): readonly string[] => [
   fragmentsFolder(table),
   lanceVersionsFolder(table),
   lanceDeletionsFolder(table),
-  `${table}/_transactions`,
+  lanceTransactionsFolder(table),
 ];
 /** Whether clients of Lance may give a data file this name; the engine's own end with `.arrow`. */
 export const isLanceFile = (name: string): boolean => LANCE_FILE_NAME.test(name);
@@ -125,11 +125,12 @@ const LANCE_FILE_NAME = /^[0-9A-Za-z_-]{1,120}\.lance$/;
 /** Whether a client of Lance makes files of this name there; never one of the engine's own. */
 export const isLanceWriterFile = (folder: string, name: string): boolean =>
   LANCE_WRITER_NAMES[lastName(folder)]?.test(name) === true;
+const LANCE_TRANSACTION_NAME = /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/;
 const LANCE_WRITER_NAMES: Readonly<Record<string, RegExp>> = {
   [FRAGMENTS]: LANCE_FILE_NAME,
   _versions: LANCE_STAGED_NAME,
   _deletions: /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,
-  _transactions: /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/,
+  _transactions: LANCE_TRANSACTION_NAME,
 };
 /** Folders in which Lance's object store writes a file under another name first. */
 export const lanceTemporaryFolders = (table: string, dataset: string): readonly string[] => [
@@ -148,7 +149,6 @@ const LANCE_DATA_NAME = /^[01]{24}[0-9a-f]{26}\.lance$/;
 /** What such a writer did, beside the manifest that says it too. */
 export const lanceTransactionsFolder = (dataset: string): string => `${dataset}/_transactions`;
 export const isLanceTransaction = (name: string): boolean => LANCE_TRANSACTION_NAME.test(name);
-const LANCE_TRANSACTION_NAME = /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/;
 export const isLanceFragment = (name: string): boolean => name.endsWith('.lance');
 
 /** Where the manifest of a version of Lance may be: by the newer scheme of names, and by the older one. */

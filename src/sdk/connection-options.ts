@@ -10,6 +10,7 @@ import {
   CREATE_MODES,
   type PurgeTrashRequest,
   parseMode,
+  type SyncLanceResponse,
   type SyncLanceTable,
   type TrashItem,
 } from '../protocol/index.ts';
@@ -184,35 +185,14 @@ export interface TrashedItem {
 }
 
 /** What Lance finds by the path of one table. */
-export interface SyncedLanceTable {
-  /** Its folder, relative to the root. */
-  readonly location: string;
-  /** Whether the newest version opens in Lance; `reason` says why not. */
-  readonly opens: boolean;
-  readonly reason?: string;
-  /** Versions of all branches that Lance finds; those that it cannot read are refused there. */
-  readonly versions: number;
-  /** Files that were written, and removed, just now. */
-  readonly written: number;
-  readonly removed: number;
+export interface SyncedLanceTable extends Omit<SyncLanceTable, 'set_aside'> {
   /** Where manifests of other programs went, which Lance took for versions of the table. */
   readonly setAside: readonly string[];
-  /** Files of other programs that stay, and tags and branches whose names Lance does not take. */
-  readonly left: readonly string[];
 }
 
 /** What `syncLance` wrote. */
-export interface SyncLanceResult {
+export interface SyncLanceResult extends Omit<SyncLanceResponse, 'tables'> {
   readonly tables: readonly SyncedLanceTable[];
-  /** The table by which Lance's directory namespace knows the catalog. */
-  readonly catalog?: {
-    /** Its folder, relative to the root. */
-    readonly location: string;
-    readonly version: number;
-    readonly namespaces: number;
-    readonly tables: number;
-    readonly written: boolean;
-  };
 }
 
 export const syncedTable = ({

@@ -16,6 +16,7 @@ import {
   lanceVersionFile,
   lanceVersionsFolder,
   MAIN_BRANCH,
+  MAX_LANCE_MANIFEST_BYTES,
   parseLanceVersionFile,
 } from '../../format/index.ts';
 import {
@@ -47,9 +48,6 @@ export interface PlaceOptions {
   readonly thorough?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Larger manifests are not looked into: they are not of the engine. */
-const MOST_BYTES = 64 * 1024 * 1024;
 
 /** The folder by which Lance opens the branch. */
 export const datasetOf = ({ tableFolder, branch }: TableBranch): string =>
@@ -216,7 +214,8 @@ async function isSame(
 /** Whether a file that Lance takes for a manifest was made by an engine of this kind. */
 export async function isOwn(engine: Engine, path: string): Promise<boolean> {
   const size = (await engine.store.head(path))?.size ?? 0;
-  if (size > MOST_BYTES) return false;
+  // The engine makes none that large.
+  if (size > MAX_LANCE_MANIFEST_BYTES) return false;
   const bytes = await engine.store.get(path);
   return bytes !== undefined && isOwnLanceManifest(bytes);
 }
