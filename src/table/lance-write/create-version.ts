@@ -33,6 +33,8 @@ import {
 } from '../versions/index.ts';
 import { AttemptFiles, restored } from '../write/index.ts';
 import { blamed, invalid, unsupported } from './refusals.ts';
+import type { StagedChange } from './staged-change.ts';
+import { requireSameRows } from './staged-compaction.ts';
 import { checkCosts } from './staged-costs.ts';
 import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragments.ts';
 import {
@@ -43,7 +45,7 @@ import {
   type StagedLanceManifest,
 } from './staged-manifest.ts';
 import { requireValues } from './staged-nulls.ts';
-import { checkOperation, isAnew, type StagedChange, takenOperation } from './staged-operation.ts';
+import { checkOperation, isAnew, takenOperation } from './staged-operation.ts';
 import { newSchema, writeStagedRows } from './staged-rows.ts';
 import { stagedSchema } from './staged-schema.ts';
 
@@ -144,7 +146,7 @@ async function draftOf(
     planFragments(manifest.fragments, manifest.maxFragmentId, source, entries, schema, anew),
     plainPause(),
   );
-  const change = { manifest, base: source, schema, plan };
+  const change = { manifest, base: source, entries, schema, plan };
   const kind = checkOperation(operation, change);
   const transaction = keptTransaction(staged);
   if (operation.kind === 'restore') {
@@ -155,6 +157,8 @@ async function draftOf(
   await runSteps(checkCosts(change), plainPause());
   await requireValues(engine, change);
   const { written, durable } = await writeStagedRows(engine, base, change, files);
+  if (operation.kind === 'rewrite')
+    await requireSameRows(engine, change, operation.groups, written);
   const tableMetadata = Object.fromEntries(manifest.tableMetadata);
   return {
     kind,

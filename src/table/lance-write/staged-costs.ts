@@ -6,8 +6,8 @@
 import { nullBytes } from '../../format/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import { invalid } from './refusals.ts';
+import type { StagedChange } from './staged-change.ts';
 import type { PlannedFragment } from './staged-fragments.ts';
-import type { StagedChange } from './staged-operation.ts';
 
 /** What rows may take whatever their data files have, over all fragments of a manifest. */
 const FREE_BYTES = 256 * 1024 * 1024;

@@ -8,7 +8,7 @@ import type { FieldPlace, IdentifiedField } from '../fields/index.ts';
 import type { Engine } from '../versions/index.ts';
 import { requireNoNulls } from '../write/index.ts';
 import { invalid, shown } from './refusals.ts';
-import type { StagedChange } from './staged-operation.ts';
+import type { StagedChange } from './staged-change.ts';
 
 /** @throws InvalidInput */
 export async function requireValues(engine: Engine, change: StagedChange): Promise<void> {

@@ -5,25 +5,23 @@
  */
 import {
   LANCE_TABLE_KEY,
-  liveRows,
   type OperationKind,
   type ParsedField,
-  type ParsedFragment,
   type ParsedManifest,
   type ParsedOperation,
 } from '../../format/index.ts';
-import type { Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
-import type { FragmentPlan, PlannedFragment } from './staged-fragments.ts';
-import { type StagedSchema, sameEntries } from './staged-schema.ts';
-
-/** What a manifest is compared with the version before as. */
-export interface StagedChange {
-  readonly manifest: ParsedManifest;
-  readonly base: Snapshot;
-  readonly schema: StagedSchema;
-  readonly plan: FragmentPlan;
-}
+import { contradiction, type StagedChange } from './staged-change.ts';
+import {
+  requireAll,
+  requireGone,
+  requireGroups,
+  requireModified,
+  requireNew,
+  requireOrder,
+  requireUpdated,
+} from './staged-listing.ts';
+import { sameEntries } from './staged-schema.ts';
 
 /** An operation that the manifest of a table of ours may come from. */
 export type TakenOperation = Extract<
@@ -80,34 +78,40 @@ interface Allowed {
 
 /** The kind of our version. @throws InvalidInput naming what the operation cannot have changed */
 export function checkOperation(operation: TakenOperation, change: StagedChange): OperationKind {
+  requireOrder(change);
   switch (operation.kind) {
     case 'append':
       checkAllowed(change, { added: operation.fragments.length });
-      requireListed(change, operation.fragments);
+      requireNew(change, operation.fragments);
       return 'append';
-    case 'delete':
-      checkAllowed(change, {
-        removed: new Set(operation.deletedFragmentIds),
-        deleted: idsOf(operation.updatedFragments),
-      });
+    case 'delete': {
+      const removed = new Set(operation.deletedFragmentIds);
+      checkAllowed(change, { removed, deleted: idsOf(operation.updatedFragments) });
+      requireGone(change, removed);
+      requireUpdated(change, operation.updatedFragments);
       return 'delete';
+    }
     case 'update': {
       const updated = idsOf(operation.updatedFragments);
+      const removed = new Set(operation.removedFragmentIds);
       checkAllowed(change, {
         added: operation.newFragments.length,
-        removed: new Set(operation.removedFragmentIds),
+        removed,
         deleted: updated,
         rewritten: updated,
       });
+      requireGone(change, removed);
+      requireUpdated(change, operation.updatedFragments);
+      requireNew(change, operation.newFragments);
+      requireModified(change, new Set(operation.fieldsModified));
       return 'update';
     }
     case 'rewrite': {
       const { groups } = operation;
-      checkAllowed(change, {
-        added: groups.reduce((sum, { newFragments }) => sum + newFragments.length, 0),
-        removed: idsOf(groups.flatMap(({ oldFragments }) => oldFragments)),
-      });
-      requireSameRows(change);
+      const removed = idsOf(groups.flatMap(({ oldFragments }) => oldFragments));
+      const added = groups.flatMap(({ newFragments }) => newFragments);
+      checkAllowed(change, { added: added.length, removed });
+      requireGroups(change, groups);
       return 'compact';
     }
     case 'merge':
@@ -119,6 +123,9 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
         schemaMetadata: true,
         rewritten: 'all',
       });
+      requireUpdated(change, operation.fragments);
+      requireAll(change, operation.fragments);
+      requireModified(change, NONE);
       return 'schema';
     case 'project':
       requireSameSchema(change, operation.fields);
@@ -133,12 +140,8 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
       return 'metadata';
     case 'overwrite':
       requireSameSchema(change, operation.fields);
-      if (change.plan.fragments.length !== operation.fragments.length)
-        throw refusal(
-          change,
-          `${change.plan.fragments.length} fragments are there, where it lists ${operation.fragments.length}`,
-        );
-      requireListed(change, operation.fragments);
+      requireAll(change, operation.fragments);
+      requireNew(change, operation.fragments);
       return 'overwrite';
     case 'restore':
       checkAllowed(change, {});
@@ -154,7 +157,7 @@ const NONE: ReadonlySet<number> = new Set();
 function checkAllowed(change: StagedChange, allowed: Allowed): void {
   const { manifest, base, schema, plan } = change;
   const refuse = (what: string): never => {
-    throw refusal(change, what);
+    throw contradiction(change, what);
   };
   if (schema.fieldsChanged && allowed.fields !== true) refuse('its fields are others');
   if (schema.fieldMetadataChanged && allowed.fieldMetadata !== true)
@@ -181,17 +184,17 @@ function checkAllowed(change: StagedChange, allowed: Allowed): void {
   }
 }
 
-const refusal = ({ manifest }: StagedChange, what: string): Error =>
-  invalid(`its transaction is ${manifest.transaction?.operation?.kind ?? ''}, and ${what}`);
-
 /** A transaction that changes fields lists all that there are afterwards. */
 function requireSameSchema(change: StagedChange, listed: readonly ParsedField[]): void {
   const { fields } = change.manifest;
   const other = fields.find((field, at) => !isSameField(field, listed[at]));
   if (other !== undefined)
-    throw refusal(change, `it does not list field ${other.id}, ${shown(other.name)}, so`);
+    throw contradiction(change, `it does not list field ${other.id}, ${shown(other.name)}, so`);
   if (fields.length !== listed.length)
-    throw refusal(change, `it lists ${listed.length} fields, of which ${fields.length} are there`);
+    throw contradiction(
+      change,
+      `it lists ${listed.length} fields, of which ${fields.length} are there`,
+    );
 }
 
 const isSameField = (one: ParsedField, other: ParsedField | undefined): boolean =>
@@ -207,42 +210,12 @@ function requireColumnsStay(change: StagedChange): void {
   for (const [at, { id, field }] of base.fields.entries()) {
     const now = schema.tree[at]?.id;
     if (now === undefined || (now !== id && !schema.isNew(now)))
-      throw refusal(change, `the column ${shown(field.name)} is gone or elsewhere`);
+      throw contradiction(change, `the column ${shown(field.name)} is gone or elsewhere`);
   }
 }
 
 function requireKnownFields(change: StagedChange): void {
   const { manifest, schema } = change;
   const added = manifest.fields.find(({ id }) => schema.isNew(schema.ownIds.get(id) as number));
-  if (added !== undefined) throw refusal(change, `the field ${shown(added.name)} is new`);
+  if (added !== undefined) throw contradiction(change, `the field ${shown(added.name)} is new`);
 }
-
-/** The new fragments are those that the transaction lists, in that order; ids are given out later. */
-function requireListed(change: StagedChange, listed: readonly ParsedFragment[]): void {
-  const { manifest, plan } = change;
-  const known = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [id] : [])));
-  const fresh = manifest.fragments.filter(({ id }) => !known.has(id));
-  for (const [at, fragment] of fresh.entries()) {
-    if (!isSameFragment(fragment, listed[at]))
-      throw refusal(change, `it does not list fragment ${fragment.id} so`);
-  }
-}
-
-const isSameFragment = (one: ParsedFragment, other: ParsedFragment | undefined): boolean =>
-  one.physicalRows === other?.physicalRows &&
-  one.files.length === other.files.length &&
-  one.files.every(({ path }, at) => path === other.files[at]?.path);
-
-/** Compaction neither adds rows nor drops any. */
-function requireSameRows({ plan }: StagedChange): void {
-  const before = plan.removed.reduce((sum, entry) => sum + liveRows(entry), 0);
-  const after = plan.fragments.reduce(
-    (sum, fragment) => sum + (fragment.before === undefined ? liveRowsOf(fragment) : 0),
-    0,
-  );
-  if (before !== after) {
-    throw invalid(`its transaction is rewrite, and ${before} rows became ${after}`);
-  }
-}
-
-const liveRowsOf = ({ rows, deletion }: PlannedFragment): number => rows - (deletion?.rows ?? 0);

@@ -34,9 +34,9 @@ import {
   writeFragments,
 } from '../write/index.ts';
 import { blamed, invalid } from './refusals.ts';
+import type { StagedChange } from './staged-change.ts';
 import { StagedFiles } from './staged-files.ts';
 import { type ColumnSource, type PlannedFragment, stagedDeletionName } from './staged-fragments.ts';
-import type { StagedChange } from './staged-operation.ts';
 
 export interface StagedRows {
   /** The entries that are new or others than before, by id. */

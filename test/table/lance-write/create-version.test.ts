@@ -138,7 +138,8 @@ test('columns that come from files of their own, are replaced, and go', async ()
   const old = fragment(1);
   old.files[1] = { ...(old.files[1] as (typeof old.files)[number]), fields: [-2] };
   old.files.push(await client.dataFile(numbers({ twice: Float64Array.of(1, 2, 3) }), [2]));
-  await create(client.stage([108, (into) => into.message(2, fragmentMembers(old))]));
+  const updates: Operation = [108, (into) => into.message(2, fragmentMembers(old)).packed(4, [2])];
+  await create(client.stage(updates));
   expect((await rowsOf())[6]).toEqual({ id: 6, name: 'name 6', twice: 2 });
   client.manifest.fields.splice(1, 1);
   client.manifest.fields[1] = field('double', 2, 'double');
@@ -232,7 +233,7 @@ test('refused: rows of nulls that take more than their files, over all fragments
   // A fragment that loses its only column has one of nulls in its file.
   const old = fragment(0);
   old.files = old.files.map((file) => ({ ...file, fields: [-2] }));
-  const update: Operation = [108, (into) => into.message(2, fragmentMembers(old))];
+  const update: Operation = [108, (into) => into.message(2, fragmentMembers(old)).packed(4, [1])];
   await expect(create(client.stage(update))).rejects.toThrow('with fragment 1 its rows take');
 });
 

@@ -1,0 +1,22 @@
+/**
+ * `StagedChange`: a staged Lance manifest beside the version that it builds on, and what it changes
+ * there. `contradiction` refuses one whose changes are not those of its transaction.
+ */
+import type { FragmentEntry, ParsedManifest } from '../../format/index.ts';
+import type { Snapshot } from '../versions/index.ts';
+import { invalid } from './refusals.ts';
+import type { FragmentPlan } from './staged-fragments.ts';
+import type { StagedSchema } from './staged-schema.ts';
+
+export interface StagedChange {
+  readonly manifest: ParsedManifest;
+  readonly base: Snapshot;
+  /** The fragments of the base. */
+  readonly entries: readonly FragmentEntry[];
+  readonly schema: StagedSchema;
+  readonly plan: FragmentPlan;
+}
+
+/** @param what the end of a sentence on what the manifest says */
+export const contradiction = ({ manifest }: StagedChange, what: string): Error =>
+  invalid(`its transaction is ${manifest.transaction?.operation?.kind ?? ''}, and ${what}`);

@@ -1,0 +1,139 @@
+/**
+ * Compares the fragments of a staged Lance manifest with those that its transaction lists: none may
+ * come, go, change, move or lose values of which the transaction says nothing. Reads no file.
+ */
+import type {
+  ParsedDataFile,
+  ParsedDeletion,
+  ParsedFragment,
+  ParsedRewriteGroup,
+} from '../../format/index.ts';
+import { shown } from './refusals.ts';
+import { contradiction, type StagedChange } from './staged-change.ts';
+
+/** The new fragments are those that the transaction lists, in that order; ids are given out later. */
+export function requireNew(change: StagedChange, listed: readonly ParsedFragment[]): void {
+  const { manifest, plan } = change;
+  const known = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [id] : [])));
+  const fresh = manifest.fragments.filter(({ id }) => !known.has(id));
+  for (const [at, fragment] of fresh.entries()) {
+    if (!isSameFragment(fragment, listed[at]))
+      throw contradiction(change, `it does not list fragment ${fragment.id} so`);
+  }
+}
+
+/** The fragments are as many as the transaction lists. */
+export function requireAll(change: StagedChange, listed: readonly ParsedFragment[]): void {
+  const { length } = change.plan.fragments;
+  if (length !== listed.length)
+    throw contradiction(change, `${length} fragments are there, where it lists ${listed.length}`);
+}
+
+/** Fragments of before that the transaction lists are there as it lists them. */
+export function requireUpdated(change: StagedChange, listed: readonly ParsedFragment[]): void {
+  const found = new Map(change.manifest.fragments.map((each) => [each.id, each]));
+  for (const fragment of listed) {
+    if (!isSameFragment(found.get(fragment.id), fragment))
+      throw contradiction(change, `fragment ${fragment.id} is not as it lists it`);
+  }
+}
+
+/** Of the fragments that the transaction removes none is left. */
+export function requireGone(change: StagedChange, removed: ReadonlySet<number>): void {
+  for (const { id, before } of change.plan.fragments) {
+    if (before !== undefined && removed.has(id))
+      throw contradiction(change, `fragment ${id} is still there`);
+  }
+}
+
+/** Each fragment that goes stands in one group, and each that comes in one, in the order of the list. */
+export function requireGroups(change: StagedChange, groups: readonly ParsedRewriteGroup[]): void {
+  const { plan, manifest } = change;
+  const gone = new Set(plan.removed.map(({ id }) => id));
+  for (const { id } of groups.flatMap(({ oldFragments }) => oldFragments)) {
+    if (!gone.delete(id))
+      throw contradiction(change, `fragment ${id}, which it removes, is still there or was not`);
+  }
+  const fresh = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [] : [id])));
+  for (const { newFragments } of groups) {
+    let from = -1;
+    for (const listed of newFragments) {
+      const at = manifest.fragments.findIndex(
+        (fragment, place) => place > from && isSameFragment(fragment, listed),
+      );
+      const id = manifest.fragments[at]?.id;
+      if (id === undefined || !fresh.delete(id))
+        throw contradiction(change, 'its new fragments are others, or in another order');
+      from = at;
+    }
+  }
+}
+
+/**
+ * Columns of before get other values where the transaction says so, and lose them nowhere.
+ * @param modified Lance's ids of the fields that it gives other values
+ */
+export function requireModified(change: StagedChange, modified: ReadonlySet<number>): void {
+  const { plan, schema } = change;
+  for (const { id, before, sources } of plan.fragments) {
+    if (before === undefined || sources === undefined) continue;
+    for (const [at, column] of schema.tree.entries()) {
+      const had = before.fields.includes(column.id);
+      const isModified = schema.columns[at]?.some((field) => modified.has(field)) === true;
+      if (!had || isModified || sources[at] === 'before') continue;
+      const what = sources[at] === 'nulls' ? 'no values' : 'other values';
+      throw contradiction(
+        change,
+        `fragment ${id} has ${what} of the column ${shown(column.field.name)}`,
+      );
+    }
+  }
+}
+
+/**
+ * Lance keeps fragments in the order of their ids. Where they are otherwise, those of before stay as they
+ * were, and new ones come behind, or stand in the place of what a compaction took away.
+ */
+export function requireOrder(change: StagedChange): void {
+  const { plan, entries, manifest } = change;
+  const ids = plan.fragments.map(({ id }) => id);
+  if (ids.every((id, at) => at === 0 || id > (ids[at - 1] as number))) return;
+  const gone = new Set(plan.removed.map(({ id }) => id));
+  const stays = entries.filter(({ id }) => !gone.has(id));
+  const isCompacted = manifest.transaction?.operation?.kind === 'rewrite';
+  const found = isCompacted ? plan.fragments.filter(({ before }) => before) : plan.fragments;
+  for (const [at, { id }] of stays.entries()) {
+    if (found[at]?.id !== id) throw contradiction(change, `fragment ${id} is elsewhere`);
+  }
+}
+
+/** @param listed as the transaction lists it. A file that has no field any more may be gone since. */
+function isSameFragment(
+  one: ParsedFragment | undefined,
+  listed: ParsedFragment | undefined,
+): boolean {
+  if (one === undefined || listed === undefined) return false;
+  const files = listed.files.filter(({ fields }) => fields.some((field) => field >= 0));
+  const found = one.files.filter(({ fields }) => fields.some((field) => field >= 0));
+  return (
+    one.physicalRows === listed.physicalRows &&
+    found.length === files.length &&
+    found.every((file, at) => isSameFile(file, files[at] as ParsedDataFile)) &&
+    isSameDeletion(one.deletion, listed.deletion)
+  );
+}
+
+const isSameFile = (one: ParsedDataFile, other: ParsedDataFile): boolean =>
+  one.path === other.path &&
+  one.fileSize === other.fileSize &&
+  one.fields.join() === other.fields.join() &&
+  one.columns.join() === other.columns.join();
+
+const isSameDeletion = (
+  one: ParsedDeletion | undefined,
+  other: ParsedDeletion | undefined,
+): boolean =>
+  one?.kind === other?.kind &&
+  one?.readVersion === other?.readVersion &&
+  one?.id === other?.id &&
+  one?.rows === other?.rows;
