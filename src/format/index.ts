@@ -211,6 +211,7 @@ export {
   HOW_TO_REWRITE,
   isOwnLanceManifest,
   isOwnLanceRef,
+  LANCE_READER_FLAGS,
   LANCE_TABLE_KEY,
   type LanceBranch,
   type LanceBytes,

@@ -50,6 +50,11 @@ test.each(['declare', 'register'] as const)(
     expect(plain).not.toHaveProperty('storage_options');
     // Whether a version is there, finds out who opens it.
     expect((await catalog.describeTable({ id: t, version: 7 })).location).toBe(PLACE);
+    const detailed = await catalog.describeTable({ id: t, load_detailed_metadata: true });
+    expect(detailed).not.toHaveProperty('version');
+    expect(
+      await catalog.describeTable({ id: t, version: 7, load_detailed_metadata: true }),
+    ).toMatchObject({ version: 7, location: PLACE });
     expect((await catalog.listTables({ id: ['n'], include_declared: false })).tables).toEqual([
       't',
     ]);

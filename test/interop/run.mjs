@@ -136,6 +136,10 @@ function engines(wanted) {
     daft: () => withPackages('Daft', 'with_daft.py', 'requirements-daft.txt'),
     lancedb: () => withPackages('LanceDB', 'with_lancedb.py'),
     node,
+    bucket: () => {
+      const found = withPackages('a bucket', 'with_bucket.py', 'requirements-bucket.txt');
+      return found && { ...found, server: [bin, 'bucket_server.py'] };
+    },
     ray: () => withPackages('Ray', 'with_ray.py', 'requirements-ray.txt'),
     spark,
   };

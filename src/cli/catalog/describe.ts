@@ -88,7 +88,10 @@ function tableText(id: string, found: DescribeTableResponse): string {
 /** Undefined for a table that was not written for Lance. */
 function lanceText({ lance: opening }: DescribeTableResponse): string | undefined {
   if (opening === undefined) return undefined;
-  return opening.opens ? 'yes' : `no: ${opening.reason}`;
+  const { opens, external, reason } = opening;
+  const who = external === true ? ', and other programs write it' : '';
+  const why = reason === undefined ? '' : `${opens ? '; ' : ': '}${reason}`;
+  return `${opens ? 'yes' : 'no'}${who}${why}`;
 }
 
 const named = (

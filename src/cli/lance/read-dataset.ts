@@ -17,6 +17,7 @@ import {
   type FieldPlace,
   FragmentColumns,
   HOW_TO_REWRITE,
+  LANCE_READER_FLAGS,
   LanceDataFile,
   type LanceSchema,
   lanceSchema,
@@ -45,8 +46,6 @@ export interface LanceRows extends RecordBatchStream {
   readonly bytes: number;
 }
 
-/** Deletions, stable row ids, version 2, configuration, base paths, no transaction files. */
-const KNOWN_FLAGS = 0b11_1111n;
 /** What could say that values lie elsewhere than where they are looked for. */
 const DECISIVE = /^(DataFragment|DataFile|DeletionFile|BasePath)\./;
 const MAX_DELETION_BYTES = 1 << 30;
@@ -292,7 +291,7 @@ function plainParts(path: string, name: string): string[] {
 }
 
 function checkManifest({ readerFlags, unknown }: ParsedManifest, name: string): void {
-  const strange = readerFlags & ~KNOWN_FLAGS;
+  const strange = readerFlags & ~LANCE_READER_FLAGS;
   const member = [...unknown.keys()].find((key) => DECISIVE.test(key));
   if (strange === 0n && member === undefined) return;
   const what = strange === 0n ? `the member ${member}` : `the feature flags ${strange}`;

@@ -48,6 +48,7 @@ export {
   closeToOthers,
   fence,
   isFence,
+  isOfOthers,
   type LanceVersion,
   lanceHome,
   lancePlace,

@@ -231,3 +231,7 @@ export const rowsElsewhere = (catalog: Catalog, table: Table, id: string): Dirsp
     { details: { id: table.id, location, found: 'lance' } },
   );
 };
+
+/** Whether an operation was refused because the rows are not here. */
+export const isOfOthers = (error: unknown): boolean =>
+  isDirspaceError(error, 'Unsupported') && error.details.found === 'lance';

@@ -16,11 +16,10 @@ import {
   describedTarget,
   isOnlyDeclared,
   lanceTarget,
-  lanceVersions,
-  type Table,
   tablePlace,
 } from '../catalog/index.ts';
 import { vendedOptions } from './credentials.ts';
+import { lanceDetails } from './lance/index.ts';
 import { propertiesAt } from './table-properties.ts';
 
 /**
@@ -70,19 +69,9 @@ export async function describeTable(
         }
       : {}),
     ...(detailed && snapshot !== undefined ? await detailsOf(snapshot) : {}),
-    ...(isLance ? await newestOfLance(catalog, table, request.version) : {}),
+    ...(isLance ? await lanceDetails(catalog, table, request.version) : {}),
     ...(await vendedOptions(catalog, table.id, location, request.vend_credentials)),
   };
-}
-
-/** Of a table that others write, the number of the version described is all that is known here. */
-async function newestOfLance(
-  catalog: Catalog,
-  table: Table,
-  named: number | undefined,
-): Promise<{ version?: number }> {
-  const version = named ?? (await lanceVersions(catalog, table)).at(-1)?.version;
-  return version === undefined ? {} : { version };
 }
 
 async function lanceOpening(snapshot: Snapshot): Promise<LanceOpening> {

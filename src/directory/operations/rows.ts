@@ -13,7 +13,6 @@ import {
   type DeleteFromTableResponse,
   type DeleteRowsRequest,
   type DeleteRowsResponse,
-  type FragmentSummary,
   type GetTableStatsRequest,
   type GetTableStatsResponse,
   INSERT_MODES,
@@ -35,6 +34,7 @@ import {
 import {
   beginWrite,
   type Catalog,
+  isOfOthers,
   type NamedVersion,
   requireTable,
   resolveTarget,
@@ -43,6 +43,7 @@ import {
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
 import { fillDeclared } from './fill-declared.ts';
+import { fragmentStatistics, lanceStats } from './lance/index.ts';
 import { findCommit } from './transactions.ts';
 
 /** Gives a table that is only declared its first rows. @throws TableSchemaValidation */
@@ -174,40 +175,26 @@ export async function updateTableSchemaMetadata(
   return { metadata, ...(transaction === undefined ? {} : { transaction_id: transaction }) };
 }
 
-/** A fragment with fewer rows, deleted ones included, is one that compaction would join with others. */
-const SMALL_FRAGMENT_ROWS = 100_000;
-
+/** Of a table that other programs write, by its newest manifest where that says all of it. */
 export async function getTableStats(
   catalog: Catalog,
   request: GetTableStatsRequest,
 ): Promise<GetTableStatsResponse> {
-  const snapshot = await snapshotToRead(catalog, request);
-  const lengths = (await snapshot.fragments()).map(({ rows }) => rows).sort((a, b) => a - b);
-  return {
-    total_bytes: snapshot.manifest.totals.bytes,
-    num_rows: snapshot.rowCount,
-    num_indices: 0,
-    fragment_stats: {
-      num_fragments: lengths.length,
-      num_small_fragments: lengths.filter((rows) => rows < SMALL_FRAGMENT_ROWS).length,
-      lengths: summaryOf(lengths),
-    },
-  };
-}
-
-/** The least length that is above the given share of all, as LanceDB tells it; zeros for none. */
-function summaryOf(sorted: readonly number[]): FragmentSummary {
-  const at = (percent: number): number => sorted[Math.floor((percent * sorted.length) / 100)] ?? 0;
-  const sum = sorted.reduce((total, rows) => total + rows, 0);
-  return {
-    min: sorted[0] ?? 0,
-    max: sorted.at(-1) ?? 0,
-    mean: sorted.length === 0 ? 0 : Math.floor(sum / sorted.length),
-    p25: at(25),
-    p50: at(50),
-    p75: at(75),
-    p99: at(99),
-  };
+  try {
+    const snapshot = await snapshotToRead(catalog, request);
+    const fragments = await snapshot.fragments();
+    return {
+      total_bytes: snapshot.manifest.totals.bytes,
+      num_rows: snapshot.rowCount,
+      num_indices: 0,
+      fragment_stats: fragmentStatistics(fragments.map(({ rows }) => rows)),
+    };
+  } catch (error) {
+    if (!isOfOthers(error)) throw error;
+    const found = await lanceStats(catalog, await requireTable(catalog, request));
+    if (found === undefined) throw error;
+    return found;
+  }
 }
 
 export const writeOptions = (

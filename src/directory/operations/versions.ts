@@ -35,7 +35,7 @@ import {
   lanceRecord,
   listedLanceVersions,
   stagedForLance,
-} from './lance-versions.ts';
+} from './lance/index.ts';
 
 /** Lance asks for one. More of a page would make a file for each version of a long history. */
 const MOST_FOR_LANCE = 100;

@@ -57,6 +57,7 @@ export type {
   ParsedSequence,
 } from './parsed-fragment.ts';
 export {
+  LANCE_READER_FLAGS,
   lanceManifestSteps,
   MAX_LANCE_MANIFEST_BYTES,
   type ParsedManifest,

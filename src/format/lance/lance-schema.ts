@@ -55,7 +55,7 @@ export function lanceSchema(
     const below = children.get(field.id) as ParsedField[];
     const inner = below.map((child) => columnOf(child, `${path}.${child.name}`, depth + 1));
     const isNested = NESTED.test(field.logicalType);
-    if (!isNested && inner.length > 0) {
+    if (!isNested && field.logicalType !== 'map' && inner.length > 0) {
       throw damaged(file, `column ${path} is ${field.logicalType} and has fields below it`);
     }
     const type = typeOf(field, isNested ? inner : undefined, path, file);
@@ -84,7 +84,7 @@ function typeOf(
   file: string,
 ): DataType {
   const fields = inner?.map(({ field }) => field);
-  return typeOfName(logicalType, { fields }, (problem) => {
+  return typeOfName(logicalType, { fields }, (problem: string): never => {
     throw new DirspaceError(
       'Unsupported',
       `The Lance file ${file} has the column ${JSON.stringify(path)} of type ${JSON.stringify(logicalType.slice(0, 80))}, which tables here cannot hold: ${problem}. Drop the column with Lance first.`,

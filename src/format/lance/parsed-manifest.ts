@@ -21,6 +21,8 @@ import { ProtoFile, type ProtoReader } from './proto-reader.ts';
 
 /** Largest manifest read, in bytes. */
 export const MAX_LANCE_MANIFEST_BYTES = 64 * 1024 * 1024;
+/** Feature flags for readers that are understood: deletions, stable row ids, version 2, configuration, base paths, no transaction files. */
+export const LANCE_READER_FLAGS = 0b11_1111n;
 const TRAILER_BYTES = 16;
 const LENGTH_BYTES = 4;
 const MAX_MAJOR = 0;

@@ -170,9 +170,9 @@ function noData(id: readonly string[]): DirspaceError {
 
 function requireData(
   id: readonly string[],
-  { schema, version, location, is_only_declared }: DescribeTableResponse,
+  { schema, version, location, is_only_declared, lance }: DescribeTableResponse,
 ): NonNullable<DescribeTableResponse['schema']> {
-  if (schema !== undefined) return schema;
+  if (schema !== undefined && lance?.external !== true) return schema;
   if (version !== undefined) throw rowsElsewhere(id, location);
   throw is_only_declared === false ? noVersion(id) : noData(id);
 }

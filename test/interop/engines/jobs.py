@@ -3,6 +3,8 @@
 import threading
 import time
 
+MOST_ERRORS = 200
+
 
 class Loop:
     """Appends rows until it is stopped; remembers which were acknowledged, and what it was refused with."""
@@ -22,12 +24,17 @@ class Loop:
                 self.acknowledged.append(one)
             except BaseException as error:  # noqa: B902
                 self.errors.append(error)
-                if len(self.errors) > 3:
+                if len(self.errors) > MOST_ERRORS:
                     return
+                time.sleep(0.02)
 
-    def wait(self, count):
+    def attempts(self):
+        return len(self.acknowledged) + len(self.errors)
+
+    def wait(self, count, since=0):
+        """Until that many appends were tried after the first `since`, or the loop gave up."""
         begun = time.time()
-        while len(self.acknowledged) < count and self.thread.is_alive():
+        while self.attempts() < since + count and self.thread.is_alive():
             assert time.time() - begun < 60, "the loop stands still"
             time.sleep(0.005)
 

@@ -48,36 +48,82 @@ async function run(command, environment) {
   return { status, complaints };
 }
 
+/** Runs what stands in for a bucket until `work` is done; tells `work` its address. */
+async function withBucket(command, work) {
+  if (command === undefined) return work(undefined);
+  const [program, ...args] = command;
+  const server = spawn(program, args, { cwd: here, stdio: ['pipe', 'pipe', 'pipe'] });
+  try {
+    return await work(await addressIn(server, /^bucket (http:\S+)/m));
+  } finally {
+    server.stdin.end();
+    if (server.exitCode === null) await once(server, 'exit');
+  }
+}
+
+/** What a server says, once it does, of where it listens. */
+async function addressIn(server, pattern) {
+  let text = '';
+  const address = await new Promise((resolve, reject) => {
+    const look = (piece) => {
+      text = (text + piece).slice(-4000);
+      const found = pattern.exec(text);
+      if (found !== null) resolve(found.at(-1));
+    };
+    server.stdout.on('data', look);
+    server.stderr.on('data', look);
+    server.on('exit', () => reject(new Error(`The server ended: ${text}`)));
+  });
+  server.removeAllListeners('exit');
+  return address;
+}
+
 /** Serves a root until `work` is done. */
-async function served(root, outside, work) {
+async function served(root, outside, bucket, work) {
   const config = join(outside, 'server.json');
   writeFileSync(
     config,
     JSON.stringify({
       root,
       databaseRouting: { namespaces: true },
-      locations: [{ prefix: `${pathToFileURL(outside).href}/` }],
+      locations: [
+        { prefix: `${pathToFileURL(outside).href}/` },
+        ...(bucket === undefined
+          ? []
+          : [{ prefix: 's3://lake/tables/', storageOptions: opening(bucket) }]),
+      ],
     }),
   );
   const args = [join(dist, 'cli/main.js'), 'serve', '--config', config, '--port', '0'];
   const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   try {
-    let text = '';
-    const address = await new Promise((resolve, reject) => {
-      const look = (piece) => {
-        text = (text + piece).slice(-4000);
-        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
-        if (found !== null) resolve(found[0]);
-      };
-      server.stdout.on('data', look);
-      server.stderr.on('data', look);
-      server.on('exit', () => reject(new Error(`The server ended: ${text}`)));
-    });
-    server.removeAllListeners('exit');
-    await work(address);
+    await work(await addressIn(server, /(http:\/\/127\.0\.0\.1:\d+)/));
   } finally {
     server.kill();
     await once(server, 'exit');
+  }
+}
+
+/** What Lance opens a table in that bucket with. */
+const opening = (bucket) => ({
+  aws_access_key_id: 'interop',
+  aws_secret_access_key: 'interop',
+  aws_region: 'us-east-1',
+  aws_endpoint: bucket,
+  allow_http: 'true',
+});
+
+async function runAll(uri, mode, places) {
+  for (const [name, { command, environment }] of Object.entries(engines)) {
+    console.log(`${name}, ${mode === 'managed' ? 'managed versions' : 'versions of their own'}`);
+    const { status, complaints } = await run([...command, uri, mode], {
+      ...environment,
+      ...places,
+    });
+    if (status === 0) continue;
+    const line = `not ok ${name}: the script ended with ${status}: ${complaints.trim().split('\n').at(-1)}`;
+    count(line);
+    console.log(`  ${line}`);
   }
 }
 
@@ -88,21 +134,11 @@ for (const mode of ['plain', 'managed']) {
     const managed_versioning = String(mode === 'managed');
     const catalog = connectNamespace('dir', { root, managed_versioning });
     await (await catalog).createNamespace(['made']);
-    await served(root, outside, async (uri) => {
-      for (const [name, { command, environment }] of Object.entries(engines)) {
-        console.log(
-          `${name}, ${mode === 'managed' ? 'managed versions' : 'versions of their own'}`,
-        );
-        const { status, complaints } = await run([...command, uri, mode], {
-          ...environment,
-          OUTSIDE: outside,
-        });
-        if (status === 0) continue;
-        const line = `not ok ${name}: the script ended with ${status}: ${complaints.trim().split('\n').at(-1)}`;
-        count(line);
-        console.log(`  ${line}`);
-      }
-    });
+    await withBucket(engines.bucket?.server, (bucket) =>
+      served(root, outside, bucket, (uri) =>
+        runAll(uri, mode, { OUTSIDE: outside, BUCKET: bucket }),
+      ),
+    );
     const report = await verified(root);
     count(report);
     console.log(`  ${report}`);

@@ -3,6 +3,7 @@
 import daft
 import daft_lance
 import lance
+from changes import BeforeCommit, during_loops, over_jobs
 from common import PROPERTIES, client, equal, namespace, step, together
 
 WHERE = {"namespace_impl": "rest", "namespace_properties": PROPERTIES}
@@ -56,3 +57,14 @@ namespace("daft")
 step("daft: create, append, filter, delete, overwrite", basics)
 step("daft: a table for the others", shared)
 step("daft: 6 writers of 4 appends", appenders)
+def create(name, one):
+    write(name, data(one), "create")
+
+
+def job(name, change):
+    with BeforeCommit(change):
+        write(name, data(2), "append")
+
+
+during_loops("daft", "daft", create, lambda name: lambda one: write(name, data(one), "append"), ids_of)
+over_jobs("daft", "daft", create, job, ids_of)

@@ -2,8 +2,8 @@
 
 import lancedb
 import pyarrow as pa
-from common import PROPERTIES, URI, call, drop, equal, namespace, rename, step, tables, together
-from jobs import Loop
+from changes import during_loops
+from common import PROPERTIES, URI, call, equal, namespace, step, tables, together
 
 
 def rows(*ids):
@@ -49,34 +49,19 @@ def appenders():
     return f"{len(acknowledged)} rows acknowledged and found"
 
 
-def rename_during_loop():
-    table = connect().create_table("r", rows(1), namespace_path=["db"])
-    loop = Loop(lambda one: table.add(rows(one)))
-    loop.wait(10)
-    rename("db$r", "r2")
-    loop.wait(30)
-    loop.stop()
-    missing = set(loop.acknowledged) - set(ids_of("r2"))
-    equal(missing, set(), "what was acknowledged and lost")
-    assert "r" not in tables("db"), "a ghost is listed"
-    connect().create_table("r", rows(9), namespace_path=["db"])
-    equal(ids_of("r"), [9])
-    return f"{len(loop.acknowledged)} acknowledged, {len(loop.errors)} refused"
+def create(name, one):
+    connect().create_table(name, rows(one), namespace_path=["db"])
 
 
-def drop_during_loop():
-    table = connect().create_table("d", rows(1), namespace_path=["db"])
-    loop = Loop(lambda one: table.add(rows(one)))
-    loop.wait(10)
-    drop("db$d")
-    connect().create_table("d", rows(5), namespace_path=["db"])
-    loop.wait(30)
-    loop.stop()
-    equal(ids_of("d"), [5], "the new table")
-    connect().drop_table("d", namespace_path=["db"])
-    assert "d" not in tables("db")
-    # What was acknowledged after the drop lies in the trash with the table.
-    return f"{len(loop.acknowledged)} acknowledged, {len(loop.errors)} refused"
+def opened(name):
+    table = connect().open_table(name, namespace_path=["db"])
+    return lambda one: table.add(rows(one))
+
+
+def drops():
+    create("dropped", 1)
+    connect().drop_table("dropped", namespace_path=["db"])
+    assert "dropped" not in tables("db")
 
 
 def own_table():
@@ -148,7 +133,7 @@ namespace("db")
 step("lancedb: create, append, update, delete, merge, index, optimize", basics)
 step("lancedb: a table that others wrote", shared)
 step("lancedb: 8 writers of 4 appends", appenders)
-step("lancedb: a rename during an append loop", rename_during_loop)
-step("lancedb: drop and create anew during an append loop", drop_during_loop)
+during_loops("lancedb", "db", create, opened, ids_of)
+step("lancedb: drop", drops)
 step("lancedb: databases of a catalog are isolated", databases)
 step("lancedb: a table of dirspace is not written", own_table)

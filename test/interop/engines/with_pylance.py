@@ -4,8 +4,8 @@ import os
 
 import lance
 import pyarrow as pa
+from changes import during_loops, over_jobs
 from common import MANAGED, call, client, describe, drop, equal, namespace, rename, step, tables, together
-from jobs import Loop
 
 
 def rows(*ids):
@@ -52,6 +52,43 @@ def versions():
     assert told["location"].split("/", 3)[-1] in error["detail"], error
 
 
+def details():
+    """What describe tells of the newest version, and of one that has types which tables here do not have."""
+    write("py$kinds", rows(1, 2, 3), "create")
+    held = read("py$kinds")
+    held.delete("id = 2")
+    status, told = describe("py$kinds", load_detailed_metadata=True)
+    fields = [(field["name"], field["type"]["type"]) for field in told["schema"]["fields"]]
+    equal(fields, [("id", "int64"), ("name", "utf8")])
+    equal(told["stats"], {"num_deleted_rows": 1, "num_fragments": 1})
+    equal((told["version"], told["lance"]), (held.version, {"opens": True, "external": True}))
+    held.create_scalar_index("id", "BTREE")
+    status, stats = call("table/py$kinds/stats")
+    equal((status, stats["num_rows"], stats["num_indices"]), (200, 2, 1))
+    many = {
+        "half": pa.array([1.5], pa.float16()),
+        "vector": pa.array([[1, 2]], pa.list_(pa.float32(), 2)),
+        "nested": pa.array([{"a": [1], "b": "x"}]),
+        "when": pa.array([0], pa.timestamp("us", "UTC")),
+        "price": pa.array([1], pa.decimal128(10, 2)),
+        "kind": pa.array(["k"]).dictionary_encode(),
+        "nothing": pa.nulls(1),
+    }
+    write("py$many_kinds", pa.table(many), "create")
+    status, told = describe("py$many_kinds", load_detailed_metadata=True)
+    equal([field["name"] for field in told["schema"]["fields"]], list(many))
+    blob = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    write("py$blobs", pa.table([pa.array([b"x"], pa.large_binary())], pa.schema([blob])), "create")
+    status, told = describe("py$blobs", load_detailed_metadata=True)
+    equal((status, told["lance"]["opens"]), (200, True))
+    pairs = pa.table({"m": pa.array([[("a", 1)]], pa.map_(pa.utf8(), pa.int64()))})
+    lance.write_dataset(
+        pairs, namespace_client=client(), table_id=["py", "maps"], mode="create", data_storage_version="2.2"
+    )
+    status, told = describe("py$maps", load_detailed_metadata=True)
+    equal((status, "schema" in told, '"m"' in told["lance"]["reason"]), (200, False, True))
+
+
 def appenders():
     write("py$many", rows(0), "create")
 
@@ -78,65 +115,11 @@ def open_handle(name):
     return append
 
 
-def rename_during_loop():
-    write("py$r", rows(1), "create")
-    loop = Loop(open_handle("py$r"))
-    loop.wait(10)
-    rename("py$r", "r2")
-    loop.wait(30)
-    loop.stop()
-    found = ids_of("py$r2")
-    missing = set(loop.acknowledged) - set(found)
-    equal(missing, set(), "what was acknowledged and lost")
-    assert "r" not in tables("py"), "a ghost is listed"
-    write("py$r", rows(9), "create")
-    equal(ids_of("py$r"), [9])
-    equal(set(loop.acknowledged) - set(ids_of("py$r2")), set())
-    return f"{len(loop.acknowledged)} acknowledged, {len(loop.errors)} refused"
-
-
-def drop_during_loop():
-    write("py$d", rows(1), "create")
-    loop = Loop(open_handle("py$d"))
-    loop.wait(10)
-    drop("py$d")
-    write("py$d", rows(5), "create")
-    loop.wait(30)
-    loop.stop()
-    equal(ids_of("py$d"), [5], "the new table")
-    equal(tables("py").count("d"), 1)
-    return f"{len(loop.acknowledged)} acknowledged, {len(loop.errors)} refused"
-
-
-def job_over(change):
-    """Writes fragments, lets the table change, and commits them."""
-
-    def run():
-        name = f"py$job_{change}"
-        write(name, rows(1), "create")
-        held = read(name)
-        fragments = lance.fragment.write_fragments(rows(2), held)
-        if change == "rename":
-            rename(name, f"job_{change}_now")
-        else:
-            drop(name)
-        if change == "anew":
-            write(name, rows(7), "create")
-        refused = None
-        try:
-            lance.LanceDataset.commit(held, lance.LanceOperation.Append(fragments), held.version)
-        except BaseException as error:  # noqa: B902
-            refused = error
-        if change == "rename":
-            found = ids_of(f"py$job_{change}_now")
-            assert refused is not None or found == [1, 2], found
-        if change == "anew":
-            equal(ids_of(name), [7], "the new table")
-        if change == "drop":
-            equal(describe(name)[0], 404)
-        return "committed" if refused is None else "refused"
-
-    return run
+def job(name, change):
+    held = read(f"py${name}")
+    fragments = lance.fragment.write_fragments(rows(2), held)
+    change()
+    lance.LanceDataset.commit(held, lance.LanceOperation.Append(fragments), held.version)
 
 
 def outside():
@@ -159,9 +142,9 @@ def outside():
 namespace("py")
 step("pylance: create, append, delete, update, merge, overwrite", basics)
 step("pylance: versions and what describe says", versions)
+step("pylance: what describe says in detail", details)
 step("pylance: 6 writers of 6 appends", appenders)
-step("pylance: a rename during an append loop", rename_during_loop)
-step("pylance: drop and create anew during an append loop", drop_during_loop)
+create, found = lambda name, one: write(f"py${name}", rows(one), "create"), lambda name: ids_of(f"py${name}")
+during_loops("pylance", "py", create, lambda name: open_handle(f"py${name}"), found)
 step("pylance: a table outside of the root", outside)
-for each in ("rename", "drop", "anew"):
-    step(f"pylance: a job over {each}", job_over(each))
+over_jobs("pylance", "py", create, job, found)

@@ -8,6 +8,7 @@ import lance
 import lance_ray
 import pandas
 import ray
+from changes import BeforeCommit, during_loops, over_jobs
 from common import PROPERTIES, client, equal, namespace, step, together
 
 ray.init(num_cpus=2, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
@@ -18,32 +19,36 @@ def data(*ids):
     return ray.data.from_pandas(pandas.DataFrame({"id": list(ids), "name": [f"n{i}" for i in ids]}))
 
 
+def write(name, rows, mode):
+    lance_ray.write_lance(rows, table_id=["ray", name], mode=mode, **WHERE)
+
+
 def ids_of(name):
     found = lance_ray.read_lance(table_id=["ray", name], **WHERE)
     return sorted(row["id"] for row in found.take_all())
 
 
 def basics():
-    lance_ray.write_lance(data(1, 2, 3), table_id=["ray", "t"], mode="create", **WHERE)
-    lance_ray.write_lance(data(4, 5), table_id=["ray", "t"], mode="append", **WHERE)
+    write("t", data(1, 2, 3), "create")
+    write("t", data(4, 5), "append")
     equal(ids_of("t"), [1, 2, 3, 4, 5])
     filtered = lance_ray.read_lance(table_id=["ray", "t"], filter="id > 3", **WHERE)
     equal(filtered.count(), 2)
     held = lance.dataset(namespace_client=client(), table_id=["ray", "t"])
     held.delete("id = 2")
     equal(ids_of("t"), [1, 3, 4, 5])
-    lance_ray.write_lance(data(9), table_id=["ray", "t"], mode="overwrite", **WHERE)
+    write("t", data(9), "overwrite")
     equal(ids_of("t"), [9])
 
 
 def appenders():
-    lance_ray.write_lance(data(0), table_id=["ray", "many"], mode="create", **WHERE)
+    write("many", data(0), "create")
 
     def work(at):
         found = []
         for turn in range(2):
             one = 1 + at * 2 + turn
-            lance_ray.write_lance(data(one), table_id=["ray", "many"], mode="append", **WHERE)
+            write("many", data(one), "append")
             found.append(one)
         return found
 
@@ -55,4 +60,15 @@ def appenders():
 namespace("ray")
 step("ray: create, append, filter, delete, overwrite", basics)
 step("ray: 4 writers of 2 appends", appenders)
+def create(name, one):
+    write(name, data(one), "create")
+
+
+def job(name, change):
+    with BeforeCommit(change):
+        write(name, data(2), "append")
+
+
+during_loops("ray", "ray", create, lambda name: lambda one: write(name, data(one), "append"), ids_of, few=3)
+over_jobs("ray", "ray", create, job, ids_of)
 ray.shutdown()

@@ -2,8 +2,12 @@
 
 import glob
 import os
+import tempfile
+import threading
+import time
 
-from common import URI, call, describe, equal, namespace, step, tables, together
+from changes import during_loops, over_jobs
+from common import MANAGED, URI, call, describe, equal, namespace, step, tables, together
 from pyspark.sql import SparkSession
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -59,7 +63,7 @@ def appenders():
         found = []
         for turn in range(4):
             one = 1 + at * 4 + turn
-            spark.sql(f"INSERT INTO lance.sp.many VALUES ({one}, 'n')")
+            insert("many", one)
             found.append(one)
         return found
 
@@ -84,6 +88,53 @@ def drops():
     equal(ids_of("sp.d"), [])
 
 
+def create(name, one):
+    spark.sql(f"CREATE TABLE lance.sp.{name} (id BIGINT, name STRING)")
+    insert(name, one)
+
+
+def insert(name, one):
+    spark.sql(f"INSERT INTO lance.sp.{name} VALUES ({one}, 'n')")
+
+
+def job(name, change):
+    """The one row of the insert waits, in the task that writes the files, until the table has changed."""
+    folder = tempfile.mkdtemp()
+    begun, over = os.path.join(folder, "begun"), os.path.join(folder, "over")
+
+    def held(one):
+        with open(begun, "w"):
+            pass
+        for _ in range(3000):
+            if os.path.exists(over):
+                return one
+            time.sleep(0.01)
+        raise RuntimeError("the table was not changed")
+
+    spark.udf.register("held", held, "bigint")
+    refused = []
+
+    def insert_held():
+        try:
+            spark.sql(f"INSERT INTO lance.sp.{name} SELECT held(id + 2), 'n' FROM range(1)")
+        except BaseException as error:  # noqa: B902
+            refused.append(error)
+
+    thread = threading.Thread(target=insert_held, daemon=True)
+    thread.start()
+    while not os.path.exists(begun) and thread.is_alive():
+        time.sleep(0.01)
+    change()
+    with open(over, "w"):
+        pass
+    # lance-core 4.0.0 takes every refusal for a conflict, and repeats the commit for minutes.
+    thread.join(20 if MANAGED else None)
+    if thread.is_alive():
+        raise TimeoutError("the commit is refused, and repeated")
+    if refused:
+        raise refused[0]
+
+
 def shared():
     """One table that Daft wrote and LanceDB appended to, where those engines ran."""
     if "shared" not in tables("made"):
@@ -101,4 +152,13 @@ step("spark: versions", versions)
 step("spark: 6 writers of 4 inserts", appenders)
 step("spark: DROP TABLE and DROP TABLE PURGE", drops)
 step("spark: a table that others wrote", shared)
+during_loops(
+    "spark",
+    "sp",
+    create,
+    lambda name: lambda one: insert(name, one),
+    lambda name: ids_of(f"sp.{name}"),
+    few=4,
+)
+over_jobs("spark", "sp", create, job, lambda name: ids_of(f"sp.{name}"))
 spark.stop()

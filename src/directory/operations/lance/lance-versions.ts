@@ -5,24 +5,22 @@
  * same versions. A version is published by one exclusive link of the manifest that the client
  * staged.
  */
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
   isOutside,
   joinPath,
-  lanceManifestSteps,
   lanceVersionFiles,
   lanceVersionsFolder,
   lastName,
   parentFolder,
   parseLanceVersionName,
-} from '../../format/index.ts';
+} from '../../../format/index.ts';
 import type {
   BatchDeleteTableVersionsRequest,
   CreateTableVersionRequest,
   CreateTableVersionResponse,
   TableVersion,
-} from '../../protocol/index.ts';
-import { plainPause, runSteps } from '../../steps.ts';
+} from '../../../protocol/index.ts';
 import {
   type Catalog,
   type LanceVersion,
@@ -33,7 +31,8 @@ import {
   rowsElsewhere,
   showId,
   type Table,
-} from '../catalog/index.ts';
+} from '../../catalog/index.ts';
+import { LARGEST_MANIFEST_READ, manifestIn } from './lance-details.ts';
 
 /** Whether a table that was found has its versions in a dataset of Lance, as far as it has any. */
 export async function isOfLance(
@@ -93,8 +92,6 @@ export function stagedForLance(
     : undefined;
 }
 
-/** Larger manifests are not read: their clients checked them, and their end is looked at. */
-const LARGEST_READ = 8 * 1024 * 1024;
 const MAGIC = 'LANC';
 
 /**
@@ -164,9 +161,9 @@ async function checkManifest(
     if (Buffer.from(end as Uint8Array).toString('latin1') !== MAGIC) {
       throw unusable('the manifest does not end as one of Lance');
     }
-    if (size > LARGEST_READ) return;
-    const bytes = (await reader.read(0, size)).slice();
-    const parsed = await runSteps(lanceManifestSteps(bytes, staged), plainPause());
+    // Of larger ones the end alone is looked at: their clients checked them.
+    if (size > LARGEST_MANIFEST_READ) return;
+    const parsed = await manifestIn(reader, staged);
     if (parsed.version !== version) {
       throw unusable(`the manifest is of version ${parsed.version}, not of ${version}`);
     }

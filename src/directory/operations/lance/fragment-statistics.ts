@@ -1,0 +1,32 @@
+/**
+ * `fragmentStatistics`: sums up the lengths of a table's fragments for GetTableStats: their number,
+ * how many are small, and percentiles of their rows, deleted rows included.
+ */
+import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
+
+/** A fragment with fewer rows, deleted ones included, is one that compaction would join with others. */
+const SMALL_FRAGMENT_ROWS = 100_000;
+
+/** @param lengths rows of each fragment, in any order */
+export function fragmentStatistics(lengths: readonly number[]): FragmentStats {
+  return {
+    num_fragments: lengths.length,
+    num_small_fragments: lengths.filter((rows) => rows < SMALL_FRAGMENT_ROWS).length,
+    lengths: summaryOf([...lengths].sort((left, right) => left - right)),
+  };
+}
+
+/** The least length that is above the given share of all, as LanceDB tells it; zeros for none. */
+function summaryOf(sorted: readonly number[]): FragmentSummary {
+  const at = (percent: number): number => sorted[Math.floor((percent * sorted.length) / 100)] ?? 0;
+  const sum = sorted.reduce((total, rows) => total + rows, 0);
+  return {
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    mean: sorted.length === 0 ? 0 : Math.floor(sum / sorted.length),
+    p25: at(25),
+    p50: at(50),
+    p75: at(75),
+    p99: at(99),
+  };
+}
