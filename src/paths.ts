@@ -315,6 +315,9 @@ export function encodeRef(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
+/** Whether a tag or branch of ours may have the name. */
+export const isRefName = (name: string): boolean => REF_NAME.test(name);
+
 /** The inverse of encodeRef, undefined for names it never makes. */
 export function decodeRef(encoded: string): string | undefined {
   const name = decodeEscapes(encoded);

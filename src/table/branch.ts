@@ -256,8 +256,7 @@ export class Branch implements TableBranch {
 
   /** Makes a branch from a version of this one, which is held meanwhile. */
   async branchOff(name: string, from: Snapshot): Promise<void> {
-    await hintNamed(this.#engine, this, from.version);
-    await withHold(this.#engine, this, from.version, () => createBranch(this.#engine, name, from));
+    await branchHeld(this.#engine, from, () => createBranch(this.#engine, name, from));
     await followTable(this.#engine, this.tableFolder, this.incarnation);
   }
 
@@ -293,4 +292,15 @@ export class Branch implements TableBranch {
   madeVisible(snapshot: Snapshot): Promise<void> {
     return madeVisible(this.#engine, snapshot);
   }
+}
+
+/** Makes a branch from a version, which is held meanwhile. */
+export async function branchHeld(
+  engine: Engine,
+  from: Snapshot,
+  make: () => Promise<void>,
+): Promise<void> {
+  const { branch, version } = from;
+  await hintNamed(engine, branch, version);
+  await withHold(engine, branch, version, make);
 }

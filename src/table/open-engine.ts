@@ -10,6 +10,7 @@ import { type NameCodec, versionFile } from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { type FileStore, type Processes, withLock } from '../store/index.ts';
+import { adoptTags } from './history/index.ts';
 import { followCommit } from './lance/index.ts';
 import { publishManaged } from './staged/index.ts';
 import {
@@ -58,7 +59,7 @@ export function openEngine(options: EngineOptions): Engine {
     publish: (...version) =>
       options.isManaged() ? publishManaged(engine, ...version) : publishPlain(...version),
     committed: (snapshot) => options.committed(engine, snapshot),
-    follow: (snapshot) => followCommit(engine, snapshot),
+    follow: (snapshot) => follow(engine, snapshot),
     locate: (path) => store.locate(path),
     newObject: () => {
       throw new DirspaceError('Internal', 'A file of a table was to be written unannounced.');
@@ -73,6 +74,17 @@ export function openEngine(options: EngineOptions): Engine {
     serverMemory,
   };
   return engine;
+}
+
+/** Never rejects: the version is committed. */
+async function follow(engine: Engine, snapshot: Snapshot): Promise<void> {
+  await followCommit(engine, snapshot);
+  const { tableFolder, incarnation } = snapshot.branch;
+  try {
+    if (snapshot.manifest.lanceWrites === true) await adoptTags(engine, tableFolder, incarnation);
+  } catch {
+    // The next commit, a synchronization or cleanup adopts them.
+  }
 }
 
 const publishDirectly =

@@ -4,8 +4,9 @@
  * caches, so one may be created for each request. branch.ts reads and changes rows.
  */
 import type { TagRecord } from '../format/index.ts';
-import { Branch, openBranch } from './branch.ts';
+import { Branch, branchHeld, openBranch } from './branch.ts';
 import {
+  adoptTags,
   type CleanupOptions,
   type CleanupReport,
   cleanup,
@@ -13,7 +14,12 @@ import {
   deleteUntaggedBranch,
   updateVersionTag,
 } from './history/index.ts';
-import { followTable, type LanceSynced, syncLance } from './lance/index.ts';
+import { deleteClientRef, followTable, type LanceSynced, syncLance } from './lance/index.ts';
+import {
+  createLanceBranch,
+  type LanceVersionRequest,
+  stagedLancePath,
+} from './lance-write/index.ts';
 import { type Findings, type VerifiedBranch, verifyTable } from './verify/index.ts';
 import {
   deleteTag,
@@ -55,6 +61,32 @@ export class StoredTable {
     return found === undefined ? undefined : (openBranch(this.#engine, found) as SideBranch);
   }
 
+  /** Where a writer of Lance has staged a branch that is not there yet; undefined where the path is none of Lance's. */
+  branchStagedByLance(name: string, request: LanceVersionRequest): string | undefined {
+    return stagedLancePath(this.#engine, this.#branchToBe(name), request);
+  }
+
+  /**
+   * Makes the branch that a writer of Lance has staged.
+   * @param path as branchStagedByLance gives it
+   * @throws TableBranchAlreadyExists, TableVersionNotFound, InvalidInput, Unsupported
+   */
+  async createBranchFromLance(
+    name: string,
+    request: LanceVersionRequest,
+    path: string,
+  ): Promise<void> {
+    const branch = this.#branchToBe(name);
+    await createLanceBranch(this.#engine, branch, request, path, (from, make) =>
+      branchHeld(this.#engine, from, make),
+    );
+  }
+
+  /** Without an id: it has no folder for versions. */
+  #branchToBe(branch: string): TableBranch {
+    return { ...mainBranch(this.folder, this.incarnation), branch };
+  }
+
   /** All branches but main, by name. */
   async branches(): Promise<SideBranch[]> {
     const found = await listBranches(this.#engine, this.folder, this.incarnation);
@@ -66,9 +98,13 @@ export class StoredTable {
    * @throws InvalidTableState where a tag names it
    */
   async deleteBranch(branch: SideBranch): Promise<boolean> {
+    await this.#adoptTags();
     const deleted = await deleteUntaggedBranch(this.#engine, branch);
-    if (deleted) await this.#follow();
-    return deleted;
+    if (!deleted) return false;
+    const { parentBranch, parentVersion: version } = branch.record;
+    await this.#withoutClientRef('branch', branch.branch, { branch: parentBranch, version });
+    await this.#follow();
+    return true;
   }
 
   tag(name: string): Promise<TagRecord | undefined> {
@@ -82,12 +118,14 @@ export class StoredTable {
 
   /** @throws TableTagAlreadyExists, TableVersionNotFound */
   async createTag(name: string, branch: TableBranch, version: number): Promise<void> {
+    await this.#adoptTags();
     await createVersionTag(this.#engine, name, branch, version);
     await this.#follow();
   }
 
   /** Lets a tag name another version; false where there is none. @throws TableVersionNotFound */
   async updateTag(name: string, branch: TableBranch, version: number): Promise<boolean> {
+    await this.#adoptTags();
     const updated = await updateVersionTag(this.#engine, name, branch, version);
     if (updated) await this.#follow();
     return updated;
@@ -95,20 +133,39 @@ export class StoredTable {
 
   /** False where there is none. */
   async deleteTag(name: string): Promise<boolean> {
-    if ((await this.tag(name)) === undefined) return false;
+    await this.#adoptTags();
+    const record = await this.tag(name);
+    if (record === undefined) return false;
+    // First: a tag that is found there without a record becomes one of the table.
+    await this.#withoutClientRef('tag', name, record);
     const deleted = await deleteTag(this.#engine, this.folder, this.incarnation, name);
     if (deleted) await this.#follow();
     return deleted;
   }
 
   /** Brings all that Lance finds by the table's path up to date. @throws TableNotFound */
-  syncLance(signal?: AbortSignal): Promise<LanceSynced> {
+  async syncLance(signal?: AbortSignal): Promise<LanceSynced> {
+    await this.#adoptTags();
     return syncLance(this.#engine, this.folder, this.incarnation, signal);
   }
 
   /** The same as far as the table's mode asks for it, once the table has another place. Never rejects. */
   moved(): Promise<void> {
     return followTable(this.#engine, this.folder, this.incarnation, { versions: true });
+  }
+
+  /** Before all that keeps or changes tags. */
+  async #adoptTags(): Promise<void> {
+    await adoptTags(this.#engine, this.folder, this.incarnation);
+  }
+
+  #withoutClientRef(
+    kind: 'tag' | 'branch',
+    name: string,
+    version: { readonly branch: string; readonly version: number },
+  ): Promise<void> {
+    const main = mainBranch(this.folder, this.incarnation);
+    return deleteClientRef(this.#engine, main, kind, name, version);
   }
 
   #follow(): Promise<void> {
@@ -122,6 +179,7 @@ export class StoredTable {
 
   /** Removes old versions, and files that no version refers to. */
   async cleanup(options: CleanupOptions): Promise<CleanupReport> {
+    if (!options.dryRun) await this.#adoptTags();
     const report = await cleanup(this.#engine, this.folder, this.incarnation, options);
     if (!options.dryRun && report.versions > 0) await this.moved();
     return report;

@@ -8,6 +8,7 @@ import type { RecordBatchStream } from '../../src/arrow/apache.ts';
 import { encodeDeletions } from '../../src/format/catalog/deletions.ts';
 import { fieldMembers } from '../../src/format/lance/lance-fields.ts';
 import type {
+  ParsedBase,
   ParsedDataFile,
   ParsedDeletion,
   ParsedField,
@@ -35,6 +36,9 @@ export interface ClientManifest {
   maxFragmentId: number;
   schemaMetadata: Map<string, string>;
   tableMetadata: Map<string, string>;
+  /** Of a branch. */
+  branch?: string | undefined;
+  bases?: readonly ParsedBase[];
 }
 
 /** What a transaction says was done: the number of the member, and what stands in it. */
@@ -45,13 +49,57 @@ const NAME = /^[0-9]{20}\.manifest$/;
 export class LanceClient {
   readonly #files: CatalogFiles;
   readonly #table: string;
+  readonly #branch: string | undefined;
   manifest: ClientManifest;
 
-  /** @param table its folder */
-  constructor(files: CatalogFiles, table: string) {
+  /**
+   * @param table its folder
+   * @param branch other than main
+   * @param manifest what the client knows; else it opens the table
+   */
+  constructor(files: CatalogFiles, table: string, branch?: string, manifest?: ClientManifest) {
     this.#files = files;
-    this.#table = table;
-    this.manifest = this.newest();
+    this.#table = branch === undefined ? table : `${table}/tree/${branch}`;
+    this.#branch = branch;
+    this.manifest = manifest ?? this.newest();
+  }
+
+  /** What a client is that makes a branch, which the request does; it goes on with its own manifest. */
+  branchOff(branch: string, uuid?: string): [LanceClient, CreateTableVersionRequest] {
+    const { manifest } = this;
+    const [table = ''] = this.#table.split('/tree/');
+    const place = (path: string): string => `${this.#files.root}/${path}`;
+    const bases = [...(manifest.bases ?? [])];
+    const own = {
+      id: bases.length,
+      name: undefined,
+      isDatasetRoot: true,
+      path: place(this.#table),
+    };
+    const cloned: ClientManifest = {
+      ...manifest,
+      branch,
+      bases: [...bases, own],
+      fragments: manifest.fragments.map((each) => ({
+        ...each,
+        files: each.files.map((file) => ({ ...file, base: file.base ?? own.id })),
+        deletion: each.deletion && { ...each.deletion, base: each.deletion.base ?? own.id },
+      })),
+    };
+    const client = new LanceClient(this.#files, table, branch, cloned);
+    cloned.version -= 1;
+    const request = client.stage(
+      [
+        113,
+        (into) => {
+          into.integer(1, 1);
+          if (this.#branch !== undefined) into.text(2, this.#branch);
+          into.integer(3, manifest.version).text(4, own.path).text(5, branch);
+        },
+      ],
+      { readVersion: manifest.version, ...(uuid === undefined ? {} : { uuid }) },
+    );
+    return [client, request];
   }
 
   /** What a client finds that opens the table now. */
@@ -65,6 +113,8 @@ export class LanceClient {
       maxFragmentId: found.maxFragmentId ?? -1,
       schemaMetadata: new Map(found.schemaMetadata),
       tableMetadata: new Map(found.tableMetadata),
+      branch: found.branch,
+      bases: found.bases,
     };
   }
 
@@ -111,10 +161,7 @@ export class LanceClient {
   }
 
   /** Stages what the client's manifest is by now as the next version; it is the client's from then on. */
-  stage(
-    operation: Operation,
-    options: { readonly extra?: ProtoMembers; readonly uuid?: string } = {},
-  ): CreateTableVersionRequest {
+  stage(operation: Operation, options: StageOptions = {}): CreateTableVersionRequest {
     this.manifest.version += 1;
     const bytes = encodeClientManifest(this.manifest, operation, options);
     return this.stageBytes(bytes, this.manifest.version);
@@ -126,6 +173,7 @@ export class LanceClient {
     this.#files.write(path, bytes);
     return {
       version,
+      ...(this.#branch === undefined ? {} : { branch: this.#branch }),
       // Lance leaves out the slash that absolute paths begin with.
       manifest_path: `${this.#files.root}/${path}`.slice(1),
       manifest_size: bytes.length,
@@ -196,6 +244,12 @@ export class LanceClient {
   }
 }
 
+interface StageOptions {
+  readonly extra?: ProtoMembers;
+  readonly uuid?: string;
+  readonly readVersion?: number;
+}
+
 const own = ({ id, files, deletion, physicalRows }: ParsedFragment): ClientFragment => ({
   id,
   files: files.map((file) => ({ ...file })),
@@ -209,22 +263,29 @@ const TRAILER = [0, 0, 2, 0, 0x4c, 0x41, 0x4e, 0x43];
 export function encodeClientManifest(
   manifest: ClientManifest,
   [member, members]: Operation,
-  { extra, uuid = randomUUID() }: { readonly extra?: ProtoMembers; readonly uuid?: string } = {},
+  { extra, uuid = randomUUID(), readVersion = manifest.version - 1 }: StageOptions = {},
 ): Uint8Array {
-  const transaction = message()
-    .integer(1, manifest.version - 1)
-    .text(2, uuid)
-    .message(member, members);
+  const transaction = message().integer(1, readVersion).text(2, uuid).message(member, members);
   const written = message();
   for (const field of manifest.fields) written.message(1, fieldMembers(field));
   for (const fragment of manifest.fragments) written.message(2, fragmentMembers(fragment));
   written.integer(3, manifest.version);
   for (const [key, value] of manifest.schemaMetadata) written.message(5, pair(key, value));
-  const flags = manifest.fragments.some(({ deletion }) => deletion !== undefined) ? 1 : 0;
+  const { bases = [], branch } = manifest;
+  const isDeleted = manifest.fragments.some(({ deletion }) => deletion !== undefined);
+  const flags = (isDeleted ? 1 : 0) + (bases.length > 0 ? 16 : 0);
   written.integer(9, flags).integer(10, flags);
   if (manifest.maxFragmentId >= 0) written.integer(11, manifest.maxFragmentId);
   written.message(15, (into) => into.text(1, 'lance').text(2, '2.0'));
+  for (const { id, isDatasetRoot, path } of bases)
+    written.message(18, (into) =>
+      into
+        .integer(1, id)
+        .integer(3, isDatasetRoot ? 1 : 0)
+        .text(4, path),
+    );
   for (const [key, value] of manifest.tableMetadata) written.message(19, pair(key, value));
+  if (branch !== undefined) written.text(20, branch);
   written.integer(23, 0);
   extra?.(written);
   const [first, second] = [transaction.finish(), written.finish()];
@@ -267,6 +328,7 @@ export const fragmentMembers =
           .integer(2, deletion.readVersion)
           .integer(3, deletion.id)
           .integer(4, deletion.rows);
+        if (deletion.base !== undefined) deleted.integer(7, deletion.base);
       });
     }
     into.integer(4, physicalRows);

@@ -2,7 +2,7 @@
  * Carries out the operations on table versions: list, describe, publish a staged manifest, delete
  * ranges of versions. commit-tables.ts publishes versions of several tables at once.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';
 import type {
   BatchDeleteTableVersionsRequest,
@@ -25,6 +25,7 @@ import {
   locationOf,
   newestOfMain,
   pageOf,
+  requireTable,
   resolveTarget,
   storedTable,
 } from '../catalog/index.ts';
@@ -118,7 +119,11 @@ export async function createTableVersion(
   request: CreateTableVersionRequest,
 ): Promise<CreateTableVersionResponse> {
   await beginWrite(catalog);
-  const { table, branch } = await resolveTarget(catalog, request, 'branch');
+  const target = await resolveTarget(catalog, request, 'branch').catch((error: unknown) =>
+    branchFromLance(catalog, request, error),
+  );
+  if ('version' in target) return target;
+  const { table, branch } = target;
   const isMain = request.branch === undefined || request.branch === MAIN_BRANCH;
   const newest = isMain ? await newestOfMain(catalog, table) : undefined;
   const foreign =
@@ -141,23 +146,55 @@ async function createFromLance(
   request: CreateTableVersionRequest,
   path: string,
 ): Promise<CreateTableVersionResponse> {
-  const newest = await branch.newest();
-  const mode = newest === undefined ? 'off' : await branch.lanceMode(newest);
-  if (newest?.manifest.lance !== true || mode !== 'write') {
-    throw new DirspaceError(
-      'PermissionDenied',
-      `Clients of Lance may not write this table: its property lance is "${mode}". Write it over this catalog's own operations, or create it with lance: "write".`,
-      { details: { property: 'lance' } },
-    );
-  }
-  if (branch.record !== undefined) {
-    throw new DirspaceError(
-      'Unsupported',
-      "Clients of Lance may write the main branch alone. Change other branches over this catalog's own operations.",
-    );
-  }
+  await requireLanceWrites(branch);
   const snapshot = await branch.createFromLance(request, path);
   catalog.engine.counters.commits++;
+  return recordForLance(catalog, branch, snapshot);
+}
+
+/** @throws PermissionDenied where clients of Lance may not write */
+async function requireLanceWrites(branch: Branch): Promise<void> {
+  const newest = await branch.newest();
+  const mode = newest === undefined ? 'off' : await branch.lanceMode(newest);
+  if (newest?.manifest.lance === true && mode === 'write') return;
+  throw new DirspaceError(
+    'PermissionDenied',
+    `Clients of Lance may not write this table: its property lance is "${mode}". Write it over this catalog's own operations, or create it with lance: "write".`,
+    { details: { property: 'lance' } },
+  );
+}
+
+/**
+ * Makes the branch that a client of Lance has staged under the name of one that was missed.
+ * @throws `error` where it is no such request
+ */
+async function branchFromLance(
+  catalog: Catalog,
+  request: CreateTableVersionRequest,
+  error: unknown,
+): Promise<CreateTableVersionResponse & { readonly version: TableVersion }> {
+  const { branch: name } = request;
+  if (name === undefined || !isDirspaceError(error, 'TableBranchNotFound')) throw error;
+  const table = await requireTable(catalog, request);
+  const stored = storedTable(catalog, table);
+  const path = stored.branchStagedByLance(name, request);
+  if (path === undefined) throw error;
+  await requireLanceWrites(stored.main);
+  await stored.createBranchFromLance(name, request, path);
+  const branch = await stored.branch(name);
+  if (branch === undefined) throw error;
+  const snapshot = await branch.snapshot(request.version);
+  // The client itself writes what the branch is, and fails where that is there already.
+  await branch.lanceManifest(snapshot);
+  return recordForLance(catalog, branch, snapshot);
+}
+
+/** A client of Lance takes the size and the tag of a manifest from the file that it staged. */
+function recordForLance(
+  catalog: Catalog,
+  branch: Branch,
+  snapshot: Snapshot,
+): CreateTableVersionResponse & { readonly version: TableVersion } {
   const { manifest_size: _, e_tag: __, ...record } = versionRecord(catalog, snapshot);
   const manifest_path = locationOf(catalog, branch.placeForLance(snapshot));
   return { transaction_id: snapshot.manifest.transaction, version: { ...record, manifest_path } };

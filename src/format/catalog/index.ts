@@ -76,6 +76,7 @@ export {
   isKeysFolder,
   isObject,
   isOwnTemporary,
+  isRefName,
   isReservedFolder,
   isStagedManifest,
   isTableFolder,

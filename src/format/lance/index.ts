@@ -44,7 +44,14 @@ export {
   lanceManifestBytes,
 } from './lance-manifest.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
-export { encodeLanceBranch, encodeLanceTag, isOwnLanceRef } from './lance-refs.ts';
+export {
+  encodeLanceBranch,
+  encodeLanceTag,
+  isOwnLanceRef,
+  type LanceRefKind,
+  namesSame,
+  parseLanceRefFile,
+} from './lance-refs.ts';
 export { type LanceColumn, type LanceSchema, lanceSchema } from './lance-schema.ts';
 export { nullBytes } from './page-decoder.ts';
 export type {

@@ -3,6 +3,7 @@
  * (`encodeLanceBranch`) of a dataset. They have the members that Lance's own clients write, and
  * metadata by which `isOwnLanceRef` tells this engine's files from theirs.
  */
+import { isWholeNumber } from '../../json.ts';
 
 export interface LanceTag {
   /** Null for main. */
@@ -57,3 +58,38 @@ const encode = (value: object): Uint8Array =>
 /** Whether a tag or branch file was written by an engine of this kind, as it is or damaged. */
 export const isOwnLanceRef = (bytes: Uint8Array): boolean =>
   new RegExp(`"${WRITTEN_BY}"\\s*:\\s*"${WRITER}"`).test(Buffer.from(bytes).toString('latin1'));
+
+/** What the file of a tag or branch names, which may be another program's; undefined where it names nothing. */
+export interface NamedByRef {
+  /** Null for main. */
+  readonly branch: string | null;
+  readonly version: number;
+}
+
+export type LanceRefKind = 'tag' | 'branch';
+
+const MEMBERS = {
+  tag: ['branch', 'version'],
+  branch: ['parentBranch', 'parentVersion'],
+} as const satisfies Record<LanceRefKind, readonly [string, string]>;
+
+/** The version that a tag names, or that a branch was made from. */
+export function parseLanceRefFile(kind: LanceRefKind, bytes: Uint8Array): NamedByRef | undefined {
+  let found: unknown;
+  try {
+    found = JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+  if (typeof found !== 'object' || found === null) return undefined;
+  const [branch, version] = MEMBERS[kind];
+  const { [branch]: name = null, [version]: number } = found as Record<string, unknown>;
+  const isWhole = (name === null || typeof name === 'string') && isWholeNumber(number);
+  return isWhole ? { branch: name, version: number } : undefined;
+}
+
+/** Whether two files of tags, or of branches, name the same version. */
+export function namesSame(kind: LanceRefKind, one: Uint8Array, other: Uint8Array): boolean {
+  const [left, right] = [parseLanceRefFile(kind, one), parseLanceRefFile(kind, other)];
+  return left !== undefined && left.branch === right?.branch && left.version === right.version;
+}

@@ -3,6 +3,7 @@
  * version refers to, and changing tags safely beside that.
  */
 
+export { adoptTags } from './adopt-tags.ts';
 export {
   type CleanupOptions,
   type CleanupReport,

@@ -38,6 +38,7 @@ import { requireSameRows } from './staged-compaction.ts';
 import { checkCosts } from './staged-costs.ts';
 import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragments.ts';
 import {
+  keptTransaction,
   type LanceVersionRequest,
   readStagedManifest,
   requireNamedTable,
@@ -48,9 +49,6 @@ import { requireValues } from './staged-nulls.ts';
 import { checkOperation, isAnew, takenOperation } from './staged-operation.ts';
 import { newSchema, writeStagedRows } from './staged-rows.ts';
 import { stagedSchema } from './staged-schema.ts';
-
-/** Larger transactions are not kept: a writer that they come before gives up in place of building on them. */
-const MOST_TRANSACTION_BYTES = 4 * 1024 * 1024;
 
 /**
  * @param path of the staged manifest, as stagedLancePath gives it
@@ -64,7 +62,7 @@ export async function createLanceVersion(
 ): Promise<Snapshot> {
   const held = requestMemory(engine).hold('A staged Lance manifest');
   try {
-    const staged = await readStagedManifest(engine, request, path, held);
+    const staged = await readStagedManifest(engine, branch, request, path, held);
     return await announced(engine, branch.tableFolder, (writing) =>
       published(writing, branch, request.version, staged),
     );
@@ -142,10 +140,7 @@ async function draftOf(
   const entries = await source.fragments();
   const anew = isAnew(operation);
   const schema = await blamed(() => stagedSchema(manifest.fields, source, anew));
-  const plan = await runSteps(
-    planFragments(manifest.fragments, manifest.maxFragmentId, source, entries, schema, anew),
-    plainPause(),
-  );
+  const plan = await runSteps(planFragments(manifest, source, entries, schema, anew), plainPause());
   const change = { manifest, base: source, entries, schema, plan };
   const kind = checkOperation(operation, change);
   const transaction = keptTransaction(staged);
@@ -184,14 +179,6 @@ async function restoredVersion(engine: Engine, base: Snapshot, version: number):
   } catch (error) {
     throw invalid(`it restores version ${version}, which is not there`, error);
   }
-}
-
-/** Their bytes are the client's memory of what it did: it looks for them after a lost answer. */
-function keptTransaction({ transaction }: StagedLanceManifest): string | undefined {
-  const { message } = transaction;
-  return message.length > MOST_TRANSACTION_BYTES
-    ? undefined
-    : Buffer.from(message).toString('base64');
 }
 
 function summaryOf(

@@ -1,7 +1,8 @@
 /**
- * Exports `createLanceVersion` and the rest of what turns versions staged by Lance's writers into
- * versions of a table.
+ * Exports `createLanceVersion`, `createLanceBranch` and the rest of what turns versions staged by
+ * Lance's writers into versions and branches of a table.
  */
 
+export { createLanceBranch } from './create-branch.ts';
 export { createLanceVersion } from './create-version.ts';
 export { type LanceVersionRequest, stagedLancePath } from './staged-manifest.ts';

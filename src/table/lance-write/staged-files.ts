@@ -1,6 +1,6 @@
 /**
  * `StagedFiles`: reads columns of the data files that a writer of Lance has staged. The files are
- * untrusted: each must lie in the table's `data` folder, have the size that the manifest says, and
+ * untrusted: each must lie in the `data` folder of its branch, have the size that the manifest says, and
  * hold as many rows as its fragment.
  */
 import { type Data, DataType, type Field, Schema } from '../../arrow/index.ts';
@@ -12,6 +12,7 @@ import {
   type ParsedDataFile,
 } from '../../format/index.ts';
 import type { ObjectReader } from '../../store/index.ts';
+import { datasetOf } from '../lance/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { blamed, invalid, shown } from './refusals.ts';
 import type { PlannedFragment } from './staged-fragments.ts';
@@ -36,7 +37,7 @@ export class StagedFiles {
     try {
       for (const { file } of planned.places.values()) {
         if (files.has(file)) continue;
-        const path = `${fragmentsFolder(branch.tableFolder)}/${file.path}`;
+        const path = `${fragmentsFolder(datasetOf(branch))}/${file.path}`;
         const reader = await store.open(path);
         if (reader === undefined) throw invalid(`there is no file ${shown(file.path)}`);
         readers.push(reader);

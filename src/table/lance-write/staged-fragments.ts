@@ -2,7 +2,8 @@
  * `planFragments`: checks the fragments of a staged Lance manifest against those of the version it
  * builds on, refuses what does not fit, and plans which stay, lose rows, get other columns, are new
  * or are gone. It reads no file. A client goes on using its own names for files that it wrote, so
- * a file is known by that name (`origin`) as well as by the table's.
+ * a file is known by that name (`origin`) as well as by the table's. Below which base path a known
+ * file is said to lie does not matter: it is never read again.
  */
 import {
   type FragmentEntry,
@@ -15,6 +16,7 @@ import {
   type ParsedDataFile,
   type ParsedDeletion,
   type ParsedFragment,
+  type ParsedManifest,
 } from '../../format/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
@@ -62,13 +64,14 @@ const MOST_IDS = 2 ** 32 - 1;
 const MOST_ROWS = 2 ** 31 - 1;
 const REPLACED = -2;
 
+export type StagedFragments = Pick<ParsedManifest, 'fragments' | 'maxFragmentId' | 'bases'>;
+
 /**
  * @param anew whether no fragment goes on from the base, as in an overwrite
  * @throws InvalidInput, Unsupported
  */
 export function* planFragments(
-  staged: readonly ParsedFragment[],
-  maxFragmentId: number | undefined,
+  { fragments: staged, maxFragmentId, bases }: StagedFragments,
   base: Snapshot,
   entries: readonly FragmentEntry[],
   schema: StagedSchema,
@@ -86,6 +89,7 @@ export function* planFragments(
   }
   const known = new Map(anew ? [] : entries.map((entry) => [entry.id, entry]));
   const seen = new Set<number>();
+  const places = new Set(bases.map((each) => each.id));
   const owners = new Map<string, number>();
   const fragments: PlannedFragment[] = [];
   for (const fragment of staged) {
@@ -93,7 +97,7 @@ export function* planFragments(
     const { id } = fragment;
     if (seen.has(id)) throw invalid(`two fragments have the id ${id}`);
     seen.add(id);
-    refuseOthers(fragment);
+    refuseOthers(fragment, places);
     const before = known.get(id);
     const isFree = (id >= nextFragmentId && id < next) || isReserved(id, reserved);
     if (before === undefined && !isFree) {
@@ -138,7 +142,8 @@ export function reservedAfter(
   return left.slice(-MOST_RESERVED);
 }
 
-function refuseOthers(fragment: ParsedFragment): void {
+/** @param places ids of base paths: of files that the dataset does not have itself */
+function refuseOthers(fragment: ParsedFragment, places: ReadonlySet<number>): void {
   const { id, rowIds, lastUpdatedVersions, createdVersions, overlays, physicalRows } = fragment;
   if (rowIds !== undefined) throw unsupported(`fragment ${id} with stable row ids`);
   if (lastUpdatedVersions !== undefined || createdVersions !== undefined)
@@ -155,7 +160,8 @@ function refuseOthers(fragment: ParsedFragment): void {
     columns,
     fileSize,
   } of fragment.files) {
-    if (base !== undefined) throw unsupported(`the file ${shown(path)} under a base path`);
+    if (base !== undefined && !places.has(base))
+      throw unsupported(`the file ${shown(path)} under the base path ${base}`);
     if (majorVersion !== 2 || minorVersion !== 0) {
       throw unsupported(
         `the file ${shown(path)} of version ${majorVersion}.${minorVersion}`,
@@ -168,8 +174,9 @@ function refuseOthers(fragment: ParsedFragment): void {
       );
     if (fileSize === 0) throw invalid(`the size of the file ${shown(path)} is not given`);
   }
-  if (fragment.deletion?.base !== undefined)
-    throw unsupported(`the deletion file of fragment ${id} under a base path`);
+  const { base } = fragment.deletion ?? {};
+  if (base !== undefined && !places.has(base))
+    throw unsupported(`the deletion file of fragment ${id} under the base path ${base}`);
 }
 
 function planFragment(
@@ -194,6 +201,8 @@ function planFragment(
       old.push(file);
     } else {
       if (!isLanceFile(file.path)) throw invalid(`fragment ${id} has a file ${shown(file.path)}`);
+      if (file.base !== undefined)
+        throw unsupported(`the new file ${shown(file.path)} under a base path`);
       added.push(file);
     }
   }
@@ -328,6 +337,8 @@ function plannedDeletion(
       `the deletion file of fragment ${id} counts ${rows} of ${physicalRows} rows, and ${known?.rows ?? 0} were deleted`,
     );
   }
+  if (!isKnown && deletion.base !== undefined)
+    throw unsupported(`the new deletion file of fragment ${id} under a base path`);
   return isKnown ? undefined : deletion;
 }
 

@@ -5,8 +5,10 @@
  */
 import {
   LANCE_TABLE_KEY,
+  lanceBranchesTree,
   lanceManifestSteps,
   lanceVersionsFolder,
+  MAIN_BRANCH,
   MAX_LANCE_MANIFEST_BYTES,
   type ParsedManifest,
   type ParsedTransaction,
@@ -36,14 +38,15 @@ export interface StagedLanceManifest {
 
 /** What a parsed manifest takes beside its bytes, as objects. */
 const PARSED_COPIES = 6;
-/** Fragments with deleted rows, of readers and writers; a configuration, of writers. */
+/** Fragments with deleted rows, of readers and writers; a configuration, of writers; base paths, of both. */
 const FLAG_DELETIONS = 1n;
 const FLAG_CONFIG = 8n;
+const FLAG_BASE_PATHS = 16n;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Where the staged manifest lies if the path is one of Lance's in this table: below `_versions`, with the
- * number of the version in its name.
+ * Where the staged manifest lies if the path is one of Lance's for this branch: below `_versions` of the
+ * table, or of `tree/<branch>`, with the number of the version in its name.
  */
 export function stagedLancePath(
   engine: Engine,
@@ -65,6 +68,7 @@ export function stagedLancePath(
  */
 export async function readStagedManifest(
   engine: Engine,
+  branch: TableBranch,
   request: LanceVersionRequest,
   path: string,
   held: HeldMemory,
@@ -86,6 +90,7 @@ export async function readStagedManifest(
     throw invalid(`it has ${bytes.length} bytes, and ${manifest_size} are due`);
   const manifest = await blamed(() => runSteps(lanceManifestSteps(bytes, path), plainPause()));
   const transaction = checked(manifest, request.version);
+  checkBranch(manifest, branch, engine.locate(branch.tableFolder));
   const tableMetadata = new Map(manifest.tableMetadata);
   const table = tableMetadata.get(LANCE_TABLE_KEY);
   tableMetadata.delete(LANCE_TABLE_KEY);
@@ -117,7 +122,7 @@ export function requireNamedTable(
   const { operation } = transaction;
   const isTakenAway = operation?.kind === 'update_config' && operation.tableMetadata !== undefined;
   const isOlder =
-    operation?.kind === 'restore' &&
+    (operation?.kind === 'restore' || operation?.kind === 'clone') &&
     source.manifest.lanceWrites !== true &&
     manifest.fragments.length > 0;
   if (table !== undefined || isTakenAway || isOlder) return;
@@ -126,14 +131,23 @@ export function requireNamedTable(
   );
 }
 
+/** Larger transactions are not kept: a writer that they come before gives up in place of building on them. */
+const MOST_TRANSACTION_BYTES = 4 * 1024 * 1024;
+
+/** Their bytes are the client's memory of what it did: it looks for them after a lost answer. */
+export function keptTransaction({ transaction }: StagedLanceManifest): string | undefined {
+  const { message } = transaction;
+  return message.length > MOST_TRANSACTION_BYTES
+    ? undefined
+    : Buffer.from(message).toString('base64');
+}
+
 /** What is refused whatever the version before says; its transaction. */
 function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
   const { transaction, dataFormat, readerFlags, writerFlags, config, indexes } = manifest;
   const [unknown] = manifest.unknown.keys();
   if (unknown !== undefined) throw unsupported(`the member ${unknown}`);
   if (manifest.version !== version) throw invalid(`it is version ${manifest.version}`);
-  if (manifest.branch !== undefined || manifest.bases.length > 0)
-    throw unsupported('a branch', "Change branches through this catalog's own operations.");
   if (manifest.tag !== '') throw unsupported('the member tag');
   if (dataFormat?.format !== 'lance' || dataFormat.version !== '2.0') {
     throw unsupported(
@@ -143,17 +157,37 @@ function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
   }
   const [key] = config.keys();
   if (key !== undefined) throw unsupported(`the configuration ${shown(key)} of a table`);
-  if (
-    (readerFlags & ~FLAG_DELETIONS) !== 0n ||
-    (writerFlags & ~(FLAG_DELETIONS | FLAG_CONFIG)) !== 0n
-  )
+  const flags = FLAG_DELETIONS | FLAG_BASE_PATHS;
+  if ((readerFlags & ~flags) !== 0n || (writerFlags & ~(flags | FLAG_CONFIG)) !== 0n)
     throw unsupported(`what the feature flags ${readerFlags} and ${writerFlags} stand for`);
   if (manifest.nextRowId !== 0n) throw unsupported('a stable row id (next_row_id)');
   if (manifest.maxAllocatedFieldId !== undefined) throw unsupported('max_allocated_field_id');
   if (indexes.length > 0) throw unsupported(`the index ${shown(indexes[0]?.name ?? '')}`);
   if (transaction === undefined) throw invalid('it holds no transaction');
-  if (transaction.readVersion >= version)
+  // A branch begins with the number of the version that it is made from.
+  const mostRead = transaction.operation?.kind === 'clone' ? version : version - 1;
+  if (transaction.readVersion > mostRead)
     throw invalid(`its transaction has read version ${transaction.readVersion}`);
   if (!UUID.test(transaction.uuid)) throw invalid('its transaction has no UUID');
   return transaction;
+}
+
+/**
+ * The manifest of a branch says so, and its base paths are the folders of the table and of its branches:
+ * there the files lie that it does not have itself. Main has none.
+ * @param place absolute path of the table's folder
+ */
+function checkBranch(
+  { branch: staged, bases }: ParsedManifest,
+  { branch }: TableBranch,
+  place: string,
+): void {
+  const isMain = branch === MAIN_BRANCH;
+  if (staged !== (isMain ? undefined : branch))
+    throw invalid(`it is of the branch ${shown(staged ?? MAIN_BRANCH)}, not of ${shown(branch)}`);
+  const tree = `${lanceBranchesTree(place)}/`;
+  for (const { path, isDatasetRoot } of bases) {
+    const isInTable = path === place || path.startsWith(tree);
+    if (isMain || !isDatasetRoot || !isInTable) throw unsupported(`the base path ${shown(path)}`);
+  }
 }

@@ -52,7 +52,7 @@ export function takenOperation({ transaction }: ParsedManifest): TakenOperation 
         'Search without one, or read the table with lance: "read" and index a copy.',
       );
     case 'clone':
-      throw unsupported('a branch (clone)', "Make branches through this catalog's own operations.");
+      throw invalid('its transaction is clone, which makes a branch, and the branch is there');
     case 'other':
       throw unsupported(`the operation ${shown(operation.name)}`);
     default:
@@ -148,6 +148,9 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
       return 'restore';
   }
 }
+
+/** A branch begins with what the version holds that it is made from. @throws InvalidInput */
+export const requireUnchanged = (change: StagedChange): void => checkAllowed(change, {});
 
 const idsOf = (fragments: readonly { readonly id: number }[]): ReadonlySet<number> =>
   new Set(fragments.map(({ id }) => id));

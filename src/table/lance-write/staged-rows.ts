@@ -24,6 +24,7 @@ import {
 import type { HeldMemory } from '../../request-memory.ts';
 import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import { deletedRows, readFields } from '../fragments/index.ts';
+import { datasetOf } from '../lance/index.ts';
 import { fragmentPlaces, planScan, requestMemory, type ScanPlan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import {
@@ -188,7 +189,7 @@ class RowWriter {
   async #deletedRows(id: number, rows: number, deletion: ParsedDeletion): Promise<Uint32Array> {
     const { store } = this.#engine;
     const name = stagedDeletionName(id, deletion);
-    const file = `${lanceDeletionsFolder(this.#base.branch.tableFolder)}/${name}`;
+    const file = `${lanceDeletionsFolder(datasetOf(this.#base.branch))}/${name}`;
     const size = (await store.head(file))?.size;
     if (size === undefined) throw invalid(`there is no deletion file ${name}`);
     if (size > MOST_DELETION_BYTES) throw invalid(`the deletion file ${name} has ${size} bytes`);

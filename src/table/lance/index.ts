@@ -19,7 +19,16 @@ export {
   lanceTemporaries,
   writerFiles,
 } from './lance-leftovers.ts';
-export { isOwnRef, type PlacedRefs, placeRefs, type WantedRefs, wantedRefs } from './lance-refs.ts';
+export {
+  deleteClientRef,
+  isOwnRef,
+  isSameRef,
+  type PlacedRefs,
+  placeRefs,
+  refBytes,
+  type WantedRefs,
+  wantedRefs,
+} from './lance-refs.ts';
 export { type LanceSynced, syncLance } from './lance-sync.ts';
 export {
   datasetOf,

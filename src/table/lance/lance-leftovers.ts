@@ -141,8 +141,9 @@ export async function writerFiles(engine: Engine, main: TableBranch): Promise<La
   const newest = (await resolveHead(engine, main))?.snapshot;
   if (newest?.manifest.lanceWrites !== true) return [];
   const found: LanceLeftover[] = [];
-  for (const folder of lanceWriterFolders(main.tableFolder))
-    found.push(...(await filesIn(engine, folder, (name) => isLanceWriterFile(folder, name))));
+  for (const dataset of await datasetsOf(engine, main.tableFolder))
+    for (const folder of lanceWriterFolders(dataset))
+      found.push(...(await filesIn(engine, folder, (name) => isLanceWriterFile(folder, name))));
   return found;
 }
 

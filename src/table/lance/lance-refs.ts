@@ -8,14 +8,19 @@ import {
   encodeLanceTag,
   isLanceRef,
   isOwnLanceRef,
+  LANCE_HINT,
+  type LanceRefKind,
   lanceBranchesFolder,
   lanceBranchesTree,
   lanceDataset,
   lanceRefFile,
   lanceTagsFolder,
   lanceVersionsFolder,
+  lanceWriterFolders,
   MAIN_BRANCH,
+  namesSame,
   parseLanceRef,
+  parseLanceRefFile,
   parseLanceVersionFile,
 } from '../../format/index.ts';
 import {
@@ -182,15 +187,46 @@ class Refs implements PlacedRefs {
         const path = `${versions}/${entry.name}`;
         const isOurs =
           entry.kind === 'file' &&
-          parseLanceVersionFile(entry.name) !== undefined &&
-          (await isOwn(this.#engine, path));
+          (entry.name === LANCE_HINT ||
+            (parseLanceVersionFile(entry.name) !== undefined && (await isOwn(this.#engine, path))));
         if (!isOurs) kept++;
         else if (await store.delete(path, via)) this.removed++;
       }
-      if (kept === 0) await store.deleteEmptyFolder(versions);
+      // Cleanup removes what clients of Lance wrote for versions of the branch.
+      if (kept === 0 && kind === 'folder')
+        for (const folder of lanceWriterFolders(dataset)) await store.deleteEmptyFolder(folder);
       if (kept > 0 || !(await store.deleteEmptyFolder(dataset))) this.strangers.push(dataset);
     }
   }
+}
+
+/** Whether the file of a tag or branch, which may be a client's, says what ours would. */
+export async function isSameRef(
+  engine: Engine,
+  kind: LanceRefKind,
+  path: string,
+  wanted: Uint8Array,
+): Promise<boolean> {
+  const bytes = await refBytes(engine, path);
+  return bytes !== undefined && namesSame(kind, bytes, wanted);
+}
+
+/** Takes the file of a tag or branch away that a client of Lance wrote, if it names that version. */
+export async function deleteClientRef(
+  engine: Engine,
+  { tableFolder, folder: via }: TableBranch,
+  kind: LanceRefKind,
+  name: string,
+  version: { readonly branch: string; readonly version: number },
+): Promise<void> {
+  if (!isLanceRef(name)) return;
+  const folder = kind === 'tag' ? lanceTagsFolder(tableFolder) : lanceBranchesFolder(tableFolder);
+  const path = lanceRefFile(folder, name);
+  const bytes = await refBytes(engine, path);
+  const named = bytes && parseLanceRefFile(kind, bytes);
+  if (named?.version !== version.version || (named.branch ?? MAIN_BRANCH) !== version.branch)
+    return;
+  await engine.store.delete(path, via);
 }
 
 /** Larger files are not of ours: they are not looked into. */
@@ -198,8 +234,13 @@ const MOST_BYTES = 1024 * 1024;
 
 /** Whether an engine of this kind wrote the file of a tag or branch. */
 export async function isOwnRef(engine: Engine, path: string): Promise<boolean> {
-  const facts = await engine.store.head(path);
-  if (facts === undefined || facts.size > MOST_BYTES) return false;
-  const bytes = await engine.store.get(path);
+  const bytes = await refBytes(engine, path);
   return bytes !== undefined && isOwnLanceRef(bytes);
+}
+
+/** Undefined where the file is not there, and where it is too large for one. */
+export async function refBytes(engine: Engine, path: string): Promise<Uint8Array | undefined> {
+  const facts = await engine.store.head(path);
+  if (facts === undefined || facts.size > MOST_BYTES) return undefined;
+  return engine.store.get(path);
 }

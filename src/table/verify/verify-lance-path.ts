@@ -10,6 +10,8 @@ import {
   isLanceDebris,
   isLanceRef,
   isLanceTemporary,
+  isLanceWriterFile,
+  isRefName,
   isStrangeLanceManifest,
   LANCE_HINT,
   lanceBranchesFolder,
@@ -20,8 +22,10 @@ import {
   lanceTagsFolder,
   lanceVersionFile,
   lanceVersionsFolder,
+  lanceWriterFolders,
   MAIN_BRANCH,
   parseLanceRef,
+  parseLanceRefFile,
   parseLanceVersionFile,
   parseStagedLanceManifest,
   readLanceManifest,
@@ -33,11 +37,13 @@ import {
   holds,
   isOwn,
   isOwnRef,
+  isSameRef,
   keptManifestsFolder,
   manifestBytes,
+  refBytes,
   wantedRefs,
 } from '../lance/index.ts';
-import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
+import { type Engine, findBranch, type TableBranch, visibleSnapshot } from '../versions/index.ts';
 import { problemIn } from './verify-files.ts';
 import { type Entry, type FolderInspector, isTemporaryFile } from './verify-folder.ts';
 import type { VerifiedBranch } from './verify-manifest.ts';
@@ -87,6 +93,8 @@ class PathVerifier {
   readonly #main: TableBranch;
   readonly #inspector: FolderInspector;
   #follows = false;
+  /** Folders of branches that hold what clients of Lance wrote for their versions. */
+  #writes = false;
 
   constructor(engine: Engine, main: TableBranch, inspector: FolderInspector) {
     this.#engine = engine;
@@ -99,6 +107,7 @@ class PathVerifier {
     const snapshot =
       newest === undefined ? undefined : await visibleSnapshot(this.#engine, this.#main, newest);
     this.#follows = snapshot !== undefined && (await hasToFollow(this.#engine, snapshot));
+    this.#writes = snapshot?.manifest.lanceWrites === true;
     for (const branch of branches) {
       if (isLanceRef(branch.branch.branch)) await this.#versions(branch);
     }
@@ -184,6 +193,7 @@ class PathVerifier {
       const problem = await problemIn(async () => {
         if (bytes !== undefined) {
           if (await holds(this.#engine, entry.path, bytes)) return;
+          if (await isSameRef(this.#engine, kind, entry.path, bytes)) return;
           // As it was before the last change of the tag or branch.
           if (await isWholeRef(this.#engine, entry.path))
             return this.#inspector.leftover(entry.path, 'unsynced');
@@ -191,6 +201,8 @@ class PathVerifier {
         }
         if (await isOwnRef(this.#engine, entry.path))
           return this.#inspector.leftover(entry.path, 'orphan');
+        if (kind === 'tag' && (await this.#isAdoptable(name, entry.path)))
+          return this.#inspector.leftover(entry.path, 'unsynced');
         throw new Error(
           `Another program wrote it, and the table has no such ${kind}. Make the ${kind} in the table, or remove the file.`,
         );
@@ -202,6 +214,20 @@ class PathVerifier {
       this.#inspector.leftover(lanceRefFile(folder, name), 'unsynced');
   }
 
+  /** Whether it is a client's tag of a version that is there: it becomes one of the table. */
+  async #isAdoptable(name: string, path: string): Promise<boolean> {
+    const bytes = this.#writes && isRefName(name) ? await refBytes(this.#engine, path) : undefined;
+    const named = bytes && parseLanceRefFile('tag', bytes);
+    if (!named) return false;
+    const { tableFolder, incarnation } = this.#main;
+    const home =
+      (named.branch ?? MAIN_BRANCH) === MAIN_BRANCH
+        ? this.#main
+        : await findBranch(this.#engine, tableFolder, incarnation, named.branch as string);
+    const version = home && (await visibleSnapshot(this.#engine, home, named.version));
+    return version !== undefined;
+  }
+
   /** What lies below `tree`: the versions of branches were looked at already. */
   async #tree(branches: ReadonlySet<string>): Promise<void> {
     for (const entry of await this.#inspector.list(lanceBranchesTree(this.#main.tableFolder))) {
@@ -210,8 +236,11 @@ class PathVerifier {
         continue;
       }
       const versions = lanceVersionsFolder(entry.path);
+      const written = this.#writes ? lanceWriterFolders(entry.path) : [];
       for (const inside of await this.#inspector.list(entry.path)) {
-        if (inside.kind === 'folder' && isLanceDebris(inside.name))
+        if (inside.kind === 'folder' && inside.path !== versions && written.includes(inside.path))
+          await this.#written(inside.path);
+        else if (inside.kind === 'folder' && isLanceDebris(inside.name))
           this.#inspector.leftover(inside.path, 'orphan');
         else if (inside.kind !== 'folder' || inside.path !== versions)
           this.#inspector.stray(inside);
@@ -223,6 +252,15 @@ class PathVerifier {
         if (isVersion) await this.#unknownVersion(inside.path);
         else this.#besideVersions(inside);
       }
+    }
+  }
+
+  /** What clients wrote stays until cleanup removes it. */
+  async #written(folder: string): Promise<void> {
+    for (const entry of await this.#inspector.list(folder)) {
+      const isTheirs = entry.kind === 'file' && isLanceWriterFile(folder, entry.name);
+      if (isTheirs) this.#inspector.leftover(entry.path, 'orphan');
+      else this.#beside(entry);
     }
   }
 

@@ -25,6 +25,7 @@ import { stagingFolder, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { leftAtThatMoment, tableLeft, tableNamed } from './incarnation.ts';
+import { lanceWritten } from './lance-mode-of.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export const mainBranch = (tableFolder: string, incarnation: string): TableBranch => ({
@@ -77,8 +78,16 @@ export async function listBranches(
   return branches;
 }
 
-/** @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile */
-export async function createBranch(engine: Engine, name: string, from: Snapshot): Promise<void> {
+/**
+ * @param lanceTransaction what the writer of Lance that made the branch says it did
+ * @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile
+ */
+export async function createBranch(
+  engine: Engine,
+  name: string,
+  from: Snapshot,
+  lanceTransaction?: string,
+): Promise<void> {
   const { tableFolder, incarnation } = from.branch;
   if (name === MAIN_BRANCH) throw branchExists(engine, tableFolder, name);
   const target = branchFolder(tableFolder, name);
@@ -91,13 +100,14 @@ export async function createBranch(engine: Engine, name: string, from: Snapshot)
     parentVersion: from.version,
     createdAt: engine.env.now(),
   };
-  const { bytes } = encodeManifest({
+  const manifest = await lanceWritten(engine, from.branch, {
     ...from.manifest,
-    // What a writer of Lance did, it did on the other branch.
-    lanceTransaction: undefined,
+    // What a writer of Lance did in the version, it did on the other branch.
+    lanceTransaction,
     branch: name,
     parent: { version: from.version, branch: from.branch.branch, checksum: from.checksum },
   });
+  const { bytes } = encodeManifest(manifest);
   await engine.store.createFolder(versionsFolderIn(staging, id));
   await Promise.all([
     writeObject(engine.store, branchFileIn(staging), encodeBranch(record)),

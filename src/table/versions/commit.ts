@@ -6,17 +6,12 @@
  * elsewhere.
  */
 import { DirspaceError } from '../../errors.ts';
-import {
-  encodeManifest,
-  MAIN_BRANCH,
-  type Manifest,
-  type OperationKind,
-} from '../../format/index.ts';
+import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
 import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
-import { lanceModeOf } from './lance-mode-of.ts';
+import { lanceWritten } from './lance-mode-of.ts';
 import { publish } from './publish.ts';
 import { settleUndecided } from './settle-undecided.ts';
 import { Snapshot } from './snapshot.ts';
@@ -211,17 +206,6 @@ export function nextManifest(
     chunks: draft.fragments.chunks,
     fragments: draft.fragments.tail,
   };
-}
-
-/** As Lance's clients are to know it: whether they may write the table now. */
-export async function lanceWritten(
-  engine: Engine,
-  branch: TableBranch,
-  manifest: Manifest,
-): Promise<Manifest> {
-  if (manifest.lance !== true || branch.branch !== MAIN_BRANCH) return manifest;
-  const mode = await lanceModeOf(engine, branch, manifest);
-  return mode === 'write' ? { ...manifest, lanceWrites: true } : manifest;
 }
 
 /** Those of fields that are still there. */

@@ -14,7 +14,6 @@ export {
   commit,
   type Draft,
   incarnationOfTransaction,
-  lanceWritten,
   madeVisible,
   newTransaction,
   nextManifest,
@@ -47,7 +46,7 @@ export {
   tableMadeAnew,
   tableNamed,
 } from './incarnation.ts';
-export { lanceModeOf } from './lance-mode-of.ts';
+export { lanceModeOf, lanceWritten } from './lance-mode-of.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
 export {
   decideMultiTable,

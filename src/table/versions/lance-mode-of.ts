@@ -1,6 +1,6 @@
 /**
  * `lanceModeOf`: finds the Lance mode of a table: its own property, in its record or in a version,
- * or else the mode of its catalog.
+ * or else the mode of its catalog. `lanceWritten` marks a manifest that Lance's clients may build on.
  */
 import {
   decodeTable,
@@ -24,6 +24,17 @@ export async function lanceModeOf(
   const isLater = versioned !== undefined && versioned.since > (record?.since ?? 0);
   const { lance } = isLater ? versioned.values : (record?.properties ?? {});
   return isLanceMode(lance) ? lance : engine.lance;
+}
+
+/** As Lance's clients are to know it: whether they may write the table now. */
+export async function lanceWritten(
+  engine: Engine,
+  branch: TableBranch,
+  manifest: Manifest,
+): Promise<Manifest> {
+  if (manifest.lance !== true) return manifest;
+  const mode = await lanceModeOf(engine, branch, manifest);
+  return { ...manifest, lanceWrites: mode === 'write' ? true : undefined };
 }
 
 /** As it was read last: every operation on a table begins with reading it. */

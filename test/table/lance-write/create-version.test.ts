@@ -518,7 +518,7 @@ const REFUSED: Record<
     (_, added) => {
       added.files = added.files.map((file) => ({ ...file, base: 1 }));
     },
-    'under a base path',
+    'under the base path 1',
     'Unsupported',
   ],
   'a column that the file does not have': [
@@ -632,7 +632,7 @@ test.each(Object.entries(REFUSED))('refused: %s', async (_, [change, says, code]
 
 test.each<[string, Operation, string, string]>([
   ['an index', [103, () => {}], 'an index (create_index)', 'Unsupported'],
-  ['a branch', [113, () => {}], 'a branch (clone)', 'Unsupported'],
+  ['a branch', [113, () => {}], 'its transaction is clone', 'InvalidInput'],
   ['replaced data', [111, () => {}], 'data_replacement', 'Unsupported'],
   ['what nobody knows', [199, () => {}], 'Transaction.199', 'Unsupported'],
 ])('refused: %s', async (_, operation, says, code) => {
@@ -643,8 +643,7 @@ test.each<[string, Operation, string, string]>([
 });
 
 test.each<[string, (into: Parameters<Operation[1]>[0]) => void, string]>([
-  ['a branch', (into) => into.text(20, 'dev'), 'a branch'],
-  ['a base path', (into) => into.message(18, (base) => base.text(4, '/x')), 'a branch'],
+  ['a base path', (into) => into.message(18, (base) => base.text(4, '/x')), 'the base path'],
   [
     'a configuration',
     (into) => into.message(16, (entry) => entry.text(1, 'lance.auto_cleanup')),
@@ -939,16 +938,6 @@ test('refused: a field in another one, and parts of a column in two places', asy
   await expect(create(client.stage(update))).rejects.toThrow(
     'of which only parts stand in new files',
   );
-});
-
-test('refused: a version of a branch, by its name', async () => {
-  await db.namespace.createTableBranch({ id: ['t'], name: 'dev' });
-  const request = client.stage([107, () => {}]);
-  const path = request.manifest_path.replace('_versions', 'tree/dev/_versions');
-  await expect(create({ ...request, manifest_path: path, branch: 'dev' })).rejects.toMatchObject({
-    code: 'Unsupported',
-    message: expect.stringContaining('the main branch alone'),
-  });
 });
 
 test('refused: paths and names that are none of a staged manifest here', async () => {

@@ -1,0 +1,67 @@
+/**
+ * `adoptTags`: makes tags of the table from those that clients of Lance wrote into `_refs/tags`
+ * where they may write the table, so that cleanup keeps their versions. A tag is adopted once, under
+ * a name that the table has not given: where a client moves or deletes a tag of the table, the
+ * table's own stands.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import {
+  isOwnLanceRef,
+  lanceRefFile,
+  lanceTagsFolder,
+  MAIN_BRANCH,
+  parseLanceRef,
+  parseLanceRefFile,
+  parseTagFile,
+  tagsFolder,
+} from '../../format/index.ts';
+import { refBytes } from '../lance/index.ts';
+import {
+  type Engine,
+  findBranch,
+  mainBranch,
+  resolveHead,
+  visibleSnapshot,
+} from '../versions/index.ts';
+import { createVersionTag } from './reference-changes.ts';
+
+/** How many tags were adopted; none where Lance's clients may not write the table. */
+export async function adoptTags(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+): Promise<number> {
+  const { store } = engine;
+  const folder = lanceTagsFolder(tableFolder);
+  const names = ((await store.list(folder)) ?? []).flatMap(({ name, kind }) =>
+    kind === 'file' ? (parseLanceRef(name) ?? []) : [],
+  );
+  if (names.length === 0) return 0;
+  const main = mainBranch(tableFolder, incarnation);
+  const newest = (await resolveHead(engine, main))?.snapshot;
+  if (newest?.manifest.lanceWrites !== true) return 0;
+  const known = new Set(
+    ((await store.list(tagsFolder(tableFolder))) ?? []).map(({ name }) => parseTagFile(name)),
+  );
+  let adopted = 0;
+  for (const name of names) {
+    if (known.has(name)) continue;
+    const bytes = await refBytes(engine, lanceRefFile(folder, name));
+    // One of ours is what is left of a tag that was deleted.
+    const named = bytes && !isOwnLanceRef(bytes) && parseLanceRefFile('tag', bytes);
+    if (!named) continue;
+    const branch = named.branch ?? MAIN_BRANCH;
+    try {
+      const home =
+        branch === MAIN_BRANCH ? main : await findBranch(engine, tableFolder, incarnation, branch);
+      if (home === undefined) continue;
+      if ((await visibleSnapshot(engine, home, named.version)) === undefined) continue;
+      await createVersionTag(engine, name, home, named.version);
+      adopted++;
+    } catch (error) {
+      // A name that no tag may have, or a tag or the end of the version that came meanwhile: verify reports it.
+      if (!isDirspaceError(error)) throw error;
+    }
+  }
+  return adopted;
+}

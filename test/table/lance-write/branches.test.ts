@@ -1,0 +1,271 @@
+/** Branches that writers of Lance make and write, and those of this package that they write. */
+import { beforeEach, expect, test } from 'vitest';
+import type { ParsedBase, ParsedDataFile } from '../../../src/format/lance/parsed-fragment.ts';
+import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
+import { connect } from '../../../src/sdk/connect.ts';
+import { filesOf } from '../../helpers/catalog-files.ts';
+import { memoryFs } from '../../helpers/catalogs.ts';
+import {
+  type ClientFragment,
+  type ClientManifest,
+  encodeClientManifest,
+  fragmentMembers,
+  LanceClient,
+  type Operation,
+} from '../../helpers/lance-client.ts';
+import { idsOf, people } from '../../helpers/people.ts';
+import type { CatalogFiles } from '../../suites/namespace/context.ts';
+
+const FOLDER = 'data/t.table';
+let db: Awaited<ReturnType<typeof connect>>;
+let files: CatalogFiles;
+let client: LanceClient;
+let current: ReturnType<typeof memoryFs>;
+
+beforeEach(async () => {
+  const fs = memoryFs();
+  current = fs;
+  files = filesOf(fs, '/c');
+  db = await connect('/c', { fs, lance: 'write' });
+  await db.namespace.createTable({ id: ['t'] }, people(5));
+  client = new LanceClient(files, FOLDER);
+});
+
+const create = (request: CreateTableVersionRequest): Promise<unknown> =>
+  db.namespace.createTableVersion({ id: ['t'], ...request });
+const ids = (branch?: string): Promise<number[]> =>
+  idsOf(db.namespace, ['t'], branch === undefined ? {} : { branch });
+const problems = async (): Promise<unknown> => (await db.namespace.verify?.({}))?.problems;
+const branches = async (): Promise<unknown> =>
+  (await db.namespace.listTableBranches({ id: ['t'] })).branches;
+
+test('a branch that a client makes and writes', async () => {
+  await create(await client.append(people(3, 5), 3));
+  await create(client.delete(new Map([[1, [0]]])));
+  const uuid = '00000000-1111-2222-3333-444444444444';
+  const [dev, request] = client.branchOff('dev', uuid);
+  const answer = (await create(request)) as { version: { manifest_path: string } };
+  expect(answer.version).toMatchObject({ version: 3 });
+  const made = `${FOLDER}/tree/dev/_versions/18446744073709551612.manifest`;
+  expect(answer.version.manifest_path).toContain(made);
+  expect(dev.read('18446744073709551612.manifest')).toMatchObject({
+    branch: 'dev',
+    transaction: { uuid, operation: { kind: 'clone' } },
+    writerFlags: 17n,
+  });
+  // The client itself says what the branch is, and fails where that is there.
+  expect(files.all().filter((path) => /_refs|manifest-/.test(path))).toEqual([]);
+  expect(await branches()).toMatchObject({ dev: { parentBranch: 'main', parentVersion: 3 } });
+  await create(await dev.append(people(2, 100), 2));
+  await create(
+    dev.delete(
+      new Map([
+        [0, [1]],
+        [1, [0, 1]],
+        [2, [0]],
+      ]),
+    ),
+  );
+  expect(await ids('dev')).toEqual([0, 2, 3, 4, 7, 101]);
+  expect(await ids()).toEqual([0, 1, 2, 3, 4, 6, 7]);
+  // One that opens the branch now finds the files of the table.
+  const anew = new LanceClient(files, FOLDER, 'dev');
+  await create(anew.delete(new Map([[0, [0, 1]]])));
+  expect(await ids('dev')).toEqual([2, 3, 4, 7, 101]);
+  expect(await problems()).toEqual([]);
+});
+
+test('a branch of a branch, with files under both base paths', async () => {
+  await create(await client.append(people(3, 5), 3));
+  const [dev, first] = client.branchOff('dev');
+  await create(first);
+  await create(await dev.append(people(2, 100), 2));
+  await create(dev.delete(new Map([[2, [0]]])));
+  const [deeper, second] = dev.branchOff('deeper');
+  expect(deeper.manifest.bases).toHaveLength(2);
+  await create(second);
+  await create(
+    deeper.delete(
+      new Map([
+        [2, [0]],
+        [1, [2]],
+      ]),
+    ),
+  );
+  expect(await ids('deeper')).toEqual([0, 1, 2, 3, 4, 5, 6, 101]);
+  expect(await ids('dev')).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 101]);
+  expect(await branches()).toMatchObject({ deeper: { parentBranch: 'dev', parentVersion: 4 } });
+});
+
+test('a branch of this package that a client writes', async () => {
+  await db.namespace.createTableBranch({ id: ['t'], name: 'mine' });
+  const mine = new LanceClient(files, FOLDER, 'mine');
+  await create(await mine.append(people(2, 50), 2));
+  const table = await (await (await db.openTable('t')).branches()).checkout('mine');
+  await table.delete('id = 0');
+  mine.open();
+  await create(mine.delete(new Map([[1, [1]]])));
+  expect(await ids('mine')).toEqual([1, 2, 3, 4, 50]);
+  expect(await problems()).toEqual([]);
+});
+
+test('two clients on one branch', async () => {
+  const [dev, request] = client.branchOff('dev');
+  await create(request);
+  const other = new LanceClient(files, FOLDER, 'dev');
+  await create(await dev.append(people(1, 50), 1));
+  await expect(create(await other.append(people(1, 60), 1))).rejects.toMatchObject({
+    code: 'ConcurrentModification',
+  });
+  const [, again] = client.branchOff('dev');
+  await expect(create(again)).rejects.toMatchObject({ code: 'ConcurrentModification' });
+  expect(await ids('dev')).toEqual([0, 1, 2, 3, 4, 50]);
+});
+
+test('what makes no branch', async () => {
+  await create(await client.append(people(3, 5), 3));
+  const [dev, request] = client.branchOff('dev');
+  const { manifest } = dev;
+  const staged = (
+    change: Partial<ClientManifest>,
+    shown: { shallow?: number; from?: string; version?: number; name?: string } = {},
+    operation?: Operation,
+  ): CreateTableVersionRequest => {
+    const { shallow = 1, from, version = 2, name = 'dev' } = shown;
+    const clone: Operation = [
+      113,
+      (into) => {
+        into.integer(1, shallow);
+        if (from !== undefined) into.text(2, from);
+        into.integer(3, version).text(5, name);
+      },
+    ];
+    const readVersion = operation === undefined ? 2 : 1;
+    const options = { readVersion };
+    const bytes = encodeClientManifest({ ...manifest, ...change }, operation ?? clone, options);
+    return dev.stageBytes(bytes, manifest.version);
+  };
+  const [first, second] = manifest.fragments as [ClientFragment, ClientFragment];
+  const base = manifest.bases?.[0] as ParsedBase;
+  const file = second.files[0] as ParsedDataFile;
+  for (const [refused, why] of [
+    [staged({}, {}, [100, () => {}]), /no branch "dev" to change/],
+    [staged({ branch: 'other' }), /it is of the branch "other", not of "dev"/],
+    [staged({ branch: undefined }), /it is of the branch "main"/],
+    [staged({}, { shallow: 0 }), /a deep clone/],
+    [staged({}, { name: 'else' }), /makes the branch "else"/],
+    [staged({}, { from: 'gone' }), /the branch "gone", which is not there/],
+    [staged({}, { version: 1 }), /clones version 1, and it is 2/],
+    [staged({ bases: [{ ...base, path: '/elsewhere' }] }), /the base path "\/elsewhere"/],
+    [staged({ bases: [{ ...base, path: `${base.path}-2` }] }), /the base path/],
+    [staged({ bases: [{ ...base, isDatasetRoot: false }] }), /the base path/],
+    [staged({ bases: [] }), /under the base path 0/],
+    [staged({ fragments: [first] }), /fragment 1 is gone/],
+    [staged({ maxFragmentId: 5 }), /its largest fragment id is 5/],
+    [
+      staged({ fragments: [first, { ...second, files: [{ ...file, path: 'x.lance' }] }] }),
+      /the new file "x.lance" under a base path/,
+    ],
+    [staged({ tableMetadata: new Map() }), /no dirspace.incarnation/],
+  ] as const) {
+    await expect(create(refused)).rejects.toThrow(why);
+    expect(await branches()).toEqual({});
+  }
+  await expect(create({ ...request, branch: 'a/b' })).rejects.toMatchObject({
+    code: 'InvalidInput',
+  });
+  await expect(create({ ...request, branch: 'dev2' })).rejects.toMatchObject({
+    code: 'TableBranchNotFound',
+  });
+  await create(request);
+  const deletion = { ...dev.deletion(second, [0]), base: 0 };
+  second.deletion = deletion;
+  await expect(create(dev.stage([101, (into) => into.message(1, fragmentMembers(second))])))
+    .rejects //
+    .toThrow(/the new deletion file of fragment 1 under a base path/);
+  // Main has no base paths, whatever is said.
+  client.open();
+  client.manifest.bases = [base];
+  await expect(create(client.stage([110, () => {}]))).rejects.toThrow(/the base path/);
+  client.open();
+  client.manifest.branch = 'dev';
+  await expect(create(client.stage([110, () => {}]))).rejects.toThrow(/of the branch "dev"/);
+});
+
+test('a table that clients may not write gets no branch', async () => {
+  const [, request] = client.branchOff('dev');
+  const closed = await connect('/c', { fs: current, lance: 'read' });
+  await expect(
+    closed.namespace.createTableVersion({ id: ['t'], ...request }),
+  ).rejects.toMatchObject({ code: 'PermissionDenied' });
+});
+
+const lanceTag = (name: string, version: number, branch: string | null = null): void =>
+  files.write(
+    `${FOLDER}/_refs/tags/${name}.json`,
+    Buffer.from(JSON.stringify({ branch, version, manifestSize: 1, metadata: {} })),
+  );
+const tags = async (): Promise<unknown> => (await db.namespace.listTableTags({ id: ['t'] })).tags;
+const leftovers = async (): Promise<unknown> =>
+  (await db.namespace.verify?.({}))?.leftovers.filter(({ path }) => path.includes('_refs'));
+
+test('tags that a client writes are those of the table from the next commit on', async () => {
+  const [dev, request] = client.branchOff('dev');
+  await create(request);
+  await create(await dev.append(people(1, 50), 1));
+  lanceTag('first', 1);
+  lanceTag('of.dev', 2, 'dev');
+  lanceTag('gone', 9);
+  lanceTag('lost', 1, 'none');
+  lanceTag('no name', 1);
+  files.write(`${FOLDER}/_refs/tags/damaged.json`, Buffer.from('{'));
+  expect(await leftovers()).toEqual([
+    { path: `${FOLDER}/_refs/tags/first.json`, kind: 'unsynced' },
+    { path: `${FOLDER}/_refs/tags/of.dev.json`, kind: 'unsynced' },
+    { path: `${FOLDER}/_refs/branches/dev.json`, kind: 'unsynced' },
+  ]);
+  await create(client.delete(new Map([[0, [0]]])));
+  const adopted = { first: { version: 1 }, 'of.dev': { version: 2, branch: 'dev' } };
+  expect(await tags()).toMatchObject(adopted);
+  expect(Object.keys((await tags()) as object)).toEqual(['first', 'of.dev']);
+  const found = (await problems()) as { path: string; kind: string }[];
+  expect(found.map(({ path, kind }) => `${kind} ${path.split('/').at(-1)}`).sort()).toEqual([
+    'tag damaged.json',
+    'tag gone.json',
+    'tag lost.json',
+    'tag no name.json',
+  ]);
+  // The table's own stands, and it goes with the client's file.
+  lanceTag('first', 2);
+  expect((await problems()) as unknown[]).toHaveLength(5);
+  await create(client.delete(new Map([[0, [0, 1]]])));
+  expect(await tags()).toMatchObject(adopted);
+  lanceTag('first', 1);
+  await db.namespace.deleteTableTag({ id: ['t'], tag: 'first' });
+  await create(client.delete(new Map([[0, [0, 1, 2]]])));
+  expect(Object.keys((await tags()) as object)).toEqual(['of.dev']);
+});
+
+test('cleanup keeps the version of a tag that a client wrote last', async () => {
+  await create(client.delete(new Map([[0, [0]]])));
+  lanceTag('first', 1);
+  await db.namespace.cleanupTable?.({ id: ['t'], older_than_millis: 0 } as never);
+  expect(await tags()).toMatchObject({ first: { version: 1 } });
+  expect(await idsOf(db.namespace, ['t'], { version: 1 })).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('a branch that goes takes what its clients wrote with it', async () => {
+  const [dev, request] = client.branchOff('dev');
+  await create(request);
+  await create(await dev.append(people(1, 50), 1));
+  files.write(`${FOLDER}/tree/dev/_versions/latest_version_hint.json`, Buffer.from('{}'));
+  files.write(
+    `${FOLDER}/_refs/branches/dev.json`,
+    Buffer.from(JSON.stringify({ parentBranch: null, parentVersion: 1, metadata: {} })),
+  );
+  expect(await leftovers()).toEqual([]);
+  expect(await problems()).toEqual([]);
+  await db.namespace.deleteTableBranch({ id: ['t'], name: 'dev' });
+  expect(files.all().filter((path) => /_refs.*json|tree.*_versions/.test(path))).toEqual([]);
+  expect(await problems()).toEqual([]);
+});
