@@ -92,7 +92,9 @@ export const isLanceAside = (name: string): boolean => LANCE_ASIDE_NAME.test(nam
 const LANCE_ASIDE_NAME = /\.(manifest|json)\.aside-[0-9a-f-]{8,36}$/;
 /** The folder of the table by which Lance knows a catalog: no namespace of the root may have its name. */
 export const LANCE_CATALOG = '__manifest';
-/** A fragment of it: what the catalog held, by its digest, and an id that no other file has. */
+/** An empty file there: changes were made that its newest version may not list. */
+export const LANCE_CATALOG_STALE: string = `${LANCE_CATALOG}/.stale`;
+/** A fragment of it: the digest of its bytes, and an id that no other file has. */
 export const lanceCatalogObject = (digest: string, id: string): string => `${digest}-${id}`;
 const LANCE_CATALOG_OBJECT = /^([0-9a-f]{32})-[0-9a-f-]{36}\.arrow$/;
 /** The digest in the name of such a file, or undefined for any other. */

@@ -2,7 +2,14 @@
  * Maps each operation of the protocol to the function that carries it out on a directory catalog
  * (`HANDLERS`). Lists the operations that this engine lacks (`MISSING`).
  */
-import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
+import {
+  type AnyOperation,
+  type CatalogExtensions,
+  type CreateNamespaceRequest,
+  type NamespaceOperations,
+  type RenameTableRequest,
+  renameTarget,
+} from '../protocol/index.ts';
 import {
   type Catalog,
   failureWithin,
@@ -29,8 +36,10 @@ import {
   versions,
 } from './operations/index.ts';
 import {
+  type Changed,
+  changing,
   cleanupTable,
-  followLanceCatalog,
+  isListedTable,
   optimizeTable,
   repairCatalog,
   syncLance,
@@ -73,49 +82,68 @@ const within =
     }
   };
 
-/** For operations after which a namespace or a table is there, is gone or has another place. */
+/** The id of a request; it was checked against the operation's model. */
+type Named = { readonly id?: readonly string[] | undefined };
+
+const itself = ({ id }: Named): Changed[] => (id === undefined ? [] : [{ id }]);
+
+/** One that is overwritten loses what was in it. */
+const withContent = ({ id = [], mode }: CreateNamespaceRequest): Changed[] => [
+  { id, below: mode?.toLowerCase() === 'overwrite' },
+];
+
+const bothNames = (request: RenameTableRequest): Changed[] => {
+  const { id = [], new_table_name: name } = request;
+  return [{ id }, { id: [...(renameTarget(request) ?? id.slice(0, -1)), name] }];
+};
+
+/**
+ * For operations after which a namespace or a table is there, is gone or has another place.
+ * @param changed which names that are; undefined where it may be any
+ */
 const listed =
-  <Given extends readonly unknown[], Answer>(
+  <Given extends readonly [object, ...unknown[]], Answer>(
+    changed: ((request: Given[0]) => Changed[]) | undefined,
     handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
   ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
-  async (catalog, ...given) => {
-    const answer = await handler(catalog, ...given);
-    await followLanceCatalog(catalog);
-    return answer;
-  };
+  (catalog, ...given) =>
+    changing(catalog, changed?.(given[0]), () => handler(catalog, ...given));
 
 /** The same for operations that may give a declared table its first version. */
 const listedAtFirst =
-  <Given extends readonly unknown[], Answer extends { readonly version?: number | undefined }>(
+  <
+    Given extends readonly [Named, ...unknown[]],
+    Answer extends { readonly version?: number | undefined },
+  >(
     handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
   ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
   async (catalog, ...given) => {
-    const answer = await handler(catalog, ...given);
-    if (answer.version === undefined || answer.version === 1) await followLanceCatalog(catalog);
-    return answer;
+    const work = (): Promise<Answer> => handler(catalog, ...given);
+    if (await isListedTable(catalog, given[0].id ?? [])) return work();
+    return changing(catalog, itself(given[0]), work, ({ version = 1 }) => version === 1);
   };
 
 export const HANDLERS: Handlers = {
-  CreateNamespace: listed(namespaces.createNamespace),
+  CreateNamespace: listed(withContent, namespaces.createNamespace),
   ListNamespaces: namespaces.listNamespaces,
   DescribeNamespace: namespaces.describeNamespace,
-  DropNamespace: listed(namespaces.dropNamespace),
+  DropNamespace: listed(itself, namespaces.dropNamespace),
   NamespaceExists: async (catalog, request) => {
     await namespaces.describeNamespace(catalog, request);
   },
-  UpdateNamespaceProperties: listed(namespaces.updateNamespaceProperties),
+  UpdateNamespaceProperties: listed(itself, namespaces.updateNamespaceProperties),
 
   ListTables: tables.listTables,
   ListAllTables: tables.listAllTables,
-  CreateTable: listed(within(createTable)),
+  CreateTable: listed(itself, within(createTable)),
   DeclareTable: (catalog, request) => declareTable(catalog, request),
-  RegisterTable: listed(tables.registerTable),
+  RegisterTable: listed(itself, tables.registerTable),
   DescribeTable: describeTable,
   TableExists: tables.tableExistsIn,
-  RenameTable: listed(tables.renameTable),
-  DropTable: listed(tables.dropTable),
-  DeregisterTable: listed(tables.deregisterTable),
-  UndropTable: listed(undropTable),
+  RenameTable: listed(bothNames, tables.renameTable),
+  DropTable: listed(itself, tables.dropTable),
+  DeregisterTable: listed(itself, tables.deregisterTable),
+  UndropTable: listed(itself, undropTable),
 
   QueryTable: query.queryTable,
   TakeRows: query.takeTableRows,
@@ -163,7 +191,7 @@ export const HANDLERS: Handlers = {
   OptimizeTable: within(optimizeTable),
   CleanupTable: within(cleanupTable),
   Verify: verifyCatalog,
-  Repair: listed(repairCatalog),
+  Repair: listed(undefined, repairCatalog),
   SyncLance: syncLance,
   PurgeTrash: purgeTrash,
   ListTrash: listTrash,

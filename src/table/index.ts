@@ -49,6 +49,7 @@ export {
   type TableBranch,
   tableGone,
   tableMadeAnew,
+  UNKNOWN_WRITER_GRACE,
 } from './versions/index.ts';
 export {
   DEFAULT_BUFFER_BYTES,

@@ -3,7 +3,11 @@ import { tableFromIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { tableFromArrays } from '../../src/arrow/apache.ts';
 import { readLanceManifest } from '../../src/format/index.ts';
-import { lanceVersionFile, parseLanceVersionFile } from '../../src/lance-paths.ts';
+import {
+  lanceDeletionFile,
+  lanceVersionFile,
+  parseLanceVersionFile,
+} from '../../src/lance-paths.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 
@@ -18,18 +22,24 @@ const versions = (fs: Fs): number[] =>
     .flatMap((name) => parseLanceVersionFile(name) ?? [])
     .reverse();
 
-/** What the newest version lists, as an Arrow reader sees its file. */
+/** What the newest version lists, as an Arrow reader sees its files, sorted. */
 function listed(fs: Fs): string[] {
-  const newest = Math.max(...versions(fs));
-  const path = lanceVersionFile(HOME, newest);
-  const manifest = readLanceManifest(fs.readFileSync(path) as Buffer, path);
-  const file = manifest.fragments[0]?.files[0]?.path;
-  if (file === undefined) return [];
-  const table = tableFromIPC(fs.readFileSync(`${HOME}/data/${file}`) as Buffer);
-  return table.toArray().map((row) => {
+  const path = lanceVersionFile(HOME, Math.max(...versions(fs)));
+  const { fragments } = readLanceManifest(fs.readFileSync(path) as Buffer, path);
+  const rows = fragments.flatMap(({ id, files, deletion }) => {
+    const table = tableFromIPC(fs.readFileSync(`${HOME}/data/${files[0]?.path}`) as Buffer);
+    const gone = deletion && lanceDeletionFile(HOME, id, deletion.id);
+    const deleted = gone
+      ? [...(tableFromIPC(fs.readFileSync(gone) as Buffer).getChild('row_id') ?? [])]
+      : [];
+    expect(deleted.length).toBe(deletion?.rows ?? 0);
+    return table.toArray().filter((_, at) => !deleted.includes(at));
+  });
+  const texts = rows.map((row) => {
     const { object_id: id, object_type: type, location } = row.toJSON() as Record<string, string>;
     return `${type} ${id}${location === null ? '' : ` at ${location}`}`;
   });
+  return texts.sort();
 }
 
 const synced = async (fs = memoryFs()): Promise<{ fs: Fs; db: Db }> => ({
@@ -51,9 +61,9 @@ test('it lists namespaces and tables as they come, go and move', async () => {
   await db.declareTable('later', ['prod']);
   await db.createTable('plain', rows(), { properties: { lance: 'read' } });
   const all = [
-    'table con at data/%63on.table',
     'namespace prod',
     'namespace prod$search',
+    'table con at data/%63on.table',
     'table prod$search$user at prod/search/user.table',
   ];
   expect(listed(fs)).toEqual(all);
@@ -184,5 +194,7 @@ test('versions that nobody can be reading any more are removed with their files'
       fs.utimesSync(`${HOME}/${folder}/${name}`, old, old);
   await db.createNamespace(['last']);
   expect(versions(fs)).toEqual([5]);
-  expect(namesIn(fs, `${HOME}/data`).length).toBe(1);
+  // The rows that stay, and those of the change.
+  expect(namesIn(fs, `${HOME}/data`).length).toBe(2);
+  expect(listed(fs).length).toBe(5);
 });

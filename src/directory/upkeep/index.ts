@@ -4,7 +4,7 @@
  */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
-export { followLanceCatalog } from './lance-catalog.ts';
+export { type Changed, changing, isListedTable } from './follow-lance.ts';
 export { repairCatalog } from './repair.ts';
 export { syncLance } from './sync-lance.ts';
 export { cleanupTable, optimizeTable } from './upkeep.ts';

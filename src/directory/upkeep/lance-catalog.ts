@@ -1,12 +1,14 @@
 /**
- * `syncLanceCatalog`: writes `__manifest` at the catalog's root, the table by which Lance's
- * directory namespace lists a catalog: all namespaces, and the tables that Lance opens by path.
- * Each version of it is one new file and one manifest, published by a link. A writer that finds the
- * name taken reads the catalog again, so the newest version is never older than the change that
- * asked for it. `followLanceCatalog` does so after changes and never fails.
+ * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
+ * directory namespace lists the catalog: `newestListing` and `publishListing`. A version is one
+ * manifest that gets its name by a link, so of writers at once one wins and the others read again.
+ * It lists the rows of a large file that stays, without those that a deletion file names, and the
+ * rows of a small file that each change writes anew. follow-lance.ts decides what is listed.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
+  decodeDeletions,
+  encodeDeletions,
   fragmentFile,
   fragmentsFolder,
   isLanceAside,
@@ -14,209 +16,202 @@ import {
   isOwnTemporary,
   joinPath,
   LANCE_CATALOG,
-  type LanceCatalogEntry,
+  type LanceCatalogPart,
+  type LanceCatalogRow,
+  LanceCatalogRows,
+  type LanceCatalogVersion,
   lanceAsideFile,
   lanceCatalogDigest,
   lanceCatalogFile,
   lanceCatalogManifest,
   lanceCatalogObject,
+  lanceDeletionFile,
+  lanceDeletionId,
+  lanceDeletionsFolder,
   lanceVersionFile,
   lanceVersionsFolder,
   lastName,
   MAX_LANCE_MANIFEST_BYTES,
   NAMESPACE_FILE,
   parseLanceCatalogObject,
+  parseLanceDeletion,
   parseLanceVersionFile,
-  readLanceManifest,
+  readLanceCatalogManifest,
 } from '../../format/index.ts';
-import { followsByPath } from '../../lance-mode.ts';
-import type { ObjectPath } from '../../protocol/index.ts';
+import { corrupt } from '../../json.ts';
 import { inTurns, Turn } from '../../table/index.ts';
-import {
-  type Catalog,
-  findNamespace,
-  isTable,
-  lanceHome,
-  namespacesIn,
-  readTableRecord,
-  requireRoot,
-  type Table,
-  tableFoldersIn,
-} from '../catalog/index.ts';
+import { type Catalog, requireRoot } from '../catalog/index.ts';
 
-export interface LanceCatalogSynced {
-  /** Of the table `__manifest`. */
-  readonly version: number;
-  readonly namespaces: number;
-  readonly tables: number;
-  /** Whether a version was written; false where the newest says the same. */
-  readonly written: boolean;
-}
-
-/** How often others may publish first before one gives up. */
-const MOST_ATTEMPTS = 64;
+/** Rows of the large file are named by their position there. */
+const BASE_ID = 0;
 /** Versions that readers may still hold stay: those as young as this, in milliseconds, up to so many. */
 const KEPT_MILLIS = 3_600_000;
 const KEPT_VERSIONS = 100;
+/** More of them than are kept are removed at once. */
+const REMOVED_AT_ONCE = 32;
 
-/** One that has begun may have looked already; one that waits has not, and serves all who come. */
-const waiting = new WeakMap<Catalog, Promise<LanceCatalogSynced>>();
-const running = new WeakMap<Catalog, Promise<unknown>>();
-
-/** @throws InvalidTableState where another program keeps a `__manifest` of its own there */
-export function syncLanceCatalog(catalog: Catalog): Promise<LanceCatalogSynced> {
-  const next = waiting.get(catalog);
-  if (next !== undefined) return next;
-  const before = running.get(catalog) ?? Promise.resolve();
-  const run = before
-    .catch(() => {})
-    .then(() => {
-      waiting.delete(catalog);
-      running.set(catalog, run);
-      return publishCatalog(catalog);
-    });
-  waiting.set(catalog, run);
-  return run;
-}
-
-/**
- * After namespaces or tables came or went, in a catalog that follows. Never rejects: the change is made, and
- * verify says what Lance does not see of it.
- */
-export async function followLanceCatalog(catalog: Catalog): Promise<void> {
-  if (!followsByPath(catalog.engine.lance)) return;
-  try {
-    await syncLanceCatalog(catalog);
-  } catch {
-    // The next change makes up for it.
-  }
-}
-
-async function publishCatalog(catalog: Catalog): Promise<LanceCatalogSynced> {
-  const { store, env } = catalog;
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    // Before the catalog is looked at: a version published meanwhile takes the next number.
-    const newest = await newestCatalog(catalog);
-    const entries = await catalogEntries(catalog);
-    const digest = lanceCatalogDigest(entries);
-    const tables = entries.filter(({ location }) => location !== undefined).length;
-    const counts = { tables, namespaces: entries.length - tables };
-    if (
-      newest !== undefined &&
-      newest.digest === digest &&
-      (await isWhole(catalog, newest, entries))
-    ) {
-      return { version: newest.version, ...counts, written: false };
-    }
-    const version = (newest?.version ?? 0) + 1;
-    const transaction = env.uuid();
-    const { bytes, entry } = await inTurns(
-      new Turn(env),
-      lanceCatalogFile(entries, lanceCatalogObject(digest, transaction)),
-      undefined,
-    );
-    await requireRoot(store);
-    await store.createFolder(fragmentsFolder(LANCE_CATALOG));
-    await store.createFolder(lanceVersionsFolder(LANCE_CATALOG));
-    const file = fragmentFile(LANCE_CATALOG, entry.file);
-    if (entry.rows > 0) await store.putIfAbsent(file, bytes);
-    const manifest = lanceCatalogManifest({ version, timestamp: env.now(), transaction, entry });
-    if (await store.putIfAbsent(lanceVersionFile(LANCE_CATALOG, version), manifest)) {
-      await removeOld(catalog, version);
-      return { version, ...counts, written: true };
-    }
-    await store.delete(file);
-  }
-  throw new DirspaceError(
-    'ServiceUnavailable',
-    `Others published ${MOST_ATTEMPTS} versions of ${LANCE_CATALOG} first. Synchronize the catalog again.`,
-  );
-}
-
-/** All namespaces and the tables that Lance opens by path, in order of their ids. */
-export async function catalogEntries(catalog: Catalog): Promise<LanceCatalogEntry[]> {
-  const entries: LanceCatalogEntry[] = [];
-  const turn = new Turn(catalog.env);
-  const visit = async (namespace: ObjectPath): Promise<void> => {
-    for (const { name, folder } of await tableFoldersIn(catalog, namespace)) {
-      if (turn.isOver()) await turn.pass();
-      const id = [...namespace, name];
-      const location = await readable(undefined, () => openedAt(catalog, { id, folder }));
-      if (location !== undefined) entries.push({ id, location });
-    }
-    for (const name of await namespacesIn(catalog, namespace)) {
-      if (turn.isOver()) await turn.pass();
-      const id = [...namespace, name];
-      const properties = await readable({}, async () => {
-        return (await findNamespace(catalog, id))?.properties;
-      });
-      if (properties === undefined) continue;
-      entries.push({ id, properties });
-      await visit(id);
-    }
-  };
-  await visit([]);
-  return entries;
-}
-
-/** Where Lance opens a table by path: in its folder, or where programs of Lance write it. */
-async function openedAt(
-  catalog: Catalog,
-  { id, folder }: Omit<Table, 'record'>,
-): Promise<string | undefined> {
-  const { store } = catalog;
-  if (await store.enter(lanceVersionsFolder(folder)))
-    return (await isTable(catalog, { name: lastName(folder), folder })) ? folder : undefined;
-  const record = await readTableRecord(catalog, folder);
-  if (record?.location === undefined) return undefined;
-  const home = lanceHome({ id, folder, record });
-  if (home === undefined) return undefined;
-  return (await store.enter(lanceVersionsFolder(home))) ? home : undefined;
-}
-
-/** What cannot be read of one record must not hide all others. */
-async function readable<Value>(otherwise: Value, read: () => Promise<Value>): Promise<Value> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isDirspaceError(error, 'Corrupt') || isDirspaceError(error, 'UnsupportedFormat'))
-      return otherwise;
-    throw error;
-  }
-}
-
-export interface NewestCatalog {
+/** What a version of `__manifest` lists. */
+export interface Listing {
   readonly version: number;
-  /** Of what it lists; undefined where its manifest tells none. */
-  readonly digest: string | undefined;
-  /** The one file of its rows; undefined where it has none. */
-  readonly file: string | undefined;
+  readonly scope: string;
+  readonly base: ListedBase | undefined;
+  /** Rows that came after the base, in order of their keys. */
+  readonly added: readonly LanceCatalogRow[];
+}
+
+export interface ListedBase {
+  readonly part: LanceCatalogPart;
+  readonly rows: LanceCatalogRows;
+  /** Positions of rows that are not listed any more, ascending. */
+  readonly deleted: readonly number[];
+}
+
+/** The large file that was read last of each catalog. Its content never changes. */
+const kept = new WeakMap<Catalog, { readonly file: string; readonly rows: LanceCatalogRows }>();
+
+/** All rows of a version, in no particular order. */
+export function* listedRows({ base, added }: Listing): Generator<LanceCatalogRow> {
+  const deleted = new Set(base?.deleted);
+  for (let at = 0; at < (base?.rows.count ?? 0); at++)
+    if (!deleted.has(at)) yield base?.rows.row(at) as LanceCatalogRow;
+  yield* added;
+}
+
+/** Versions of `__manifest` that have a file, of whatever program, newest first. */
+export async function listedVersions({ store }: Catalog): Promise<number[]> {
+  const entries = (await store.list(lanceVersionsFolder(LANCE_CATALOG))) ?? [];
+  return entries
+    .flatMap(({ name, kind }) => (kind === 'file' ? (parseLanceVersionFile(name) ?? []) : []))
+    .sort((a, b) => b - a);
 }
 
 /**
- * The newest version of `__manifest`; undefined where there is none. Versions of other programs above ours
- * were forced past the fence, and are set aside.
+ * What a version's manifest says; undefined for one of another program.
+ * @throws Corrupt
+ */
+export async function readListedVersion(
+  { store }: Catalog,
+  version: number,
+): Promise<LanceCatalogVersion | undefined> {
+  const path = lanceVersionFile(LANCE_CATALOG, version);
+  const size = (await store.head(path))?.size ?? 0;
+  const bytes = size > MAX_LANCE_MANIFEST_BYTES ? undefined : await store.get(path);
+  if (bytes === undefined || !isOwnLanceManifest(bytes)) return undefined;
+  return readLanceCatalogManifest(bytes, path);
+}
+
+/** The files of a version. */
+export function* filesOf({ base, added }: LanceCatalogVersion): Generator<string> {
+  for (const part of [base, added])
+    if (part !== undefined) yield fragmentFile(LANCE_CATALOG, part.file);
+  if (base?.deletion !== undefined)
+    yield lanceDeletionFile(LANCE_CATALOG, BASE_ID, base.deletion.id);
+}
+
+/**
+ * @param anew also reads and checks a file again that was read before
+ * @throws Corrupt where a file is missing or is not as it was written
+ */
+export async function readListing(
+  catalog: Catalog,
+  of: LanceCatalogVersion,
+  anew: boolean,
+): Promise<Listing> {
+  const { version, scope } = of;
+  const base = of.base === undefined ? undefined : await readBase(catalog, of.base, anew);
+  const rows = of.added === undefined ? undefined : await readRows(catalog, of.added);
+  const added = Array.from({ length: rows?.count ?? 0 }, (_, at) => rows?.row(at));
+  return { version, scope, base, added: added as LanceCatalogRow[] };
+}
+
+async function readBase(
+  catalog: Catalog,
+  part: LanceCatalogPart,
+  anew: boolean,
+): Promise<ListedBase> {
+  const deleted = await readDeleted(catalog, part);
+  const known = kept.get(catalog);
+  const path = fragmentFile(LANCE_CATALOG, part.file);
+  const isKnown =
+    !anew && known?.file === part.file && (await catalog.store.head(path)) !== undefined;
+  const rows = isKnown ? known.rows : await readRows(catalog, part);
+  if (!isKnown) kept.set(catalog, { file: part.file, rows });
+  return { part, rows, deleted };
+}
+
+async function readRows(
+  { store }: Catalog,
+  { file, rows }: LanceCatalogPart,
+): Promise<LanceCatalogRows> {
+  const path = fragmentFile(LANCE_CATALOG, file);
+  const bytes = (await store.get(path)) ?? missing(path);
+  const found = new LanceCatalogRows(bytes, parseLanceCatalogObject(lastName(path)) ?? '', path);
+  if (found.count !== rows) throw corrupt(path, `it has ${found.count} rows and not ${rows}`);
+  return found;
+}
+
+async function readDeleted(
+  { store }: Catalog,
+  { file, deletion, rows }: LanceCatalogPart,
+): Promise<readonly number[]> {
+  if (deletion === undefined) return [];
+  const path = lanceDeletionFile(LANCE_CATALOG, BASE_ID, deletion.id);
+  const bytes = (await store.get(path)) ?? missing(path);
+  const found = decodeDeletions(bytes, rows, path);
+  if (deletionNumber(file, bytes) !== deletion.id)
+    throw corrupt(path, 'its bytes are not those that it is named by');
+  return [...found];
+}
+
+/** Names one set of rows of one base: two writers of the same set write the same file. */
+const deletionNumber = (base: string, bytes: Uint8Array): bigint =>
+  lanceDeletionId(`${base} ${lanceCatalogDigest(bytes)}`);
+
+const missing = (path: string): never => {
+  throw corrupt(path, 'it is not there');
+};
+
+/**
+ * The newest version that is this engine's; undefined where there is none. Versions of other programs above
+ * it were forced past the fence, and are set aside.
+ * @param anew as for readListing
+ * @returns `damaged` where a file of the newest version cannot be read
  * @throws InvalidTableState where all are of another program, or a namespace has the name
  */
-async function newestCatalog(catalog: Catalog): Promise<NewestCatalog | undefined> {
+export async function newestListing(
+  catalog: Catalog,
+  anew: boolean,
+): Promise<Listing | { readonly version: number; readonly damaged: true } | undefined> {
   const { store, env } = catalog;
   if ((await store.head(joinPath(LANCE_CATALOG, NAMESPACE_FILE))) !== undefined)
     throw taken('is a namespace of this catalog, and Lance can have no table there');
-  const versions = await listedCatalog(catalog);
   const strangers: string[] = [];
-  for (const version of versions.sort((a, b) => b - a)) {
+  for (const version of await listedVersions(catalog)) {
     const path = lanceVersionFile(LANCE_CATALOG, version);
-    const found = await readCatalog(catalog, version);
+    const found = await undamaged(() => readListedVersion(catalog, version));
     if (found === undefined) {
       strangers.push(path);
       continue;
     }
     for (const stranger of strangers)
       await store.renameFile(stranger, lanceAsideFile(stranger, env.uuid()));
-    return found;
+    const listing =
+      found === DAMAGED ? DAMAGED : await undamaged(() => readListing(catalog, found, anew));
+    return listing === DAMAGED ? { version, damaged: true } : listing;
   }
   if (strangers.length > 0) throw taken('holds the catalog of another program of Lance');
   return undefined;
+}
+
+const DAMAGED = Symbol('damaged');
+
+async function undamaged<Value>(read: () => Promise<Value>): Promise<Value | typeof DAMAGED> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat')) return DAMAGED;
+    throw error;
+  }
 }
 
 const taken = (what: string): DirspaceError =>
@@ -226,47 +221,66 @@ const taken = (what: string): DirspaceError =>
     { details: { path: LANCE_CATALOG } },
   );
 
-/** Versions of `__manifest` that have a file, of whatever program. */
-export async function listedCatalog({ store }: Catalog): Promise<number[]> {
-  const entries = (await store.list(lanceVersionsFolder(LANCE_CATALOG))) ?? [];
-  return entries.flatMap(({ name, kind }) =>
-    kind === 'file' ? (parseLanceVersionFile(name) ?? []) : [],
-  );
+/** What the next version is to list: all rows anew, or those of a base that is there and a few others. */
+export interface NextListing {
+  /** In order of their keys. */
+  readonly added: readonly LanceCatalogRow[];
+  readonly base?: ListedBase | undefined;
 }
 
-/** A version of this engine's; undefined for another program's. */
-export async function readCatalog(
-  { store }: Catalog,
+/** Publishes a version; false where another writer has published one of that number. */
+export async function publishListing(
+  catalog: Catalog,
   version: number,
-): Promise<NewestCatalog | undefined> {
-  const path = lanceVersionFile(LANCE_CATALOG, version);
-  const size = (await store.head(path))?.size ?? 0;
-  const bytes = size > MAX_LANCE_MANIFEST_BYTES ? undefined : await store.get(path);
-  if (bytes === undefined || !isOwnLanceManifest(bytes)) return undefined;
-  try {
-    const { fragments } = readLanceManifest(bytes, path);
-    const name = fragments[0]?.files[0]?.path;
-    if (name === undefined) return { version, digest: lanceCatalogDigest([]), file: undefined };
-    const file = joinPath(fragmentsFolder(LANCE_CATALOG), name);
-    return { version, digest: parseLanceCatalogObject(name), file };
-  } catch {
-    // Damaged: the next version says it anew.
-    return { version, digest: undefined, file: undefined };
+  next: NextListing,
+): Promise<boolean> {
+  const { store, env, engine } = catalog;
+  await requireRoot(store);
+  for (const folder of [fragmentsFolder, lanceVersionsFolder, lanceDeletionsFolder])
+    await store.createFolder(folder(LANCE_CATALOG));
+  const transaction = env.uuid();
+  const added = await writeRows(catalog, next.added, transaction);
+  const base = next.base === undefined ? undefined : await writeDeleted(catalog, next.base);
+  const files = next.base === undefined ? { base: added } : { base, added };
+  const manifest = lanceCatalogManifest({
+    version,
+    timestamp: env.now(),
+    transaction,
+    scope: engine.processes.self.scope,
+    base: files.base,
+    added: 'added' in files ? files.added : undefined,
+  });
+  if (await store.putIfAbsent(lanceVersionFile(LANCE_CATALOG, version), manifest)) {
+    await removeOld(catalog, version);
+    return true;
   }
+  if (added !== undefined) await store.delete(fragmentFile(LANCE_CATALOG, added.file));
+  return false;
 }
 
-/** Whether the file of a version that lists these entries holds what it should. */
-export async function isWhole(
+async function writeRows(
   { store, env }: Catalog,
-  { file }: NewestCatalog,
-  entries: readonly LanceCatalogEntry[],
-): Promise<boolean> {
-  if (file === undefined) return true;
-  const name = lastName(file).replace(/\.arrow$/, '');
-  const { bytes } = await inTurns(new Turn(env), lanceCatalogFile(entries, name), undefined);
-  if ((await store.head(file))?.size !== bytes.length) return false;
-  const found = await store.get(file);
-  return found !== undefined && Buffer.compare(found, bytes) === 0;
+  rows: readonly LanceCatalogRow[],
+  id: string,
+): Promise<LanceCatalogPart | undefined> {
+  if (rows.length === 0) return undefined;
+  const { bytes, fileSize } = await inTurns(new Turn(env), lanceCatalogFile(rows), undefined);
+  const file = lanceCatalogObject(lanceCatalogDigest(bytes), id);
+  await store.putIfAbsent(fragmentFile(LANCE_CATALOG, file), bytes);
+  return { file, rows: rows.length, fileSize };
+}
+
+async function writeDeleted(
+  { store }: Catalog,
+  { part, deleted }: ListedBase,
+): Promise<LanceCatalogPart | undefined> {
+  if (deleted.length === part.rows) return undefined;
+  if (deleted.length === (part.deletion?.rows ?? 0)) return part;
+  const bytes = encodeDeletions(Uint32Array.from(deleted), part.rows);
+  const id = deletionNumber(part.file, bytes);
+  // Taken where another writer came to the same.
+  await store.putIfAbsent(lanceDeletionFile(LANCE_CATALOG, BASE_ID, id), bytes);
+  return { ...part, deletion: { id, rows: deleted.length } };
 }
 
 /** Removes versions that no reader can be at work on any more, and their files. */
@@ -276,22 +290,34 @@ async function removeOld(catalog: Catalog, newest: number): Promise<void> {
   if (now === undefined) return;
   const isOld = async (path: string): Promise<boolean> =>
     now - ((await store.head(path))?.modified ?? now) > KEPT_MILLIS;
-  const used = new Set<string | undefined>();
-  for (const version of await listedCatalog(catalog)) {
+  const versions = await listedVersions(catalog);
+  const oldest = versions.at(-1) as number;
+  const isDue =
+    versions.length > KEPT_VERSIONS + REMOVED_AT_ONCE ||
+    (await isOld(lanceVersionFile(LANCE_CATALOG, oldest)));
+  if (!isDue) return;
+  const used = new Set<string>();
+  for (const version of versions) {
     const path = lanceVersionFile(LANCE_CATALOG, version);
-    const found = await readCatalog(catalog, version);
+    const found = await undamaged(() => readListedVersion(catalog, version));
     if (found === undefined) continue;
-    const stays = version >= newest - KEPT_VERSIONS && !(await isOld(path));
-    if (version >= newest || stays) used.add(found.file);
-    else await store.delete(path);
+    const stays = version >= newest || (version >= newest - KEPT_VERSIONS && !(await isOld(path)));
+    if (!stays) await store.delete(path);
+    else if (found !== DAMAGED) for (const file of filesOf(found)) used.add(file);
   }
-  for (const folder of [fragmentsFolder(LANCE_CATALOG), lanceVersionsFolder(LANCE_CATALOG)]) {
+  const folders = [fragmentsFolder, lanceVersionsFolder, lanceDeletionsFolder];
+  for (const folder of folders.map((of) => of(LANCE_CATALOG))) {
     for (const { name, kind } of (await store.list(folder)) ?? []) {
       const path = joinPath(folder, name);
-      const isOurs =
-        parseLanceCatalogObject(name) !== undefined || isOwnTemporary(name) || isLanceAside(name);
-      if (kind === 'file' && isOurs && !used.has(path) && (await isOld(path)))
+      if (kind === 'file' && isRemovable(name) && !used.has(path) && (await isOld(path)))
         await store.delete(path);
     }
   }
 }
+
+/** Files of this engine that a version may have referred to, and what was set aside. */
+export const isRemovable = (name: string): boolean =>
+  parseLanceCatalogObject(name) !== undefined ||
+  parseLanceDeletion(name) !== undefined ||
+  isOwnTemporary(name) ||
+  isLanceAside(name);

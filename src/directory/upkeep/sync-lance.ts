@@ -1,6 +1,6 @@
 /**
  * Carries out SyncLance: brings the files by which Lance opens tables by path up to date, for one
- * table or for all below a namespace, whatever their modes. lance-catalog.ts writes the list of the
+ * table or for all below a namespace, whatever their modes. follow-lance.ts writes the list of the
  * catalog's tables.
  */
 import { isDirspaceError } from '../../errors.ts';
@@ -23,7 +23,7 @@ import {
   storedTable,
   type Table,
 } from '../catalog/index.ts';
-import { followLanceCatalog, syncLanceCatalog } from './lance-catalog.ts';
+import { changing, syncLanceCatalog } from './follow-lance.ts';
 
 /** @throws TableNotFound where the id names neither a table nor a namespace */
 export async function syncLance(
@@ -39,25 +39,28 @@ export async function syncLance(
     const found = await storedTable(catalog, table).syncLance(options.signal);
     tables.push(answerOf(table, found));
   };
-  if ((await findNamespace(catalog, id)) === undefined)
-    await synced(await requireTable(catalog, { id }));
-  else {
-    for await (const path of allTables(catalog, undefined, id)) {
-      const table = await findTable(catalog, path);
-      // Dropped since it was listed.
-      if (table === undefined) continue;
-      try {
-        await synced(table);
-      } catch (error) {
-        if (!isDirspaceError(error) || isDirspaceError(error, 'Internal')) throw error;
-        if (!isDirspaceError(error, 'TableNotFound')) tables.push(failed(table, error.message));
+  const all = async (): Promise<void> => {
+    if ((await findNamespace(catalog, id)) === undefined)
+      await synced(await requireTable(catalog, { id }));
+    else {
+      for await (const path of allTables(catalog, undefined, id)) {
+        const table = await findTable(catalog, path);
+        // Dropped since it was listed.
+        if (table === undefined) continue;
+        try {
+          await synced(table);
+        } catch (error) {
+          if (!isDirspaceError(error) || isDirspaceError(error, 'Internal')) throw error;
+          if (!isDirspaceError(error, 'TableNotFound')) tables.push(failed(table, error.message));
+        }
       }
     }
-  }
+  };
   if (id.length > 0) {
-    await followLanceCatalog(catalog);
+    await changing(catalog, undefined, all);
     return { tables };
   }
+  await all();
   const { version, namespaces, tables: listed, written } = await syncLanceCatalog(catalog);
   return {
     tables,

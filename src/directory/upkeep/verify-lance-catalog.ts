@@ -3,23 +3,35 @@
  * newest version must be this engine's own and undamaged. If it lists an older state of the
  * catalog, that is no damage.
  */
+import { isDirspaceError } from '../../errors.ts';
 import {
+  byLanceCatalogKey,
   fragmentsFolder,
-  isLanceAside,
   isOwnTemporary,
   joinPath,
   LANCE_CATALOG,
+  LANCE_CATALOG_STALE,
   LANCE_HINT,
-  lanceCatalogDigest,
+  type LanceCatalogVersion,
+  lanceDeletionsFolder,
   lanceVersionFile,
   lanceVersionsFolder,
-  parseLanceCatalogObject,
   parseLanceVersionFile,
+  parseWriter,
 } from '../../format/index.ts';
 import { followsByPath } from '../../lance-mode.ts';
 import { type Findings, problemIn } from '../../table/index.ts';
 import type { Catalog } from '../catalog/index.ts';
-import { catalogEntries, isWhole, listedCatalog, readCatalog } from './lance-catalog.ts';
+import { areSame } from './follow-lance.ts';
+import {
+  filesOf,
+  isRemovable,
+  listedRows,
+  listedVersions,
+  readListedVersion,
+  readListing,
+} from './lance-catalog.ts';
+import { catalogRows } from './lance-catalog-rows.ts';
 
 const MEND = 'Synchronize the catalog with Lance again.';
 const FORCED = 'Another program wrote it past the fence, and Lance may take it for the catalog.';
@@ -34,35 +46,32 @@ export async function verifyLanceCatalog(catalog: Catalog, findings: Findings): 
   const problem = (path: string, kind: 'manifest' | 'fragment' | 'unknown', what: string): void => {
     findings.problems.push({ path, kind, what });
   };
-  const entries = await catalogEntries(catalog);
-  const digest = lanceCatalogDigest(entries);
   const used = new Set<string>();
-  const versions = (await listedCatalog(catalog)).sort((a, b) => b - a);
   let isNewest = true;
-  for (const version of versions) {
+  for (const version of await listedVersions(catalog)) {
     const path = lanceVersionFile(LANCE_CATALOG, version);
-    const found = await readCatalog(catalog, version);
-    if (found === undefined) {
-      problem(path, 'manifest', `${FORCED} ${MEND}`);
-      continue;
-    }
-    if (found.digest === undefined) problem(path, 'manifest', `It cannot be read. ${MEND}`);
-    if (found.file !== undefined) used.add(found.file);
-    if (isNewest && found.digest === digest) {
-      const what = await problemIn(async () => {
-        if (!(await isWhole(catalog, found, entries)))
-          throw new Error(`It is not what Lance is to read as the catalog. ${MEND}`);
-      });
-      if (what !== undefined) problem(found.file ?? path, 'fragment', what);
-    } else if (isNewest && found.digest !== undefined && followsByPath(catalog.engine.lance)) {
-      findings.leftovers.push({ path, kind: 'unsynced' });
-    }
+    const what = await problemIn(async () => {
+      const found = await readListedVersion(catalog, version);
+      if (found === undefined) return problem(path, 'manifest', `${FORCED} ${MEND}`);
+      for (const file of filesOf(found)) used.add(file);
+      if (isNewest) await compare(catalog, found, findings);
+      isNewest = false;
+    });
+    if (what === undefined) continue;
     isNewest = false;
+    problem(path, 'manifest', `${what} ${MEND}`);
   }
-  const folders = [lanceVersionsFolder(LANCE_CATALOG), fragmentsFolder(LANCE_CATALOG)];
+  const folders = [lanceVersionsFolder, fragmentsFolder, lanceDeletionsFolder].map((of) =>
+    of(LANCE_CATALOG),
+  );
   for (const { name, kind } of (await store.list(LANCE_CATALOG)) ?? []) {
     const path = joinPath(LANCE_CATALOG, name);
-    if (kind !== 'folder' || !folders.includes(path))
+    const mark = kind === 'file' ? parseWriter(name) : undefined;
+    if (kind === 'file' && path === LANCE_CATALOG_STALE) continue;
+    if (mark !== undefined) {
+      if (catalog.engine.processes.stateOf(mark) === 'dead')
+        findings.leftovers.push({ path, kind: 'temporary' });
+    } else if (kind !== 'folder' || !folders.includes(path))
       problem(path, 'unknown', 'It is nothing that the engine makes.');
   }
   for (const folder of folders) {
@@ -70,12 +79,34 @@ export async function verifyLanceCatalog(catalog: Catalog, findings: Findings): 
       const path = joinPath(folder, name);
       if (kind === 'file' && (used.has(path) || parseLanceVersionFile(name) !== undefined))
         continue;
-      const isLeft =
-        parseLanceCatalogObject(name) !== undefined || isLanceAside(name) || name === LANCE_HINT;
+      const isLeft = isRemovable(name) || name === LANCE_HINT;
       if (kind === 'file' && isOwnTemporary(name))
         findings.leftovers.push({ path, kind: 'temporary' });
       else if (kind === 'file' && isLeft) findings.leftovers.push({ path, kind: 'orphan' });
       else problem(path, 'unknown', 'It is nothing that the engine makes.');
     }
+  }
+}
+
+/** Compares the newest version with the catalog, and its files with what they were written as. */
+async function compare(
+  catalog: Catalog,
+  found: LanceCatalogVersion,
+  findings: Findings,
+): Promise<void> {
+  const path = lanceVersionFile(LANCE_CATALOG, found.version);
+  try {
+    const listing = await readListing(catalog, found, true);
+    const listed = [...listedRows(listing)].sort(byLanceCatalogKey);
+    if (!areSame(listed, await catalogRows(catalog)) && followsByPath(catalog.engine.lance))
+      findings.leftovers.push({ path, kind: 'unsynced' });
+  } catch (error) {
+    if (!isDirspaceError(error, 'Corrupt')) throw error;
+    const { file } = error.details;
+    findings.problems.push({
+      path: typeof file === 'string' ? file : path,
+      kind: 'fragment',
+      what: `${error.message} ${MEND}`,
+    });
   }
 }

@@ -3,7 +3,6 @@
  * Arrow file of one column. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap`
  * turns a list into a bitmap.
  */
-import { crc32 } from 'node:zlib';
 import {
   bitmapBytes,
   columnsOf,
@@ -16,15 +15,11 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';
-import { decodeFragment, encodeFragment } from '../fragment/index.ts';
+import { decodeLoneFragment, encodeFragment } from '../fragment/index.ts';
 
 const TYPE = new Uint32();
 /** Lance reads no other name; files of earlier releases call it `offset`. */
 const SCHEMA = new Schema([new Field('row_id', TYPE, false)]);
-/** What follows the footer's flatbuffer: its length and the magic; before it stand 8 bytes more. */
-const TRAILER_BYTES = 10;
-const MARKER_BYTES = 8;
-
 /**
  * @param offsets ascending, without repeats, each below `rows`
  * @throws Internal when they are not
@@ -44,7 +39,7 @@ export function encodeDeletions(offsets: Uint32Array, rows: number): Uint8Array 
  * @throws Corrupt naming `file`
  */
 export function decodeDeletions(bytes: Uint8Array, rows: number, file: string): Uint32Array {
-  const { footer, batches } = decodeFragment(bytes, expectedOf(bytes, file), file);
+  const { footer, batches } = decodeLoneFragment(bytes, file);
   const [field] = footer.schema.fields;
   if (footer.schema.fields.length !== 1 || String(field?.type) !== String(TYPE)) {
     throw corrupt(file, 'it is not a list of row offsets');
@@ -60,21 +55,6 @@ export function decodeDeletions(bytes: Uint8Array, rows: number, file: string): 
   const problem = problemOf(offsets, rows);
   if (problem !== undefined) throw corrupt(file, problem);
   return offsets;
-}
-
-/** The file's own word for its footer: its bytes as a whole were checked already. */
-function expectedOf(
-  bytes: Uint8Array,
-  file: string,
-): { rows: undefined; bytes: number; footerBytes: number; footerChecksum: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const footer =
-    bytes.length < TRAILER_BYTES ? -1 : view.getInt32(bytes.length - TRAILER_BYTES, true);
-  const footerBytes = footer + TRAILER_BYTES + MARKER_BYTES;
-  if (footer < 0 || footerBytes > bytes.length)
-    throw corrupt(file, 'it does not end as an Arrow file does');
-  const footerChecksum = crc32(bytes.subarray(bytes.length - footerBytes));
-  return { rows: undefined, bytes: bytes.length, footerBytes, footerChecksum };
 }
 
 function problemOf(offsets: Uint32Array, rows: number): string | undefined {

@@ -15,6 +15,7 @@ export {
   isLanceWriterFile,
   isStrangeLanceManifest,
   LANCE_CATALOG,
+  LANCE_CATALOG_STALE,
   LANCE_FOLDERS,
   LANCE_HINT,
   lanceAsideFile,

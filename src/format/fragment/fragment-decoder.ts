@@ -1,7 +1,7 @@
 /**
  * Decodes chosen columns and dictionaries of a fragment: `columnRanges` and `dictionaryRanges` say
  * which bytes to read, and `decodeBatch` and `decodeDictionaries` decode them. `decodeFragment`
- * decodes a whole file in memory. Checksums are verified before bytes are parsed. No I/O.
+ * and `decodeLoneFragment` decode a whole file in memory. Checksums are verified before bytes are parsed. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {
@@ -182,4 +182,24 @@ export function decodeFragment(
     return decodeBatch(footer, at, columns, chunks, dictionaries);
   });
   return { footer, batches };
+}
+
+/** What follows the footer's flatbuffer: its length and the magic; before it stand 8 bytes more. */
+const TRAILER_BYTES = 10;
+const MARKER_BYTES = 8;
+
+/**
+ * As decodeFragment, of a file whose footer no manifest of this engine describes: where the footer
+ * begins is said by the file's last bytes. Its own checksum is to be checked by the caller.
+ */
+export function decodeLoneFragment(bytes: Uint8Array, name: string): DecodedFragment {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const footer =
+    bytes.length < TRAILER_BYTES ? -1 : view.getInt32(bytes.length - TRAILER_BYTES, true);
+  const footerBytes = footer + TRAILER_BYTES + MARKER_BYTES;
+  if (footer < 0 || footerBytes > bytes.length)
+    throw corrupt(name, 'it does not end as an Arrow file does');
+  const footerChecksum = crc32(bytes.subarray(bytes.length - footerBytes));
+  const expected = { rows: undefined, bytes: bytes.length, footerBytes, footerChecksum };
+  return decodeFragment(bytes, expected, name);
 }

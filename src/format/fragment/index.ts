@@ -11,6 +11,7 @@ export {
   decodeBatchColumn,
   decodeDictionaries,
   decodeFragment,
+  decodeLoneFragment,
   dictionaryAt,
   dictionaryIds,
   dictionaryRanges,

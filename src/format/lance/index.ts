@@ -12,11 +12,20 @@ export {
 } from './data-columns.ts';
 export { HOW_TO_REWRITE, type LanceBytes, LanceDataFile } from './data-file.ts';
 export {
+  byLanceCatalogKey,
+  isLanceCatalogKeyBelow,
+  isSameLanceCatalogRow,
   type LanceCatalogEntry,
-  type LanceCatalogFile,
+  type LanceCatalogPart,
+  type LanceCatalogRow,
+  LanceCatalogRows,
+  type LanceCatalogVersion,
   lanceCatalogDigest,
   lanceCatalogFile,
+  lanceCatalogKey,
   lanceCatalogManifest,
+  lanceCatalogRow,
+  readLanceCatalogManifest,
 } from './lance-catalog.ts';
 export {
   decodeLanceDeletions,

@@ -1,27 +1,30 @@
 /**
- * Encodes `__manifest`, the table with a row for each namespace and table by which Lance's
- * directory namespace lists a catalog: its data file (`lanceCatalogFile`) and its manifest
- * (`lanceCatalogManifest`). The data file is a fragment of this engine that is a Lance file too.
+ * Encodes and decodes `__manifest`, the table with a row for each namespace and table by which
+ * Lance's directory namespace lists a catalog: its data files (`lanceCatalogFile`,
+ * `LanceCatalogRows`), fragments of this engine that are Lance files too, and its manifests
+ * (`lanceCatalogManifest`, `readLanceCatalogManifest`). Each data file is named by the hash of its
+ * bytes. A version has the rows of its first file, without those that a deletion file names, and
+ * those of a second, small one that later changes added.
  * Source: the directory namespace of the Lance repository.
  */
 import { createHash } from 'node:crypto';
 import {
   type Data,
+  dataOf,
   Field,
-  makeData,
-  RecordBatch,
+  type RecordBatch,
+  recordBatch,
   Schema,
-  Struct,
   Utf8,
-  vectorFromArray,
 } from '../../arrow/index.ts';
 import { joined } from '../../bytes.ts';
 import { withFieldIds } from '../../ipc/index.ts';
-import type { FragmentEntry } from '../catalog/index.ts';
-import { FragmentEncoder } from '../fragment/index.ts';
+import { corrupt } from '../../json.ts';
+import { decodeLoneFragment, FragmentEncoder } from '../fragment/index.ts';
 import { lanceFields } from './lance-fields.ts';
 import { lanceManifest } from './lance-manifest.ts';
 import { LancePartWriter } from './lance-part.ts';
+import { readLanceManifest } from './parsed-manifest.ts';
 
 export interface LanceCatalogEntry {
   /** Names of the namespaces it is in, then its own. */
@@ -32,17 +35,21 @@ export interface LanceCatalogEntry {
   readonly properties?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface LanceCatalogFile {
-  readonly bytes: Uint8Array;
-  readonly entry: FragmentEntry;
-}
+/** A row of the table. */
+export type LanceCatalogRow = readonly [
+  id: string,
+  type: 'table' | 'namespace',
+  location: string | null,
+  metadata: string | null,
+];
 
 const SEPARATOR = '$';
+const TYPE = new Utf8();
 const SCHEMA = new Schema([
-  new Field('object_id', new Utf8(), false),
-  new Field('object_type', new Utf8(), false),
-  new Field('location', new Utf8(), true),
-  new Field('metadata', new Utf8(), true),
+  new Field('object_id', TYPE, false),
+  new Field('object_type', TYPE, false),
+  new Field('location', TYPE, true),
+  new Field('metadata', TYPE, true),
 ]);
 
 const FIELD_IDS = SCHEMA.fields.map((_, at) => at);
@@ -50,27 +57,45 @@ const MARKED = withFieldIds(SCHEMA, FIELD_IDS);
 const FOUND = lanceFields(SCHEMA.fields, FIELD_IDS);
 const FIELDS = 'fields' in FOUND ? FOUND.fields : [];
 
-const rowOf = ({ id, location, properties = {} }: LanceCatalogEntry): (string | null)[] => [
-  id.join(SEPARATOR),
-  location === undefined ? 'namespace' : 'table',
-  location === undefined ? null : location,
-  location === undefined ? JSON.stringify(properties) : null,
-];
+/** How the table names a namespace or table. */
+export const lanceCatalogKey = (id: readonly string[]): string => id.join(SEPARATOR);
 
-/** Tells catalogs of other entries apart. */
-export function lanceCatalogDigest(entries: readonly LanceCatalogEntry[]): string {
-  const hash = createHash('sha256');
-  for (const entry of entries) hash.update(`${JSON.stringify(rowOf(entry))}\n`);
-  return hash.digest('hex').slice(0, 32);
-}
+/** Whether the one names what is in the namespace that the other names. */
+export const isLanceCatalogKeyBelow = (key: string, namespace: string): boolean =>
+  key.startsWith(namespace + SEPARATOR);
+
+export const lanceCatalogRow = ({
+  id,
+  location,
+  properties = {},
+}: LanceCatalogEntry): LanceCatalogRow =>
+  location === undefined
+    ? [lanceCatalogKey(id), 'namespace', null, JSON.stringify(properties)]
+    : [lanceCatalogKey(id), 'table', location, null];
+
+/** By their keys, in the order that data files have. */
+export const byLanceCatalogKey = ([one]: LanceCatalogRow, [other]: LanceCatalogRow): number =>
+  one < other ? -1 : one > other ? 1 : 0;
+
+export const isSameLanceCatalogRow = (one: LanceCatalogRow, other: LanceCatalogRow): boolean =>
+  one.every((text, at) => text === other[at]);
+
+/** Of the bytes of a data file: part of its name. */
+export const lanceCatalogDigest = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 
 /** Rows of one batch, and of one step. */
 const BATCH_ROWS = 2_048;
 
-/** @param file its name, without what it ends with */
+export interface LanceCatalogFile {
+  readonly bytes: Uint8Array;
+  /** Position behind Lance's footer. */
+  readonly fileSize: number;
+}
+
+/** @param rows in order of their keys, one at least */
 export function* lanceCatalogFile(
-  entries: readonly LanceCatalogEntry[],
-  file: string,
+  rows: readonly LanceCatalogRow[],
 ): Generator<void, LanceCatalogFile> {
   let part: LancePartWriter | undefined;
   const encoder = new FragmentEncoder(MARKED, (fields) => {
@@ -78,37 +103,105 @@ export function* lanceCatalogFile(
     return part;
   });
   const pieces = encoder.begin();
-  for (let at = 0; at < entries.length; at += BATCH_ROWS) {
-    pieces.push(...encoder.batch(batchOf(entries.slice(at, at + BATCH_ROWS).map(rowOf))));
+  for (let at = 0; at < rows.length; at += BATCH_ROWS) {
+    pieces.push(...encoder.batch(batchOf(rows.slice(at, at + BATCH_ROWS))));
     yield;
   }
   pieces.push(...encoder.end());
-  const { bytes, rows, footerBytes, footerChecksum } = encoder.summary();
-  const entry: FragmentEntry = {
-    id: 0,
-    file,
-    rows,
-    bytes,
-    footerBytes,
-    footerChecksum,
-    fields: FIELD_IDS,
-    statistics: [],
-    deletion: undefined,
-    lance: part?.entry,
+  const entry = part?.entry;
+  return {
+    bytes: joined(pieces),
+    fileSize: entry !== undefined && 'fileSize' in entry ? entry.fileSize : 0,
   };
-  return { bytes: joined(pieces), entry };
 }
 
-function batchOf(rows: readonly (readonly (string | null)[])[]): RecordBatch {
-  const children = SCHEMA.fields.map(({ type }, at) => {
-    const column = vectorFromArray(
-      rows.map((row) => row[at] as string | null),
-      type,
-    );
-    return column.data[0] as Data;
+const batchOf = (rows: readonly LanceCatalogRow[]): RecordBatch =>
+  recordBatch(
+    SCHEMA,
+    FIELD_IDS.map((column) => textColumn(rows.map((row) => row[column] as string | null))),
+    rows.length,
+  );
+
+function textColumn(texts: readonly (string | null)[]): Data {
+  const offsets = new Int32Array(texts.length + 1);
+  const validity = new Uint8Array(Math.ceil(texts.length / 64) * 8);
+  let nullCount = 0;
+  let end = 0;
+  for (const [at, text] of texts.entries()) {
+    if (text === null) nullCount++;
+    else {
+      validity[at >> 3] = (validity[at >> 3] as number) | (1 << (at & 7));
+      end += Buffer.byteLength(text);
+    }
+    offsets[at + 1] = end;
+  }
+  const values = new Uint8Array(Buffer.from(texts.join('')));
+  return dataOf(TYPE, texts.length, {
+    offsets,
+    values,
+    ...(nullCount === 0 ? {} : { validity, nullCount }),
   });
-  const type = new Struct(SCHEMA.fields);
-  return new RecordBatch(SCHEMA, makeData({ type, length: rows.length, nullCount: 0, children }));
+}
+
+/** The rows of a data file, which are decoded when they are asked for. */
+export class LanceCatalogRows {
+  readonly #batches: readonly RecordBatch[];
+  readonly count: number;
+
+  /**
+   * @param digest in the name of the file
+   * @throws Corrupt
+   */
+  constructor(bytes: Uint8Array, digest: string, file: string) {
+    if (lanceCatalogDigest(bytes) !== digest)
+      throw corrupt(file, 'its bytes are not those that it is named by');
+    const { footer, batches } = decodeLoneFragment(bytes, file);
+    if (String(footer.schema.fields.map(({ type }) => type)) !== TYPES)
+      throw corrupt(file, 'it has other columns');
+    this.#batches = batches;
+    this.count = footer.rows;
+  }
+
+  row(at: number): LanceCatalogRow {
+    const batch = this.#batches[Math.floor(at / BATCH_ROWS)];
+    const texts = FIELD_IDS.map((column) => batch?.getChildAt(column)?.get(at % BATCH_ROWS));
+    return texts as unknown as LanceCatalogRow;
+  }
+
+  /** The first row whose key is not below this one; `count` where all are. */
+  place(key: string): number {
+    let [from, to] = [0, this.count];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const batch = this.#batches[Math.floor(middle / BATCH_ROWS)];
+      if ((batch?.getChildAt(0)?.get(middle % BATCH_ROWS) as string) < key) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+
+  /** Rows of this key, and with `below` of all that are in the namespace of that name. */
+  *matches(key: string, below: boolean): Generator<number> {
+    const first = this.place(key);
+    if (first < this.count && this.row(first)[0] === key) yield first;
+    if (!below) return;
+    const end = this.place(key + AFTER_SEPARATOR);
+    for (let at = this.place(key + SEPARATOR); at < end; at++) yield at;
+  }
+}
+
+const TYPES = String(SCHEMA.fields.map(({ type }) => type));
+/** What the keys of a namespace's content begin with is between the two. */
+const AFTER_SEPARATOR = String.fromCharCode(SEPARATOR.charCodeAt(0) + 1);
+
+/** A data file of a version. */
+export interface LanceCatalogPart {
+  /** Its name, without what it ends with. */
+  readonly file: string;
+  readonly rows: number;
+  readonly fileSize: number;
+  /** The deletion file: the number in its name, and how many rows it deletes. */
+  readonly deletion?: { readonly id: bigint; readonly rows: number } | undefined;
 }
 
 export interface LanceCatalogVersion {
@@ -117,17 +210,77 @@ export interface LanceCatalogVersion {
   readonly timestamp: number;
   /** Names this version among all that were ever written. */
   readonly transaction: string;
-  readonly entry: FragmentEntry;
+  /** The machine and boot that its writer ran on. */
+  readonly scope: string;
+  readonly base: LanceCatalogPart | undefined;
+  readonly added: LanceCatalogPart | undefined;
 }
+
+const SCOPE_KEY = 'dirspace.scope';
+/** Of all that the version says: Lance's manifests have no checksum of their own. */
+const DIGEST_KEY = 'dirspace.digest';
+const ARROW = '.arrow';
 
 /** The manifest of the catalog's table; no program of Lance's may write it. */
 export const lanceCatalogManifest = (of: LanceCatalogVersion): Uint8Array =>
   lanceManifest({
-    ...of,
+    version: of.version,
+    timestamp: of.timestamp,
+    transaction: of.transaction,
     fields: FIELDS,
     schemaMetadata: new Map(),
-    tableMetadata: {},
-    fragments: of.entry.rows === 0 ? [] : [of.entry],
-    nextFragmentId: 1,
+    tableMetadata: { [SCOPE_KEY]: of.scope, [DIGEST_KEY]: digestOf(of) },
+    fragments: [of.base, of.added].flatMap((part, id) =>
+      part === undefined
+        ? []
+        : {
+            id,
+            file: part.file,
+            rows: part.rows,
+            deletion: part.deletion,
+            lance: { fileSize: part.fileSize, fields: FIELD_IDS },
+          },
+    ),
+    nextFragmentId: 2,
     writable: false,
   });
+
+const digestOf = ({ base, added, ...of }: LanceCatalogVersion): string => {
+  const said = [of.version, of.timestamp, of.transaction, of.scope];
+  for (const part of [base, added]) {
+    const { id, rows } = part?.deletion ?? {};
+    said.push(String([part?.file, part?.rows, part?.fileSize, id, rows]));
+  }
+  return lanceCatalogDigest(Buffer.from(said.join('\n')));
+};
+
+/** @throws Corrupt where it is not, byte for byte, what lanceCatalogManifest makes of its content */
+export function readLanceCatalogManifest(bytes: Uint8Array, path: string): LanceCatalogVersion {
+  const { version, timestamp, transaction, tableMetadata, fragments } = readLanceManifest(
+    bytes,
+    path,
+  );
+  const partOf = (id: number): LanceCatalogPart | undefined => {
+    const fragment = fragments.find((found) => found.id === id);
+    const file = fragment?.files[0];
+    if (fragment === undefined || file === undefined) return undefined;
+    const { deletion } = fragment;
+    return {
+      file: file.path.endsWith(ARROW) ? file.path.slice(0, -ARROW.length) : file.path,
+      rows: fragment.physicalRows,
+      fileSize: file.fileSize,
+      deletion: deletion === undefined ? undefined : { id: deletion.id, rows: deletion.rows },
+    };
+  };
+  const found: LanceCatalogVersion = {
+    version,
+    timestamp,
+    transaction: transaction?.uuid ?? '',
+    scope: tableMetadata.get(SCOPE_KEY) ?? '',
+    base: partOf(0),
+    added: partOf(1),
+  };
+  if (Buffer.compare(lanceCatalogManifest(found), bytes) !== 0)
+    throw corrupt(path, 'it says more or other things than this engine writes there');
+  return found;
+}

@@ -40,7 +40,15 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
 }
 
 /** What Lance is told of a fragment. */
-export type LanceFragment = Pick<FragmentEntry, 'id' | 'file' | 'rows' | 'deletion' | 'lance'>;
+export type LanceFragment = Pick<FragmentEntry, 'id' | 'file' | 'rows' | 'lance'> & {
+  readonly deletion: LanceDeletionFile | undefined;
+};
+
+/** The number in Lance's name of the file, or the engine's own name, which gives that number. */
+type LanceDeletionFile = { readonly rows: number } & (
+  | { readonly id: bigint }
+  | { readonly file: string }
+);
 
 export interface LanceBranch {
   readonly name: string;
@@ -207,7 +215,8 @@ export const lanceDeletionId = (file: string): bigint =>
 /** Deletions stand in every later version, so that their numbers are kept. */
 const deletionIds = new WeakMap<object, bigint>();
 
-function deletionId(deletion: NonNullable<FragmentEntry['deletion']>): bigint {
+function deletionId(deletion: LanceDeletionFile): bigint {
+  if ('id' in deletion) return deletion.id;
   let id = deletionIds.get(deletion);
   if (id === undefined) {
     id = lanceDeletionId(deletion.file);

@@ -10,6 +10,8 @@ import { DirspaceError } from '../../errors.ts';
 import {
   isOwnLanceManifest,
   isStrangeLanceManifest,
+  LANCE_CATALOG,
+  LANCE_CATALOG_STALE,
   lanceAsideFile,
   lanceDataset,
   lanceManifestFile,
@@ -123,6 +125,8 @@ export async function placeVersions(
     else if (thorough && isStrangeLanceManifest(name))
       setAside.push(await moveAside(engine, `${lanceVersionsFolder(dataset)}/${name}`));
   }
+  if (branch.branch === MAIN_BRANCH && !(await store.enter(lanceVersionsFolder(dataset))))
+    await noteInCatalog(engine);
   const versions = await visibleVersions(engine, branch);
   // Branches of one name follow each other in one folder: that a number is taken says nothing.
   const isTrusted = !thorough && branch.branch === MAIN_BRANCH;
@@ -182,6 +186,14 @@ async function place(
     `${target}, where Lance looks for version ${snapshot.version}, cannot be given its manifest: something else keeps coming there. The version itself is committed. Look for other writers of this folder, then synchronize the table again.`,
     { details: { path: target, version: snapshot.version } },
   );
+}
+
+/**
+ * A table that was there before opens by path from now on: the list of the catalog's tables, where there is
+ * one, does not name it yet. The operation of a table's first version sees to that itself.
+ */
+async function noteInCatalog({ store }: Engine): Promise<void> {
+  if (await store.enter(lanceVersionsFolder(LANCE_CATALOG))) await store.mark(LANCE_CATALOG_STALE);
 }
 
 /** Others may place the same manifest, or take away what is in the way, between two looks. */

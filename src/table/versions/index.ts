@@ -70,4 +70,4 @@ export {
   visibleVersions,
 } from './version-files.ts';
 export { MAX_CLOCK_SKEW, nextTimestamp, Supersession } from './version-times.ts';
-export { announced, announcedWriters, unannounced } from './writers.ts';
+export { announced, announcedWriters, UNKNOWN_WRITER_GRACE, unannounced } from './writers.ts';

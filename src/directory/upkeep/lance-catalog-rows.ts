@@ -1,0 +1,111 @@
+/**
+ * Says what Lance is to find in the list of a catalog: `catalogRows` walks over all namespaces and
+ * tables, `rowsAt` looks at one name. A namespace is listed with its properties, a table where
+ * Lance opens it by path.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import {
+  byLanceCatalogKey,
+  type LanceCatalogRow,
+  lanceCatalogRow,
+  lanceVersionsFolder,
+  lastName,
+} from '../../format/index.ts';
+import type { ObjectPath } from '../../protocol/index.ts';
+import { Turn } from '../../table/index.ts';
+import {
+  type Catalog,
+  findNamespace,
+  isTable,
+  lanceHome,
+  namespacesIn,
+  readTableRecord,
+  tableFoldersIn,
+} from '../catalog/index.ts';
+
+/** All rows, in order of their keys. */
+export const catalogRows = (catalog: Catalog): Promise<LanceCatalogRow[]> => rowsBelow(catalog, []);
+
+/** What has this name now, and whether that is a namespace. */
+export interface RowsAt {
+  readonly rows: readonly LanceCatalogRow[];
+  readonly isNamespace: boolean;
+}
+
+/** @param below looks at all that is in the namespace too */
+export async function rowsAt(catalog: Catalog, id: ObjectPath, below: boolean): Promise<RowsAt> {
+  const folder = catalog.engine.names.possibleTableFolder(id);
+  const table = folder === undefined ? undefined : await tableRow(catalog, id, folder);
+  const namespace = await namespaceRow(catalog, id);
+  const rows = [table, namespace].filter((row) => row !== undefined);
+  if (below && namespace !== undefined) rows.push(...(await rowsBelow(catalog, id)));
+  return { rows, isNamespace: namespace !== undefined };
+}
+
+async function rowsBelow(catalog: Catalog, from: ObjectPath): Promise<LanceCatalogRow[]> {
+  const rows: LanceCatalogRow[] = [];
+  const turn = new Turn(catalog.env);
+  const visit = async (namespace: ObjectPath): Promise<void> => {
+    for (const { name, folder } of await tableFoldersIn(catalog, namespace)) {
+      if (turn.isOver()) await turn.pass();
+      const row = await tableRow(catalog, [...namespace, name], folder);
+      if (row !== undefined) rows.push(row);
+    }
+    for (const name of await namespacesIn(catalog, namespace)) {
+      if (turn.isOver()) await turn.pass();
+      const id = [...namespace, name];
+      const row = await namespaceRow(catalog, id);
+      if (row === undefined) continue;
+      rows.push(row);
+      await visit(id);
+    }
+  };
+  await visit(from);
+  return rows.sort(byLanceCatalogKey);
+}
+
+async function namespaceRow(
+  catalog: Catalog,
+  id: ObjectPath,
+): Promise<LanceCatalogRow | undefined> {
+  const properties = await readable({}, async () => {
+    return (await findNamespace(catalog, id))?.properties;
+  });
+  return properties === undefined ? undefined : lanceCatalogRow({ id, properties });
+}
+
+async function tableRow(
+  catalog: Catalog,
+  id: ObjectPath,
+  folder: string,
+): Promise<LanceCatalogRow | undefined> {
+  const location = await readable(undefined, () => openedAt(catalog, id, folder));
+  return location === undefined ? undefined : lanceCatalogRow({ id, location });
+}
+
+/** Where Lance opens a table by path: in its folder, or where programs of Lance write it. */
+async function openedAt(
+  catalog: Catalog,
+  id: ObjectPath,
+  folder: string,
+): Promise<string | undefined> {
+  const { store } = catalog;
+  if (await store.enter(lanceVersionsFolder(folder)))
+    return (await isTable(catalog, { name: lastName(folder), folder })) ? folder : undefined;
+  const record = await readTableRecord(catalog, folder);
+  if (record?.location === undefined) return undefined;
+  const home = lanceHome({ id, folder, record });
+  if (home === undefined) return undefined;
+  return (await store.enter(lanceVersionsFolder(home))) ? home : undefined;
+}
+
+/** What cannot be read of one record must not hide all others. */
+async function readable<Value>(otherwise: Value, read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt') || isDirspaceError(error, 'UnsupportedFormat'))
+      return otherwise;
+    throw error;
+  }
+}
