@@ -197,7 +197,7 @@ function planFragment(
     names.add(file.path);
     const same = given.find(({ path }) => path === file.path);
     if (same !== undefined) {
-      requireSame(id, same, file);
+      requireSame(id, same, file, schema);
       old.push(file);
     } else {
       if (!isLanceFile(file.path)) throw invalid(`fragment ${id} has a file ${shown(file.path)}`);
@@ -240,12 +240,25 @@ const namesOf = (entry: FragmentEntry, { manifest }: Snapshot): readonly LanceFi
   return [lanceDataFile(entry, manifest), ...(lance.origin ?? [])];
 };
 
-/** The same file, but for fields that went to another one. */
-function requireSame(id: number, given: LanceFileEntry, file: ParsedDataFile): void {
+/**
+ * The same file, but for fields that went to another one. Which ids fields have that are gone, the table
+ * has forgotten where Lance's were others.
+ */
+function requireSame(
+  id: number,
+  given: LanceFileEntry,
+  file: ParsedDataFile,
+  { ownIds }: StagedSchema,
+): void {
+  const isSameField = (field: number, at: number): boolean => {
+    const known = given.fields[at] as number;
+    if (field === known || field === REPLACED) return true;
+    return !ownIds.has(field) && !ownIds.has(known);
+  };
   const isSame =
     file.fileSize === given.fileSize &&
     file.fields.length === given.fields.length &&
-    file.fields.every((field, at) => field === given.fields[at] || field === REPLACED) &&
+    file.fields.every(isSameField) &&
     file.columns.every((column, at) => column === given.columns[at]);
   if (!isSame)
     throw invalid(`fragment ${id} describes the file ${shown(file.path)} otherwise than it is`);

@@ -174,6 +174,28 @@ test('a column of nulls, and one that has the id of another that was dropped', a
   expect(await problems()).toEqual([]);
 });
 
+test('a column that goes after Lance knew it by another id than ours: its number stays in files', async () => {
+  client.manifest.fields.push(field('none', 2, 'int32'));
+  await create(client.stage(of(105, client.manifest)));
+  client.manifest.fields.pop();
+  await create(client.stage(project()));
+  client.manifest.fields.push(field('again', 2, 'double'), field('last', 3, 'double'));
+  const again = Float64Array.of(1, 2, 3, 4, 5);
+  const file = await client.dataFile(numbers({ again, last: again }), [2, 3]);
+  fragment(0).files.push(file);
+  await create(client.stage(of(105, client.manifest)));
+  client.manifest.fields.splice(2, 1);
+  await create(client.stage(project()));
+  await create(client.delete(new Map([[0, [0]]])));
+  expect((await rowsOf())[3]).toEqual({ id: 4, name: 'name 4', last: 5 });
+  // A field of another number in its place is another column.
+  fragment(0).files[1] = { ...file, fields: [3, 2] };
+  await expect(create(client.delete(new Map([[0, [0, 1]]])))).rejects.toThrow(
+    'otherwise than it is',
+  );
+  expect(await problems()).toEqual([]);
+});
+
 test('a compaction: ids are reserved first, and others may append meanwhile', async () => {
   await create(await client.append(people(3, 5), 3));
   client.manifest.maxFragmentId += 1;
