@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkWrites } from './writes.mjs';
+import { checkCorpus, checkWrites } from './writes.mjs';
 
 const [python, count, seed, lancedb] = process.argv.slice(2);
 const here = import.meta.dirname;
@@ -89,6 +89,8 @@ try {
   const commits = Math.ceil(count / 2);
   const wrong = await checkWrites({ python, lancedb, entry, place, served, commits });
   failed = wrong || failed;
+  const tables = Math.ceil((count * 6) / 25);
+  failed = (await checkCorpus({ python, entry, place, served, tables, seed })) || failed;
 } finally {
   rmSync(place, { recursive: true, force: true });
 }

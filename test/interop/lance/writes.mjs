@@ -32,6 +32,36 @@ function acknowledged(lines) {
 }
 
 /**
+ * Random tables that pylance writes, beside plain datasets: every value and row id after each commit.
+ * @param tables how many, besides the one that goes through all operations
+ * @returns whether anything was wrong
+ */
+export async function checkCorpus({ python, entry, place, served, tables, seed }) {
+  const root = join(place, 'corpus');
+  await output(process.execPath, [join(here, 'write-tables.mjs'), entry, root, 'make', 'first']);
+  const script = join(here, 'write_corpus.py');
+  const given = [script, join(place, 'corpus-plain'), String(tables), String(seed)];
+  let failed = true;
+  await served(root, async (uri) => {
+    given.splice(1, 0, uri);
+    const child = spawn(python, given, { stdio: ['ignore', 'inherit', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', (piece) => {
+      said = `${said}${piece}`.slice(-4000);
+    });
+    const [status] = await once(child, 'exit');
+    failed = status !== 0;
+    if (failed) console.error(said);
+  });
+  const cli = join(here, '../../../dist/cli/main.js');
+  const verified = spawnSync(process.execPath, [cli, 'verify', '--root', root], {
+    encoding: 'utf8',
+  });
+  if (verified.status !== 0) console.log(`FAILED verify: ${verified.stdout}${verified.stderr}`);
+  return failed || verified.status !== 0;
+}
+
+/**
  * @param served serves a root while a function runs, which gets its address
  * @param commits of each of two writers at once
  * @returns whether anything was wrong
