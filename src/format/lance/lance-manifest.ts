@@ -154,7 +154,7 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
   let flags = 0;
   const columns = new ColumnLists(of.ids);
   const base = of.branch === undefined ? undefined : TABLE_BASE;
-  for (const [at, fragment] of of.fragments.entries()) {
+  for (const [at, fragment] of ascending(of.fragments).entries()) {
     manifest.message(2, fragmentMembers(fragment, columns, base, of.fileName));
     if (fragment.deletion !== undefined) flags = FLAG_DELETIONS;
     if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
@@ -174,6 +174,17 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
     named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata,
     of.branch,
   );
+}
+
+/**
+ * By their ids, as Lance lists them: it looks rows up by walking this list once, and misses those of a
+ * fragment that stands behind one with a higher id.
+ */
+function ascending<Fragment extends LanceFragment>(
+  fragments: readonly Fragment[],
+): readonly Fragment[] {
+  const isOrdered = fragments.every(({ id }, at) => at === 0 || id > (fragments[at - 1]?.id ?? 0));
+  return isOrdered ? fragments : [...fragments].sort((one, other) => one.id - other.id);
 }
 
 /** The members that every manifest ends with. */

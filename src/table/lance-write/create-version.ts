@@ -209,7 +209,10 @@ function summaryOf(
   };
 }
 
-/** The list of fragments in the order of the manifest; what did not change keeps its chunks. */
+/**
+ * The list of fragments in the order of the manifest; what did not change keeps its chunks. Lance's writers
+ * list fragments by their ids: where those of before stood otherwise they stay so, and new ones follow.
+ */
 function editedList(
   engine: Engine,
   base: Snapshot,
@@ -223,16 +226,18 @@ function editedList(
   const isInOrder =
     stays.every(({ id }, at) => fragments[at]?.id === id) &&
     fragments.slice(stays.length).every(({ before }) => before === undefined);
-  if (!isInOrder) {
+  if (!isInOrder && !(isAscending(fragments) && !isAscending(stays))) {
     const added = fragments.map(({ id, before }) => written.get(id) ?? (before as FragmentEntry));
     return editFragments(engine, folder, EMPTY_FRAGMENTS, { added });
   }
-  const added = fragments.slice(stays.length).map(({ id }) => written.get(id) as FragmentEntry);
-  const isNew = new Set(added.map(({ id }) => id));
-  const replaced = new Map([...written].filter(([id]) => !isNew.has(id)));
+  const fresh = fragments.filter(({ before }) => before === undefined);
+  const isNew = new Set(fresh.map(({ id }) => id));
   return editFragments(engine, folder, fragmentListOf(base.manifest), {
-    replaced,
+    replaced: new Map([...written].filter(([id]) => !isNew.has(id))),
     removed: gone,
-    added,
+    added: fresh.map(({ id }) => written.get(id) as FragmentEntry),
   });
 }
+
+const isAscending = (fragments: readonly { readonly id: number }[]): boolean =>
+  fragments.every(({ id }, at) => at === 0 || id > (fragments[at - 1]?.id ?? 0));

@@ -12,8 +12,17 @@ import type { Expected } from './tables.ts';
 const [out = '', uri = '', packages = ''] = process.argv.slice(2);
 const { connectNamespace } = createRequire(join(packages, 'package.json'))('@lancedb/lancedb');
 
-/** Values of a column by row, as text that loses nothing. */
+/** Values of a column in the order of row ids, as text that loses nothing. */
 function valuesOf(table: Table, name: string): string[] {
+  const ids = [...(table.getChild('_rowid') ?? [])] as bigint[];
+  const values = plainValues(table, name);
+  const order = ids
+    .map((id, row) => [id, row] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return order.map(([, row]) => values[row] as string);
+}
+
+function plainValues(table: Table, name: string): string[] {
   const values: string[] = [];
   for (const data of table.getChild(name)?.data ?? []) {
     for (let row = 0; row < data.length; row++) {
