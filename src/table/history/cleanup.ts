@@ -134,15 +134,14 @@ async function cleanUp(
   const aside = (await asideFiles(engine, tableFolder)).map(withoutWriter);
   orphans.push(...aside.filter(({ modified }) => now - modified >= options.orphanGrace));
   orphans.push(...(await goneManifests(engine, tableFolder, branches, doomed)).map(withoutWriter));
-  const given = await writerFiles(engine, mainBranch(tableFolder, incarnation));
-  orphans.push(
-    ...given.map(withoutWriter).filter(({ modified }) => now - modified >= options.orphanGrace),
-  );
+  const main = mainBranch(tableFolder, incarnation);
   // No announcement tells that a client of Lance is at work: not even who asks for all unused files gets these.
   const grace = Math.max(options.orphanGrace, DEFAULT_ORPHAN_GRACE);
+  const graces = { open: options.orphanGrace, closed: grace };
+  orphans.push(...(await writerFiles(engine, main, graces, now)).map(withoutWriter));
   const broken = await lanceTemporaries(engine, tableFolder, grace, now);
   orphans.push(...broken.map(withoutWriter));
-  const isLost = await lostFragments(engine, mainBranch(tableFolder, incarnation));
+  const isLost = await lostFragments(engine, main);
   let kept: number | undefined;
   // Reading every version takes long in a long history: not where nothing is old enough to go.
   if (objects.some(mayGo)) {

@@ -98,14 +98,17 @@ export async function lanceDebris(
     found.push(...(await filesIn(engine, folder, isLanceTransaction)));
   }
   const old = found.filter(({ modified }) => engine.env.now() - modified >= grace);
-  for (const dataset of old.length === 0 ? [] : datasets) {
-    const folder = lanceVersionsFolder(dataset);
-    const isManifest = (name: string): boolean =>
-      parseLanceVersionFile(name) !== undefined || isStrangeLanceManifest(name);
-    for (const { file } of await filesIn(engine, folder, isManifest))
-      if (!(await isOwn(engine, file))) return [];
-  }
-  return old;
+  return old.length === 0 || (await isWrittenByOthers(engine, datasets)) ? [] : old;
+}
+
+/** Whether Lance may read a manifest there that this engine did not make. */
+async function isWrittenByOthers(engine: Engine, datasets: readonly string[]): Promise<boolean> {
+  const isManifest = (name: string): boolean =>
+    parseLanceVersionFile(name) !== undefined || isStrangeLanceManifest(name);
+  for (const dataset of datasets)
+    for (const { file } of await filesIn(engine, lanceVersionsFolder(dataset), isManifest))
+      if (!(await isOwn(engine, file))) return true;
+  return false;
 }
 
 /**
@@ -134,17 +137,30 @@ export async function asideFiles(engine: Engine, tableFolder: string): Promise<L
 }
 
 /**
- * What clients of Lance wrote for versions of theirs, where they may write: the versions have files of their
- * own, but a client goes on to read its own files until it opens the table anew.
+ * What clients of Lance wrote for versions of theirs: the versions have files of their own, but a client goes
+ * on to read its own files until it opens the table anew. Where Lance may not write any more, none while it
+ * may read a manifest that another program made, which may refer to them.
+ * @param graces ages in milliseconds from which they go, while Lance may write the table and while it may not
  */
-export async function writerFiles(engine: Engine, main: TableBranch): Promise<LanceLeftover[]> {
-  const newest = (await resolveHead(engine, main))?.snapshot;
-  if (newest?.manifest.lanceWrites !== true) return [];
+export async function writerFiles(
+  engine: Engine,
+  main: TableBranch,
+  graces: { readonly open: number; readonly closed: number },
+  now: number,
+): Promise<LanceLeftover[]> {
   const found: LanceLeftover[] = [];
-  for (const dataset of await datasetsOf(engine, main.tableFolder))
+  const datasets = await datasetsOf(engine, main.tableFolder);
+  for (const dataset of datasets)
     for (const folder of lanceWriterFolders(dataset))
       found.push(...(await filesIn(engine, folder, (name) => isLanceWriterFile(folder, name))));
-  return found;
+  if (found.length === 0) return [];
+  const newest = (await resolveHead(engine, main))?.snapshot;
+  if (newest === undefined) return [];
+  const isOpen = newest.manifest.lanceWrites === true;
+  const grace = isOpen ? graces.open : graces.closed;
+  const old = found.filter(({ modified }) => now - modified >= grace);
+  if (isOpen || old.length === 0) return old;
+  return (await isWrittenByOthers(engine, datasets)) ? [] : old;
 }
 
 /** @param used paths of all files that versions refer to */
