@@ -169,8 +169,12 @@ export class Branch implements TableBranch {
    * @param path as stagedByLance gives it
    * @throws ConcurrentModification where its number is not the next one, InvalidInput, Unsupported
    */
-  createFromLance(request: LanceVersionRequest, path: string): Promise<Snapshot> {
-    return createLanceVersion(this.#engine, this, request, path);
+  createFromLance(
+    request: LanceVersionRequest,
+    path: string,
+    signal?: AbortSignal,
+  ): Promise<Snapshot> {
+    return createLanceVersion(this.#engine, this, request, path, signal);
   }
 
   /** What is in the table's folder though readers see no version; undefined where it is only declared. */

@@ -117,6 +117,7 @@ export async function describeTableVersion(
 export async function createTableVersion(
   catalog: Catalog,
   request: CreateTableVersionRequest,
+  { signal }: CallOptions = {},
 ): Promise<CreateTableVersionResponse> {
   await beginWrite(catalog);
   const target = await resolveTarget(catalog, request, 'branch').catch((error: unknown) =>
@@ -131,7 +132,7 @@ export async function createTableVersion(
   if (foreign !== undefined) return createLanceVersion(catalog, table, request, foreign);
   const path = branch.stagedByLance(request);
   if (path !== undefined && (newest !== undefined || !isMain))
-    return createFromLance(catalog, branch, request, path);
+    return createFromLance(catalog, branch, request, path, signal);
   const staged = await offeredVersion(catalog, branch, request);
   if (newest === undefined && isMain) await closeToOthers(catalog, table);
   const snapshot = await branch.publish(staged);
@@ -145,9 +146,10 @@ async function createFromLance(
   branch: Branch,
   request: CreateTableVersionRequest,
   path: string,
+  signal: AbortSignal | undefined,
 ): Promise<CreateTableVersionResponse> {
   await requireLanceWrites(branch);
-  const snapshot = await branch.createFromLance(request, path);
+  const snapshot = await branch.createFromLance(request, path, signal);
   catalog.engine.counters.commits++;
   return recordForLance(catalog, branch, snapshot);
 }

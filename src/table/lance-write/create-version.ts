@@ -31,7 +31,7 @@ import {
   type TableBranch,
   visibleSnapshot,
 } from '../versions/index.ts';
-import { AttemptFiles, restored } from '../write/index.ts';
+import { AttemptFiles, isBetweenAttempts, restored } from '../write/index.ts';
 import { blamed, invalid, unsupported } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
 import { requireSameRows } from './staged-compaction.ts';
@@ -52,6 +52,7 @@ import { stagedSchema } from './staged-schema.ts';
 
 /**
  * @param path of the staged manifest, as stagedLancePath gives it
+ * @param signal ends the work while nothing is published, and what was written until then goes
  * @throws ConcurrentModification where the number is taken, InvalidInput, Unsupported
  */
 export async function createLanceVersion(
@@ -59,12 +60,13 @@ export async function createLanceVersion(
   branch: TableBranch,
   request: LanceVersionRequest,
   path: string,
+  signal?: AbortSignal,
 ): Promise<Snapshot> {
   const held = requestMemory(engine).hold('A staged Lance manifest');
   try {
     const staged = await readStagedManifest(engine, branch, request, path, held);
     return await announced(engine, branch.tableFolder, (writing) =>
-      published(writing, branch, request.version, staged),
+      published(writing, branch, request.version, staged, signal),
     );
   } finally {
     held.end();
@@ -76,6 +78,7 @@ async function published(
   branch: TableBranch,
   version: number,
   staged: StagedLanceManifest,
+  signal: AbortSignal | undefined,
 ): Promise<Snapshot> {
   requireSameTable(branch, staged);
   // The client's own id, so that a request that is sent again finds what the first one did.
@@ -83,7 +86,7 @@ async function published(
   try {
     const head = await resolveHead(engine, branch);
     if (head === undefined || head.slot + 1 !== version) throw notNextVersion(version, head);
-    return await committed(engine, head.snapshot, { version, transaction }, staged);
+    return await committed(engine, head.snapshot, { version, transaction, signal }, staged);
   } catch (error) {
     if (!isDirspaceError(error, 'ConcurrentModification')) throw error;
     const same = await visibleSnapshot(engine, branch, version);
@@ -98,14 +101,14 @@ async function published(
 async function committed(
   engine: Engine,
   base: Snapshot,
-  as: Required<Pick<CommitRequest, 'version' | 'transaction'>> & { readonly version: number },
+  as: Pick<CommitRequest, 'transaction' | 'signal'> & { readonly version: number },
   staged: StagedLanceManifest,
 ): Promise<Snapshot> {
   const { branch, checksum } = base;
   const files = new AttemptFiles(engine, branch.tableFolder);
   let draft: Draft;
   try {
-    draft = await draftOf(engine, base, staged, files);
+    draft = await draftOf(engine, base, staged, files, as.signal);
   } catch (error) {
     await files.discard();
     throw error;
@@ -119,7 +122,7 @@ async function committed(
     await deleteQuietly(engine, staged.path);
     return snapshot;
   } catch (error) {
-    if (isDirspaceError(error, 'ConcurrentModification')) await files.discard();
+    if (isBetweenAttempts(error, as.signal)) await files.discard();
     throw error;
   }
 }
@@ -129,6 +132,7 @@ async function draftOf(
   base: Snapshot,
   staged: StagedLanceManifest,
   files: AttemptFiles,
+  signal: AbortSignal | undefined,
 ): Promise<Draft> {
   const { manifest } = staged;
   const problem = await lanceProblem(base);
@@ -150,8 +154,8 @@ async function draftOf(
     return { ...draft, nextFragmentId, lanceTransaction: transaction };
   }
   await runSteps(checkCosts(change), plainPause());
-  await requireValues(engine, change);
-  const { written, durable } = await writeStagedRows(engine, base, change, files);
+  await requireValues(engine, change, signal);
+  const { written, durable } = await writeStagedRows(engine, base, change, files, signal);
   if (operation.kind === 'rewrite')
     await requireSameRows(engine, change, operation.groups, written);
   const tableMetadata = Object.fromEntries(manifest.tableMetadata);

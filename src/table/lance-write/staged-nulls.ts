@@ -11,7 +11,11 @@ import { invalid, shown } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
 
 /** @throws InvalidInput */
-export async function requireValues(engine: Engine, change: StagedChange): Promise<void> {
+export async function requireValues(
+  engine: Engine,
+  change: StagedChange,
+  signal?: AbortSignal,
+): Promise<void> {
   await runSteps(checkedFragments(change), plainPause());
   const { base, schema } = change;
   const now = new Map(fieldsOf(schema.tree).map((field) => [field.id, field]));
@@ -19,6 +23,7 @@ export async function requireValues(engine: Engine, change: StagedChange): Promi
     const { id, field } = place.chain.at(-1) as IdentifiedField;
     const isRequired = schema.known.has(id) && now.get(id)?.field.nullable === false;
     if (!field.nullable || !isRequired) continue;
+    signal?.throwIfAborted();
     try {
       await requireNoNulls(engine, base, place);
     } catch (error) {

@@ -61,10 +61,14 @@ export async function writeStagedRows(
   base: Snapshot,
   change: StagedChange,
   files: AttemptFiles,
+  signal?: AbortSignal,
 ): Promise<StagedRows> {
-  const writer = new RowWriter(engine, base, change, files);
+  const writer = new RowWriter(engine, base, change, files, signal);
   try {
-    for (const fragment of change.plan.fragments) await writer.fragment(fragment);
+    for (const fragment of change.plan.fragments) {
+      signal?.throwIfAborted();
+      await writer.fragment(fragment);
+    }
     return writer.finish();
   } finally {
     writer.end();
@@ -83,6 +87,7 @@ class RowWriter {
   readonly #base: Snapshot;
   readonly #change: StagedChange;
   readonly #files: AttemptFiles;
+  readonly #signal: AbortSignal | undefined;
   readonly #schema: Schema;
   readonly #deletions: DeletionFiles;
   readonly #held: HeldMemory;
@@ -92,11 +97,18 @@ class RowWriter {
   readonly #storedColumns = new Map<string, StoredColumns>();
   #plan: ScanPlan | undefined;
 
-  constructor(engine: Engine, base: Snapshot, change: StagedChange, files: AttemptFiles) {
+  constructor(
+    engine: Engine,
+    base: Snapshot,
+    change: StagedChange,
+    files: AttemptFiles,
+    signal: AbortSignal | undefined,
+  ) {
     this.#engine = engine;
     this.#base = base;
     this.#change = change;
     this.#files = files;
+    this.#signal = signal;
     this.#schema = newSchema(change);
     this.#deletions = new DeletionFiles(engine, base);
     this.#held = requestMemory(engine).hold('Deleted rows that a writer of Lance has staged');
@@ -116,7 +128,7 @@ class RowWriter {
       this.#base.branch.tableFolder,
       recordBatchStream(stored.schema, this.#batches(planned, sources, stored)),
       stored.tree,
-      { lance: true },
+      { lance: true, signal: this.#signal },
     );
     this.#files.addFragments(fragments);
     this.#durable.push(durable);

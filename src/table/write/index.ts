@@ -13,7 +13,7 @@ export {
   type RowsCommitted,
   type WriteOptions,
 } from './append.ts';
-export { AttemptFiles, commitWithFiles } from './attempt.ts';
+export { AttemptFiles, commitWithFiles, isBetweenAttempts } from './attempt.ts';
 export {
   type CompactionReport,
   type CompactOptions,
