@@ -38,8 +38,14 @@ export {
   lanceExportManifest,
   lanceExportSchema,
 } from './lance-export.ts';
-export { type LanceField, lanceFields } from './lance-fields.ts';
-export { lanceDataFile, lanceIdOf, lanceIdsOf } from './lance-ids.ts';
+export {
+  type LanceField,
+  lanceDataFile,
+  lanceFields,
+  lanceIdOf,
+  lanceIdsOf,
+  lanceNumbered,
+} from './lance-fields.ts';
 export {
   type ClosedLanceVersion,
   closedLanceManifest,
@@ -52,6 +58,7 @@ export {
   lanceManifest,
   lanceManifestBytes,
 } from './lance-manifest.ts';
+export { type LanceOperation, lanceTransactionSteps } from './lance-operation.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';
 export {
   encodeLanceBranch,

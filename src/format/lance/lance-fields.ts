@@ -2,11 +2,20 @@
  * `lanceFields`: translates the fields of an Arrow schema to Lance's list of fields, depth first,
  * with ids, parents and the names of Lance's logical types. If a type is not
  * written for Lance, or Lance's readers fail on a name or on metadata, the result says in which
- * column and why.
+ * column and why. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's ids of fields to
+ * those that Lance knows: Lance reuses ids of dropped fields, and this engine never does. Where
+ * Lance's writers reused one, the version records which field has which id in Lance.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';
 import { lanceTypeName } from '../../protocol/index.ts';
+import {
+  type FragmentEntry,
+  fragmentName,
+  type LanceEntry,
+  type LanceFileEntry,
+  type Manifest,
+} from '../catalog/index.ts';
 import { noMembers, type ProtoMembers } from './protobuf.ts';
 
 export interface LanceField {
@@ -216,3 +225,48 @@ export const fieldMembers =
       });
     }
   };
+
+/** What Lance finds in place of a field that the file holds and nothing refers to. */
+const NO_FIELD = -2;
+
+/** Lance's ids of the fields of one version. */
+export type LanceIds = Pick<Manifest, 'lanceIds' | 'fieldIds'>;
+
+/** @param id ours, of a field of that version */
+export const lanceIdOf = ({ lanceIds }: LanceIds, id: number): number => lanceIds?.get(id) ?? id;
+
+/** The ids of a fragment's fields; those of fields that are gone go where another has the number now. */
+export function lanceIdsOf(fields: readonly number[], ids: LanceIds): readonly number[] {
+  const { lanceIds, fieldIds } = ids;
+  if (lanceIds === undefined) return fields;
+  const living = new Set(fieldIds);
+  const taken = new Set(lanceIds.values());
+  return fields.map((id) => {
+    if (living.has(id)) return lanceIdOf(ids, id);
+    return taken.has(id) ? NO_FIELD : id;
+  });
+}
+
+/** Fields with the ids that Lance gave them. */
+export const lanceNumbered = (
+  fields: readonly LanceField[],
+  ids: LanceIds,
+): readonly LanceField[] =>
+  ids.lanceIds === undefined
+    ? fields
+    : fields.map((field) => ({
+        ...field,
+        id: lanceIdOf(ids, field.id),
+        parent: field.parent === -1 ? -1 : lanceIdOf(ids, field.parent),
+      }));
+
+/** The file of a fragment that Lance can read. */
+export function lanceDataFile(entry: FragmentEntry, ids: LanceIds): LanceFileEntry {
+  const { fields, fileSize } = entry.lance as Extract<LanceEntry, { fileSize: number }>;
+  return {
+    path: fragmentName(entry.file),
+    fields: lanceIdsOf(fields, ids),
+    columns: fields.map((_, at) => at),
+    fileSize,
+  };
+}

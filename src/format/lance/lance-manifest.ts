@@ -7,8 +7,7 @@
 import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
-import { fieldMembers, type LanceField } from './lance-fields.ts';
-import { type LanceIds, lanceIdsOf } from './lance-ids.ts';
+import { fieldMembers, type LanceField, type LanceIds, lanceIdsOf } from './lance-fields.ts';
 import { message, noMembers, type ProtoMembers, ProtoMessage } from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
@@ -31,8 +30,8 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   /** Lance's ids of the fields. */
   readonly ids?: LanceIds | undefined;
   /**
-   * What a client that is one version behind is told of this one: rows were added, which it may pass over;
-   * something else, which it may not; or what another client of Lance said, as it said it.
+   * What a client that is a version behind is told of this one: its transaction; or that rows were added,
+   * which it may pass over; or something else, which it may not.
    */
   readonly done?: 'append' | 'other' | Uint8Array;
   /** Of a branch other than main: Lance looks for its files in another folder, unless told where they are. */
@@ -67,7 +66,7 @@ const FLAG_BASE_PATHS = 16;
 /** A feature that no release of Lance has, of readers or of writers: 1 << 40. */
 const FLAG_UNKNOWN = 2 ** 40;
 /** The one base path that manifests of branches have: the folder of the table. */
-const TABLE_BASE = 0;
+export const TABLE_BASE = 0;
 const MINOR = 2;
 const TRAILER_BYTES = 16;
 
@@ -207,7 +206,7 @@ function ended(
 }
 
 /** Two texts: a key and a value, a library and its version, a format and its version. */
-const pair =
+export const pair =
   (key: string, value: string): ProtoMembers =>
   (into) => {
     into.text(1, key).text(2, value);
@@ -237,7 +236,7 @@ function deletionId(deletion: LanceDeletionFile): bigint {
 }
 
 /** Which field each column of a file is. Most fragments have the same, which is written once. */
-class ColumnLists {
+export class ColumnLists {
   readonly #ids: LanceIds | undefined;
   #fields: readonly number[] | undefined;
   #members: Uint8Array = new Uint8Array();
@@ -268,7 +267,7 @@ class ColumnLists {
 }
 
 /** @param base whose files they are; those of the dataset itself if absent */
-const fragmentMembers =
+export const fragmentMembers =
   (
     fragment: LanceFragment,
     columns: ColumnLists,

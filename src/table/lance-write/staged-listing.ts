@@ -30,16 +30,28 @@ export function requireAll(change: StagedChange, listed: readonly ParsedFragment
 }
 
 /** Fragments of before that the transaction lists are there as it lists them. */
-export function requireUpdated(change: StagedChange, listed: readonly ParsedFragment[]): void {
+export function requireUpdated(
+  change: StagedChange,
+  listed: readonly ParsedFragment[],
+  removed: ReadonlySet<number> = new Set(),
+): void {
   const found = new Map(change.manifest.fragments.map((each) => [each.id, each]));
   for (const fragment of listed) {
+    // With rows that another version deleted meanwhile, all of its rows are gone.
+    if (removed.has(fragment.id)) continue;
     if (!isSameFragment(found.get(fragment.id), fragment))
       throw contradiction(change, `fragment ${fragment.id} is not as it lists it`);
   }
 }
 
-/** Of the fragments that the transaction removes none is left. */
+/**
+ * Of the fragments that the transaction removes each was there, and none is left. A client that was not told
+ * what became of one would have deleted rows that stand in another one by now.
+ */
 export function requireGone(change: StagedChange, removed: ReadonlySet<number>): void {
+  const known = new Set(change.entries.map(({ id }) => id));
+  for (const id of removed)
+    if (!known.has(id)) throw contradiction(change, `there was no fragment ${id} before`);
   for (const { id, before } of change.plan.fragments) {
     if (before !== undefined && removed.has(id))
       throw contradiction(change, `fragment ${id} is still there`);

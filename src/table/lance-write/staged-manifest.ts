@@ -18,7 +18,13 @@ import type { CreateTableVersionRequest } from '../../protocol/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import { datasetOf } from '../lance/index.ts';
-import { type Engine, type Snapshot, type TableBranch, tableLeft } from '../versions/index.ts';
+import {
+  type Engine,
+  MOST_LANCE_TRANSACTION_BYTES,
+  type Snapshot,
+  type TableBranch,
+  tableLeft,
+} from '../versions/index.ts';
 import { blamed, invalid, shown, unsupported } from './refusals.ts';
 
 export type LanceVersionRequest = Pick<
@@ -131,13 +137,10 @@ export function requireNamedTable(
   );
 }
 
-/** Larger transactions are not kept: a writer that they come before gives up in place of building on them. */
-const MOST_TRANSACTION_BYTES = 4 * 1024 * 1024;
-
 /** Their bytes are the client's memory of what it did: it looks for them after a lost answer. */
 export function keptTransaction({ transaction }: StagedLanceManifest): string | undefined {
   const { message } = transaction;
-  return message.length > MOST_TRANSACTION_BYTES
+  return message.length > MOST_LANCE_TRANSACTION_BYTES
     ? undefined
     : Buffer.from(message).toString('base64');
 }

@@ -88,7 +88,7 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
       const removed = new Set(operation.deletedFragmentIds);
       checkAllowed(change, { removed, deleted: idsOf(operation.updatedFragments) });
       requireGone(change, removed);
-      requireUpdated(change, operation.updatedFragments);
+      requireUpdated(change, operation.updatedFragments, removed);
       return 'delete';
     }
     case 'update': {
@@ -101,7 +101,7 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
         rewritten: updated,
       });
       requireGone(change, removed);
-      requireUpdated(change, operation.updatedFragments);
+      requireUpdated(change, operation.updatedFragments, removed);
       requireNew(change, operation.newFragments);
       requireModified(change, new Set(operation.fieldsModified));
       return 'update';

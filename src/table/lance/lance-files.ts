@@ -21,7 +21,7 @@ import {
 import { corrupt } from '../../json.ts';
 import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { lanceView } from './lance-view.ts';
+import { lanceDone, lanceView } from './lance-view.ts';
 
 export interface LanceManifestFile {
   /** Relative to the root. */
@@ -80,10 +80,15 @@ export async function manifestBytes(
   snapshot: Snapshot,
 ): Promise<{ readonly bytes: Uint8Array; readonly fragments: readonly FragmentEntry[] }> {
   const view = await lanceView(engine, snapshot);
-  if (!view.opens) return { bytes: closedLanceManifest(snapshot.manifest), fragments: [] };
+  if (!view.opens) return { bytes: closedManifest(snapshot), fragments: [] };
   const steps = lanceManifestBytes(view.version);
   const bytes = await inTurns(new Turn(engine.env), steps, undefined);
   return { bytes, fragments: view.version.fragments };
+}
+
+function closedManifest({ manifest }: Snapshot): Uint8Array {
+  const { version, timestamp, transaction } = manifest;
+  return closedLanceManifest({ version, timestamp, transaction, done: lanceDone(manifest) });
 }
 
 /** Whether a file holds these bytes; one of another size is not read. */

@@ -9,7 +9,7 @@ import {
   type LanceField,
   type LanceVersion,
   lanceFields,
-  lanceIdOf,
+  lanceNumbered,
   liveRows,
   MAIN_BRANCH,
   type Manifest,
@@ -72,7 +72,7 @@ export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<Lan
       transaction: manifest.transaction,
       table: manifest.table,
       writable: manifest.lanceWrites === true,
-      done: doneBy(manifest),
+      done: lanceDone(manifest),
       branch:
         branch.branch === MAIN_BRANCH
           ? undefined
@@ -81,18 +81,11 @@ export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<Lan
   };
 }
 
-/** Fields with the ids that Lance gave them. */
-const lanceNumbered = (fields: readonly LanceField[], manifest: Manifest): readonly LanceField[] =>
-  manifest.lanceIds === undefined
-    ? fields
-    : fields.map((field) => ({
-        ...field,
-        id: lanceIdOf(manifest, field.id),
-        parent: field.parent === -1 ? -1 : lanceIdOf(manifest, field.parent),
-      }));
-
-/** What a writer of Lance may pass over that finds the version before its own. */
-function doneBy({
+/**
+ * What a writer of Lance is told that has read a version before. Where no transaction was kept it may pass
+ * over an append alone; versions that Lance does not write are told of by the next that it does.
+ */
+export function lanceDone({
   lanceWrites,
   lanceTransaction,
   operation,

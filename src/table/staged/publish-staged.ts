@@ -6,7 +6,7 @@ import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';
 import {
   type Engine,
-  lanceWritten,
+  lanceToldOf,
   madeVisible,
   readManifest,
   Snapshot,
@@ -22,7 +22,18 @@ export async function publishStaged(
   staged: StagedVersion,
   commitId: string | undefined,
 ): Promise<Snapshot> {
-  const manifest = await lanceWritten(engine, branch, { ...staged.manifest, batch: commitId });
+  const manifest = await lanceToldOf(
+    engine,
+    branch,
+    // What Lance is told is for this engine to say, not for whoever staged the manifest.
+    {
+      ...staged.manifest,
+      batch: commitId,
+      lanceWrites: undefined,
+      lanceTransaction: undefined,
+    },
+    staged.base,
+  );
   const { bytes, checksum } = encodeManifest(manifest);
   const file = versionFile(branch.folder, manifest.version);
   if (!(await engine.store.putIfAbsent(file, bytes))) {

@@ -11,7 +11,7 @@ import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
 import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
-import { lanceWritten } from './lance-mode-of.ts';
+import { lanceToldOf } from './lance-transaction-of.ts';
 import { publish } from './publish.ts';
 import { settleUndecided } from './settle-undecided.ts';
 import { Snapshot } from './snapshot.ts';
@@ -38,6 +38,8 @@ export interface Draft {
   readonly lanceReserved?: Manifest['lanceReserved'];
   /** Of a version that a writer of Lance made. */
   readonly lanceTransaction?: string | undefined;
+  /** The SQL that chose the rows which are gone. */
+  readonly predicate?: string | undefined;
   /** Resolves once what was written for this draft alone is durable. */
   readonly after?: Promise<unknown>;
 }
@@ -131,11 +133,13 @@ async function attempt(
   }
   const transaction = transactionOf();
   const position = { slot, snapshot: base };
-  const manifest = await lanceWritten(
-    engine,
-    branch,
-    nextManifest(engine, branch, draft, position, transaction),
-  );
+  let manifest = nextManifest(engine, branch, draft, position, transaction);
+  try {
+    manifest = await lanceToldOf(engine, branch, manifest, base, draft.predicate);
+  } catch (error) {
+    if (await isBaseGone(engine, base, error)) return undefined;
+    throw error;
+  }
   const encoded = encodeManifest(manifest);
   const after = draft.after ?? request.after;
   if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) {

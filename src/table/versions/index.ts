@@ -47,6 +47,7 @@ export {
   tableNamed,
 } from './incarnation.ts';
 export { lanceModeOf, lanceWritten } from './lance-mode-of.ts';
+export { lanceToldOf, MOST_LANCE_TRANSACTION_BYTES } from './lance-transaction-of.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
 export {
   decideMultiTable,

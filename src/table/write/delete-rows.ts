@@ -55,12 +55,13 @@ export function deleteWhere(
   filter: string,
   options: WriteOptions = {},
 ): Promise<RowsDeleted> {
-  return deleteFound(engine, branch, options, async (base) => {
+  const find = async (base: Snapshot) => {
     const { signal } = options;
     return matchingOffsets(
       await planScan(engine, base, { columns: [], filter, keep: false, signal }),
     );
-  });
+  };
+  return deleteFound(engine, branch, options, find, filter);
 }
 
 /** `find` gives the offsets of the rows that go, by fragment id. */
@@ -69,6 +70,7 @@ function deleteFound(
   branch: TableBranch,
   options: WriteOptions & { readonly namesRowIds?: boolean },
   find: (base: Snapshot) => Promise<ReadonlyMap<number, readonly number[] | Uint32Array>>,
+  predicate?: string,
 ): Promise<RowsDeleted> {
   return announced(engine, branch.tableFolder, async (writing) => {
     let deletedRows = 0;
@@ -78,7 +80,9 @@ function deleteFound(
         if (base === undefined) throw emptyTable();
         const edits = await deleteOffsets(writing, base, await find(base));
         deletedRows = edits.deletedRows;
-        return deletedRows === 0 ? undefined : draftOf(writing, base, edits);
+        return deletedRows === 0
+          ? undefined
+          : { ...(await draftOf(writing, base, edits)), predicate };
       },
     });
     return { ...committed, deletedRows };

@@ -87,7 +87,7 @@ try {
   }
   // Tables that clients of Lance write.
   const commits = Math.ceil(count / 2);
-  const wrong = await checkWrites({ python, lancedb, entry, place, served, commits });
+  const wrong = await checkWrites({ python, lancedb, entry, place, served, commits, seed });
   failed = wrong || failed;
   const tables = Math.ceil((count * 6) / 25);
   failed = (await checkCorpus({ python, entry, place, served, tables, seed })) || failed;

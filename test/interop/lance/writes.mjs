@@ -4,6 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const here = import.meta.dirname;
@@ -64,13 +65,21 @@ export async function checkCorpus({ python, entry, place, served, tables, seed }
 /**
  * @param served serves a root while a function runs, which gets its address
  * @param commits of each of two writers at once
+ * @param seed of what clients do that are versions behind
  * @returns whether anything was wrong
  */
-export async function checkWrites({ python, lancedb, entry, place, served, commits }) {
+export async function checkWrites({ python, lancedb, entry, place, served, commits, seed }) {
   const [root, out] = [join(place, 'written'), join(place, 'written-expected')];
   const own = (...given) => [join(here, 'write-tables.mjs'), entry, root, ...given];
   const tables = lancedb === undefined ? ['py'] : ['py', 'js', 'both'];
   await output(process.execPath, own('make', ...tables));
+  const stale = [join(here, 'stale-own.mjs'), entry, join(place, 'stale')];
+  mkdirSync(stale.at(-1));
+  await served(stale.at(-1), async (uri) => {
+    const counts = [String(Math.ceil(commits / 8)), '60', seed];
+    const script = [join(here, 'stale_clients.py'), uri, ...counts, process.execPath, ...stale];
+    process.stdout.write(await output(python, script));
+  });
   await served(root, async (uri) => {
     process.stdout.write(await output(python, [join(here, 'write_pylance.py'), uri, 'py']));
     if (lancedb === undefined) return;

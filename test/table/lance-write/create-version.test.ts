@@ -416,14 +416,6 @@ test('a number that is taken: the versions in between are there to build on', as
   expect(data).toHaveLength(3);
 });
 
-test('what our own versions tell a client that is behind', async () => {
-  await db.namespace.insertIntoTable({ id: ['t'] }, people(1, 5));
-  await db.namespace.deleteFromTable({ id: ['t'], predicate: 'id = 0' });
-  const [newest = '', before = ''] = client.names().sort();
-  expect(client.read(before).transaction?.operation).toMatchObject({ kind: 'append' });
-  expect(client.read(newest).transaction?.operation).toMatchObject({ kind: 'restore' });
-});
-
 test.each(['read', 'sync'] as const)('a table with lance: %s takes none', async (lance) => {
   const fs = memoryFs();
   const catalog = await connect('/c', { fs, lance: 'sync' });

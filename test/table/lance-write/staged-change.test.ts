@@ -257,10 +257,10 @@ test('refused: a delete or an update that leaves what it says is gone, or has ot
         'fragment 1 is not as it lists it',
       );
     }
-    // One that others have removed since is no matter.
+    // Where the rows of one that is gone are by now, the client does not know.
     client.open();
     const stale: Operation = [member, (into) => into.packed(member === 101 ? 2 : 1, [77])];
-    await create(client.stage(stale));
+    await expect(create(client.stage(stale))).rejects.toThrow('there was no fragment 77 before');
   }
   expect(await ids()).toEqual([...LIVE, 7, 8, 9]);
 });
