@@ -64,7 +64,7 @@ export async function openLanceDataset(
   const name = `${folder} version ${manifest.version}`;
   checkManifest(manifest, name);
   const schema = lanceSchema(manifest.fields, manifest.schemaMetadata, name);
-  const homes = await homesOf(manifest, folder, home);
+  const homes = await homesOf(manifest, folder, home, choice.branch);
   const { fragments } = manifest;
   let rows = 0;
   let bytes = 0;
@@ -223,19 +223,28 @@ interface Homes {
  * A branch refers to the files of the dataset that it is in, and of branches that it comes from, by the path at which
  * the dataset was when the branch was made: relative to any folder, or before the dataset was moved.
  */
-async function homesOf(manifest: ParsedManifest, folder: string, own: string): Promise<Homes> {
+async function homesOf(
+  manifest: ParsedManifest,
+  folder: string,
+  own: string,
+  branch: string | undefined,
+): Promise<Homes> {
   const bases = new Map<number, string>();
   const root = await realpath(folder);
   for (const base of manifest.bases) {
+    // A clone whose files were all written anew still names what it was made of.
+    if (fileIn(manifest, base.id) === undefined) continue;
     const { path } = base;
     const plain = path.replace(/^file:\/\//, '').replace(/^(?!\/)/, '/');
     const real = isAbsolute(plain) ? await realpath(plain).catch(() => plain) : plain;
     const isRoot = base.isDatasetRoot && real === root;
     const home = isRoot || own === folder ? undefined : baseOfBranch(base, folder);
     if (!isRoot && (home === undefined || !(await hasFilesOf(base.id, manifest, home)))) {
+      const opened =
+        branch === undefined ? '' : `.checkout_version((${JSON.stringify(branch)}, None))`;
       throw new DirspaceError(
         'Unsupported',
-        `The Lance dataset ${folder} refers to files at ${JSON.stringify(path)}, outside of its folder. Copy it with pylance first: lance.write_dataset(lance.dataset("OLD").scanner(), "NEW", data_storage_version="2.0").`,
+        `The Lance dataset ${folder} refers to files at ${JSON.stringify(path)}, outside of its folder data and those of its branches, as a shallow clone does. Copy it with pylance first: lance.write_dataset(lance.dataset("OLD")${opened}.scanner(), "NEW", data_storage_version="2.0").`,
         { details: { file: folder } },
       );
     }
@@ -258,19 +267,21 @@ function baseOfBranch(
 
 /** Names of files are random: the first of a base lies in no other dataset. */
 async function hasFilesOf(base: number, manifest: ParsedManifest, home: string): Promise<boolean> {
-  for (const { id, files, deletion } of manifest.fragments) {
+  const found = fileIn(manifest, base) as string;
+  return stat(join(home, ...plainParts(found, home))).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The path of the first file that a version has in a base; undefined where it has none. */
+function fileIn({ fragments }: ParsedManifest, base: number): string | undefined {
+  for (const { id, files, deletion } of fragments) {
     const data = files.find((file) => file.base === base);
-    if (data === undefined && deletion?.base !== base) continue;
-    const path =
-      data === undefined
-        ? join('_deletions', deletionName(id, deletion as ParsedDeletion))
-        : join('data', ...plainParts(data.path, home));
-    return stat(join(home, path)).then(
-      () => true,
-      () => false,
-    );
+    if (data !== undefined) return `data/${data.path}`;
+    if (deletion?.base === base) return `_deletions/${deletionName(id, deletion)}`;
   }
-  return true;
+  return undefined;
 }
 
 function homeOf(base: number | undefined, { own, bases }: Homes, name: string): string {

@@ -227,8 +227,11 @@ describe('refused', () => {
 
   test('files at another place', async () => {
     const base = message().integer(1, 3).integer(3, 1).text(4, '/somewhere/else.lance');
-    const home = made((to) => to.message(1, field()).message(18, base));
+    const away = fragment(file('a').integer(7, 3));
+    const home = made((to) => to.message(1, field()).message(2, away).message(18, base));
     expect(await refused(readAll(home), 'Unsupported')).toMatch(/outside of its folder/);
+    // A base that no file lies in matters to nobody.
+    expect(await readAll(made((to) => to.message(1, field()).message(18, base)))).toEqual([]);
     const none = made((to) => to.message(1, field()).message(2, fragment(file('a').integer(7, 4))));
     expect(await refused(readAll(none), 'Corrupt')).toMatch(/has no base 4/);
   });
@@ -266,11 +269,13 @@ describe('refused', () => {
   ])('files of a branch in %s', async (_, isRoot, name, path) => {
     const base = message().integer(1, 3).integer(3, isRoot).text(4, path);
     if (name !== undefined) base.text(2, name);
-    const home = made((to) => to.message(1, field()).message(18, base));
+    const away = fragment(file('a').integer(7, 3));
+    const home = made((to) => to.message(1, field()).message(2, away).message(18, base));
     mkdirSync(join(home, 'tree', 'b'), { recursive: true });
     renameSync(join(home, '_versions'), join(home, 'tree', 'b', '_versions'));
-    const read = openLanceDataset(home, { branch: 'b' });
-    expect(await refused(read, 'Unsupported')).toMatch(/outside of its folder/);
+    const told = await refused(openLanceDataset(home, { branch: 'b' }), 'Unsupported');
+    expect(told).toMatch(/outside of its folder/);
+    expect(told).toContain('.checkout_version(("b", None)).scanner()');
   });
 
   test.each([
