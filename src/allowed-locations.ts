@@ -19,6 +19,11 @@ export interface AllowedLocation {
     readonly id: readonly string[];
     readonly location: string;
   }) => Promise<Readonly<Record<string, string>> | undefined>;
+  /**
+   * Of a prefix of `file:` alone: a table's folder is removed once its drop leaves the trash. False if
+   * absent: files stay.
+   */
+  readonly dropFiles?: boolean;
 }
 
 const SCHEMES = ['s3', 'gs', 'az', 'abfss', 'file'];
@@ -31,7 +36,10 @@ export function checkAllowedLocations(value: unknown): readonly AllowedLocation[
   return value.map((item: unknown, at) => {
     const name = `locations[${at}]`;
     if (typeof item !== 'object' || item === null) throw wrong(`${name} is no object`);
-    const { prefix, storageOptions, vendor, ...others } = item as Record<string, unknown>;
+    const { prefix, storageOptions, vendor, dropFiles, ...others } = item as Record<
+      string,
+      unknown
+    >;
     const [other] = Object.keys(others);
     if (other !== undefined) throw wrong(`${name} has the member ${JSON.stringify(other)}`);
     if (typeof prefix !== 'string') throw wrong(`${name}.prefix is no text`);
@@ -44,6 +52,14 @@ export function checkAllowedLocations(value: unknown): readonly AllowedLocation[
     if ((scheme === 'file') !== /^[a-z0-9]+:\/\/\//.test(prefix)) {
       throw wrong(
         `${name}.prefix is ${JSON.stringify(prefix)}; file: takes three slashes, others two`,
+      );
+    }
+    if (dropFiles !== undefined && typeof dropFiles !== 'boolean') {
+      throw wrong(`${name}.dropFiles is neither true nor false`);
+    }
+    if (dropFiles === true && scheme !== 'file') {
+      throw wrong(
+        `${name}.dropFiles is for prefixes of file: alone, because nothing here removes objects of ${scheme}`,
       );
     }
     if (storageOptions !== undefined && vendor !== undefined) {

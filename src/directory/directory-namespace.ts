@@ -21,15 +21,10 @@ import {
   type WatchRequest,
 } from '../protocol/index.ts';
 import type { FileStore } from '../store/index.ts';
-import {
-  answeredOnce,
-  type Catalog,
-  type RootPresence,
-  sweepInBackground,
-} from './catalog/index.ts';
+import { answeredOnce, type Catalog, sweepInBackground } from './catalog/index.ts';
 import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
-import type { AutoCompaction } from './upkeep/index.ts';
+import type { AutoCompaction, RootPresence } from './upkeep/index.ts';
 import { watchCatalog } from './watch.ts';
 
 export type DirectoryOptions = OpenOptions;

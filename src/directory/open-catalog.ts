@@ -26,10 +26,9 @@ import {
   type CredentialVendor,
   finishIntents,
   finishJournals,
-  RootPresence,
   sweepStaging,
 } from './catalog/index.ts';
-import { AutoCompaction, type AutoCompactOptions } from './upkeep/index.ts';
+import { AutoCompaction, type AutoCompactOptions, RootPresence } from './upkeep/index.ts';
 
 export interface OpenOptions {
   /** Path of the root folder; made if it is missing, unless readOnly. */
@@ -128,6 +127,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     vendor: options.credentialVendor,
     locations: checkAllowedLocations(options.locations ?? []),
     realPath: (path) => store.realPath(path),
+    openOutside: (folder) => store.openBeside(folder),
     prepareRoot: () => root.prepare(),
   };
   if (!store.readOnly) {

@@ -123,6 +123,13 @@ export class FileStore implements Store {
     return realPathSoFar(this.fs, path);
   }
 
+  /** A store on the same file system over another folder; undefined where there is none. */
+  openBeside(folder: string): FileStore | undefined {
+    if (!this.given.existsSync(folder)) return undefined;
+    const { given: fs, durability, readOnly, env } = this;
+    return new FileStore({ root: folder, fs, durability, readOnly, env });
+  }
+
   /** What the file system under the root can do, found out by trying in `.dirspace/`. */
   probe(): Capabilities {
     return probeCapabilities(this.#disk);

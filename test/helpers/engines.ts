@@ -155,6 +155,7 @@ export function testEngine(
     vendor: undefined,
     locations: [],
     realPath: (path) => path,
+    openOutside: () => undefined,
   };
   return { fs, clock, calls, engine, catalog, locks, committed };
 }

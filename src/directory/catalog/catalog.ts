@@ -70,6 +70,8 @@ export interface Catalog {
   readonly locations: readonly AllowedLocation[];
   /** An absolute path without symbolic links, as far as it is there. Throws what the file system throws. */
   realPath(path: string): string;
+  /** What holds the files below a folder outside of the root; undefined where the folder is not there. */
+  openOutside(folder: string): Store | undefined;
 }
 
 export interface Table {

@@ -70,7 +70,6 @@ export {
   withdrawNamespace,
 } from './name-contest.ts';
 export { byCodeUnits, pageLimit, pageOf, pageStart } from './paging.ts';
-export { RootPresence, requireRoot } from './root-presence.ts';
 export { sweepStaging } from './staging.ts';
 export {
   namespaceInTheWay,

@@ -119,7 +119,7 @@ export async function trashEntries(catalog: Catalog): Promise<TrashEntry[]> {
   for (const [name, { folder: hasFolder, record: hasRecord }] of names) {
     if (found.length % ENTRIES_A_TURN === ENTRIES_A_TURN - 1) await nextTurn();
     const folder = joinPath(TRASH_FOLDER, name);
-    const read = hasRecord ? await readRecord(catalog, folder) : {};
+    const read = hasRecord ? await readTrashRecord(catalog, folder) : {};
     found.push({
       name,
       folder,
@@ -154,7 +154,7 @@ export async function droppedSince(
 }
 
 /** What cannot be read hides its own entry only: nothing else in the trash depends on it. */
-async function readRecord(
+export async function readTrashRecord(
   catalog: Catalog,
   folder: string,
 ): Promise<{ record?: TrashRecord; problem?: unknown }> {

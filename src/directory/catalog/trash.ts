@@ -41,6 +41,7 @@ import { detachedEntries } from './detached.ts';
 import { moveToPlace } from './ghosts.ts';
 import { isFence, placeOf, removeForGood } from './lance-tables.ts';
 import { namespaceHasName } from './name-contest.ts';
+import { removeOutsideFiles } from './outside-files.ts';
 import { namespaceInTheWay, refuseNamespaceOfThatName } from './taken-names.ts';
 import { droppedSince, prepareTrash, type TrashEntry, trashEntries } from './trash-entries.ts';
 
@@ -73,16 +74,20 @@ export async function numberedAnew(
 /**
  * Removes a trash folder and its record; harmless when either is gone already. The folder leaves the
  * trash in one rename first, so that whoever brings it back at this moment gets all of it or nothing.
+ * Files outside of the root, where they are to go, go before that.
  * @param pause runs now and then while files are removed, and may end it by throwing
+ * @throws InvalidTableState where files outside of the root must stay, and the entry with them
  */
 export async function emptyTrash(
   catalog: Catalog,
   folder: string,
   pause?: () => Promise<void>,
 ): Promise<void> {
+  const left = await removeOutsideFiles(catalog, folder, pause);
+  if (left === undefined) return;
   const doomed = stagingFolder(catalog.env);
-  const outcome = await catalog.store.moveFolder(folder, doomed);
-  await catalog.store.delete(trashRecordFile(folder));
+  const outcome = await catalog.store.moveFolder(left, doomed);
+  await catalog.store.delete(trashRecordFile(left));
   if (outcome === 'moved') await removeForGood(catalog, doomed, pause);
 }
 
@@ -215,10 +220,18 @@ export async function purgeTrash(
     }
     return { removed, dry_run: dryRun };
   }
+  let refusal: unknown;
   for await (const entry of expired(catalog, request.older_than_millis)) {
-    if (entry.hasFolder) removed += 1;
-    if (!dryRun) await emptyTrash(catalog, entry.folder);
+    try {
+      if (!dryRun) await emptyTrash(catalog, entry.folder);
+      if (entry.hasFolder) removed += 1;
+    } catch (error) {
+      if (!isDirspaceError(error, 'InvalidTableState')) throw error;
+      // One entry whose files must stay keeps no other.
+      refusal ??= error;
+    }
   }
+  if (refusal !== undefined) throw refusal;
   return { removed, dry_run: dryRun };
 }
 
@@ -232,7 +245,11 @@ export async function sweepTrash(
     for await (const entry of expired(catalog, catalog.trashRetention)) {
       if (left-- === 0) return;
       await pause();
-      await emptyTrash(catalog, entry.folder, pause);
+      try {
+        await emptyTrash(catalog, entry.folder, pause);
+      } catch (error) {
+        if (!isDirspaceError(error, 'InvalidTableState')) throw error;
+      }
     }
     await sweepFences(catalog, pause, left);
   } catch {
@@ -289,6 +306,10 @@ async function* expired(catalog: Catalog, age: number): AsyncGenerator<TrashEntr
   const now = catalog.readOnly ? catalog.env.now() : await fileSystemTime(catalog.engine);
   for (const entry of entries.reverse()) {
     if (isDirspaceError(entry.problem, 'UnsupportedFormat')) continue;
+    if (entry.hasFolder && entry.record?.removing === true) {
+      yield entry;
+      continue;
+    }
     // A record is written right before the rename that it is of.
     const least = entry.hasFolder ? age : Math.max(age, DROP_GRACE);
     const since = await droppedSince(catalog, entry);
@@ -299,7 +320,8 @@ async function* expired(catalog: Catalog, age: number): AsyncGenerator<TrashEntr
 /** Where the table `id` would lie in a trash entry, if it can be in there. */
 function folderInside(catalog: Catalog, entry: TrashEntry, id: ObjectPath): string | undefined {
   if (!entry.hasFolder || entry.record === undefined) return undefined;
-  const { kind, id: dropped } = entry.record;
+  const { kind, id: dropped, removing } = entry.record;
+  if (removing === true) return undefined;
   const isPrefix = dropped.every((part, depth) => id[depth] === part);
   if (!isPrefix) return undefined;
   if (kind === 'table') return dropped.length === id.length ? entry.folder : undefined;

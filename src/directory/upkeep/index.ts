@@ -1,11 +1,12 @@
 /**
  * Exports the maintenance of a catalog: background compaction, optimize, cleanup, verify, repair,
- * and the synchronization of what Lance finds by path.
+ * the watch over its root, and the synchronization of what Lance finds by path.
  */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
 export { type Changed, changing, isListedTable } from './follow-lance.ts';
 export { repairCatalog } from './repair.ts';
+export { RootPresence } from './root-presence.ts';
 export { syncLance } from './sync-lance.ts';
 export { cleanupTable, optimizeTable } from './upkeep.ts';
 export { verifyCatalog } from './verify.ts';

@@ -40,7 +40,8 @@ import {
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import { inTurns, Turn } from '../../table/index.ts';
-import { type Catalog, requireRoot } from '../catalog/index.ts';
+import type { Catalog } from '../catalog/index.ts';
+import { requireRoot } from './root-presence.ts';
 
 /** Rows of the large file are named by their position there. */
 const BASE_ID = 0;

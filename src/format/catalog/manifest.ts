@@ -32,8 +32,10 @@ export const FORMAT_VERSION = 1;
 const LANCE_FEATURE = 'lance';
 /** Of the record of a table: its rows may lie at a location of their own. */
 export const LOCATION_FEATURE = 'location';
+/** Of a record of the trash: files of its tables outside of the root are being removed. */
+export const REMOVING_FEATURE = 'removing';
 /** Features a file may name and this release understands. */
-const KNOWN_FEATURES: readonly string[] = [LANCE_FEATURE, LOCATION_FEATURE];
+const KNOWN_FEATURES: readonly string[] = [LANCE_FEATURE, LOCATION_FEATURE, REMOVING_FEATURE];
 
 export type OperationKind =
   | 'create'

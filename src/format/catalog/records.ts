@@ -5,6 +5,7 @@
  * older release may lack the checksum.
  */
 import {
+  arrayMember,
   corrupt,
   encodeChecksummed,
   hasChecksum,
@@ -18,7 +19,7 @@ import {
   stringMember,
 } from '../../json.ts';
 import { reservedFolder } from '../../paths.ts';
-import { FORMAT_VERSION, LOCATION_FEATURE, refuseNewer } from './manifest.ts';
+import { FORMAT_VERSION, LOCATION_FEATURE, REMOVING_FEATURE, refuseNewer } from './manifest.ts';
 
 export type Properties = Readonly<Record<string, string>>;
 
@@ -72,6 +73,8 @@ export interface TrashRecord {
   readonly kind: 'table' | 'namespace';
   readonly id: readonly string[];
   readonly droppedAt: number;
+  /** Files of its tables outside of the root are being removed: it cannot be brought back. */
+  readonly removing?: true | undefined;
 }
 
 /** What was asked and answered under an idempotency key. */
@@ -212,17 +215,26 @@ export function decodeBranch(bytes: Uint8Array, file: string): BranchRecord {
 }
 
 export const encodeTrash = (record: TrashRecord): Uint8Array =>
-  encode({ trash: { kind: record.kind, id: record.id, dropped_at: record.droppedAt } });
+  encode({
+    // An older release would bring back a table whose files are partly gone.
+    ...(record.removing === true ? { features: [REMOVING_FEATURE] } : {}),
+    trash: { kind: record.kind, id: record.id, dropped_at: record.droppedAt },
+  });
 
 export function decodeTrash(bytes: Uint8Array, file: string): TrashRecord {
-  const trash = objectMember(decode(bytes, file), 'trash', file);
+  const document = decode(bytes, file);
+  const trash = objectMember(document, 'trash', file);
   const id = member(trash, 'id');
   const kind = stringMember(trash, 'kind', file);
   if (!Array.isArray(id) || !id.every((part) => typeof part === 'string')) {
     throw corrupt(file, 'id is not a list of names');
   }
   if (kind !== 'table' && kind !== 'namespace') throw corrupt(file, `kind is ${kind}`);
-  return { kind, id, droppedAt: integerMember(trash, 'dropped_at', file) };
+  const droppedAt = integerMember(trash, 'dropped_at', file);
+  const isRemoving =
+    Object.hasOwn(document, 'features') &&
+    arrayMember(document, 'features', file).includes(REMOVING_FEATURE);
+  return { kind, id, droppedAt, ...(isRemoving ? { removing: true } : {}) };
 }
 
 export const encodeKey = ({ stamp, operation, begun, unkept, answer }: KeyRecord): Uint8Array =>
