@@ -74,12 +74,46 @@ async function stagedByLance({ catalog, files }: Scene): Promise<unknown> {
   return catalog.createTableVersion({ id: WRITTEN, ...request });
 }
 
+/** What a client of Lance leaves before it asks for the branch. */
+async function branchByLance({ catalog, files }: Scene): Promise<unknown> {
+  const { location = '' } = await catalog.describeTable({ id: WRITTEN });
+  const client = new LanceClient(files, location.slice(files.root.length + 1));
+  const [, request] = client.branchOff('theirs');
+  return catalog.createTableVersion({ id: WRITTEN, ...request });
+}
+
+/** A tag that a client of Lance wrote by path. */
+async function taggedByLance(catalog: DirectoryNamespace, files: CatalogFiles): Promise<void> {
+  await lanceWritten(catalog);
+  const { location = '' } = await catalog.describeTable({ id: WRITTEN });
+  const folder = location.slice(files.root.length + 1);
+  const tag = { branch: null, version: 1, manifestSize: 1, metadata: {} };
+  files.write(`${folder}/_refs/tags/theirs.json`, Buffer.from(JSON.stringify(tag)));
+}
+
 export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
   'create a version that a client of Lance staged': {
     setUp: lanceWritten,
     run: stagedByLance,
     exact: true,
     managed: true,
+  },
+  'create a branch that a client of Lance staged': {
+    setUp: lanceWritten,
+    run: branchByLance,
+    managed: true,
+  },
+  'adopt a tag that a client of Lance wrote': {
+    setUp: taggedByLance,
+    run: ({ catalog }) => catalog.syncLance({ id: WRITTEN }),
+    optional: true,
+  },
+  'delete a tag that a client of Lance wrote': {
+    setUp: async (catalog, files) => {
+      await taggedByLance(catalog, files);
+      await catalog.insertIntoTable({ id: WRITTEN }, people(2, 3));
+    },
+    run: ({ catalog }) => catalog.deleteTableTag({ id: WRITTEN, tag: 'theirs' }),
   },
   'create table': {
     run: ({ catalog }) => catalog.createTable({ id: ['n', 'new'] }, people(3)),

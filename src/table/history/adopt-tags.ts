@@ -25,6 +25,8 @@ import {
 } from '../versions/index.ts';
 import { createVersionTag } from './reference-changes.ts';
 
+const LEFT = ['InvalidInput', 'TableTagAlreadyExists', 'TableVersionNotFound', 'Corrupt'] as const;
+
 /** How many tags were adopted; none where Lance's clients may not write the table. */
 export async function adoptTags(
   engine: Engine,
@@ -59,8 +61,8 @@ export async function adoptTags(
       await createVersionTag(engine, name, home, named.version);
       adopted++;
     } catch (error) {
-      // A name that no tag may have, or a tag or the end of the version that came meanwhile: verify reports it.
-      if (!isDirspaceError(error)) throw error;
+      // A name that no tag may have, what is damaged or comes or goes meanwhile: verify reports it.
+      if (!isDirspaceError(error, ...LEFT)) throw error;
     }
   }
   return adopted;

@@ -62,6 +62,17 @@ if (commits === undefined) {
     if (after <= before) throw new Error(`${operation} made no version`);
     console.log(`LanceDB: ${operation}, version ${after}, ${await table.countRows()} rows`);
   }
+  const branch = await (await table.branches()).create('theirs');
+  await branch.add(await table.query().limit(3).toArrow());
+  await branch.delete('id < 7');
+  await branch.optimize();
+  const body = JSON.stringify({ branch: 'theirs' });
+  const headers = { 'content-type': 'application/json' };
+  const options = { method: 'POST', headers, body };
+  const counted = await fetch(`${uri}/v1/table/${name}/count_rows`, options);
+  const [theirs, ours] = [String(await branch.countRows()), await counted.text()];
+  if (theirs !== ours) throw new Error(`the branch has ${theirs} rows, and the server's ${ours}`);
+  console.log(`LanceDB: a branch, version ${await branch.version()}, ${theirs} rows`);
 } else {
   let refused = 0;
   for (let at = 0; at < Number(commits); at++) {
