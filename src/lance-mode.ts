@@ -11,13 +11,13 @@ import { DirspaceError } from './errors.ts';
  */
 export type LanceMode = 'off' | 'read' | 'sync' | 'write';
 
-const LANCE_MODES: readonly string[] = ['off', 'read', 'sync', 'write'] satisfies LanceMode[];
+export const LANCE_MODES = ['off', 'read', 'sync', 'write'] as const satisfies LanceMode[];
 
 /** Whether what Lance finds by the path of a table has to be as new as the table. */
 export const followsByPath = (mode: LanceMode): boolean => mode === 'sync' || mode === 'write';
 
 export const isLanceMode = (value: unknown): value is LanceMode =>
-  typeof value === 'string' && LANCE_MODES.includes(value);
+  typeof value === 'string' && (LANCE_MODES as readonly string[]).includes(value);
 
 /**
  * Whether a table with these properties is written for Lance; undefined where its catalog decides.

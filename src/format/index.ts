@@ -199,7 +199,10 @@ export {
   LONG_FOOTER_BYTES,
   mergeStatistics,
   NO_DICTIONARIES,
+  plainColumn,
   readRows,
+  viewsOf,
+  withoutViews,
 } from './fragment/index.ts';
 export {
   byLanceCatalogKey,

@@ -2,21 +2,12 @@
  * Defines the types of the options and results of a connection's methods, and translates the
  * options into request members.
  */
-import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { checkLanceMode, type LanceMode } from '../lance-mode.ts';
-import {
-  type CallOptions,
-  CREATE_MODES,
-  type PurgeTrashRequest,
-  parseMode,
-  type SyncLanceResponse,
-  type SyncLanceTable,
-  type TrashItem,
-} from '../protocol/index.ts';
+import { type CallOptions, CREATE_MODES, parseMode } from '../protocol/index.ts';
 import type { AnyRow, RowsInput, SchemaInput, VectorColumns } from './convert/index.ts';
 import { defined, pathOf } from './handles/index.ts';
-import { timeOf, type VersionSelection } from './table/index.ts';
+import type { VersionSelection } from './table/index.ts';
 
 type Strings = Readonly<Record<string, string>>;
 
@@ -156,69 +147,6 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Which of several dropped tables to bring back. */
-export interface UndropTableOptions extends CallOptions {
-  /** As `listTrash` names it; the one that was dropped last if absent. */
-  readonly trashId?: string;
-}
-
-/** What to list of the trash. */
-export interface ListTrashOptions extends CallOptions {
-  /** Tables that were deregistered, in place of what was dropped. */
-  readonly detached?: boolean;
-}
-
-/** Something that was dropped, and can be brought back until it is purged. */
-export interface TrashedItem {
-  /** What `undropTable` takes to name it. */
-  readonly trashId: string;
-  /** `table`, `namespace`, `detached` of a deregistered table, or `unknown` where its record is lost. */
-  readonly kind: string;
-  /** Its name after the path of its namespace; empty where that is not known. */
-  readonly path: readonly string[];
-  /** By the clock of who dropped it. */
-  readonly droppedAt?: Date;
-  /** Of a namespace: the tables that were dropped with it, by path. */
-  readonly tables?: readonly (readonly string[])[];
-  /** Of a deregistered table: what registering takes. */
-  readonly location?: string;
-}
-
-/** What Lance finds by the path of one table. */
-export interface SyncedLanceTable extends Omit<SyncLanceTable, 'set_aside'> {
-  /** Where manifests of other programs went, which Lance took for versions of the table. */
-  readonly setAside: readonly string[];
-}
-
-/** What `syncLance` wrote. */
-export interface SyncLanceResult extends Omit<SyncLanceResponse, 'tables'> {
-  readonly tables: readonly SyncedLanceTable[];
-}
-
-export const syncedTable = ({
-  set_aside: setAside,
-  ...table
-}: SyncLanceTable): SyncedLanceTable => ({
-  ...table,
-  setAside,
-});
-
-/** What to remove of the trash: all of it if `olderThan` is absent. */
-export interface PurgeTrashOptions extends CallOptions {
-  /** Only what was dropped before. */
-  readonly olderThan?: Date;
-  /** Tables that were deregistered, in place of what was dropped. */
-  readonly detached?: boolean;
-  /** Says how much would go and removes nothing. */
-  readonly dryRun?: boolean;
-}
-
-/** Tables and namespaces that were removed for good, or would be in a dry run. */
-export interface PurgeTrashResult {
-  readonly removed: number;
-  readonly dryRun: boolean;
-}
-
 /** Reads `(path, options)`, `(options)` and `(path)` alike. */
 export function pathAndOptions<Options extends object>(
   pathOrOptions: readonly string[] | Options | undefined,
@@ -304,29 +232,6 @@ export async function namesFrom(
   return names;
 }
 
-/** Removes from the trash what was dropped before a time, or all of it. */
-export function purgeRequest(
-  { olderThan, dryRun, detached }: PurgeTrashOptions,
-  env: Env,
-): PurgeTrashRequest {
-  const age = olderThan === undefined ? 0 : env.now() - timeOf(olderThan, 'olderThan');
-  return defined({
-    older_than_millis: Math.max(0, Math.floor(age)),
-    dry_run: dryRun,
-    detached,
-  });
-}
-
 /** The member of a request that leaves out tables without data. */
 export const declared = ({ includeDeclared }: ListTablesOptions): { include_declared?: boolean } =>
   defined({ include_declared: includeDeclared });
-
-export const trashedItem = (entry: TrashItem): TrashedItem =>
-  defined({
-    trashId: entry.trash_id,
-    kind: entry.kind,
-    path: entry.id,
-    droppedAt: entry.dropped_at === undefined ? undefined : new Date(entry.dropped_at),
-    tables: entry.tables,
-    location: entry.location,
-  });

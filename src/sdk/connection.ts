@@ -4,30 +4,27 @@
  * behaves the same on every catalog.
  */
 import { type Env, systemEnv } from '../env.ts';
-import {
-  type AlterTransactionAction,
-  type AlterTransactionResponse,
-  type CallOptions,
-  type CatalogWatch,
-  type DeclareTableResponse,
-  type DeregisterTableResponse,
-  type DescribeNamespaceResponse,
-  type DescribeTableRequest,
-  type DescribeTableResponse,
-  type DescribeTransactionResponse,
-  parseId,
-  type RegisterTableResponse,
-  type UndropTableResponse,
-  unsupported,
+import type {
+  AlterTransactionAction,
+  AlterTransactionResponse,
+  CallOptions,
+  CatalogWatch,
+  DeclareTableResponse,
+  DeregisterTableResponse,
+  DescribeNamespaceResponse,
+  DescribeTableRequest,
+  DescribeTableResponse,
+  DescribeTransactionResponse,
+  RegisterTableResponse,
+  UndropTableResponse,
 } from '../protocol/index.ts';
+import { Calls } from './connection-calls.ts';
 import {
   type CreateNamespaceOptions,
   type CreateNamespaceResult,
   type CreateTableArguments,
   type CreateTableOptions,
-  checkedChanges,
   copy,
-  createMode,
   type DeclareTableOptions,
   type DropNamespaceOptions,
   type DropNamespaceResult,
@@ -35,39 +32,22 @@ import {
   type ListNamespacesResult,
   type ListTablesOptions,
   type ListTablesResult,
-  type ListTrashOptions,
   type NamespacePropertyChanges,
   namesFrom,
   type OpenTableOptions,
   type PageOptions,
-  type PurgeTrashOptions,
-  type PurgeTrashResult,
   page,
-  pathAndOptions,
-  propertiesOf,
-  purgeRequest,
   type RegisterTableOptions,
   type RenameTableOptions,
-  type SyncLanceResult,
-  syncedTable,
   type TableExistsOptions,
   type TableNamesOptions,
-  type TrashedItem,
-  trashedItem,
-  type UndropTableOptions,
   type WatchOptions,
 } from './connection-options.ts';
-import {
-  type AnyRow,
-  type DataInput,
-  type RowsInput,
-  type SchemaInput,
-  toRecordBatchStream,
-} from './convert/index.ts';
+import type { AnyRow, DataInput, RowsInput, SchemaInput } from './convert/index.ts';
+import { createTable, tableToCreate } from './create-table.ts';
 import {
   type Catalog,
   CONNECTION_OPTIONS,
-  CREATE_OPTIONS,
   checkChangeOptions,
   checkOptionNames,
   DESCRIBE_MEMBERS,
@@ -76,18 +56,39 @@ import {
   isThere,
   Lifetime,
   OPEN_OPTIONS,
+  offered,
   pages,
   pathOf,
-  refuseEmbeddings,
   tableId,
 } from './handles/index.ts';
+import {
+  type ExportLanceOptions,
+  type ExportLanceResult,
+  exportLance,
+  type ImportLanceOptions,
+  importLance,
+  type SyncLanceResult,
+  syncLance,
+} from './lance.ts';
+import { createNamespace, dropNamespace, updateNamespaceProperties } from './namespaces.ts';
 import { Table } from './table/index.ts';
+import {
+  type ListTrashOptions,
+  listTrash,
+  type PurgeTrashOptions,
+  type PurgeTrashResult,
+  purgeTrash,
+  type TrashedItem,
+  type UndropTableOptions,
+  undropTable,
+} from './trash.ts';
 
 /** An open catalog: namespaces, tables by name, the trash, transactions and watching. */
 export class Connection implements AsyncDisposable {
   /** The bare protocol. It ends with the connection. */
   readonly namespace: Catalog;
   readonly #home: Home;
+  readonly #calls: Calls;
   readonly #label: string;
   #closing: Promise<void> | undefined;
 
@@ -97,6 +98,7 @@ export class Connection implements AsyncDisposable {
     this.#label = options.label ?? 'custom';
     const lifetime = new Lifetime(() => 'The connection');
     this.#home = { catalog: namespace, lifetime, env: options.env ?? systemEnv };
+    this.#calls = new Calls(lifetime);
   }
 
   isOpen(): boolean {
@@ -123,11 +125,7 @@ export class Connection implements AsyncDisposable {
     path: readonly string[],
     options: CreateNamespaceOptions = {},
   ): Promise<CreateNamespaceResult> {
-    checkChangeOptions(options, CONNECTION_OPTIONS.createNamespace);
-    const { mode, properties } = options;
-    const request = defined({ id: this.#path(path, options), mode, properties: copy(properties) });
-    const answer = await this.namespace.createNamespace(request, options);
-    return defined({ properties: answer.properties, transactionId: answer.transaction_id });
+    return createNamespace(this.#home, this.#calls.path(path, options), options);
   }
 
   async listNamespaces(options?: PageOptions): Promise<ListNamespacesResult>;
@@ -139,7 +137,7 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | PageOptions,
     given?: PageOptions,
   ): Promise<ListNamespacesResult> {
-    const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.page);
+    const [id, options] = this.#calls.listing(pathOrOptions, given, CONNECTION_OPTIONS.page);
     const answer = await this.namespace.listNamespaces({ id, ...page(options) }, options);
     return defined({ namespaces: answer.namespaces, pageToken: answer.page_token });
   }
@@ -148,11 +146,11 @@ export class Connection implements AsyncDisposable {
     path: readonly string[],
     options?: CallOptions,
   ): Promise<DescribeNamespaceResponse> {
-    return this.namespace.describeNamespace({ id: this.#path(path, options) }, options);
+    return this.namespace.describeNamespace({ id: this.#calls.path(path, options) }, options);
   }
 
   async namespaceExists(path: readonly string[], options?: CallOptions): Promise<boolean> {
-    const id = this.#path(path, options);
+    const id = this.#calls.path(path, options);
     return isThere(this.namespace.namespaceExists({ id }, options), 'NamespaceNotFound');
   }
 
@@ -160,11 +158,7 @@ export class Connection implements AsyncDisposable {
     path: readonly string[],
     options: DropNamespaceOptions = {},
   ): Promise<DropNamespaceResult> {
-    checkChangeOptions(options, CONNECTION_OPTIONS.dropNamespace);
-    const { mode, behavior } = options;
-    const request = defined({ id: this.#path(path, options), mode, behavior });
-    const answer = await this.namespace.dropNamespace(request, options);
-    return defined({ properties: answer.properties, transactionId: answer.transaction_id });
+    return dropNamespace(this.#home, this.#calls.path(path, options), options);
   }
 
   /** Sets and removes single properties and answers what they are then. */
@@ -173,15 +167,7 @@ export class Connection implements AsyncDisposable {
     changes: NamespacePropertyChanges,
     options?: CallOptions,
   ): Promise<Readonly<Record<string, string>>> {
-    const id = this.#path(path, options);
-    checkChangeOptions(options);
-    const { namespace } = this;
-    if (namespace.updateNamespaceProperties === undefined) {
-      throw unsupported('UpdateNamespaceProperties');
-    }
-    const { properties, removals } = checkedChanges(changes);
-    const request = defined({ id, properties, removals });
-    return (await namespace.updateNamespaceProperties(request, options)).properties;
+    return updateNamespaceProperties(this.#home, this.#calls.path(path, options), changes, options);
   }
 
   /** All names of a namespace's tables, sorted; see `listTables` for pages. */
@@ -191,7 +177,7 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | TableNamesOptions,
     given?: TableNamesOptions,
   ): Promise<string[]> {
-    const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
+    const [id, options] = this.#calls.listing(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
     return namesFrom(options, () =>
       pages((token) => this.namespace.listTables({ id, ...token }, options)),
     );
@@ -207,7 +193,7 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | ListTablesOptions,
     given?: ListTablesOptions,
   ): Promise<ListTablesResult> {
-    const [id, options] = this.#enter(pathOrOptions, given, CONNECTION_OPTIONS.listTables);
+    const [id, options] = this.#calls.listing(pathOrOptions, given, CONNECTION_OPTIONS.listTables);
     const request = { id, ...page(options), ...declared(options) };
     const answer = await this.namespace.listTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -215,8 +201,7 @@ export class Connection implements AsyncDisposable {
 
   /** Tables of all namespaces by their string ids, such as `prod$search$user`. */
   async listAllTables(options: ListTablesOptions = {}): Promise<ListTablesResult> {
-    this.#home.lifetime.enter(options);
-    checkOptionNames(options, CONNECTION_OPTIONS.listTables);
+    this.#calls.listing([], options, CONNECTION_OPTIONS.listTables);
     const request = { ...page(options), ...declared(options) };
     const answer = await this.namespace.listAllTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -247,13 +232,8 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | CreateTableOptions,
     given?: CreateTableOptions,
   ): Promise<Table> {
-    if (typeof nameOrAll === 'object') {
-      const { name, data, ...options } = nameOrAll;
-      const [path] = pathAndOptions<CreateTableOptions>(dataOrPath as readonly string[], undefined);
-      return this.#createTable(tableId(name, path), data, options);
-    }
-    const [path, options] = pathAndOptions<CreateTableOptions>(pathOrOptions, given);
-    return this.#createTable(tableId(nameOrAll, path), dataOrPath as DataInput, options);
+    const { id, data, options } = tableToCreate(nameOrAll, dataOrPath, pathOrOptions, given);
+    return createTable(this.#home, id, data, options);
   }
 
   /** Makes a table without rows from a schema: an Arrow one, or its JSON form. */
@@ -274,8 +254,8 @@ export class Connection implements AsyncDisposable {
     pathOrOptions?: readonly string[] | CreateTableOptions,
     given?: CreateTableOptions,
   ): Promise<Table> {
-    const [path, options] = pathAndOptions<CreateTableOptions>(pathOrOptions, given);
-    return this.#createTable(tableId(name, path), [], { ...options, schema });
+    const { id, options } = tableToCreate(name, [], pathOrOptions, given);
+    return createTable(this.#home, id, [], { ...options, schema });
   }
 
   /**
@@ -298,11 +278,10 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options: TableExistsOptions = {},
   ): Promise<boolean> {
-    const id = this.#table(name, namespacePath, options);
+    const id = this.#calls.table(name, namespacePath, options);
     checkOptionNames(options, CONNECTION_OPTIONS.tableExists);
-    const request = defined({ id, version: options.version });
     return isThere(
-      this.namespace.tableExists(request, options),
+      this.namespace.tableExists(defined({ id, version: options.version }), options),
       'TableNotFound',
       'TableVersionNotFound',
       'NamespaceNotFound',
@@ -315,7 +294,7 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options: DeclareTableOptions = {},
   ): Promise<DeclareTableResponse> {
-    const id = this.#table(name, namespacePath, options);
+    const id = this.#calls.table(name, namespacePath, options);
     checkChangeOptions(options, CONNECTION_OPTIONS.declareTable);
     const { location, properties, vendCredentials: vend_credentials } = options;
     const request = defined({ id, location, properties: copy(properties), vend_credentials });
@@ -329,7 +308,7 @@ export class Connection implements AsyncDisposable {
     members: Omit<DescribeTableRequest, 'id'> = {},
     options?: CallOptions,
   ): Promise<DescribeTableResponse> {
-    const id = this.#table(name, namespacePath, options);
+    const id = this.#calls.table(name, namespacePath, options);
     checkOptionNames(members, DESCRIBE_MEMBERS);
     return this.namespace.describeTable({ ...members, id }, options);
   }
@@ -340,7 +319,7 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options?: CallOptions,
   ): Promise<void> {
-    const id = this.#table(name, namespacePath, options);
+    const id = this.#calls.table(name, namespacePath, options);
     checkChangeOptions(options);
     await this.namespace.dropTable({ id }, options);
   }
@@ -351,10 +330,8 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options: UndropTableOptions = {},
   ): Promise<UndropTableResponse> {
-    const id = this.#table(name, namespacePath, options);
-    checkChangeOptions(options, CONNECTION_OPTIONS.undropTable);
-    if (this.namespace.undropTable === undefined) throw unsupported('UndropTable');
-    return this.namespace.undropTable(defined({ id, trash_id: options.trashId }), options);
+    const id = this.#calls.table(name, namespacePath, options);
+    return undropTable(this.#home, id, options);
   }
 
   /** Drops the tables of one namespace, not those of the namespaces in it. */
@@ -374,7 +351,7 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options?: CallOptions,
   ): Promise<DeregisterTableResponse> {
-    const id = this.#table(name, namespacePath, options);
+    const id = this.#calls.table(name, namespacePath, options);
     checkChangeOptions(options);
     return this.namespace.deregisterTable({ id }, options);
   }
@@ -386,7 +363,7 @@ export class Connection implements AsyncDisposable {
     namespacePath?: readonly string[],
     options: RegisterTableOptions = {},
   ): Promise<RegisterTableResponse> {
-    const id = this.#table(name, namespacePath, options);
+    const id = this.#calls.table(name, namespacePath, options);
     checkChangeOptions(options, CONNECTION_OPTIONS.registerTable);
     const { mode, properties } = options;
     const request = defined({ id, location, mode, properties: copy(properties) });
@@ -401,7 +378,7 @@ export class Connection implements AsyncDisposable {
   ): Promise<void> {
     checkChangeOptions(options, CONNECTION_OPTIONS.renameTable);
     const { namespacePath, newNamespacePath } = options;
-    const id = this.#table(currentName, namespacePath, options);
+    const id = this.#calls.table(currentName, namespacePath, options);
     const moved = newNamespacePath && pathOf(newNamespacePath, 'newNamespacePath');
     const request = defined({ id, new_table_name: newName, new_namespace_id: moved });
     await this.namespace.renameTable(request, options);
@@ -412,11 +389,36 @@ export class Connection implements AsyncDisposable {
    * branches. Without a path also the catalog itself, by Lance's own directory namespace.
    */
   async syncLance(path: readonly string[] = [], options?: CallOptions): Promise<SyncLanceResult> {
-    const id = this.#path(path, options);
-    checkChangeOptions(options, CONNECTION_OPTIONS.syncLance);
-    if (this.namespace.syncLance === undefined) throw unsupported('SyncLance');
-    const { tables, catalog } = await this.namespace.syncLance({ id }, options);
-    return { tables: tables.map(syncedTable), ...(catalog === undefined ? {} : { catalog }) };
+    const id = this.#calls.path(path, options);
+    return syncLance(this.#home, id, options);
+  }
+
+  /**
+   * Makes a table of the rows of a Lance dataset, or adds them to one that is there. The folder lies outside of
+   * the catalog; versions, tags and indexes stay behind.
+   */
+  async importLance(
+    folder: string,
+    name: string,
+    namespacePath?: readonly string[],
+    options: ImportLanceOptions = {},
+  ): Promise<Table> {
+    this.#calls.table(name, namespacePath, options);
+    return importLance(this, this.#home, folder, [name, namespacePath], options);
+  }
+
+  /**
+   * Writes a version of a table as a new Lance dataset of one version. The folder must not be there yet; it gets
+   * its name when all is written.
+   */
+  async exportLance(
+    folder: string,
+    name: string,
+    namespacePath?: readonly string[],
+    options: ExportLanceOptions = {},
+  ): Promise<ExportLanceResult> {
+    this.#calls.table(name, namespacePath, options);
+    return exportLance(this, this.#home, folder, [name, namespacePath], options);
   }
 
   /** What was dropped at or below a namespace and can be brought back, newest drop first. */
@@ -424,22 +426,13 @@ export class Connection implements AsyncDisposable {
     path: readonly string[] = [],
     options?: ListTrashOptions,
   ): Promise<TrashedItem[]> {
-    const id = this.#path(path, options);
-    checkOptionNames(options, CONNECTION_OPTIONS.listTrash);
-    if (this.namespace.listTrash === undefined) throw unsupported('ListTrash');
-    const request = defined({ id, detached: options?.detached });
-    const { entries } = await this.namespace.listTrash(request, options);
-    return entries.map(trashedItem);
+    const id = this.#calls.path(path, options);
+    return listTrash(this.#home, id, options);
   }
 
   /** Removes for good what was dropped: all of it, or what was dropped before a time. */
   async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
-    this.#home.lifetime.enter(options);
-    checkChangeOptions(options, CONNECTION_OPTIONS.purgeTrash);
-    if (this.namespace.purgeTrash === undefined) throw unsupported('PurgeTrash');
-    const request = purgeRequest(options, this.#home.env);
-    const { removed, dry_run } = await this.namespace.purgeTrash(request, options);
-    return { removed, dryRun: dry_run };
+    return purgeTrash(this.#home, options);
   }
 
   /**
@@ -450,9 +443,8 @@ export class Connection implements AsyncDisposable {
     checkOptionNames(options, CONNECTION_OPTIONS.watch);
     const { path, signal } = options;
     this.#home.lifetime.enter(options);
-    if (this.namespace.watch === undefined) throw unsupported('Watch');
     const id = path && pathOf(path, 'path');
-    return this.namespace.watch(defined({ id }), defined({ signal }));
+    return offered(this.namespace, 'watch')(defined({ id }), defined({ signal }));
   }
 
   /** The transaction of a commit, by the id that the commit answered. */
@@ -460,8 +452,10 @@ export class Connection implements AsyncDisposable {
     id: string | readonly string[],
     options?: CallOptions,
   ): Promise<DescribeTransactionResponse> {
-    const path = this.#transaction(id, options);
-    return this.namespace.describeTransaction({ id: path }, options);
+    return this.namespace.describeTransaction(
+      { id: this.#calls.transaction(id, options) },
+      options,
+    );
   }
 
   async alterTransaction(
@@ -469,51 +463,8 @@ export class Connection implements AsyncDisposable {
     actions: readonly AlterTransactionAction[],
     options?: CallOptions,
   ): Promise<AlterTransactionResponse> {
-    const path = this.#transaction(id, options);
+    const path = this.#calls.transaction(id, options);
     checkChangeOptions(options);
     return this.namespace.alterTransaction({ id: path, actions: actions.slice() }, options);
-  }
-
-  async #createTable(id: string[], data: DataInput, options: CreateTableOptions): Promise<Table> {
-    this.#home.lifetime.enter(options);
-    checkChangeOptions(options, CREATE_OPTIONS);
-    refuseEmbeddings(options);
-    const { schema, vectorColumns, signal, storageOptions } = options;
-    const properties = propertiesOf(options);
-    const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
-    const request = defined({
-      id,
-      mode: createMode(options),
-      properties,
-      storage_options: copy(storageOptions),
-    });
-    const { incarnation } = await this.namespace.createTable(request, rows, options);
-    return new Table(this.#home, defined({ id, incarnation }));
-  }
-
-  #table(name: string, path?: readonly string[], options?: CallOptions): string[] {
-    this.#home.lifetime.enter(options);
-    return tableId(name, path);
-  }
-
-  #enter<Options extends CallOptions>(
-    pathOrOptions: readonly string[] | Options | undefined,
-    given: Options | undefined,
-    known: readonly string[],
-  ): [string[], Options] {
-    const [path, options] = pathAndOptions(pathOrOptions, given);
-    checkOptionNames(options, known);
-    this.#home.lifetime.enter(options);
-    return [path, options];
-  }
-
-  #path(path: readonly string[], options?: CallOptions): string[] {
-    this.#home.lifetime.enter(options);
-    return pathOf(path, 'path');
-  }
-
-  #transaction(id: string | readonly string[], options?: CallOptions): string[] {
-    this.#home.lifetime.enter(options);
-    return typeof id === 'string' ? parseId(id) : pathOf(id, 'id');
   }
 }

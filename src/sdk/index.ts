@@ -16,20 +16,13 @@ export type {
   ListNamespacesResult,
   ListTablesOptions,
   ListTablesResult,
-  ListTrashOptions,
   NamespacePropertyChanges,
   OpenTableOptions,
   PageOptions,
-  PurgeTrashOptions,
-  PurgeTrashResult,
   RegisterTableOptions,
   RenameTableOptions,
-  SyncedLanceTable,
-  SyncLanceResult,
   TableExistsOptions,
   TableNamesOptions,
-  TrashedItem,
-  UndropTableOptions,
   WatchOptions,
 } from './connection-options.ts';
 export {
@@ -59,6 +52,13 @@ export {
   type PropertyRules,
   registerNamespace,
 } from './handles/index.ts';
+export type {
+  ExportLanceOptions,
+  ExportLanceResult,
+  ImportLanceOptions,
+  SyncedLanceTable,
+  SyncLanceResult,
+} from './lance.ts';
 export {
   type ColumnOrdering,
   type FullTextSearchOptions,
@@ -114,3 +114,10 @@ export {
   type WriteProgress,
   type WriteResult,
 } from './table/index.ts';
+export type {
+  ListTrashOptions,
+  PurgeTrashOptions,
+  PurgeTrashResult,
+  TrashedItem,
+  UndropTableOptions,
+} from './trash.ts';

@@ -187,8 +187,13 @@ test.each([
   ['delete', ['t', 'a ='], EXIT.usage],
   ['add-columns', ['t', '--set', 'b=nothing'], EXIT.usage],
   ['tag', ['create', 't', 'v 2'], EXIT.usage],
+  ['import', ['ROWS', 'x', '--lance', 'WRONG'], EXIT.usage],
 ] as const)('%s %j', async (name, args, exit) => {
   await expectExit(exit, name, [...args, '--root', root]);
+});
+
+test('a root that no catalog can have', async () => {
+  await expectExit(EXIT.usage, 'ls', ['--root', 's3://bucket/catalog']);
 });
 
 test('a namespace that holds tables is a conflict', async () => {

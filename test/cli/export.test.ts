@@ -6,8 +6,8 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordBatch } from '../../src/arrow/apache.ts';
-import { openLanceDataset } from '../../src/cli/lance/index.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
+import { openLanceDataset } from '../../src/datasets/index.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { exactValues } from '../helpers/arrow-samples.ts';
 import { callCli } from '../helpers/cli.ts';
@@ -163,6 +163,7 @@ describe('an export that is killed', () => {
       // The next one is not in the way of what is left.
       expect((await run('export', 't', '--lance', target)).code).toBe(EXIT.ok);
       expect((await openLanceDataset(target)).rows).toBe(ROWS);
+      expect(files(folder)).toEqual(['x.lance']);
     }
   });
 });

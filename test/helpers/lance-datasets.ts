@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { LanceVersionChoice } from '../../src/cli/lance/index.ts';
+import type { LanceVersionChoice } from '../../src/datasets/index.ts';
 
 interface Fixture {
   readonly entries: readonly {

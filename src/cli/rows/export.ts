@@ -5,13 +5,10 @@ import {
   type Call,
   type Command,
   counted,
-  openSelected,
   parseObject,
   UsageError,
+  versionOf,
 } from '../terminal/index.ts';
-
-/** One page of each column holds as many rows at most. */
-const BATCH_ROWS = 1 << 16;
 
 export const exportTable: Command = {
   name: 'export',
@@ -35,20 +32,13 @@ export const exportTable: Command = {
     if (folder === undefined || folder === '') {
       throw new UsageError('Name the folder to write: dirspace export <id> --lance user.lance.');
     }
-    const table = await openSelected(call, id);
-    // Schema and rows must be of one version.
-    const version = await table.version({ signal });
-    await table.checkout(version, { signal });
-    const schema = await table.schema({ signal });
     let rows = 0;
     call.progress(() => counted(rows, 'row'));
-    // Other commands start faster without what writes Lance.
-    const { writeLanceDataset } = await import('../lance/index.ts');
-    const batches = table.query().execute({ maxBatchLength: BATCH_ROWS, signal });
-    const copy = await writeLanceDataset(folder, schema, batches, {
+    const { version, ...copy } = await call.connection.exportLance(folder, id.name, id.namespace, {
+      ...versionOf(options),
       signal,
-      onRows: (more) => {
-        rows += more;
+      progress: ({ outputRows }) => {
+        rows = outputRows;
       },
     });
     const path = [...id.namespace, id.name];

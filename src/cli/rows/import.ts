@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { checkLanceMode } from '../../lance-mode.ts';
+import { LANCE_MODES } from '../../lance-mode.ts';
 import type { CreateTableOptions, DataInput, Table } from '../../sdk/index.ts';
 import {
   type Answer,
@@ -36,7 +36,7 @@ export const importFile: Command = {
   ],
   ofTooMany:
     "Quote a pattern, so that the shell leaves it as it is: dirspace import '*.ndjson' logs.",
-  choices: { mode: MODES },
+  choices: { mode: MODES, lance: LANCE_MODES },
   options: [
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
     {
@@ -109,9 +109,9 @@ function lanceOption(
   { options }: Call,
   mode: (typeof MODES)[number],
 ): Pick<CreateTableOptions, 'lance'> {
-  const lance = options.text('lance');
+  const lance = options.choice('lance', LANCE_MODES);
   if (mode === 'append') options.refuse(['lance'], 'the table is written as it was created.');
-  return lance === undefined ? {} : { lance: checkLanceMode(lance) };
+  return lance === undefined ? {} : { lance };
 }
 
 /** What gives the data the types that are asked for. */

@@ -3,9 +3,10 @@
  * Either all hold JSON rows, or all hold Arrow columns (Arrow files, Lance datasets) like those of
  * the first.
  */
+
+import type { LanceVersionChoice } from '../../datasets/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { DataInput } from '../../sdk/index.ts';
-import type { LanceVersionChoice } from '../lance/index.ts';
 import { UsageError } from '../terminal/index.ts';
 import { isArrowKind, type OpenFile, openFile } from './read-file.ts';
 

@@ -8,8 +8,8 @@ import { open as openHandle } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { LanceVersionChoice } from '../../datasets/index.ts';
 import type { BlobLike, DataInput } from '../../sdk/index.ts';
-import type { LanceVersionChoice } from '../lance/index.ts';
 import { UsageError } from '../terminal/index.ts';
 import { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
 
@@ -141,7 +141,7 @@ function openLance(file: string, signal: AbortSignal, version?: LanceVersionChoi
   };
   const open = async (): Promise<DataInput> => {
     // Other commands start faster without what reads Lance.
-    const { openLanceDataFile, openLanceDataset } = await import('../lance/index.ts');
+    const { openLanceDataFile, openLanceDataset } = await import('../../datasets/index.ts');
     const rows =
       version === undefined
         ? await openLanceDataFile(file, options)

@@ -48,16 +48,20 @@ export async function openConnection(
       );
     }
     requireCatalog(place, makesCatalog);
-    return connect(place, defined({ readOnly, signal }));
+    return connect(place, defined({ readOnly, signal })).catch(refuseWrongUsage);
   }
   const headers = Object.entries(serverHeaders(env));
   const properties = {
     uri: place,
     ...Object.fromEntries(headers.map(([name, value]) => [`headers.${name}`, value])),
   };
-  return connectNamespace('rest', properties, defined({ readOnly, signal })).catch((error) => {
-    throw isDirspaceError(error, 'InvalidInput') ? new UsageError(error.message) : error;
-  });
+  const opened = connectNamespace('rest', properties, defined({ readOnly, signal }));
+  return opened.catch(refuseWrongUsage);
+}
+
+/** A root, address or header that no catalog can have was given by the user. */
+function refuseWrongUsage(error: unknown): never {
+  throw isDirspaceError(error, 'InvalidInput') ? new UsageError(error.message) : error;
 }
 
 /** A path that was misspelt would show an empty catalog, or make one. */

@@ -32,6 +32,7 @@ export {
   LONG_FOOTER_BYTES,
 } from './fragment-footer.ts';
 export type { ColumnChunk } from './fragment-layout.ts';
+export { plainColumn, viewsOf, withoutViews } from './plain-views.ts';
 export { readRows } from './sparse-rows.ts';
 export {
   type ColumnStatistics,

@@ -7,27 +7,30 @@
  */
 import {
   childFields,
+  columnsOf,
   type DataType,
   type Field,
   type RecordBatch,
+  recordBatch,
   type Schema,
   Type,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { withFieldIds } from '../../ipc/index.ts';
-import { FragmentEncoder } from '../fragment/index.ts';
+import { FragmentEncoder, plainColumn, withoutViews } from '../fragment/index.ts';
 import { type LanceField, lanceFields } from './lance-fields.ts';
 import { type LanceFragment, lanceManifest } from './lance-manifest.ts';
 import { LancePartWriter } from './lance-part.ts';
 
-/** A schema that Lance can hold, with ids that count from 0. */
+/** A schema that Lance can hold, views in their plain form, with ids that count from 0. */
 export interface LanceExportSchema {
   readonly schema: Schema;
   readonly fields: readonly LanceField[];
 }
 
 /** @throws Unsupported naming the column that is not written for Lance */
-export function lanceExportSchema(schema: Schema): LanceExportSchema {
+export function lanceExportSchema(given: Schema): LanceExportSchema {
+  const schema = withoutViews(given);
   const count = schema.fields.reduce((sum, field) => sum + fieldsIn(field), 0);
   const ids = Array.from({ length: count }, (_, at) => at);
   const found = lanceFields(schema.fields, ids);
@@ -50,12 +53,14 @@ const noForm = (problem: string): DirspaceError =>
 /** One data file. Call `batch` any number of times and `end` once; write the pieces in order. */
 export class LanceFileEncoder {
   readonly #encoder: FragmentEncoder;
+  readonly #schema: Schema;
   #part: LancePartWriter | undefined;
   /** Bytes that were given out. */
   position = 0;
   rows = 0;
 
   constructor({ schema }: LanceExportSchema) {
+    this.#schema = schema;
     this.#encoder = new FragmentEncoder(schema, (fields) => {
       this.#part = new LancePartWriter(fields);
       return this.#part;
@@ -65,7 +70,7 @@ export class LanceFileEncoder {
   /** The pieces are views of the batch. @throws Unsupported naming a column without a form in Lance */
   batch(batch: RecordBatch): Uint8Array[] {
     const first = this.position === 0 ? this.#encoder.begin() : [];
-    const pieces = [...first, ...this.#encoder.batch(batch)];
+    const pieces = [...first, ...this.#encoder.batch(this.#plain(batch))];
     this.rows += batch.numRows;
     this.#check();
     return this.#counted(pieces);
@@ -86,6 +91,17 @@ export class LanceFileEncoder {
   /** For the manifest, once the file is at its end. */
   fragment(id: number, file: string): LanceFragment {
     return { id, file, rows: this.rows, deletion: undefined, lance: this.#part?.entry };
+  }
+
+  /** The batch itself where none of its columns holds views. */
+  #plain(batch: RecordBatch): RecordBatch {
+    if (withoutViews(batch.schema) === batch.schema) return batch;
+    const { fields } = this.#schema;
+    const columns = columnsOf(batch).map((column, at) => {
+      const { type, name } = fields[at] as Field;
+      return plainColumn(column, type, name);
+    });
+    return recordBatch(this.#schema, columns, batch.numRows);
   }
 
   #fileSize(): number {

@@ -14,6 +14,7 @@ export {
   registerNamespace,
 } from './implementations.ts';
 export { Lifetime } from './lifetime.ts';
+export { offered } from './offered.ts';
 export {
   ADD_OPTIONS,
   COMPACTION_OPTIONS,

@@ -41,4 +41,4 @@ export type {
 export { type TagOptions, Tags } from './tags.ts';
 export type { UpdateInput, UpdateOptions } from './updates.ts';
 export type { ListVersionsOptions, Version, VersionSelection } from './versions.ts';
-export type { OnWriteProgress, WriteProgress } from './write-progress.ts';
+export { type OnWriteProgress, type WriteProgress, withProgress } from './write-progress.ts';

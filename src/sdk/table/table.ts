@@ -494,7 +494,6 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     const rows = await toRecordBatchStream(data, defined({ schema, signal }));
     const request = defined({ ...onBranch(this.#at.newest), mode });
     const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
-    const adding = progress === undefined ? write(rows) : withProgress(rows, progress, env, write);
-    return addResult(await adding);
+    return addResult(await withProgress(rows, progress, env, write));
   }
 }

@@ -24,13 +24,14 @@ export interface WriteProgress {
 /** The `progress` option of `add`: called after each batch, and once when the version is committed. */
 export type OnWriteProgress = (progress: WriteProgress) => void;
 
-/** Writes `rows` and reports after each batch and at the end; what `report` throws is ignored. */
+/** Writes `rows` and reports, if asked to, after each batch and at the end; what `report` throws is ignored. */
 export async function withProgress<Answer>(
   rows: RecordBatchStream,
-  report: OnWriteProgress,
+  report: OnWriteProgress | undefined,
   env: Env,
   write: (rows: RecordBatchStream) => Promise<Answer>,
 ): Promise<Answer> {
+  if (report === undefined) return write(rows);
   const started = env.now();
   let [outputRows, outputBytes] = [0, 0];
   const tell = (done: boolean): void => {

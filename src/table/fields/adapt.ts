@@ -3,6 +3,7 @@
  * Fields are found by their ids, new ones are filled with nulls, narrower types are widened, and texts and
  * bytes that were stored plainly become views. Works on columns in memory.
  */
+
 import {
   type Data,
   DataType,
@@ -13,8 +14,8 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentFooter } from '../../format/index.ts';
+import { viewsOf } from '../../format/index.ts';
 import { type IdentifiedField, identifiedChildren } from './field-ids.ts';
-import { viewsOf } from './plain-views.ts';
 import { isListLike, listsFit, wideningOf, widenList, withChildren } from './widen.ts';
 
 export type Adapter = (data: Data) => Data;

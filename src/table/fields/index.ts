@@ -15,5 +15,4 @@ export {
   nodeWithChildren,
   requireOpen,
 } from './field-paths.ts';
-export { plainColumn, withoutViews } from './plain-views.ts';
 export { canWiden, isListLike, listsFit, withChildren } from './widen.ts';

@@ -3,6 +3,7 @@
  * have the same digest, however they are cut into batches and whatever lies in the place of nulls.
  * It keeps no values, so columns of any length are compared in the memory of one batch.
  */
+
 import { createHash, type Hash } from 'node:crypto';
 import {
   Binary,
@@ -19,7 +20,7 @@ import {
   type TypedArray,
   type Vector,
 } from '../../arrow/index.ts';
-import { plainColumn } from '../fields/index.ts';
+import { plainColumn } from '../../format/index.ts';
 
 const DIGEST_BYTES = 32;
 

@@ -24,10 +24,12 @@ import {
   fragmentsFolder,
   LancePartWriter,
   lanceFields,
+  plainColumn,
+  withoutViews,
 } from '../../format/index.ts';
 import { withFieldIds } from '../../ipc/index.ts';
 import type { ObjectWriter } from '../../store/index.ts';
-import { type IdentifiedField, listFieldIds, plainColumn, withoutViews } from '../fields/index.ts';
+import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';

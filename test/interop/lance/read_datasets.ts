@@ -5,7 +5,7 @@
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openLanceDataset, writeLanceDataset } from '../../../src/cli/lance/index.ts';
+import { openLanceDataset, writeLanceDataset } from '../../../src/datasets/index.ts';
 import { encodeIpcStream } from '../../../src/ipc/index.ts';
 
 const [out = ''] = process.argv.slice(2);

@@ -20,8 +20,8 @@ import {
   Vector,
 } from '../../../src/arrow/apache.ts';
 import { sliceData } from '../../../src/arrow/index.ts';
+import { plainColumn, viewsOf, withoutViews } from '../../../src/format/fragment/plain-views.ts';
 import { connect } from '../../../src/sdk/connect.ts';
-import { plainColumn, viewsOf, withoutViews } from '../../../src/table/fields/plain-views.ts';
 import { randomBatch, seeded } from '../../helpers/arrow-samples.ts';
 import { filesOf, memoryFs } from '../../helpers/catalogs.ts';
 

@@ -3,8 +3,8 @@
  * accepted, and the error for a missing one names it. `wholeFile` reads a small file at once.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { DirspaceError } from '../../errors.ts';
-import type { LanceBytes } from '../../format/index.ts';
+import { DirspaceError } from '../errors.ts';
+import type { LanceBytes } from '../format/index.ts';
 
 /** Larger single reads than this make no file faster. */
 const PIECE_BYTES = 1 << 22;

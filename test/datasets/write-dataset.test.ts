@@ -1,25 +1,36 @@
 /** Datasets that are written for Lance: read back, and never there in part. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
+  Binary,
+  BinaryView,
   Field,
   Int32,
   Int64,
+  List,
   Map_,
   type RecordBatch,
   Schema,
   Struct,
   Utf8,
   Utf8View,
-} from '../../../src/arrow/apache.ts';
-import { dataOf } from '../../../src/arrow/index.ts';
-import { openLanceDataset, writeLanceDataset } from '../../../src/cli/lance/index.ts';
-import { isDirspaceError } from '../../../src/errors.ts';
-import { readLanceManifest } from '../../../src/format/index.ts';
-import { batchOf, exactValues, randomBatch, seeded } from '../../helpers/arrow-samples.ts';
-import { lanceVersions, writeDataset } from '../../helpers/lance-datasets.ts';
-import { temporaryFolder } from '../../helpers/temporary.ts';
+} from '../../src/arrow/apache.ts';
+import { dataOf } from '../../src/arrow/index.ts';
+import { openLanceDataset, writeLanceDataset } from '../../src/datasets/index.ts';
+import { isDirspaceError } from '../../src/errors.ts';
+import { readLanceManifest } from '../../src/format/index.ts';
+import { processTag } from '../../src/store/index.ts';
+import { batchOf, exactValues, randomBatch, seeded } from '../helpers/arrow-samples.ts';
+import { lanceVersions, writeDataset } from '../helpers/lance-datasets.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
 
 async function all(stream: AsyncIterable<RecordBatch>): Promise<RecordBatch[]> {
   const batches: RecordBatch[] = [];
@@ -33,6 +44,59 @@ async function* given(...batches: RecordBatch[]): AsyncGenerator<RecordBatch> {
 
 const INTS = new Schema([new Field('n', new Int32(), true)]);
 const ints = (rows: number): RecordBatch => randomBatch(INTS, rows, seeded(rows), 0.1);
+
+test('views are written in their plain form', async () => {
+  const place = temporaryFolder();
+  const list = (type: Utf8 | Utf8View): List => new List(new Field('item', type, true));
+  const struct = (type: Utf8 | Utf8View): Struct =>
+    new Struct([new Field('x', type, true)] as never);
+  const schemaOf = (type: Utf8 | Utf8View, bytes: Binary | BinaryView): Schema =>
+    new Schema([
+      new Field('text', type, true),
+      new Field('bytes', bytes, true),
+      new Field('list', list(type), true),
+      new Field('struct', struct(type), false),
+    ]);
+  const plain = schemaOf(new Utf8(), new Binary());
+  const views = schemaOf(new Utf8View(), new BinaryView());
+  const rows = randomBatch(views, 50, seeded(4), 0.2);
+  const target = join(place, 'x');
+  const copy = await writeLanceDataset(target, views, given(rows, rows));
+  expect(copy.rows).toBe(100);
+  const found = await openLanceDataset(target);
+  expect(found.schema.fields.map(String)).toEqual(plain.fields.map(String));
+  expect(exactValues(await all(found))).toEqual(exactValues([rows, rows]));
+});
+
+describe('what a killed copy left beside the target', () => {
+  const id = '01234567-89ab-4def-8123-456789abcdef';
+  const old = new Date(Date.now() - 8 * 24 * 3_600_000);
+  const [host] = processTag().split('-');
+  const left = (place: string, name: string, isOld = false): string => {
+    const folder = join(place, name);
+    mkdirSync(join(folder, 'data'), { recursive: true });
+    const file = join(folder, 'data', 'x.lance');
+    writeFileSync(file, 'rows');
+    if (isOld) for (const path of [file, join(folder, 'data'), folder]) utimesSync(path, old, old);
+    return name;
+  };
+
+  test.each([
+    ['of a process that died', `x.partial-${host}-7fffffff-1-${id}`, false, true],
+    ['of a process at work', `x.partial-${processTag()}-${id}`, true, false],
+    ['of another machine', `x.partial-01234567-1-1-${id}`, false, false],
+    ['of another machine, a week ago', `x.partial-01234567-1-1-${id}`, true, true],
+    ['of an older release', `x.partial-${id}`, false, false],
+    ['of an older release, a week ago', `x.partial-${id}`, true, true],
+    ['of another target', `y.partial-${host}-7fffffff-1-${id}`, true, false],
+    ['of somebody else', 'x.partial-copy', true, false],
+  ])('%s', async (_, name, isOld, isRemoved) => {
+    const place = temporaryFolder();
+    left(place, name, isOld);
+    await writeLanceDataset(join(place, 'x'), INTS, given(ints(3)));
+    expect(readdirSync(place).sort()).toEqual((isRemoved ? ['x'] : ['x', name]).sort());
+  });
+});
 
 describe('what is written is read again', () => {
   const place = temporaryFolder();
@@ -152,7 +216,6 @@ describe('nothing is left of what is refused or fails', () => {
   });
 
   test.each([
-    ['views', new Utf8View()],
     [
       'maps',
       new Map_(

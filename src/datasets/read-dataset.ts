@@ -10,8 +10,8 @@ import {
   type RecordBatch,
   type RecordBatchStream,
   recordBatchStream,
-} from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
+} from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
 import {
   decodeLanceDeletions,
   type FieldPlace,
@@ -27,7 +27,7 @@ import {
   type ParsedFragment,
   type ParsedManifest,
   placesOfFile,
-} from '../../format/index.ts';
+} from '../format/index.ts';
 import { findManifest, isPlainName, type LanceVersionChoice } from './dataset-versions.ts';
 import { damaged, type OpenLanceFile, openLanceBytes, wholeFile } from './file-bytes.ts';
 

@@ -1,14 +1,24 @@
 /**
  * `writeLanceDataset`: writes rows as a new Lance dataset. Everything is written into a folder
  * beside the target, the manifest last, and that folder is then renamed to the target. The rename
- * is the commit: a process that is killed leaves nothing under the target's name. Memory holds one
- * batch and the list of pages of one data file.
+ * is the commit: a process that is killed leaves nothing under the target's name. The folder is named
+ * by its process, so the next copy to the same target removes what a killed one left. Memory holds
+ * one batch and the list of pages of one data file.
  */
-import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import type { RecordBatch, Schema } from '../../arrow/index.ts';
-import { systemEnv } from '../../env.ts';
-import { DirspaceError } from '../../errors.ts';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { RecordBatch, Schema } from '../arrow/index.ts';
+import { systemEnv } from '../env.ts';
+import { DirspaceError } from '../errors.ts';
 import {
   FORMAT_FILE,
   type LanceExportSchema,
@@ -16,7 +26,8 @@ import {
   type LanceFragment,
   lanceExportManifest,
   lanceExportSchema,
-} from '../../format/index.ts';
+} from '../format/index.ts';
+import { hasDied, parseProcessTag, processTag } from '../store/index.ts';
 
 export interface LanceCopy {
   readonly rows: number;
@@ -53,7 +64,8 @@ export async function writeLanceDataset(
   const marked = lanceExportSchema(schema);
   await refuseTaken(target, folder);
   await refuseInCatalog(target, folder);
-  const staging = `${target}.partial-${systemEnv.uuid()}`;
+  await removeAbandoned(target);
+  const staging = `${target}${PARTIAL}${processTag()}-${systemEnv.uuid()}`;
   await makeStaging(staging, folder);
   try {
     const copy = await writeInto(staging, marked, batches, options);
@@ -119,6 +131,41 @@ async function makeStaging(staging: string, folder: string): Promise<void> {
       { cause },
     );
   }
+}
+
+const PARTIAL = '.partial-';
+/** How long the folder of a process stays that cannot be asked, as on another machine; milliseconds. */
+const UNKNOWN_GRACE = 7 * 24 * 3_600_000;
+
+/** Removes what copies to the same target left whose process has died. */
+async function removeAbandoned(target: string): Promise<void> {
+  const prefix = basename(target) + PARTIAL;
+  const parent = dirname(target);
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names) {
+    const id = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+    if (!PARTIAL_ID.test(id)) continue;
+    const owner = parseProcessTag(id);
+    const path = join(parent, name);
+    const isHere = owner !== undefined && processTag().startsWith(owner.host);
+    if (isHere ? hasDied(owner) : await isSilent(path))
+      await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** What names a copy: its process, then 128 random bits. Older releases left out the process. */
+const PARTIAL_ID =
+  /^(?:[0-9a-f]{8}-[0-9a-f]{1,8}-[0-9a-f]{1,12}-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether nothing was written there for a week. */
+async function isSilent(path: string): Promise<boolean> {
+  const data = join(path, 'data');
+  const names = await readdir(data).catch(() => []);
+  for (const file of [path, data, ...names.map((name) => join(data, name))]) {
+    const found = await lstat(file).catch(() => undefined);
+    if (found !== undefined && systemEnv.now() - found.mtimeMs < UNKNOWN_GRACE) return false;
+  }
+  return true;
 }
 
 async function writeInto(

@@ -11,15 +11,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RecordBatch } from '../../../src/arrow/index.ts';
-import { openLanceDataFile, openLanceDataset } from '../../../src/cli/lance/index.ts';
-import { isDirspaceError } from '../../../src/errors.ts';
-import { message, type ProtoMessage } from '../../../src/format/lance/protobuf.ts';
-import { openArrowBody } from '../../../src/ipc/index.ts';
-import { connect } from '../../../src/sdk/connect.ts';
-import { exactValues } from '../../helpers/arrow-samples.ts';
-import { lanceVersions, writeDataset } from '../../helpers/lance-datasets.ts';
-import { temporaryFolder } from '../../helpers/temporary.ts';
+import type { RecordBatch } from '../../src/arrow/index.ts';
+import { openLanceDataFile, openLanceDataset } from '../../src/datasets/index.ts';
+import { isDirspaceError } from '../../src/errors.ts';
+import { message, type ProtoMessage } from '../../src/format/lance/protobuf.ts';
+import { openArrowBody } from '../../src/ipc/index.ts';
+import { connect } from '../../src/sdk/connect.ts';
+import { exactValues } from '../helpers/arrow-samples.ts';
+import { lanceVersions, writeDataset } from '../helpers/lance-datasets.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
 
 const folder = temporaryFolder();
 const homes = new Map(

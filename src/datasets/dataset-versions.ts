@@ -5,15 +5,15 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError } from '../errors.ts';
 import {
   lanceRefFile,
   lanceTagsFolder,
   MAX_LANCE_MANIFEST_BYTES,
   type ParsedManifest,
   readLanceManifest,
-} from '../../format/index.ts';
-import { parseJson } from '../../json.ts';
+} from '../format/index.ts';
+import { parseJson } from '../json.ts';
 import { damaged, wholeFile } from './file-bytes.ts';
 
 /** Which version of a dataset; the newest if nothing is said. */

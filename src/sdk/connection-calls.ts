@@ -1,0 +1,45 @@
+/**
+ * `Calls`: what each call of a connection begins with. It refuses calls after the connection's end
+ * and those whose signal was aborted, and makes ids of names and paths.
+ */
+import { type CallOptions, parseId } from '../protocol/index.ts';
+import { pathAndOptions } from './connection-options.ts';
+import { checkOptionNames, type Lifetime, pathOf, tableId } from './handles/index.ts';
+
+export class Calls {
+  readonly #lifetime: Lifetime;
+
+  constructor(lifetime: Lifetime) {
+    this.#lifetime = lifetime;
+  }
+
+  /** The id of a namespace. */
+  path(path: readonly string[], options?: CallOptions): string[] {
+    this.#lifetime.enter(options);
+    return pathOf(path, 'path');
+  }
+
+  /** The id of a table. */
+  table(name: string, path?: readonly string[], options?: CallOptions): string[] {
+    this.#lifetime.enter(options);
+    return tableId(name, path);
+  }
+
+  /** The id of a namespace whose content is listed, where the path may be left out, and the options. */
+  listing<Options extends CallOptions>(
+    pathOrOptions: readonly string[] | Options | undefined,
+    given: Options | undefined,
+    known: readonly string[],
+  ): [string[], Options] {
+    const [path, options] = pathAndOptions(pathOrOptions, given);
+    checkOptionNames(options, known);
+    this.#lifetime.enter(options);
+    return [path, options];
+  }
+
+  /** The id of a transaction, as a text or as its parts. */
+  transaction(id: string | readonly string[], options?: CallOptions): string[] {
+    this.#lifetime.enter(options);
+    return typeof id === 'string' ? parseId(id) : pathOf(id, 'id');
+  }
+}

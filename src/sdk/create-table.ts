@@ -1,0 +1,66 @@
+/**
+ * `createTable`: sends the rows of a new table to the catalog. `tableToCreate` sorts out the forms in
+ * which a program may say what to create.
+ */
+import {
+  type CreateTableArguments,
+  type CreateTableOptions,
+  copy,
+  createMode,
+  pathAndOptions,
+  propertiesOf,
+} from './connection-options.ts';
+import { type DataInput, toRecordBatchStream } from './convert/index.ts';
+import {
+  CREATE_OPTIONS,
+  checkChangeOptions,
+  defined,
+  type Home,
+  refuseEmbeddings,
+  tableId,
+} from './handles/index.ts';
+import { Table } from './table/index.ts';
+
+export interface TableToCreate {
+  readonly id: string[];
+  readonly data: DataInput;
+  readonly options: CreateTableOptions;
+}
+
+/** Of one object and a path, or of a name, data, a path and options. */
+export function tableToCreate(
+  nameOrAll: string | CreateTableArguments,
+  dataOrPath: DataInput | readonly string[] | undefined,
+  pathOrOptions: readonly string[] | CreateTableOptions | undefined,
+  given: CreateTableOptions | undefined,
+): TableToCreate {
+  if (typeof nameOrAll === 'object') {
+    const { name, data, ...options } = nameOrAll;
+    const [path] = pathAndOptions<CreateTableOptions>(dataOrPath as readonly string[], undefined);
+    return { id: tableId(name, path), data, options };
+  }
+  const [path, options] = pathAndOptions<CreateTableOptions>(pathOrOptions, given);
+  return { id: tableId(nameOrAll, path), data: dataOrPath as DataInput, options };
+}
+
+export async function createTable(
+  home: Home,
+  id: string[],
+  data: DataInput,
+  options: CreateTableOptions,
+): Promise<Table> {
+  home.lifetime.enter(options);
+  checkChangeOptions(options, CREATE_OPTIONS);
+  refuseEmbeddings(options);
+  const { schema, vectorColumns, signal, storageOptions } = options;
+  const properties = propertiesOf(options);
+  const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
+  const request = defined({
+    id,
+    mode: createMode(options),
+    properties,
+    storage_options: copy(storageOptions),
+  });
+  const { incarnation } = await home.catalog.createTable(request, rows, options);
+  return new Table(home, defined({ id, incarnation }));
+}

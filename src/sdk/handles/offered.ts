@@ -1,0 +1,15 @@
+/**
+ * `offered`: an operation beyond the protocol that a catalog need not have, ready to be called.
+ */
+import { type CatalogExtensions, unsupported } from '../../protocol/index.ts';
+import type { Catalog } from './implementations.ts';
+
+/** @throws Unsupported naming the operation */
+export function offered<Name extends keyof CatalogExtensions>(
+  catalog: Catalog,
+  name: Name,
+): NonNullable<Catalog[Name]> {
+  const operation = catalog[name];
+  if (operation === undefined) throw unsupported(name.charAt(0).toUpperCase() + name.slice(1));
+  return operation.bind(catalog) as NonNullable<Catalog[Name]>;
+}

@@ -1,0 +1,147 @@
+/**
+ * What a connection has for Lance. `syncLance` lets Lance open tables by path. `importLance` makes a table of a version of a Lance dataset in a folder outside of the catalog, and
+ * `exportLance` writes a version of a table as a new dataset. Both are loaded with what reads and
+ * writes files on their first use.
+ */
+import { type RecordBatch, recordBatchStream } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
+import type { LanceMode } from '../lance-mode.ts';
+import type { CallOptions, SyncLanceResponse, SyncLanceTable } from '../protocol/index.ts';
+import type { Connection } from './connection.ts';
+import {
+  CONNECTION_OPTIONS,
+  checkChangeOptions,
+  checkOptionNames,
+  defined,
+  type Home,
+  offered,
+} from './handles/index.ts';
+import {
+  type OnWriteProgress,
+  type Table,
+  type VersionSelection,
+  withProgress,
+} from './table/index.ts';
+
+/** What Lance finds by the path of one table. */
+export interface SyncedLanceTable extends Omit<SyncLanceTable, 'set_aside'> {
+  /** Where manifests of other programs went, which Lance took for versions of the table. */
+  readonly setAside: readonly string[];
+}
+
+/** What `syncLance` wrote. */
+export interface SyncLanceResult extends Omit<SyncLanceResponse, 'tables'> {
+  readonly tables: readonly SyncedLanceTable[];
+}
+
+const syncedTable = ({ set_aside: setAside, ...table }: SyncLanceTable): SyncedLanceTable => ({
+  ...table,
+  setAside,
+});
+
+/** What to take of a Lance dataset, and how to write it. */
+export interface ImportLanceOptions extends CallOptions {
+  /** A version of the dataset; its newest if neither this nor a tag is given. */
+  readonly version?: number;
+  /** A tag of the dataset, which names its branch. */
+  readonly tag?: string;
+  /** A branch of the dataset; its main one if absent. */
+  readonly branch?: string;
+  /** `create` (default) makes the table, `overwrite` replaces one that is there, `append` adds to it. */
+  readonly mode?: 'create' | 'overwrite' | 'append';
+  /** As for `createTable`; not for `append`. */
+  readonly lance?: LanceMode;
+  /** Called after each batch, and once when the version is committed. */
+  readonly progress?: OnWriteProgress;
+}
+
+/** Which version of the table to write; the newest if nothing is said. */
+export interface ExportLanceOptions extends CallOptions, VersionSelection {
+  /** Called after each batch, and once when the folder has its name. */
+  readonly progress?: OnWriteProgress;
+}
+
+/** What was written. */
+export interface ExportLanceResult {
+  /** Of the table. */
+  readonly version: number;
+  readonly rows: number;
+  /** Data files of the dataset. */
+  readonly files: number;
+  readonly bytes: number;
+}
+
+const IMPORT_OPTIONS = ['version', 'tag', 'branch', 'mode', 'lance', 'progress'] as const;
+const EXPORT_OPTIONS = ['version', 'tag', 'branch', 'asOf', 'progress', 'signal'] as const;
+
+/** Pages of one column hold as many rows at most. */
+const BATCH_ROWS = 1 << 16;
+
+export async function syncLance(
+  { catalog }: Home,
+  id: string[],
+  options: CallOptions | undefined,
+): Promise<SyncLanceResult> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.syncLance);
+  const answer = await offered(catalog, 'syncLance')({ id }, options);
+  return { ...answer, tables: answer.tables.map(syncedTable) };
+}
+
+export async function importLance(
+  connection: Connection,
+  { env }: Home,
+  folder: string,
+  [name, path]: readonly [string, readonly string[] | undefined],
+  options: ImportLanceOptions,
+): Promise<Table> {
+  checkChangeOptions(options, IMPORT_OPTIONS);
+  const { version, tag, branch, mode = 'create', lance, signal, progress } = options;
+  const { openLanceDataset } = await import('../datasets/index.ts');
+  const found = await openLanceDataset(folder, { version, tag, branch }, { signal });
+  const batches = found[Symbol.asyncIterator]() as AsyncGenerator<RecordBatch>;
+  const rows = recordBatchStream(found.schema, batches);
+  try {
+    if (mode === 'append') {
+      if (lance !== undefined) throw onlyForNewTables();
+      const table = await connection.openTable(name, path, defined({ signal }));
+      await table.add(rows, defined({ progress, signal }));
+      return table;
+    }
+    return await withProgress(rows, progress, env, (counted) =>
+      connection.createTable(name, counted, path, defined({ mode, lance, signal })),
+    );
+  } finally {
+    // A catalog that refuses the table leaves the files open.
+    await batches.return(undefined);
+  }
+}
+
+const onlyForNewTables = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    'lance is given with mode "append": the table is written as it was created. Leave it out.',
+  );
+
+export async function exportLance(
+  connection: Connection,
+  { env }: Home,
+  folder: string,
+  [name, path]: readonly [string, readonly string[] | undefined],
+  options: ExportLanceOptions,
+): Promise<ExportLanceResult> {
+  checkOptionNames(options, EXPORT_OPTIONS);
+  const { progress, signal, ...selection } = options;
+  const { writeLanceDataset } = await import('../datasets/index.ts');
+  const call = defined({ signal });
+  const table = await connection.openTable(name, path, { ...selection, ...call });
+  // Schema and rows must be of one version.
+  const version = await table.version(call);
+  await table.checkout(version, call);
+  const schema = await table.schema(call);
+  const batches = table.query().execute({ maxBatchLength: BATCH_ROWS, ...call });
+  const rows = recordBatchStream(schema, batches);
+  const copy = await withProgress(rows, progress, env, (counted) =>
+    writeLanceDataset(folder, schema, counted, call),
+  );
+  return { version, ...copy };
+}

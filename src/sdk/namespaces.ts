@@ -1,0 +1,55 @@
+/**
+ * Creates, changes and drops namespaces, behind the methods of a connection.
+ */
+import type { CallOptions } from '../protocol/index.ts';
+import {
+  type CreateNamespaceOptions,
+  type CreateNamespaceResult,
+  checkedChanges,
+  copy,
+  type DropNamespaceOptions,
+  type DropNamespaceResult,
+  type NamespacePropertyChanges,
+} from './connection-options.ts';
+import {
+  CONNECTION_OPTIONS,
+  checkChangeOptions,
+  defined,
+  type Home,
+  offered,
+} from './handles/index.ts';
+
+export async function createNamespace(
+  { catalog }: Home,
+  id: string[],
+  options: CreateNamespaceOptions,
+): Promise<CreateNamespaceResult> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.createNamespace);
+  const { mode, properties } = options;
+  const request = defined({ id, mode, properties: copy(properties) });
+  const answer = await catalog.createNamespace(request, options);
+  return defined({ properties: answer.properties, transactionId: answer.transaction_id });
+}
+
+export async function dropNamespace(
+  { catalog }: Home,
+  id: string[],
+  options: DropNamespaceOptions,
+): Promise<DropNamespaceResult> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.dropNamespace);
+  const { mode, behavior } = options;
+  const answer = await catalog.dropNamespace(defined({ id, mode, behavior }), options);
+  return defined({ properties: answer.properties, transactionId: answer.transaction_id });
+}
+
+export async function updateNamespaceProperties(
+  { catalog }: Home,
+  id: string[],
+  changes: NamespacePropertyChanges,
+  options: CallOptions | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  checkChangeOptions(options);
+  const update = offered(catalog, 'updateNamespaceProperties');
+  const { properties, removals } = checkedChanges(changes);
+  return (await update(defined({ id, properties, removals }), options)).properties;
+}
