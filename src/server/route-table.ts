@@ -97,10 +97,12 @@ export function noRoute(
   allowed: readonly string[],
 ): DirspaceError {
   const asked = path.slice(0, 200);
+  const isTwice = path.startsWith('/v1/v1/');
+  const advice = isTwice ? ' Clients add /v1 themselves: leave it out of their address.' : '';
   return new DirspaceError(
     'Unsupported',
     allowed.length === 0
-      ? `There is no route ${request.method} ${asked}.`
+      ? `There is no route ${request.method} ${asked}.${advice}`
       : `${asked} does not take ${request.method}; it takes ${allowed.join(' and ')}.`,
   );
 }

@@ -52,6 +52,10 @@ test.each(['v1', 'v2'] as const)('schema and counts of each version: %s', async 
     num_indices: 0,
     fragment_stats: { num_fragments: 2, num_small_fragments: 2 },
   });
+  await expect(catalog.describeTable({ id: t, version: 99 })).rejects.toMatchObject({
+    code: 'TableVersionNotFound',
+    message: expect.stringContaining('no version 99; its newest is 3'),
+  });
   // Rows stay where they are.
   await expect(catalog.countTableRows({ id: t })).rejects.toMatchObject({ code: 'Unsupported' });
 });

@@ -1,10 +1,12 @@
 /** Folders of tables outside of the root, below a prefix with `dropFiles`: removed once, exactly, or not at all. */
 import { describe, expect, test } from 'vitest';
 import { checkAllowedLocations } from '../../src/allowed-locations.ts';
+import { sweepTrash } from '../../src/directory/catalog/trash.ts';
 import {
-  type DirectoryNamespace,
+  DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
+import { openCatalog } from '../../src/directory/open-catalog.ts';
 import { decodeTrash, encodeTrash } from '../../src/format/index.ts';
 import { FaultyFs } from '../helpers/faulty-fs.ts';
 import { InterruptedCatalog } from '../helpers/interrupted.ts';
@@ -337,4 +339,22 @@ test.each([
 ])('the option is checked: %j', (rule, word) => {
   expect(() => checkAllowedLocations([rule])).toThrow(word);
   expect(() => checkAllowedLocations([{ prefix: 's3://b/', dropFiles: false }])).not.toThrow();
+});
+
+test('a sweep by age passes over what is refused, and goes on', async () => {
+  const fs = memoryFs();
+  writeDataset(fs, FOLDER);
+  fs.writeFileSync(`${FOLDER}/notes.txt`, 'mine');
+  writeDataset(fs, '/data/lake/u');
+  const opened = await openCatalog({ root: '/c', fs, durability: 'relaxed', locations: [LAKE] });
+  const catalog = new DirectoryNamespace(opened.catalog, opened.store);
+  await catalog.createNamespace({ id: ['n'] });
+  await catalog.registerTable({ id: t, location: PLACE });
+  await catalog.registerTable({ id: ['n', 'u'], location: '/data/lake/u' });
+  await catalog.dropTable({ id: t });
+  await catalog.dropTable({ id: ['n', 'u'] });
+  await sweepTrash({ ...opened.catalog, trashRetention: 0 });
+  expect(fs.existsSync('/data/lake/u')).toBe(false);
+  expect(fs.existsSync(FOLDER)).toBe(true);
+  expect(await trashed(catalog)).toEqual([t]);
 });

@@ -108,6 +108,16 @@ test('register refuses a name that is taken, and overwrites it where that is ask
   expect((await catalog.verify({})).problems).toEqual([]);
 });
 
+test.each(['s3://other/t', '/data/other/t'])(
+  'a location below no prefix says so: %s',
+  async (location) => {
+    const catalog = await open();
+    await expect(catalog.declareTable({ id: t, location })).rejects.toThrow(
+      'below no prefix of the option `locations`',
+    );
+  },
+);
+
 test('an absolute path below a prefix of files is its URI', async () => {
   const catalog = await open();
   await catalog.registerTable({ id: t, location: '/data/lake/a/t.lance' });

@@ -50,6 +50,9 @@ describe('a method that a route does not take', () => {
       expect(answer.headers.get('allow')).toBe(allow);
     }
     const unknown = await ask(pair, 'GET', '/v1/nothing');
+    expect(unknown.json.detail).toBe('There is no route GET /v1/nothing.');
+    const twice = await ask(pair, 'POST', '/v1/v1/table/t/describe', {});
+    expect(twice.json.detail).toContain('leave it out');
     expect(unknown.status).toBe(404);
     expect(unknown.headers.get('allow')).toBeNull();
   });

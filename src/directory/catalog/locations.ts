@@ -45,6 +45,9 @@ const folded = ({ engine }: Catalog, folder: string): string =>
 /** A colon names a drive or a scheme, and a backslash separates folders on Windows. */
 const ILLEGAL = /[\\\0:]/;
 
+/** The look at the prefixes came first. */
+const NO_PREFIX = ', and below no prefix of the option `locations`';
+
 const isUri = (location: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(location);
 
 function relativeTo(catalog: Catalog, location: string): string {
@@ -53,7 +56,7 @@ function relativeTo(catalog: Catalog, location: string): string {
   const given = portable(path);
   if (given.startsWith(root)) return given.slice(root.length);
   const isAbsolute = given.startsWith('/') || /^[a-z]:/i.test(given);
-  if (isAbsolute) throw unusable(location, 'it lies outside the root of the catalog');
+  if (isAbsolute) throw unusable(location, `it lies outside the root of the catalog${NO_PREFIX}`);
   return path;
 }
 
@@ -70,5 +73,5 @@ function pathOfUri(location: string): string {
   } catch {
     // Told below.
   }
-  throw unusable(location, 'it is not the file: URI of a local folder');
+  throw unusable(location, `it is not the file: URI of a local folder${NO_PREFIX}`);
 }

@@ -24,7 +24,7 @@ import {
   type Table,
   tableId,
 } from './catalog.ts';
-import { lanceHome, lanceVersion } from './lance-tables.ts';
+import { lanceHome, lanceVersion, lanceVersions } from './lance-tables.ts';
 import { withoutVersion } from './without-version.ts';
 
 /** What a request says of the version that it is for. */
@@ -141,8 +141,15 @@ export async function lanceTarget(
   // Outside of the root nothing is looked at: whoever opens the table finds out.
   const isAway = lanceHome(table) === undefined;
   const isThere = isAway || (await lanceVersion(catalog, table, version)) !== undefined;
-  if (isOwn || !isThere) throw error;
-  return { table, snapshot: undefined, newest: undefined };
+  if (isOwn) throw error;
+  if (isThere) return { table, snapshot: undefined, newest: undefined };
+  const newest = (await lanceVersions(catalog, table)).at(-1)?.version;
+  if (newest === undefined) throw error;
+  throw new DirspaceError(
+    'TableVersionNotFound',
+    `The table ${showId(table.id)} has no version ${version}; its newest is ${newest}. Versions that Lance has cleaned up cannot be read again.`,
+    { details: { id: table.id, version } },
+  );
 }
 
 /** The newest version of the main branch of a table that was found; undefined when there is none. */

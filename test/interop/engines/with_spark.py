@@ -46,6 +46,8 @@ def basics():
     )
     equal(ids_of("sp.t"), [1, 3, 4, 5])
     equal(spark.sql("SELECT name FROM lance.sp.t WHERE id = 3").collect()[0].name, "x")
+    spark.sql("INSERT OVERWRITE lance.sp.t VALUES (9, 'o')")
+    equal(ids_of("sp.t"), [9])
 
 
 def versions():
