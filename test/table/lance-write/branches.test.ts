@@ -171,6 +171,10 @@ test('what makes no branch', async () => {
     await expect(create(refused)).rejects.toThrow(why);
     expect(await branches()).toEqual({});
   }
+  const other = new Map([['dirspace.incarnation', '00000000-0000-0000-0000-000000000000']]);
+  await expect(create(staged({ tableMetadata: other }))).rejects.toMatchObject({
+    code: 'TableNotFound',
+  });
   await expect(create({ ...request, branch: 'a/b' })).rejects.toMatchObject({
     code: 'InvalidInput',
   });
@@ -268,4 +272,16 @@ test('a branch that goes takes what its clients wrote with it', async () => {
   await db.namespace.deleteTableBranch({ id: ['t'], name: 'dev' });
   expect(files.all().filter((path) => /_refs.*json|tree.*_versions/.test(path))).toEqual([]);
   expect(await problems()).toEqual([]);
+});
+
+test('tags of a table that clients may not write stay theirs', async () => {
+  const closed = await connect('/c', { fs: current, lance: 'sync' });
+  await closed.namespace.createTable({ id: ['closed'] }, people(2));
+  files.write(
+    'data/closed.table/_refs/tags/theirs.json',
+    Buffer.from(JSON.stringify({ branch: null, version: 1 })),
+  );
+  await closed.namespace.createTableTag({ id: ['closed'], tag: 'ours', version: 1 });
+  const found = (await closed.namespace.listTableTags({ id: ['closed'] })).tags;
+  expect(Object.keys(found)).toEqual(['ours']);
 });

@@ -11,7 +11,7 @@ import {
   vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import { fieldMembers } from '../../../src/format/lance/lance-fields.ts';
-import type { ParsedDeletion } from '../../../src/format/lance/parsed-fragment.ts';
+import type { ParsedDataFile, ParsedDeletion } from '../../../src/format/lance/parsed-fragment.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
@@ -181,18 +181,27 @@ test('a column that goes after Lance knew it by another id than ours: its number
   await create(client.stage(project()));
   client.manifest.fields.push(field('again', 2, 'double'), field('last', 3, 'double'));
   const again = Float64Array.of(1, 2, 3, 4, 5);
-  const file = await client.dataFile(numbers({ again, last: again }), [2, 3]);
-  fragment(0).files.push(file);
+  fragment(0).files.push(await client.dataFile(numbers({ again, last: again }), [2, 3]));
   await create(client.stage(of(105, client.manifest)));
+  client.open();
+  const [file] = fragment(0).files as [ParsedDataFile];
+  expect(file.fields).toEqual([0, 1, 2, 3]);
   client.manifest.fields.splice(2, 1);
   await create(client.stage(project()));
   await create(client.delete(new Map([[0, [0]]])));
   expect((await rowsOf())[3]).toEqual({ id: 4, name: 'name 4', last: 5 });
-  // A field of another number in its place is another column.
-  fragment(0).files[1] = { ...file, fields: [3, 2] };
-  await expect(create(client.delete(new Map([[0, [0, 1]]])))).rejects.toThrow(
-    'otherwise than it is',
-  );
+  // It is not said to be a column that is there, nor one that is there to be gone.
+  for (const fields of [
+    [0, 1, 3, 2],
+    [0, 1, 3, -2],
+    [0, 1, 2, 99],
+  ]) {
+    client.open();
+    const columns = [0, 1, 2, 3];
+    fragment(0).files[0] = { ...(fragment(0).files[0] as ParsedDataFile), fields, columns };
+    const request = client.delete(new Map([[0, [0, 1]]]));
+    await expect(create(request)).rejects.toThrow('otherwise than it is');
+  }
   expect(await problems()).toEqual([]);
 });
 
