@@ -27,6 +27,7 @@ import {
   type ParsedFragment,
   type ParsedManifest,
   placesOfFile,
+  readInBatches,
 } from '../format/index.ts';
 import { findManifest, isPlainName, type LanceVersionChoice } from './dataset-versions.ts';
 import { damaged, type OpenLanceFile, openLanceBytes, wholeFile } from './file-bytes.ts';
@@ -122,10 +123,10 @@ async function* batchesOf(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<{ readonly from: number; readonly batch: RecordBatch }> {
   const most = columns.rows === 0 ? 1 : await columns.batchRows();
-  for (let from = 0; from < columns.rows; from += most) {
+  yield* readInBatches(columns.rows, most, async (from, count) => {
     signal?.throwIfAborted();
-    yield { from, batch: await columns.batch(from, Math.min(most, columns.rows - from)) };
-  }
+    return { from, batch: await columns.batch(from, count) };
+  });
 }
 
 async function* fragmentRows(

@@ -275,6 +275,8 @@ export {
   type ParsedTransaction,
   parseLanceRefFile,
   placesOfFile,
+  type ReadBudget,
+  readInBatches,
   readLanceCatalogManifest,
   readLanceManifest,
 } from './lance/index.ts';

@@ -47,7 +47,7 @@ export type Operation = readonly [member: number, members: ProtoMembers];
 const NAME = /^[0-9]{20}\.manifest$/;
 
 export class LanceClient {
-  readonly #files: CatalogFiles;
+  readonly files: CatalogFiles;
   readonly #table: string;
   readonly #branch: string | undefined;
   manifest: ClientManifest;
@@ -58,7 +58,7 @@ export class LanceClient {
    * @param manifest what the client knows; else it opens the table
    */
   constructor(files: CatalogFiles, table: string, branch?: string, manifest?: ClientManifest) {
-    this.#files = files;
+    this.files = files;
     this.#table = branch === undefined ? table : `${table}/tree/${branch}`;
     this.#branch = branch;
     this.manifest = manifest ?? this.newest();
@@ -68,7 +68,7 @@ export class LanceClient {
   branchOff(branch: string, uuid?: string): [LanceClient, CreateTableVersionRequest] {
     const { manifest } = this;
     const [table = ''] = this.#table.split('/tree/');
-    const place = (path: string): string => `${this.#files.root}/${path}`;
+    const place = (path: string): string => `${this.files.root}/${path}`;
     const bases = [...(manifest.bases ?? [])];
     const own = {
       id: bases.length,
@@ -86,7 +86,7 @@ export class LanceClient {
         deletion: each.deletion && { ...each.deletion, base: each.deletion.base ?? own.id },
       })),
     };
-    const client = new LanceClient(this.#files, table, branch, cloned);
+    const client = new LanceClient(this.files, table, branch, cloned);
     cloned.version -= 1;
     const request = client.stage(
       [
@@ -121,14 +121,14 @@ export class LanceClient {
   /** Of the manifests under `_versions`. */
   names(): string[] {
     const folder = `${this.#table}/_versions/`;
-    return this.#files
+    return this.files
       .all()
       .filter((path) => path.startsWith(folder) && NAME.test(path.slice(folder.length)))
       .map((path) => path.slice(folder.length));
   }
 
   read(name: string): ParsedManifest {
-    return readLanceManifest(this.#files.read(`${this.#table}/_versions/${name}`), name);
+    return readLanceManifest(this.files.read(`${this.#table}/_versions/${name}`), name);
   }
 
   open(): void {
@@ -138,12 +138,21 @@ export class LanceClient {
   /** A data file with these rows, for these fields in their order. */
   async dataFile(rows: RecordBatchStream, fields: readonly number[]): Promise<ParsedDataFile> {
     const { bytes, columns } = await lanceFile(rows);
+    return this.dataFileOf(bytes, fields, columns.slice(0, fields.length));
+  }
+
+  /** A data file of these bytes. */
+  dataFileOf(
+    bytes: Uint8Array,
+    fields: readonly number[],
+    columns: readonly number[],
+  ): ParsedDataFile {
     const path = `${'01'.repeat(12)}${randomUUID().replaceAll('-', '').slice(0, 26)}.lance`;
-    this.#files.write(`${this.#table}/data/${path}`, bytes);
+    this.files.write(`${this.#table}/data/${path}`, bytes);
     return {
       path,
       fields: [...fields],
-      columns: columns.slice(0, fields.length),
+      columns: [...columns],
       majorVersion: 2,
       minorVersion: 0,
       fileSize: bytes.length,
@@ -156,7 +165,7 @@ export class LanceClient {
     const readVersion = BigInt(this.manifest.version);
     const bytes = encodeDeletions(Uint32Array.from(rows), fragment.physicalRows);
     const name = `${fragment.id}-${readVersion}-${id}.arrow`;
-    this.#files.write(`${this.#table}/_deletions/${name}`, bytes);
+    this.files.write(`${this.#table}/_deletions/${name}`, bytes);
     return { kind: 'arrow', readVersion, id, rows: rows.length, base: undefined };
   }
 
@@ -170,12 +179,12 @@ export class LanceClient {
   stageBytes(bytes: Uint8Array, version: number): CreateTableVersionRequest {
     const digits = String(2n ** 64n - 1n - BigInt(version)).padStart(20, '0');
     const path = `${this.#table}/_versions/${digits}.manifest-${randomUUID()}`;
-    this.#files.write(path, bytes);
+    this.files.write(path, bytes);
     return {
       version,
       ...(this.#branch === undefined ? {} : { branch: this.#branch }),
       // Lance leaves out the slash that absolute paths begin with.
-      manifest_path: `${this.#files.root}/${path}`.slice(1),
+      manifest_path: `${this.files.root}/${path}`.slice(1),
       manifest_size: bytes.length,
       naming_scheme: 'V2',
     };

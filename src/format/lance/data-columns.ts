@@ -89,9 +89,18 @@ export class FragmentColumns {
     return Math.max(1, Math.min(MAX_BATCH_ROWS, Math.floor(BATCH_BYTES / bytes)));
   }
 
+  /** What columns that are read together may take. */
+  budget(): ReadBudget {
+    const files = new Set([...this.#places.values()].map(({ file }) => file));
+    return new ReadBudget(
+      this.#name,
+      [...files].reduce((sum, { size }) => sum + size, 0),
+    );
+  }
+
   /** A batch of all columns. @throws Corrupt, Unsupported */
   async batch(from: number, count: number): Promise<RecordBatch> {
-    const budget = new ReadBudget(this.#name);
+    const budget = this.budget();
     const columns: Data[] = [];
     for (const column of this.#schema.columns) {
       columns.push(await this.#read(column, { from, count }, column.field.name, budget));
@@ -100,8 +109,8 @@ export class FragmentColumns {
   }
 
   /** Rows of one column. @throws Corrupt, Unsupported */
-  column(column: LanceColumn, from: number, count: number): Promise<Data> {
-    return this.#read(column, { from, count }, column.field.name, new ReadBudget(this.#name));
+  column(column: LanceColumn, from: number, count: number, budget: ReadBudget): Promise<Data> {
+    return this.#read(column, { from, count }, column.field.name, budget);
   }
 
   async #checkRows(column: LanceColumn): Promise<void> {

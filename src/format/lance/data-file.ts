@@ -3,7 +3,7 @@
  * of its columns. It reads only the ranges that are asked for. The file is untrusted: every range
  * must lie within it, and the pages of a column together take no more bytes than the file has.
  */
-import type { Data } from '../../arrow/index.ts';
+import { type Data, dataBytes } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';
 import { type ParsedField, parseField } from './parsed-fragment.ts';
@@ -41,6 +41,8 @@ const PAIR_BYTES = 16;
 const MAX_COLUMNS = 65_536;
 /** Largest metadata of a column, and largest schema. */
 const MAX_METADATA_BYTES = 64 * 1024 * 1024;
+/** What the dictionaries of a file may take while they are not needed. */
+const MAX_DICTIONARY_BYTES = 64 * 1024 * 1024;
 /** Rows of a fragment are numbered with 32 bits. */
 const MAX_ROWS = 2 ** 32 - 1;
 
@@ -55,10 +57,11 @@ export class LanceDataFile {
   readonly fields: readonly ParsedField[];
   readonly metadata: ReadonlyMap<string, string>;
   readonly #bytes: LanceBytes;
-  readonly #size: number;
+  readonly size: number;
   readonly #places: readonly BufferRange[];
   readonly #columns = new Map<number, Promise<DataColumn>>();
-  readonly #dictionaries = new Map<string, { key: string; values: Promise<Data> }>();
+  readonly #dictionaries = new Map<string, { key: string; values: Data }>();
+  #dictionaryBytes = 0;
 
   /**
    * @param size where the Lance footer ends: an Arrow file that is a Lance file too goes on behind it
@@ -129,7 +132,7 @@ export class LanceDataFile {
   ) {
     this.#bytes = bytes;
     this.name = name;
-    this.#size = size;
+    this.size = size;
     this.#places = places;
     this.rows = rows;
     this.fields = fields;
@@ -146,13 +149,27 @@ export class LanceDataFile {
     return found;
   }
 
-  /** The dictionary of a column that was made last, or what `make` makes. */
-  remembered(column: string, key: string, make: () => Promise<Data>): Promise<Data> {
+  /**
+   * The dictionary of a column that was made last, or what `make` makes. Of many large ones the oldest are
+   * made again: columns may share the bytes of one.
+   */
+  async remembered(column: string, key: string, make: () => Promise<Data>): Promise<Data> {
     const known = this.#dictionaries.get(column);
     if (known?.key === key) return known.values;
-    const values = make();
+    if (known !== undefined) this.#forget(column, known.values);
+    const values = await make();
     this.#dictionaries.set(column, { key, values });
+    this.#dictionaryBytes += dataBytes(values);
+    for (const [name, kept] of this.#dictionaries) {
+      if (this.#dictionaryBytes <= MAX_DICTIONARY_BYTES || name === column) break;
+      this.#forget(name, kept.values);
+    }
     return values;
+  }
+
+  #forget(column: string, values: Data): void {
+    this.#dictionaries.delete(column);
+    this.#dictionaryBytes -= dataBytes(values);
   }
 
   /** Bytes of a buffer of a page. */
@@ -192,7 +209,7 @@ export class LanceDataFile {
         if (rows > MAX_ROWS) throw message.fault(`more than ${MAX_ROWS} rows`);
         bytes += ownBytes(page, shared);
         // What is counted twice could be read without end.
-        if (bytes > this.#size) throw message.fault('its pages take more bytes than the file');
+        if (bytes > this.size) throw message.fault('its pages take more bytes than the file');
         pages.push(page);
       } else if (message.member !== 3 && message.member !== 4) {
         throw message.fault('it is not known');
@@ -249,8 +266,8 @@ export class LanceDataFile {
     }
     const buffers = places.map((at, number) => {
       const bytes = sizes[number] as number;
-      if (at + bytes > this.#size) {
-        throw message.fault(`${bytes} bytes at ${at} of a file of ${this.#size}`);
+      if (at + bytes > this.size) {
+        throw message.fault(`${bytes} bytes at ${at} of a file of ${this.size}`);
       }
       return { at, bytes };
     });

@@ -70,6 +70,7 @@ export {
 } from './lance-refs.ts';
 export { type LanceColumn, type LanceSchema, lanceSchema } from './lance-schema.ts';
 export { nullBytes } from './page-decoder.ts';
+export { type ReadBudget, readInBatches } from './page-reader.ts';
 export type {
   ParsedBase,
   ParsedDataFile,

@@ -27,12 +27,12 @@ import {
 } from '../../arrow/index.ts';
 import { checkText } from '../../ipc/index.ts';
 import type { DataPage, LanceDataFile } from './data-file.ts';
+import type { ReadBudget } from './page-reader.ts';
 import {
   type Encoding,
   MAX_VALUE_BYTES,
   type PageLists,
   PageReader,
-  type ReadBudget,
   type Rows,
 } from './page-reader.ts';
 import type { ProtoReader } from './proto-reader.ts';
@@ -292,6 +292,7 @@ export class PageDecoder {
     const nulls = nullsOf(valid, count);
     if (!isDictionary) {
       if (known === 0) return nullColumn(type, count);
+      this.#reader.budget.claim(pickedBytes(values, positions));
       const picked = gatherData(values, positions);
       const { values: bytes } = picked;
       return dataOf(type, count, { ...nulls, offsets: picked.valueOffsets, values: bytes });
@@ -312,6 +313,14 @@ export class PageDecoder {
       this.#values(this.#reader.encoding(items), type, { from: 0, count: known }, undefined),
     );
   }
+}
+
+/** Bytes of the texts at these positions, each as often as it is picked. */
+function pickedBytes({ valueOffsets }: Data, positions: Uint32Array): number {
+  const offsets = valueOffsets as Offsets;
+  let bytes = 0;
+  for (const at of positions) bytes += Number(offsets[at + 1]) - Number(offsets[at]);
+  return bytes;
 }
 
 /** Bytes in memory of their own, as an array of the type. */

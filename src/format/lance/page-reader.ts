@@ -1,10 +1,11 @@
 /**
  * `PageReader`: reads the encodings of one page of a Lance 2.0 column down to their buffers: bits,
  * bytes, numbers, and the ends of texts and lists. Only the bytes of the rows asked for are read,
- * bounds and order are checked, and `ReadBudget` bounds what one read may allocate.
+ * bounds and order are checked. `ReadBudget` bounds what one read may allocate by the size of the
+ * files, and `readInBatches` reads fewer rows at once where it is short.
  */
 import { bitmapBytes, sliceBits } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { type DataPage, type LanceDataFile, onlyDropped, unreadable } from './data-file.ts';
 import type { ProtoReader } from './proto-reader.ts';
 
@@ -16,16 +17,26 @@ export interface Rows {
 
 /** Offsets of 32 bits end here. */
 export const MAX_VALUE_BYTES = 2 ** 31 - 1;
-/** What the rows that are read at once may take in memory. */
+/** What the rows that are read at once may take in memory, whatever their files have. */
+const FREE_READ_BYTES = 256 * 1024 * 1024;
+/** What they may take for each byte of the files, and at most. */
+const READ_BYTES_PER_BYTE = 4;
 const MAX_READ_BYTES = 2 ** 30;
 
-/** What one read may still make: pages of nulls stand for many values in no bytes. */
+/**
+ * What one read may still make. Pages of nulls and dictionaries stand for many values in few bytes, so that a
+ * small file could ask for any memory.
+ */
 export class ReadBudget {
-  #left = MAX_READ_BYTES;
-  readonly #file: string;
+  readonly #most: number;
+  #left: number;
+  readonly #name: string;
 
-  constructor(file: string) {
-    this.#file = file;
+  /** @param bytes of the files */
+  constructor(name: string, bytes: number) {
+    this.#name = name;
+    this.#most = Math.min(MAX_READ_BYTES, FREE_READ_BYTES + bytes * READ_BYTES_PER_BYTE);
+    this.#left = this.#most;
   }
 
   /** @throws Unsupported */
@@ -34,11 +45,40 @@ export class ReadBudget {
     if (this.#left >= 0) return;
     throw new DirspaceError(
       'Unsupported',
-      `The rows of the Lance file ${this.#file} that are read at once take more than ${MAX_READ_BYTES} bytes.`,
-      { details: { file: this.#file } },
+      `The rows of the Lance file ${this.#name} that are read at once take more than ${this.#most} bytes. Write them in more files, or without dictionaries of long values.`,
+      { details: { file: this.#name, limit: 'readBytes' } },
     );
   }
 }
+
+/**
+ * Reads rows in order.
+ * @param atOnce rows; fewer are read where so many are beyond the budget of a read
+ * @throws Unsupported where a single row is beyond it
+ */
+export async function* readInBatches<Batch>(
+  rows: number,
+  atOnce: number,
+  read: (from: number, count: number) => Promise<Batch>,
+): AsyncGenerator<Batch> {
+  let most = atOnce;
+  for (let from = 0; from < rows; ) {
+    const count = Math.min(most, rows - from);
+    let batch: Batch;
+    try {
+      batch = await read(from, count);
+    } catch (error) {
+      if (count === 1 || !isBeyondBudget(error)) throw error;
+      most = count >> 1;
+      continue;
+    }
+    yield batch;
+    from += count;
+  }
+}
+
+const isBeyondBudget = (error: unknown): boolean =>
+  isDirspaceError(error, 'Unsupported') && error.details.limit === 'readBytes';
 
 /** `lance.encodings.ArrayEncoding` by member. */
 const NAMES = [
@@ -289,7 +329,7 @@ export class PageReader {
 
 /** Items that the lists of a page refer to. */
 export function pageItems(page: DataPage, file: LanceDataFile): number {
-  const { kind, body } = new PageReader(file, page, '', new ReadBudget(file.name)).root();
+  const { kind, body } = new PageReader(file, page, '', new ReadBudget(file.name, 0)).root();
   if (kind !== 'list') return 0;
   while (body.next()) if (body.member === 3) return body.uint();
   return 0;

@@ -36,7 +36,7 @@ export async function blamed<Value>(read: () => Value | Promise<Value>): Promise
       throw new DirspaceError(
         'Unsupported',
         `The staged Lance manifest is not taken: ${endless(error.message)}. Nothing was changed.`,
-        { ...MEMBER, cause: error },
+        { details: { ...error.details, ...MEMBER.details }, cause: error },
       );
     }
     if (isDirspaceError(error, 'Corrupt', 'TableSchemaValidation', 'PayloadTooLarge'))

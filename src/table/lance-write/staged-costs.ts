@@ -1,8 +1,10 @@
 /**
- * `checkCosts`: refuses a staged manifest whose rows would take far more bytes here than its data
- * files have. Lance stores nulls and absent columns in no bytes, and this engine writes them out, so
- * a manifest of a few hundred bytes could otherwise ask for gigabytes.
+ * Refuses a staged manifest whose rows would take far more bytes here than its data files have:
+ * `checkCosts` before any is read, `RowCosts` while they are. Lance stores nulls and absent columns
+ * in no bytes, and a text of a dictionary once for any number of rows. This engine writes them out,
+ * so a manifest of a few hundred bytes could otherwise ask for gigabytes.
  */
+import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import { invalid } from './refusals.ts';
@@ -23,16 +25,36 @@ export function* checkCosts({ plan, schema }: StagedChange): Generator<undefined
     if (before === undefined && places.size === 0)
       throw invalid(`fragment ${id} is new, and none of its files has a field of the table`);
     if (sources === undefined) continue;
-    taken += rows * rowBytes(sources, schema);
+    // A row of nothing but nulls is a place in a batch yet.
+    taken += rows * Math.max(1, rowBytes(sources, schema));
     given += fileBytes(fragment);
     // Each file is opened, and must have that size, before its rows are written.
-    const most = Math.max(FREE_BYTES, given * MOST_PER_BYTE);
-    if (taken > most) {
-      throw invalid(
-        `with fragment ${id} its rows take ${taken} bytes at least, and ${most} may come from data files of ${given} bytes. Leave out columns that are null in every row, or write fewer rows at once`,
-      );
-    }
+    refuseBeyond(id, taken, given);
   }
+}
+
+/** Counts the rows of a manifest as they are written. */
+export class RowCosts {
+  #taken = 0;
+  #given = 0;
+
+  begin(fragment: PlannedFragment): void {
+    this.#given += fileBytes(fragment);
+  }
+
+  /** @param columns that were read from data files @throws InvalidInput naming the fragment */
+  add({ id }: PlannedFragment, columns: readonly Data[]): void {
+    for (const column of columns) this.#taken += dataBytes(column);
+    refuseBeyond(id, this.#taken, this.#given);
+  }
+}
+
+function refuseBeyond(id: number, taken: number, given: number): void {
+  const most = Math.max(FREE_BYTES, given * MOST_PER_BYTE);
+  if (taken <= most) return;
+  throw invalid(
+    `with fragment ${id} its rows take ${taken} bytes at least, and ${most} may come from data files of ${given} bytes. Leave out columns that are null in every row, or write fewer rows at once`,
+  );
 }
 
 const fileBytes = ({ places }: PlannedFragment): number =>

@@ -10,6 +10,7 @@ import {
   type LanceColumn,
   LanceDataFile,
   type ParsedDataFile,
+  type ReadBudget,
 } from '../../format/index.ts';
 import type { ObjectReader } from '../../store/index.ts';
 import { datasetOf } from '../lance/index.ts';
@@ -18,6 +19,12 @@ import { blamed, invalid, shown } from './refusals.ts';
 import type { PlannedFragment } from './staged-fragments.ts';
 import type { StagedSchema } from './staged-schema.ts';
 import { requireTypes } from './staged-types.ts';
+
+/** Rows of a fragment. */
+export interface RowRange {
+  readonly first: number;
+  readonly count: number;
+}
 
 export class StagedFiles {
   readonly #columns: FragmentColumns;
@@ -86,10 +93,23 @@ export class StagedFiles {
     return blamed(() => this.#columns.batchRows());
   }
 
-  /** Rows of the column at that position of the schema, as that field. @throws Corrupt, InvalidInput */
-  async column(at: number, field: Field, from: number, count: number): Promise<Data> {
+  /** What columns that are read together may take. */
+  budget(): ReadBudget {
+    return this.#columns.budget();
+  }
+
+  /**
+   * Rows of the column at that position of the schema, as that field.
+   * @throws InvalidInput, Unsupported
+   */
+  async column(
+    at: number,
+    field: Field,
+    { first, count }: RowRange,
+    budget: ReadBudget,
+  ): Promise<Data> {
     const column = this.#schema.lanceColumns[at] as LanceColumn;
-    const data = await blamed(() => this.#columns.column(column, from, count));
+    const data = await blamed(() => this.#columns.column(column, first, count, budget));
     this.#requireValues(field, data);
     return retyped(data, field.type);
   }

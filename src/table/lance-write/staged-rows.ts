@@ -20,6 +20,7 @@ import {
   type LanceEntry,
   lanceDeletionsFolder,
   type ParsedDeletion,
+  readInBatches,
 } from '../../format/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/index.ts';
@@ -36,7 +37,8 @@ import {
 } from '../write/index.ts';
 import { blamed, invalid } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
-import { StagedFiles } from './staged-files.ts';
+import { RowCosts } from './staged-costs.ts';
+import { type RowRange, StagedFiles } from './staged-files.ts';
 import { type ColumnSource, type PlannedFragment, stagedDeletionName } from './staged-fragments.ts';
 
 export interface StagedRows {
@@ -91,6 +93,7 @@ class RowWriter {
   readonly #schema: Schema;
   readonly #deletions: DeletionFiles;
   readonly #held: HeldMemory;
+  readonly #costs = new RowCosts();
   readonly #written = new Map<number, FragmentEntry>();
   readonly #durable: Promise<unknown>[] = [];
   readonly #adapters = new Map<IdentifiedField, Adapter | null>();
@@ -216,24 +219,17 @@ class RowWriter {
     sources: readonly ColumnSource[],
     stored: StoredColumns,
   ): AsyncGenerator<RecordBatch> {
-    const { before, rows } = planned;
+    const { rows } = planned;
     const opened = await blamed(() =>
       StagedFiles.open(this.#engine, this.#base, planned, this.#change.schema),
     );
     try {
       const atOnce = await opened.batchRows();
-      if (sources.includes('before')) {
-        yield* this.#besideBefore(before as FragmentEntry, sources, stored, opened, atOnce);
-        return;
-      }
-      for (let first = 0; first < rows; first += atOnce) {
-        yield await this.#joined(
-          sources,
-          stored,
-          opened,
-          [],
-          first,
-          Math.min(atOnce, rows - first),
+      this.#costs.begin(planned);
+      if (sources.includes('before')) yield* this.#besideBefore(planned, stored, opened, atOnce);
+      else {
+        yield* readInBatches(rows, atOnce, (first, count) =>
+          this.#joined(planned, stored, opened, [], { first, count }),
         );
       }
     } finally {
@@ -243,12 +239,13 @@ class RowWriter {
 
   /** What was there before comes batch by batch, and the rest with it. */
   async *#besideBefore(
-    before: FragmentEntry,
-    sources: readonly ColumnSource[],
+    planned: PlannedFragment,
     stored: StoredColumns,
     opened: StagedFiles,
     atOnce: number,
   ): AsyncGenerator<RecordBatch> {
+    const before = planned.before as FragmentEntry;
+    const sources = planned.sources as readonly ColumnSource[];
     const known = new Map(this.#base.fields.map(({ id, field }) => [id, field.name]));
     const { tree } = this.#change.schema;
     const names = tree.flatMap(({ id }, at) =>
@@ -258,34 +255,40 @@ class RowWriter {
     let first = 0;
     for await (const place of fragmentPlaces(this.#plan, before, 0)) {
       const columns = await readFields(this.#plan, place, names, undefined);
-      for (let at = 0; at < place.rows; at += atOnce) {
-        const count = Math.min(atOnce, place.rows - at);
+      const start = first;
+      yield* readInBatches(place.rows, atOnce, (at, count) => {
         const slices = columns.map((column) => sliceData(column, at, count));
-        yield await this.#joined(sources, stored, opened, slices, first + at, count);
-      }
+        return this.#joined(planned, stored, opened, slices, { first: start + at, count });
+      });
       first += place.rows;
     }
   }
 
   /** Some rows of every column, in the order of the schema. */
   async #joined(
-    sources: readonly ColumnSource[],
+    planned: PlannedFragment,
     { places, tree, schema }: StoredColumns,
     opened: StagedFiles,
     before: readonly Data[],
-    first: number,
-    count: number,
+    rows: RowRange,
   ): Promise<RecordBatch> {
+    const { count } = rows;
+    const budget = opened.budget();
     let next = 0;
     const columns: Data[] = [];
+    const read: Data[] = [];
     for (const [at, column] of tree.entries()) {
       const place = places[at] as number;
-      const source = sources[place] as ColumnSource;
+      const source = planned.sources?.[place] as ColumnSource;
       if (source === 'nulls') columns.push(nullColumn(column.field.type, count));
-      else if (source === 'files')
-        columns.push(await opened.column(place, column.field, first, count));
-      else columns.push(this.#adapted(column, before[next++] as Data));
+      else if (source === 'before') columns.push(this.#adapted(column, before[next++] as Data));
+      else {
+        const data = await opened.column(place, column.field, rows, budget);
+        columns.push(data);
+        read.push(data);
+      }
     }
+    this.#costs.add(planned, read);
     return recordBatch(schema, columns, count);
   }
 

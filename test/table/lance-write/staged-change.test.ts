@@ -322,3 +322,24 @@ test('refused: a merge that lists other fragments, or gives columns of before ot
   );
   expect(await ids()).toEqual([...LIVE, 7, 8, 9]);
 });
+
+test('refused: an append of other files than it lists, or of columns that its files do not have', async () => {
+  const added = await fragmentOf([row(20)]);
+  client.manifest.fragments.push(added);
+  const other = { ...added, files: [await client.dataFile(stream([row(20)]), [0, 1])] };
+  const listing = (fragment: ClientFragment): Operation => [
+    100,
+    (into) => into.message(1, fragmentMembers(fragment)),
+  ];
+  await expect(create(client.stage(listing(other)))).rejects.toThrow(
+    'its transaction is append, and it does not list fragment 3 so',
+  );
+  client.open();
+  const beyond = await fragmentOf([row(20)]);
+  beyond.files = beyond.files.map((file) => ({ ...file, columns: [0, 2] }));
+  client.manifest.fragments.push(beyond);
+  await expect(create(client.stage(listing(beyond)))).rejects.toThrow(
+    /column 2 of the file "\w+\.lance" is none of its own schema, and field 1 is "name" of type "string"/,
+  );
+  expect(await ids()).toEqual([...LIVE, 7, 8, 9]);
+});
