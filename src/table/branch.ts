@@ -7,7 +7,7 @@
  * Rows are read from a snapshot (read/, query/).
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
-import { type BranchRecord, lanceVersionFile } from '../format/index.ts';
+import { type BranchRecord, lanceManifestFile, lanceVersionFile } from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { RequestMemory } from '../request-memory.ts';
 import {
@@ -21,6 +21,7 @@ import {
   datasetOf,
   followTable,
   keptManifest,
+  keptManifestsFolder,
   type LanceManifestFile,
   placedManifest,
 } from './lance/index.ts';
@@ -147,6 +148,16 @@ export class Branch implements TableBranch {
     return (await this.lanceMode(snapshot)) === 'write'
       ? placedManifest(this.#engine, snapshot)
       : keptManifest(this.#engine, snapshot);
+  }
+
+  /** The same where it was made before; for a catalog that is only read. */
+  async madeLanceManifest(snapshot: Snapshot): Promise<LanceManifestFile | undefined> {
+    const path =
+      (await this.lanceMode(snapshot)) === 'write'
+        ? this.placeForLance(snapshot)
+        : lanceManifestFile(keptManifestsFolder(this.#engine, this), snapshot.version);
+    const made = await this.#engine.store.head(path);
+    return made && { path, bytes: made.size };
   }
 
   /** Where Lance looks for the manifest of a version, whether it is there or not. */

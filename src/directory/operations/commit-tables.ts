@@ -231,6 +231,13 @@ async function planVersion(catalog: Catalog, request: CreateTableVersionRequest)
     { id, incarnation, branch: name },
     'branch',
   );
+  if (branch.stagedByLance(request) !== undefined) {
+    throw new DirspaceError(
+      'Unsupported',
+      `Version ${request.version} was staged by a client of Lance, and batches take versions of this catalog's own alone. Send each of them as a request of its own (CreateTableVersion). Nothing was changed.`,
+      { details: { member: 'manifest_path' } },
+    );
+  }
   const staged = await offeredVersion(catalog, branch, request);
   const isFirst = (await newestOfMain(catalog, table)) === undefined;
   return {

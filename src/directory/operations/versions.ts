@@ -74,6 +74,9 @@ export async function listTableVersions(
     const snapshot = await branch.snapshotIfThere(number);
     if (snapshot === undefined) continue;
     const forLance = options.forLance === true && versions.length < MOST_FOR_LANCE;
+    // A catalog that is only read names what was made before, and the first in any case.
+    const isLeftOut = forLance && catalog.readOnly && versions.length > 0;
+    if (isLeftOut && (await branch.madeLanceManifest(snapshot)) === undefined) continue;
     versions.push(await readableRecord(catalog, branch, snapshot, forLance));
   }
   // Of this table and this branch still: neither left while the pages were read.
@@ -239,10 +242,20 @@ async function readableRecord(
   forLance: boolean,
 ): Promise<TableVersion> {
   const record = versionRecord(catalog, snapshot);
-  if (!forLance || catalog.readOnly) return record;
-  const { path, bytes } = await branch.lanceManifest(snapshot);
+  if (!forLance) return record;
+  const made = catalog.readOnly
+    ? await branch.madeLanceManifest(snapshot)
+    : await branch.lanceManifest(snapshot);
+  if (made === undefined) throw unmadeManifest(snapshot);
+  const { path, bytes } = made;
   return { ...record, manifest_path: locationOf(catalog, path), manifest_size: bytes };
 }
+
+const unmadeManifest = ({ version }: Snapshot): DirspaceError =>
+  new DirspaceError(
+    'Unsupported',
+    `Lance cannot open version ${version} here: this catalog is open read-only, and the manifest by which Lance reads the version was not made before. Run \`dirspace lance sync\` on the catalog, or open the version over a server that may write.`,
+  );
 
 export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {
   const { manifest } = snapshot;
