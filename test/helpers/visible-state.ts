@@ -46,6 +46,7 @@ export async function visibleState(
 
 async function visibleTable(namespace: Namespace, id: string[]): Promise<VisibleTable> {
   const described = await namespace.describeTable({ id, load_detailed_metadata: true });
+  const isLances = /\/lance\//.test(described.location ?? '');
   const versions: Record<string, Record<number, readonly number[]>> = {};
   const newest: Record<string, readonly number[]> = {};
   const { branches } = await namespace.listTableBranches({ id });
@@ -56,7 +57,7 @@ async function visibleTable(namespace: Namespace, id: string[]): Promise<Visible
     const read: Record<number, readonly number[]> = {};
     for (const { version } of listed) {
       // Rows in Lance's format are not read here.
-      if (described.schema === undefined) {
+      if (isLances) {
         read[version] = [];
         continue;
       }
@@ -66,8 +67,7 @@ async function visibleTable(namespace: Namespace, id: string[]): Promise<Visible
       read[version] = ids;
     }
     versions[branch] = read;
-    if (listed.length > 0 && described.schema !== undefined)
-      newest[branch] = await idsOf(namespace, id, { branch });
+    if (listed.length > 0 && !isLances) newest[branch] = await idsOf(namespace, id, { branch });
   }
   const { tags } = await namespace.listTableTags({ id });
   return {
