@@ -86,7 +86,7 @@ for operation, run in OPERATIONS.items():
 REFUSED = {
     "an index": lambda d: d.create_scalar_index("id", "BTREE"),
     "a configuration": lambda d: d.update_config({"a": "b"}),
-    "a branch": lambda d: d.create_branch("dev"),
+    "a branch whose name holds a slash": lambda d: d.create_branch("a/b"),
 }
 for what, run in REFUSED.items():
     before = newest().version
