@@ -113,6 +113,10 @@ export class FileStore implements Store {
     return enterFolder(this.#disk, folder);
   }
 
+  hasFolder(folder: string): boolean {
+    return lookAt(this.#disk, folder)?.isDirectory() === true;
+  }
+
   /** The absolute path of a file or folder; '' is the root. Checks the form, touches no disk. */
   locate(path: string): string {
     return absoluteFolder(this.#disk, path);

@@ -58,6 +58,7 @@ export function storeSuite(name: string, make: () => FileStore): void {
         expect(store.open(path)).toBeUndefined();
         expect(store.list(path)).toBeUndefined();
         expect(store.enter(path)).toBe(false);
+        expect(store.hasFolder(path)).toBe(false);
         expect(store.delete(path)).toBe(false);
         await store.deleteFolder(path);
       }
@@ -68,6 +69,13 @@ export function storeSuite(name: string, make: () => FileStore): void {
       expect(store.head('a')).toBeUndefined();
       expect(store.enter('file')).toBe(false);
       expect(store.enter('')).toBe(true);
+      expect(['file', 'file/below', 'a', 'a/b', ''].map((path) => store.hasFolder(path))).toEqual([
+        false,
+        false,
+        true,
+        true,
+        true,
+      ]);
     });
 
     test.each([0, 1, 1024, 65_535, 65_536, 65_537, 300_000])('%i bytes survive', async (size) => {

@@ -75,10 +75,13 @@ export async function standsByPath(
   branch: TableBranch,
   version: number,
 ): Promise<boolean> {
-  if (version > 1 && (await isPlaced(engine, branch, version - 1))) return true;
   const dataset = datasetOf(branch);
+  const folder = lanceVersionsFolder(dataset);
+  // Of most tables: each of their commits asks.
+  if (!(await engine.store.hasFolder(folder))) return false;
+  if (version > 1 && (await isPlaced(engine, branch, version - 1))) return true;
   const found: number[] = [];
-  for (const { name, kind } of (await engine.store.list(lanceVersionsFolder(dataset))) ?? []) {
+  for (const { name, kind } of (await engine.store.list(folder)) ?? []) {
     const number = kind === 'file' ? (parseLanceVersionFile(name) ?? 0) : 0;
     if (number > 0 && number <= version) found.push(number);
   }
