@@ -70,8 +70,16 @@ export interface PartWriter {
   batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void;
   /** @param offset where the values begin in the file */
   dictionary(id: number, values: EncodedColumn, offset: number): void;
-  /** The part if it begins at `position`, in memory of the writer's; undefined where the fragment gets none. */
-  finish(position: number): Uint8Array | undefined;
+  /** The part if it begins at `position`; undefined where the fragment gets none. */
+  finish(position: number): WrittenPart | undefined;
+}
+
+/** A part of a fragment, which several fragments may share: it never changes. */
+export interface WrittenPart {
+  /** Begins with the marker behind the last message. */
+  readonly bytes: Uint8Array;
+  /** crc32 of them. */
+  readonly checksum: number;
 }
 
 /** The marker between the last message of a file and its footer. */
@@ -153,11 +161,11 @@ export class FragmentEncoder {
     for (const [id, type] of this.#prepared.dictionaries.entries()) {
       pieces.push(...this.#dictionary(id, type));
     }
-    const part = this.#part?.finish(this.#position + END_OF_MESSAGES.length);
+    const part = this.#part?.finish(this.#position);
     if (part !== undefined) {
       // The marker is written twice: readers of the stream stop here, and the footer follows its own.
-      const bytes = joined([END_OF_MESSAGES, part]);
-      this.#partLayout = { offset: this.#position, bytes: bytes.length, checksum: crc32(bytes) };
+      const { bytes, checksum } = part;
+      this.#partLayout = { offset: this.#position, bytes: bytes.length, checksum };
       this.#position += bytes.length;
       pieces.push(bytes);
     }

@@ -18,10 +18,12 @@ export {
   NO_DICTIONARIES,
 } from './fragment-decoder.ts';
 export {
+  END_OF_MESSAGES,
   encodeFragment,
   FragmentEncoder,
   type FragmentSummary,
   type PartWriter,
+  type WrittenPart,
 } from './fragment-encoder.ts';
 export {
   chunkAt,

@@ -22,6 +22,7 @@ import {
   binary,
   dictionary,
   endOffsets,
+  type FileRange,
   fixedSizeList,
   flat,
   keptEncoding,
@@ -34,24 +35,16 @@ import {
 } from './page-encoding.ts';
 import type { ProtoMembers } from './protobuf.ts';
 
-/** Wider values than any number, of which there are too many kinds, have an encoding made each time. */
-const WIDEST_KEPT = 256;
-
-const keptFlat = (bits: number): string | undefined =>
-  bits <= WIDEST_KEPT ? `flat ${bits}` : undefined;
-
-/** A range of the file. */
-export interface FileRange {
-  readonly at: number;
-  readonly bytes: number;
-}
+/** Forms of encodings: two of each. */
+const NO_NULLS = 0;
+const SOME_NULLS = 2;
 
 /** A buffer of a page: bytes of the file as they lie, or bytes of the Lance part's own. */
 export type PageBuffer = FileRange | Uint8Array;
 
-interface PageParts {
+export interface PageParts {
   readonly buffers: readonly PageBuffer[];
-  readonly encoding: ProtoMembers;
+  readonly encoding: Uint8Array;
 }
 
 export interface PendingPage {
@@ -125,27 +118,27 @@ export class BatchPages {
     const [rows, nulls] = this.#cursor.node();
     const layout = layoutOf(type);
     if (layout === 'null') {
-      this.#add(rows, { buffers: [], encoding: keptEncoding('null', allNulls) });
+      this.#add(rows, { buffers: [], encoding: keptEncoding(type, 0, allNulls) });
       return;
     }
     const validity = this.#cursor.buffer();
     switch (layout) {
       case 'bits':
       case 'fixed': {
-        const bits = layout === 'bits' ? 1 : byteWidth(type) * 8;
-        const values = (at: number): ProtoMembers => flat(bits, at);
-        this.#nullable(rows, nulls, validity, [this.#cursor.buffer()], values, keptFlat(bits));
+        const buffers = [this.#cursor.buffer()];
+        this.#nullable(type, rows, nulls, validity, buffers, 0, (at) =>
+          flat(layout === 'bits' ? 1 : byteWidth(type) * 8, at),
+        );
         return;
       }
       case 'binary': {
         const large = hasLargeOffsets(type);
         const ends = withoutFirst(this.#cursor.buffer(), large, rows);
+        const buffers = [ends, this.#cursor.buffer()];
         const values = (at: number): ProtoMembers =>
           binary(endOffsets(large ? 64 : 32, at), at + 1);
-        const buffers = [ends, this.#cursor.buffer()];
-        const name = large ? 'large binary' : 'binary';
-        if (nulls > 0) this.#nullable(rows, nulls, validity, buffers, values, name);
-        else this.#add(rows, { buffers, encoding: keptEncoding(name, () => values(0)) });
+        if (nulls > 0) this.#nullable(type, rows, nulls, validity, buffers, 0, values);
+        else this.#add(rows, { buffers, encoding: keptEncoding(type, NO_NULLS, () => values(0)) });
         return;
       }
       case 'fixed-list':
@@ -156,7 +149,7 @@ export class BatchPages {
         return;
       case 'struct':
         if (nulls > 0) this.#refuse(`column ${JSON.stringify(path)} holds null structs`);
-        this.#structs(rows);
+        this.#structs(type, rows);
         for (const child of childFields(type)) this.#field(child.type, `${path}.${child.name}`);
         return;
       case 'dictionary':
@@ -168,25 +161,23 @@ export class BatchPages {
   }
 
   /**
+   * @param form what tells the encoding of the values from others that the type has: 0 or 1
    * @param values their encoding if the first of their buffers has this number in the page
-   * @param name of that encoding, where it is kept
    */
   #nullable(
+    type: DataType,
     rows: number,
     nulls: number,
     validity: FileRange,
     buffers: readonly PageBuffer[],
+    form: number,
     values: (firstBuffer: number) => ProtoMembers,
-    name?: string,
   ): void {
-    const make = (): ProtoMembers => (nulls > 0 ? someNulls(0, values(1)) : noNulls(values(0)));
-    this.#add(rows, {
-      buffers: nulls > 0 ? [validity, ...buffers] : buffers,
-      encoding:
-        name === undefined
-          ? pageEncoding(make())
-          : keptEncoding(`${name}, ${nulls > 0 ? 'nulls' : 'no nulls'}`, make),
-    });
+    const encoding =
+      nulls > 0
+        ? keptEncoding(type, SOME_NULLS + form, () => someNulls(0, values(1)))
+        : keptEncoding(type, NO_NULLS + form, () => noNulls(values(0)));
+    this.#add(rows, { buffers: nulls > 0 ? [validity, ...buffers] : buffers, encoding });
   }
 
   #vectors(type: DataType, rows: number, nulls: number, validity: FileRange): void {
@@ -194,13 +185,12 @@ export class BatchPages {
     const [, nullItems] = this.#cursor.node();
     const itemValidity = this.#cursor.buffer();
     const values = this.#cursor.buffer();
-    const bits = byteWidth(item.type) * 8;
-    this.#nullable(rows, nulls, validity, nullItems > 0 ? [itemValidity, values] : [values], (at) =>
-      fixedSizeList(
-        strideOf(type),
-        nullItems > 0 ? someNulls(at, flat(bits, at + 1)) : noNulls(flat(bits, at)),
-      ),
-    );
+    const buffers = nullItems > 0 ? [itemValidity, values] : [values];
+    this.#nullable(type, rows, nulls, validity, buffers, nullItems > 0 ? 1 : 0, (at) => {
+      const bits = byteWidth(item.type) * 8;
+      const items = nullItems > 0 ? someNulls(at, flat(bits, at + 1)) : noNulls(flat(bits, at));
+      return fixedSizeList(strideOf(type), items);
+    });
   }
 
   #lists(type: DataType, rows: number, nulls: number, validity: Content, path: string): void {
@@ -221,10 +211,10 @@ export class BatchPages {
   }
 
   /** Lance takes a struct of exactly one page, which counts the rows of all batches. */
-  #structs(rows: number): void {
+  #structs(type: DataType, rows: number): void {
     const pages = this.#pages[this.#column++] as PendingPage[];
     const before = pages.pop()?.rows ?? 0;
-    const parts = { buffers: [], encoding: keptEncoding('struct', struct) };
+    const parts = { buffers: [], encoding: keptEncoding(type, 0, struct) };
     pages.push({ rows: before + rows, priority: 0, parts });
   }
 

@@ -154,7 +154,9 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
   const columns = new ColumnLists(of.ids);
   const base = of.branch === undefined ? undefined : TABLE_BASE;
   for (const [at, fragment] of ascending(of.fragments).entries()) {
-    manifest.message(2, fragmentMembers(fragment, columns, base, of.fileName));
+    const start = manifest.begin(2);
+    writeFragment(manifest, fragment, columns, base, of.fileName ?? fragmentName);
+    manifest.end(start);
     if (fragment.deletion !== undefined) flags = FLAG_DELETIONS;
     if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
   }
@@ -245,20 +247,18 @@ export class ColumnLists {
     this.#ids = ids;
   }
 
+  /** The members of a file that name its columns, with the version of its format behind them. */
   of(fields: readonly number[]): Uint8Array {
-    const known = this.#fields;
-    const isKnown =
-      known !== undefined &&
-      known.length === fields.length &&
-      known.every((id, at) => id === fields[at]);
-    if (!isKnown) {
+    if (this.#fields === undefined || !areEqual(this.#fields, fields)) {
       const ids = this.#ids;
-      const members = message().packed(2, ids === undefined ? fields : lanceIdsOf(fields, ids));
-      this.#members = members
+      this.#members = message()
+        .packed(2, ids === undefined ? fields : lanceIdsOf(fields, ids))
         .packed(
           3,
           fields.map((_, at) => at),
         )
+        .integer(4, 2)
+        .integer(5, 0)
         .finish();
       this.#fields = fields;
     }
@@ -266,31 +266,41 @@ export class ColumnLists {
   }
 }
 
-/** @param base whose files they are; those of the dataset itself if absent */
+function areEqual(one: readonly number[], other: readonly number[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
+}
+
+/**
+ * Writes the members of a fragment. Most code of a manifest runs here, and in a process that makes its first one it runs
+ * before it is compiled: so it takes few steps.
+ * @param base whose files they are; those of the dataset itself if absent
+ */
+function writeFragment(
+  into: ProtoMessage,
+  { id, file: name, lance, deletion, rows }: LanceFragment,
+  columns: ColumnLists,
+  base: number | undefined,
+  nameOf: (file: string) => string,
+): void {
+  const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
+  into.integer(1, id);
+  const file = into.begin(2);
+  into.text(1, nameOf(name)).append(columns.of(fields)).integer(6, fileSize);
+  if (base !== undefined) into.integer(7, base);
+  into.end(file);
+  if (deletion !== undefined) {
+    const deleted = into.begin(3);
+    into.integer(2, 0).integer(3, deletionId(deletion)).integer(4, deletion.rows);
+    if (base !== undefined) into.integer(7, base);
+    into.end(deleted);
+  }
+  into.integer(4, rows);
+}
+
+/** The same as members of any message. */
 export const fragmentMembers =
-  (
-    fragment: LanceFragment,
-    columns: ColumnLists,
-    base: number | undefined,
-    nameOf: (file: string) => string = fragmentName,
-  ): ProtoMembers =>
-  (into) => {
-    const { lance, deletion } = fragment;
-    const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
-    into.integer(1, fragment.id).message(2, (file) => {
-      file
-        .text(1, nameOf(fragment.file))
-        .append(columns.of(fields))
-        .integer(4, 2)
-        .integer(5, 0)
-        .integer(6, fileSize);
-      if (base !== undefined) file.integer(7, base);
-    });
-    if (deletion !== undefined) {
-      into.message(3, (deleted) => {
-        deleted.integer(2, 0).integer(3, deletionId(deletion)).integer(4, deletion.rows);
-        if (base !== undefined) deleted.integer(7, base);
-      });
-    }
-    into.integer(4, fragment.rows);
-  };
+  (fragment: LanceFragment, columns: ColumnLists, base: number | undefined): ProtoMembers =>
+  (into) =>
+    writeFragment(into, fragment, columns, base, fragmentName);

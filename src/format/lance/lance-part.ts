@@ -4,19 +4,21 @@
  * file, so no value is stored twice. It stands between the last message and the Arrow footer, where
  * Arrow's readers do not look. Source: file.proto and file2.proto of the Lance repository.
  */
-import { type Field, fieldsEqual } from '../../arrow/index.ts';
+import { crc32 } from 'node:zlib';
+import type { Field } from '../../arrow/index.ts';
 import { type EncodedColumn, fieldIdsOf } from '../../ipc/index.ts';
 import type { LanceEntry } from '../catalog/index.ts';
-import type { PartWriter } from '../fragment/index.ts';
+import { END_OF_MESSAGES, type PartWriter, type WrittenPart } from '../fragment/index.ts';
 import {
   BatchPages,
   type DictionaryValues,
   dictionaryValues,
   type PageBuffer,
+  type PageParts,
   type PendingPage,
 } from './column-pages.ts';
 import { fieldMembers, lanceFields } from './lance-fields.ts';
-import { beginColumn, writePage } from './page-encoding.ts';
+import { beginColumn, type FileRange, type Page, writePage } from './page-encoding.ts';
 import { message } from './protobuf.ts';
 
 /** Of the part's own buffers. */
@@ -24,7 +26,7 @@ const ALIGNMENT = 8;
 const PADDING = new Uint8Array(ALIGNMENT);
 const FOOTER_BYTES = 40;
 /** Used again for each part: one is made at a time, without a break. */
-const [METADATA, FILE_END, DESCRIPTOR] = [message(), message(), message()];
+const FILE_END = message();
 const MAGIC = 'LANC';
 /** Lance 2.0 is written as 0.3 in files. */
 const MAJOR = 0;
@@ -33,20 +35,23 @@ const MINOR = 3;
 /** Collects the pages of one fragment. Once a problem is found, the fragment gets no part. */
 export class LancePartWriter implements PartWriter {
   readonly #schema: readonly Field[];
-  readonly #fieldIds: readonly number[];
-  readonly #schemaMembers: Uint8Array;
+  readonly #lance: LanceSchema;
   readonly #pages: PendingPage[][];
   readonly #dictionaries = new Map<number, DictionaryValues>();
+  /** The first batch, as long as it may turn out to be the only one and to have a known part. */
+  #held: Batch | undefined;
+  #batches = 0;
+  /** Of the only batch, where it has few rows. */
+  #shape: readonly number[] | undefined;
   #rows = 0;
   #problem: Extract<LanceEntry, { problem: string }> | undefined;
   #summary: LanceEntry | undefined;
 
   /** @param fields of the fragment, carrying their ids, dictionaries numbered */
   constructor(fields: readonly Field[]) {
-    const { ids, members, problem } = schemaOf(fields);
     this.#schema = fields;
-    this.#fieldIds = ids;
-    this.#schemaMembers = members;
+    this.#lance = schemaOf(fields);
+    const { ids, problem } = this.#lance;
     this.#problem = problem === undefined ? undefined : { problem };
     this.#pages = ids.map(() => []);
   }
@@ -58,6 +63,49 @@ export class LancePartWriter implements PartWriter {
 
   batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void {
     if (this.#problem !== undefined) return;
+    const batch = { columns, offsets, rows };
+    if (this.#batches++ === 0 && isLike(batch, this.#lance.last)) this.#held = batch;
+    else {
+      this.#addHeld();
+      this.#add(batch);
+    }
+  }
+
+  dictionary(id: number, values: EncodedColumn, offset: number): void {
+    if (this.#problem === undefined) this.#dictionaries.set(id, dictionaryValues(values, offset));
+  }
+
+  finish(position: number): WrittenPart | undefined {
+    const { last } = this.#lance;
+    if (this.#held !== undefined && last?.position === position) {
+      this.#summary = last.summary;
+      return last.part;
+    }
+    this.#addHeld();
+    if (this.#problem !== undefined) return undefined;
+    const file = new FileEnd(position);
+    const columns = this.#placed(file);
+    // Dictionaries may have become too large.
+    if (this.#problem !== undefined) return undefined;
+    const summary = this.#write(file, columns);
+    const bytes = file.written.finish().slice();
+    const part = { bytes, checksum: crc32(bytes) };
+    // What dictionaries hold is in no shape.
+    if (this.#shape !== undefined && !file.hasOwnBuffers && this.#dictionaries.size === 0)
+      this.#lance.last = { shape: this.#shape, position, part, summary };
+    this.#summary = summary;
+    return part;
+  }
+
+  #addHeld(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.#add(held);
+  }
+
+  #add(batch: Batch): void {
+    const { columns, offsets, rows } = batch;
+    this.#shape = this.#batches === 1 && rows <= FEW_ROWS ? shapeOf(batch) : undefined;
     const pages = new BatchPages(this.#pages, this.#rows, (problem) => {
       this.#problem ??= { problem, inValues: true };
     });
@@ -67,54 +115,85 @@ export class LancePartWriter implements PartWriter {
     this.#rows += rows;
   }
 
-  dictionary(id: number, values: EncodedColumn, offset: number): void {
-    if (this.#problem === undefined) this.#dictionaries.set(id, dictionaryValues(values, offset));
-  }
-
-  finish(position: number): Uint8Array | undefined {
-    if (this.#problem !== undefined) return undefined;
-    const file = new FileEnd(position);
-    const { metadata, ends } = this.#columns(file);
-    // Dictionaries may have become too large.
-    if (this.#problem !== undefined) return undefined;
-    const descriptor = this.#descriptor();
-    const descriptorAt = file.append(descriptor);
-    const columnsAt = file.append(metadata);
-    const table: number[] = [];
-    let begin = 0;
+  #write(file: FileEnd, columns: readonly Page[][]): LanceEntry {
+    const { written } = file;
+    const descriptorAt = file.position;
+    // `lance.file.FileDescriptor`: the schema and the rows.
+    written.bytes(1, this.#lance.members).integer(2, this.#rows);
+    const columnsAt = file.position;
+    const ends = columns.map((pages) => {
+      beginColumn(written);
+      for (const page of pages) writePage(written, page);
+      return file.position;
+    });
+    const tableAt = file.position;
+    let begin = columnsAt;
     for (const end of ends) {
-      table.push(columnsAt + begin, end - begin);
+      written.fixed64(begin).fixed64(end - begin);
       begin = end;
     }
-    const tableAt = file.numbers(table);
-    const globalsAt = file.numbers([descriptorAt, descriptor.length]);
-    file.numbers([columnsAt, tableAt, globalsAt]);
-    file.append(footerEnd(ends.length));
-    this.#summary = { fileSize: file.position, fields: this.#fieldIds };
+    const globalsAt = file.position;
+    written.fixed64(descriptorAt).fixed64(columnsAt - descriptorAt);
+    written.fixed64(columnsAt).fixed64(tableAt).fixed64(globalsAt);
+    written.append(this.#lance.footerEnd);
+    const summary = { fileSize: file.position, fields: this.#lance.ids };
     file.pad();
-    return file.bytes;
+    return summary;
   }
 
-  /** The metadata of all columns and where each ends; writes the own buffers of their pages. */
-  #columns(file: FileEnd): { readonly metadata: Uint8Array; readonly ends: readonly number[] } {
-    const metadata = METADATA.reset();
-    const ends = this.#pages.map((pages) => {
-      beginColumn(metadata);
-      for (const { rows, priority, parts } of pages) {
-        const { buffers, encoding } =
+  /** The pages of all columns, whose own buffers are written. */
+  #placed(file: FileEnd): Page[][] {
+    const place = (buffer: PageBuffer): FileRange => file.place(buffer);
+    return this.#pages.map((pages) =>
+      pages.map(({ rows, priority, parts }) => {
+        const { buffers, encoding }: PageParts =
           typeof parts === 'function' ? parts(this.#dictionaries) : parts;
-        const placed = buffers.map((buffer) => file.place(buffer));
-        writePage(metadata, { rows, priority, encoding, buffers: placed });
-      }
-      return metadata.length;
-    });
-    return { metadata: metadata.finish(), ends };
+        return { rows, priority, encoding, buffers: buffers.map(place) };
+      }),
+    );
   }
+}
 
-  /** `lance.file.FileDescriptor`: the schema and the rows. */
-  #descriptor(): Uint8Array {
-    return DESCRIPTOR.reset().bytes(1, this.#schemaMembers).integer(2, this.#rows).finish();
+interface Batch {
+  readonly columns: readonly EncodedColumn[];
+  /** Where each column begins in the file. */
+  readonly offsets: readonly number[];
+  readonly rows: number;
+}
+
+/** Parts of larger fragments take no time beside their rows, and are not kept. */
+const FEW_ROWS = 64;
+
+/** All numbers of a batch that its pages say, so that batches of one shape have the same pages. */
+function shapeOf({ columns, offsets, rows }: Batch): readonly number[] {
+  const shape = [rows];
+  for (const [at, { nodes, buffers }] of columns.entries())
+    shape.push(offsets[at] as number, ...nodes, ...buffers);
+  return shape;
+}
+
+/** Whether the batch has the shape of the one that the part was made of. */
+function isLike({ columns, offsets, rows }: Batch, last: KnownPart | undefined): boolean {
+  if (last === undefined) return false;
+  const { shape } = last;
+  if (shape[0] !== rows) return false;
+  let next = 1;
+  for (let at = 0; at < columns.length; at++) {
+    const { nodes, buffers } = columns[at] as EncodedColumn;
+    if (shape[next++] !== offsets[at]) return false;
+    for (let each = 0; each < nodes.length; each++) if (shape[next++] !== nodes[each]) return false;
+    for (let each = 0; each < buffers.length; each++)
+      if (shape[next++] !== buffers[each]) return false;
   }
+  return true;
+}
+
+/** A part that holds nothing of its own, and so is that of every fragment of the same shape. */
+interface KnownPart {
+  readonly shape: readonly number[];
+  readonly position: number;
+  readonly part: WrittenPart;
+  readonly summary: LanceEntry;
 }
 
 interface LanceSchema {
@@ -122,16 +201,18 @@ interface LanceSchema {
   readonly ids: readonly number[];
   /** The fields as the file says them. */
   readonly members: Uint8Array;
+  readonly footerEnd: Uint8Array;
   readonly problem: string | undefined;
+  /** The newest part of a few rows: small commits follow each other with rows of one shape. */
+  last: KnownPart | undefined;
 }
 
-/** Of the fields that were written last. Appends bring equal ones, in objects of their own. */
-let last: { readonly fields: readonly Field[]; readonly schema: LanceSchema } | undefined;
-
-const ALL_THAT_COUNTS = { metadata: true, nullability: true, itemNames: true };
+/** By the fields of a prepared schema, which the fragments of a table share. */
+const schemas = new WeakMap<readonly Field[], LanceSchema>();
 
 function schemaOf(fields: readonly Field[]): LanceSchema {
-  if (last !== undefined && fieldsEqual(last.fields, fields, ALL_THAT_COUNTS)) return last.schema;
+  const known = schemas.get(fields);
+  if (known !== undefined) return known;
   const found = lanceFields(fields, fieldIdsOf(fields) as readonly number[]);
   const listed = 'fields' in found ? found.fields : [];
   const members = message();
@@ -139,56 +220,48 @@ function schemaOf(fields: readonly Field[]): LanceSchema {
   const schema = {
     ids: listed.map(({ id }) => id),
     members: members.finish(),
+    footerEnd: footerEnd(listed.length),
     problem: 'problem' in found ? found.problem : undefined,
+    last: undefined,
   };
-  last = { fields, schema };
+  schemas.set(fields, schema);
   return schema;
 }
 
 /** What is appended to a file from a position on. */
 class FileEnd {
   readonly #begin: number;
-  readonly #written = FILE_END.reset();
+  readonly written = FILE_END.reset();
   /** Buffers that several pages share are written once. */
-  readonly #placed = new Map<Uint8Array, number>();
+  #shared: Map<Uint8Array, number> | undefined;
 
   constructor(position: number) {
     this.#begin = position;
+    this.written.append(END_OF_MESSAGES);
     this.pad();
   }
 
+  get hasOwnBuffers(): boolean {
+    return this.#shared !== undefined;
+  }
+
   get position(): number {
-    return this.#begin + this.#written.length;
-  }
-
-  get bytes(): Uint8Array {
-    return this.#written.finish();
-  }
-
-  append(bytes: Uint8Array): number {
-    const at = this.position;
-    this.#written.append(bytes);
-    return at;
-  }
-
-  /** Each as 64 bits. */
-  numbers(values: readonly number[]): number {
-    const at = this.position;
-    for (const value of values) this.#written.fixed64(value);
-    return at;
+    return this.#begin + this.written.length;
   }
 
   pad(): void {
     const missing = (ALIGNMENT - (this.position % ALIGNMENT)) % ALIGNMENT;
-    if (missing > 0) this.append(PADDING.subarray(0, missing));
+    if (missing > 0) this.written.append(PADDING.subarray(0, missing));
   }
 
-  place(buffer: PageBuffer): { at: number; bytes: number } {
+  place(buffer: PageBuffer): FileRange {
     if (!(buffer instanceof Uint8Array)) return buffer;
-    let at = this.#placed.get(buffer);
+    this.#shared ??= new Map();
+    let at = this.#shared.get(buffer);
     if (at === undefined) {
-      at = this.append(buffer);
-      this.#placed.set(buffer, at);
+      at = this.position;
+      this.written.append(buffer);
+      this.#shared.set(buffer, at);
       this.pad();
     }
     return { at, bytes: buffer.length };

@@ -1,9 +1,10 @@
 /**
  * Writes the description of how a page of a Lance 2.0 column is encoded
  * (`lance.encodings.ArrayEncoding`), one function for each encoding in which Arrow's own buffers
- * can be used as they are. `columnMetadata` writes that of all pages of a column. Source:
+ * can be used as they are. `beginColumn` and `writePage` write the metadata of a column. Source:
  * encodings_v2_0.proto and file2.proto of the Lance repository.
  */
+import type { DataType } from '../../arrow/index.ts';
 import { message, noMembers, type ProtoMembers, type ProtoMessage } from './protobuf.ts';
 
 /** A buffer's number within its page. */
@@ -118,63 +119,75 @@ const direct =
   };
 
 /** What a page says of its encoding. */
-export const pageEncoding = (body: ProtoMembers): ProtoMembers => direct('ArrayEncoding', body);
+export const pageEncoding = (body: ProtoMembers): Uint8Array =>
+  written(direct('ArrayEncoding', body));
 
-/** Encodings of pages by name: of most columns they are the same in every fragment. */
-const kept = new Map<string, ProtoMembers>();
+function written(members: ProtoMembers): Uint8Array {
+  const into = message();
+  members(into);
+  return into.finish().slice();
+}
 
-/** @param name of the encoding that `make` gives, of which there are few */
-export function keptEncoding(name: string, make: () => ProtoMembers): ProtoMembers {
-  let known = kept.get(name);
-  if (known === undefined) {
-    const written = message();
-    pageEncoding(make())(written);
-    const bytes = written.finish().slice();
-    known = (into) => {
-      into.append(bytes);
-    };
-    kept.set(name, known);
+/** Encodings by type and form: of most columns they are the same in every fragment. */
+const kept = new WeakMap<DataType, (Uint8Array | undefined)[]>();
+
+/**
+ * What pages of a type say of their encoding.
+ * @param form which of the buffers that the type may have a page has, as a small number
+ * @param make of the encoding, which the type and the form alone decide
+ */
+export function keptEncoding(type: DataType, form: number, make: () => ProtoMembers): Uint8Array {
+  let forms = kept.get(type);
+  if (forms === undefined) {
+    forms = [];
+    kept.set(type, forms);
   }
-  return known;
+  forms[form] ??= pageEncoding(make());
+  return forms[form];
+}
+
+/** A range of the file. */
+export interface FileRange {
+  readonly at: number;
+  readonly bytes: number;
 }
 
 /** Rows of one column that lie in these buffers of the file. */
 export interface Page {
-  readonly buffers: readonly { readonly at: number; readonly bytes: number }[];
+  readonly buffers: readonly FileRange[];
   readonly rows: number;
   /** As `pageEncoding` or `keptEncoding` gives it. */
-  readonly encoding: ProtoMembers;
+  readonly encoding: Uint8Array;
   /** The first row of the file that it belongs to. */
   readonly priority: number;
 }
 
 /** Of columns that need no more than their pages. */
-const PLAIN_COLUMN = message().message(
-  1,
-  direct('ColumnEncoding', (into) => {
-    into.message(1, noMembers);
-  }),
-);
+const PLAIN_COLUMN = written((into) => {
+  into.message(
+    1,
+    direct('ColumnEncoding', (encoding) => {
+      encoding.message(1, noMembers);
+    }),
+  );
+});
 
 /** Begins a `lance.file.v2.ColumnMetadata`. */
 export function beginColumn(into: ProtoMessage): void {
-  into.append(PLAIN_COLUMN.finish());
+  into.append(PLAIN_COLUMN);
 }
 
 /** Adds a page to the column that was begun last. */
 export function writePage(into: ProtoMessage, { buffers, rows, encoding, priority }: Page): void {
-  into.message(2, (page) => {
-    page
-      .packed(
-        1,
-        buffers.map(({ at }) => at),
-      )
-      .packed(
-        2,
-        buffers.map(({ bytes }) => bytes),
-      )
-      .integer(3, rows)
-      .message(4, encoding)
-      .integer(5, priority);
-  });
+  const page = into.begin(2);
+  if (buffers.length > 0) {
+    const positions = into.begin(1);
+    for (let each = 0; each < buffers.length; each++) into.varint((buffers[each] as FileRange).at);
+    into.end(positions);
+    const sizes = into.begin(2);
+    for (let each = 0; each < buffers.length; each++)
+      into.varint((buffers[each] as FileRange).bytes);
+    into.end(sizes);
+  }
+  into.integer(3, rows).bytes(4, encoding).integer(5, priority).end(page);
 }

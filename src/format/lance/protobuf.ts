@@ -9,10 +9,10 @@ const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY = 256;
 /** A message that is used again keeps so much memory. */
 const LARGEST_KEPT = 64 * 1024;
-/** Longer texts are encoded by the platform. */
-const SHORT_TEXT = 64;
-
-const encoder = new TextEncoder();
+/** Bytes of one UTF-16 code unit. */
+const MOST_UTF8 = 3;
+/** A varint of 64 bits. */
+const LONGEST_VARINT = 10;
 
 /** The members of a message that stands in another. */
 export type ProtoMembers = (into: ProtoMessage) => void;
@@ -20,10 +20,13 @@ export type ProtoMembers = (into: ProtoMessage) => void;
 /** One message being written. Members appear in the order of the calls. */
 export class ProtoMessage {
   #bytes: Uint8Array;
+  /** The same memory: the platform writes texts into it. */
+  #texts: Buffer;
   #length = 0;
 
   constructor(capacity: number = FIRST_CAPACITY) {
     this.#bytes = new Uint8Array(capacity);
+    this.#texts = Buffer.from(this.#bytes.buffer);
   }
 
   /** Bytes written so far. */
@@ -34,19 +37,31 @@ export class ProtoMessage {
   /** Empties the message, so that its memory can be used again. */
   reset(): this {
     this.#length = 0;
-    if (this.#bytes.length > LARGEST_KEPT) this.#bytes = new Uint8Array(FIRST_CAPACITY);
+    if (this.#bytes.length > LARGEST_KEPT) this.#take(new Uint8Array(FIRST_CAPACITY));
     return this;
   }
 
   /** 64 bits, without a member's number. */
   fixed64(value: number): this {
     this.#reserve(8);
-    let rest = value;
-    for (let each = 0; each < 8; each++) {
-      this.#bytes[this.#length++] = rest % 0x100;
-      rest = Math.floor(rest / 0x100);
-    }
+    this.#fixed32(value % 2 ** 32);
+    this.#fixed32(Math.floor(value / 2 ** 32));
     return this;
+  }
+
+  #fixed32(value: number): void {
+    const bytes = this.#bytes;
+    const at = this.#length;
+    bytes[at] = value;
+    bytes[at + 1] = value >>> 8;
+    bytes[at + 2] = value >>> 16;
+    bytes[at + 3] = value >>> 24;
+    this.#length = at + 4;
+  }
+
+  /** A number without a member's, as a packed list holds it. */
+  varint(value: number): void {
+    this.#varint(value);
   }
 
   /** A number of any integer type; negative ones take ten bytes, as int32 and int64 do on the wire. */
@@ -57,24 +72,10 @@ export class ProtoMessage {
   }
 
   text(member: number, value: string): this {
-    if (value.length > SHORT_TEXT) return this.bytes(member, encoder.encode(value));
-    this.#tag(member, LENGTH_DELIMITED);
-    const start = this.#length;
-    this.#reserve(1 + value.length);
-    const bytes = this.#bytes;
-    let at = start + 1;
-    for (let index = 0; index < value.length; index++) {
-      const code = value.charCodeAt(index);
-      if (code > 0x7f) {
-        const encoded = encoder.encode(value);
-        this.#varint(encoded.length);
-        return this.append(encoded);
-      }
-      bytes[at++] = code;
-    }
-    bytes[start] = value.length;
-    this.#length = at;
-    return this;
+    const start = this.begin(member);
+    this.#reserve(value.length * MOST_UTF8);
+    this.#length += this.#texts.write(value, start);
+    return this.end(start);
   }
 
   bytes(member: number, value: Uint8Array): this {
@@ -93,19 +94,31 @@ export class ProtoMessage {
 
   message(member: number, members: ProtoMembers | ProtoMessage): this {
     if (typeof members !== 'function') return this.bytes(member, members.finish());
+    const start = this.begin(member);
+    members(this);
+    return this.end(start);
+  }
+
+  /** Begins a member that is a message; what is written before `end` stands in it. */
+  begin(member: number): number {
     this.#tag(member, LENGTH_DELIMITED);
-    const start = this.#length;
     // Most are short, and have a length of one byte.
     this.#reserve(1);
-    this.#length = start + 1;
-    members(this);
-    const size = this.#length - start - 1;
-    const more = varintBytes(size) - 1;
-    if (more > 0) {
-      this.#reserve(more);
-      this.#bytes.copyWithin(start + 1 + more, start + 1, this.#length);
+    this.#length += 1;
+    return this.#length;
+  }
+
+  /** @param start as `begin` gave it for the message that was begun last and has no end yet */
+  end(start: number): this {
+    const size = this.#length - start;
+    if (size < 0x80) {
+      this.#bytes[start - 1] = size;
+      return this;
     }
-    this.#length = start;
+    const more = varintBytes(size) - 1;
+    this.#reserve(more);
+    this.#bytes.copyWithin(start + more, start, this.#length);
+    this.#length = start - 1;
     this.#varint(size);
     this.#length += size;
     return this;
@@ -114,9 +127,9 @@ export class ProtoMessage {
   /** A repeated number in its packed form; nothing where there is none. */
   packed(member: number, values: readonly number[]): this {
     if (values.length === 0) return this;
-    return this.message(member, () => {
-      for (let at = 0; at < values.length; at++) this.#varint(values[at] as number);
-    });
+    const start = this.begin(member);
+    for (let at = 0; at < values.length; at++) this.#varint(values[at] as number);
+    return this.end(start);
   }
 
   /** The message as it stands: a view that the next member may overwrite. */
@@ -129,7 +142,7 @@ export class ProtoMessage {
   }
 
   #varint(value: number | bigint): void {
-    this.#reserve(10);
+    this.#reserve(LONGEST_VARINT);
     const bytes = this.#bytes;
     if (typeof value === 'bigint' || value < 0) {
       let rest = BigInt.asUintN(64, BigInt(value));
@@ -153,7 +166,12 @@ export class ProtoMessage {
     if (needed <= this.#bytes.length) return;
     const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
     larger.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = larger;
+    this.#take(larger);
+  }
+
+  #take(bytes: Uint8Array): void {
+    this.#bytes = bytes;
+    this.#texts = Buffer.from(bytes.buffer);
   }
 }
 

@@ -17,7 +17,7 @@ import {
   Uint8,
   Utf8,
 } from '../../../src/arrow/apache.ts';
-import { encodeFragment } from '../../../src/format/fragment/index.ts';
+import { encodeFragment, type WrittenPart } from '../../../src/format/fragment/index.ts';
 import {
   FragmentColumns,
   LanceDataFile,
@@ -114,7 +114,7 @@ test('positions beyond 4 GiB are written whole', () => {
   const fields = withFieldIds(new Schema([nullable('a', new Int32())]), [0]).fields;
   const writer = new LancePartWriter(fields);
   const position = 5 * 2 ** 32 + 8;
-  const part = writer.finish(position) as Uint8Array;
+  const { bytes: part } = writer.finish(position) as WrittenPart;
   const { fileSize } = writer.entry as { fileSize: number };
   const view = new DataView(part.buffer, part.byteOffset + fileSize - position - 40, 40);
   for (const at of [0, 8, 16]) {
