@@ -87,7 +87,7 @@ export function parseChecksummed(
 }
 
 /** Documents of so many bytes take milliseconds, and are parsed in steps where others may wait. */
-const LONG_DOCUMENT_BYTES = 1 << 17;
+const LONG_DOCUMENT_BYTES = 1 << 18;
 
 /** The same, in steps where it is long. */
 export function* parseChecksummedInSteps(

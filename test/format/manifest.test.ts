@@ -358,7 +358,7 @@ test('a long chunk is written and read in steps, and is the same, or Corrupt', (
     expect(codeOf(() => decodeChunk(wrong, entry, 'c'))).toBe('Corrupt');
   }
   for (const text of [']}', '}', '"', '{"fragments":[', '{"fragments":7}', '[]']) {
-    const padded = `${' '.repeat(1 << 17)}${text}`;
+    const padded = `${' '.repeat(1 << 18)}${text}`;
     const forged = checksummedText(padded);
     const checksum = Buffer.from(forged).toString('latin1', 19, 27);
     const claim = { ...entry, size: forged.length, checksum };
