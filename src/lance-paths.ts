@@ -75,6 +75,15 @@ export function parseLanceVersionFile(name: string): number | undefined {
   const version = Number(LARGEST_U64 - BigInt(digits));
   return Number.isSafeInteger(version) && version >= 0 ? version : undefined;
 }
+/**
+ * The manifest of version 0, which no table has: the newest that Lance finds where no other stands, and one
+ * that it refuses.
+ */
+export const lanceFenceFile = (table: string): string => lanceVersionFile(table, FENCE_VERSION);
+/** Whether a file beside manifests has the name of that one. */
+export const isLanceFenceName = (name: string): boolean =>
+  parseLanceVersionFile(name) === FENCE_VERSION;
+const FENCE_VERSION = 0;
 /** Manifests of no version of ours: where Lance finds one, it opens none of the dataset's versions. */
 export const isStrangeLanceManifest = (name: string): boolean =>
   LANCE_MANIFEST_NAME.test(name) && parseLanceVersionFile(name) === undefined;

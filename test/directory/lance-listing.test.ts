@@ -237,10 +237,12 @@ test('names that nothing can have leave no work behind', async () => {
 async function made(): Promise<TestFs> {
   const fs = memoryFs();
   const plain = await open(fs as never, { lance: 'read' });
+  // Their ids are then those of the fixture.
+  const properties = { lance: 'sync' };
   await plain.createNamespace({ id: ['prod'], properties: { owner: 'me' } });
   await plain.createNamespace({ id: ['prod', 'search'] });
-  await plain.createTable({ id: ['prod', 'search', 'user'] }, people(1));
-  await plain.createTable({ id: ['con'] }, people(1));
+  await plain.createTable({ id: ['prod', 'search', 'user'], properties }, people(1));
+  await plain.createTable({ id: ['con'], properties }, people(1));
   await plain.syncLance({});
   const catalog = await open(fs as never, { pid: 2 });
   await catalog.dropTable({ id: ['con'] });

@@ -35,7 +35,7 @@ import {
   newestListing,
   publishListing,
 } from './lance-catalog.ts';
-import { catalogRows, rowsAt } from './lance-catalog-rows.ts';
+import { catalogRows, isFoundByLance, rowsAt } from './lance-catalog-rows.ts';
 
 export interface LanceCatalogSynced {
   /** Of the table `__manifest`. */
@@ -124,9 +124,9 @@ export async function changing<Answer>(
 }
 
 /** Whether Lance opens the table in its own folder, so that commits change nothing of the list. */
-export async function isListedTable({ store, engine }: Catalog, id: ObjectPath): Promise<boolean> {
-  const folder = isPath(id) ? engine.names.possibleTableFolder(id) : undefined;
-  return folder !== undefined && (await store.enter(lanceVersionsFolder(folder)));
+export async function isListedTable(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  const folder = isPath(id) ? catalog.engine.names.possibleTableFolder(id) : undefined;
+  return folder !== undefined && (await isFoundByLance(catalog, folder));
 }
 
 function isPath(id: ObjectPath): boolean {

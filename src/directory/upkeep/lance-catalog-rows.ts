@@ -8,8 +8,10 @@ import {
   byLanceCatalogKey,
   type LanceCatalogRow,
   lanceCatalogRow,
+  lanceFenceFile,
   lanceVersionsFolder,
   lastName,
+  parseLanceVersionName,
 } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { Turn } from '../../table/index.ts';
@@ -89,14 +91,22 @@ async function openedAt(
   id: ObjectPath,
   folder: string,
 ): Promise<string | undefined> {
-  const { store } = catalog;
-  if (await store.enter(lanceVersionsFolder(folder)))
+  if (await isFoundByLance(catalog, folder))
     return (await isTable(catalog, { name: lastName(folder), folder })) ? folder : undefined;
   const record = await readTableRecord(catalog, folder);
   if (record?.location === undefined) return undefined;
   const home = lanceHome({ id, folder, record });
   if (home === undefined) return undefined;
-  return (await store.enter(lanceVersionsFolder(home))) ? home : undefined;
+  return (await isFoundByLance(catalog, home)) ? home : undefined;
+}
+
+/** Whether Lance finds a version in a folder, and not the fence alone that keeps it away. */
+export async function isFoundByLance({ store }: Catalog, folder: string): Promise<boolean> {
+  const versions = lanceVersionsFolder(folder);
+  if (!(await store.enter(versions))) return false;
+  if ((await store.head(lanceFenceFile(folder))) === undefined) return true;
+  const entries = (await store.list(versions)) ?? [];
+  return entries.some(({ name }) => parseLanceVersionName(name) !== undefined);
 }
 
 /** What cannot be read of one record must not hide all others. */

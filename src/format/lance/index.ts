@@ -55,6 +55,7 @@ export {
   type LanceFragment,
   type LanceVersion,
   lanceDeletionId,
+  lanceFence,
   lanceManifest,
   lanceManifestBytes,
 } from './lance-manifest.ts';

@@ -94,7 +94,10 @@ export function* lanceManifestBytes(
  * What Lance finds of a version that it cannot read: every reader and writer refuses it and says that the
  * release of Lance is too old for it. Without it they would take the version before it for the newest.
  */
-export const closedLanceManifest = (of: ClosedLanceVersion): Uint8Array =>
+export const closedLanceManifest = (
+  of: ClosedLanceVersion,
+  tableMetadata: Readonly<Record<string, string>> = {},
+): Uint8Array =>
   file(
     of,
     ended(
@@ -103,9 +106,26 @@ export const closedLanceManifest = (of: ClosedLanceVersion): Uint8Array =>
         .message(7, timestampMembers(of.timestamp))
         .integer(9, FLAG_UNKNOWN)
         .integer(10, FLAG_UNKNOWN),
-      {},
+      tableMetadata,
     ),
   );
+
+/**
+ * What Lance finds by the path of a table that it does not read by path: every reader and writer refuses
+ * it. It is the same for all tables, so that one which is moved or copied keeps it.
+ */
+export function lanceFence(): Uint8Array {
+  fence ??= closedLanceManifest(
+    { version: 0, timestamp: 0, transaction: '', done: new Uint8Array() },
+    { dirspace: FENCE_NOTE },
+  );
+  return fence;
+}
+
+let fence: Uint8Array | undefined;
+/** For whoever looks into the file. */
+const FENCE_NOTE =
+  'Lance reads this table over `dirspace serve`, and by its path after `dirspace lance sync`.';
 
 /** Whether an engine of this kind made the manifest, and no program of Lance's. */
 export const isOwnLanceManifest = (bytes: Uint8Array): boolean =>

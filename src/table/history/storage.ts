@@ -12,6 +12,7 @@ import {
   deletionsFolder,
   fragmentName,
   fragmentsFolder,
+  isLanceFenceName,
   isLanceFragment,
   isObject,
   isOwnTemporary,
@@ -46,8 +47,9 @@ export async function findStorage(
 ): Promise<FoundStorage | undefined> {
   const { store } = engine;
   const { tableFolder } = branch;
+  // The fence against Lance's writers is the engine's own.
   const isFilled = async (path: string): Promise<boolean> =>
-    ((await store.list(path)) ?? [undefined]).length > 0;
+    ((await store.list(path)) ?? [{ name: '' }]).some(({ name }) => !isLanceFenceName(name));
   const entries = (await store.list(tableFolder)) ?? [];
   const kindOf = new Map(entries.map(({ name, kind }) => [name, kind]));
   // Beside manifests that the engine made for Lance, such folders are its own.

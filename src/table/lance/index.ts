@@ -3,6 +3,7 @@
  * then needs, and those by which Lance opens the table by its path.
  */
 
+export { isFenceInUse } from './lance-fence.ts';
 export {
   holds,
   keptManifest,

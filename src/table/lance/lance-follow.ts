@@ -1,8 +1,10 @@
 /**
  * Updates the files by which Lance opens a table by its path, if the table's mode asks for it or
- * such files are there: an older version would pass for the newest otherwise. It is done after each
- * commit (`followCommit`), and after each change of tags and branches (`followTable`). A failure here never fails the change. verify and describe then report that Lance does not find the
- * newest state, and the next commit or `syncLance` repairs it.
+ * such files are there: an older version would pass for the newest otherwise. Any other table that
+ * is written for Lance gets its fence, if it has none. It is done after each commit
+ * (`followCommit`), and after each change of tags and branches (`followTable`). A failure here never
+ * fails the change. verify then reports that Lance does not find the newest state, or that the fence
+ * is missing, and the next commit or `syncLance` repairs it.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {
@@ -12,6 +14,7 @@ import {
   resolveHead,
   type Snapshot,
 } from '../versions/index.ts';
+import { placeFence } from './lance-fence.ts';
 import { placeRefs } from './lance-refs.ts';
 import { placeVersion, placeVersions, standsByPath } from './lance-versions.ts';
 
@@ -30,6 +33,7 @@ export async function hasToFollow(
 export async function followCommit(engine: Engine, snapshot: Snapshot): Promise<void> {
   try {
     if (await hasToFollow(engine, snapshot)) await placeVersion(engine, snapshot);
+    else if (snapshot.manifest.lance === true) await placeFence(engine, snapshot.branch);
   } catch {
     // The version is committed, whatever becomes of its second name.
   }
@@ -51,7 +55,8 @@ export async function followTable(
   try {
     const main = mainBranch(tableFolder, incarnation);
     const snapshot = (await resolveHead(engine, main))?.snapshot;
-    if (snapshot === undefined || !(await hasToFollow(engine, snapshot))) return;
+    if (snapshot?.manifest.lance !== true) return;
+    if (!(await hasToFollow(engine, snapshot))) return await placeFence(engine, main);
     if (versions) await placeVersions(engine, main);
     await placeRefs(engine, tableFolder, incarnation);
   } catch {

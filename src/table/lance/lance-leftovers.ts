@@ -27,6 +27,7 @@ import {
   parseLanceVersionFile,
 } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch, visibleVersions } from '../versions/index.ts';
+import { isFenceInUse } from './lance-fence.ts';
 import { keptManifestsFolder } from './lance-files.ts';
 import { datasetOf, isOwn } from './lance-versions.ts';
 
@@ -65,8 +66,11 @@ export async function goneManifests(
   for (const dataset of await datasetsOf(engine, tableFolder)) {
     const folder = lanceVersionsFolder(dataset);
     // Those of other programs are theirs, whatever their number.
-    for (const leftover of await collect(folder, datasets.get(dataset), parseLanceVersionFile))
+    for (const leftover of await collect(folder, datasets.get(dataset), parseLanceVersionFile)) {
+      const main = datasets.get(tableFolder);
+      if (main !== undefined && (await isFenceInUse(engine, leftover.file, main))) continue;
       if (await isOwn(engine, leftover.file)) found.push(leftover);
+    }
   }
   return found;
 }

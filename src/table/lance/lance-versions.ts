@@ -128,7 +128,8 @@ export async function placeVersions(
     else if (thorough && isStrangeLanceManifest(name))
       setAside.push(await moveAside(engine, `${lanceVersionsFolder(dataset)}/${name}`));
   }
-  if (branch.branch === MAIN_BRANCH && !(await store.enter(lanceVersionsFolder(dataset))))
+  // The fence is no version.
+  if (branch.branch === MAIN_BRANCH && ![...found].some((version) => version > 0))
     await noteInCatalog(engine);
   const versions = await visibleVersions(engine, branch);
   // Branches of one name follow each other in one folder: that a number is taken says nothing.

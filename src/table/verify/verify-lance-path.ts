@@ -1,7 +1,7 @@
 /**
- * `verifyLancePath`: verifies the files by which Lance opens a table by its path. Manifests, tags
- * and branches there must match the table, and no other file may look like one. A missing file is
- * no damage: the next commit of a table that keeps these files up to date writes it, or a
+ * `verifyLancePath`: verifies the files by which Lance opens a table by its path, or is kept from it.
+ * Manifests, tags and branches there must match the table, and no other file may look like one. A
+ * missing file, or a missing fence, is no damage: the next commit of the table writes it, or a
  * synchronization does.
  */
 import { isDirspaceError } from '../../errors.ts';
@@ -16,6 +16,8 @@ import {
   LANCE_HINT,
   lanceBranchesFolder,
   lanceBranchesTree,
+  lanceFence,
+  lanceFenceFile,
   lanceManifestFile,
   lanceRefFile,
   lanceRefsFolder,
@@ -35,6 +37,7 @@ import {
   datasetOf,
   hasToFollow,
   holds,
+  isFenceInUse,
   isOwn,
   isOwnRef,
   isSameRef,
@@ -95,6 +98,7 @@ class PathVerifier {
   #follows = false;
   /** Folders of branches that hold what clients of Lance wrote for their versions. */
   #writes = false;
+  #needsFence = false;
 
   constructor(engine: Engine, main: TableBranch, inspector: FolderInspector) {
     this.#engine = engine;
@@ -108,9 +112,12 @@ class PathVerifier {
       newest === undefined ? undefined : await visibleSnapshot(this.#engine, this.#main, newest);
     this.#follows = snapshot !== undefined && (await hasToFollow(this.#engine, snapshot));
     this.#writes = snapshot?.manifest.lanceWrites === true;
+    this.#needsFence = snapshot?.manifest.lance === true && !this.#follows;
     for (const branch of branches) {
       if (isLanceRef(branch.branch.branch)) await this.#versions(branch);
     }
+    if (this.#needsFence)
+      this.#inspector.leftover(lanceFenceFile(this.#main.tableFolder), 'unsynced');
     const { branches: refs, tags } = await wantedRefs(this.#engine, this.#main);
     const { tableFolder } = this.#main;
     const folders = [lanceTagsFolder(tableFolder), lanceBranchesFolder(tableFolder)];
@@ -124,10 +131,12 @@ class PathVerifier {
 
   async #versions({ branch, versions }: VerifiedBranch): Promise<void> {
     const dataset = datasetOf(branch);
+    const fence = lanceFenceFile(this.#main.tableFolder);
     const missing = new Set(versions.map(({ version }) => version));
     for (const entry of await this.#inspector.list(lanceVersionsFolder(dataset))) {
       const version = entry.kind === 'file' ? parseLanceVersionFile(entry.name) : undefined;
       if (version === undefined) this.#besideVersions(entry);
+      else if (entry.path === fence) await this.#fence(entry.path);
       else if (missing.delete(version)) await this.#manifest(branch, version, entry.path);
       else await this.#unknownVersion(entry.path);
     }
@@ -137,6 +146,17 @@ class PathVerifier {
       if ((await visibleSnapshot(this.#engine, branch, version)) !== undefined)
         this.#inspector.leftover(lanceVersionFile(dataset, version), 'unsynced');
     }
+  }
+
+  async #fence(path: string): Promise<void> {
+    this.#needsFence = false;
+    const problem = await problemIn(async () => {
+      if (!(await holds(this.#engine, path, lanceFence())))
+        throw new Error(`It is not what keeps Lance's writers away from the table. ${MEND}`);
+      if (!(await isFenceInUse(this.#engine, path, this.#main)))
+        this.#inspector.leftover(path, 'orphan');
+    });
+    if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
   }
 
   async #manifest(branch: TableBranch, version: number, path: string): Promise<void> {

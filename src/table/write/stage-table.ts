@@ -8,11 +8,14 @@ import {
   encodeManifest,
   encodeTable,
   joinPath,
+  lanceFence,
+  lanceFenceFile,
+  lanceVersionsFolder,
   TABLE_FILE,
   type TableRecord,
   versionFile,
 } from '../../format/index.ts';
-import { lanceProperty } from '../../lance-mode.ts';
+import { followsByPath, type LanceMode, lanceProperty } from '../../lance-mode.ts';
 import { assignFieldIds } from '../fields/index.ts';
 import {
   type Engine,
@@ -64,6 +67,7 @@ export async function stageTable(
   );
   try {
     const lance = lanceProperty(record.properties);
+    const mode = lance === undefined ? engine.lance : (record.properties.lance as LanceMode);
     const written = await writeFragments(engine, folder, stream, tree, {
       lance: lance ?? engine.lance !== 'off',
       signal: options.signal,
@@ -80,14 +84,22 @@ export async function stageTable(
     const transaction = typeof keyed === 'string' ? keyed : keyed();
     const manifest = {
       ...nextManifest(engine, branch, draft, undefined, transaction),
-      ...((record.properties.lance ?? engine.lance) === 'write' ? { lanceWrites: true } : {}),
+      ...(mode === 'write' ? { lanceWrites: true } : {}),
     };
     const { bytes, checksum } = encodeManifest(manifest);
     const published = writeObject(store, versionFile(branch.folder, 1), bytes);
+    // Once versions are there that Lance finds, no fence is needed.
+    const follows = followsByPath(mode);
+    const fenced =
+      manifest.lance === true && !follows
+        ? writeObject(store, lanceFenceFile(folder), lanceFence())
+        : undefined;
     // Names and contents reach the disk side by side; the rename comes after all of them.
-    const named = store.syncFolders([folder, branch.folder]);
-    await Promise.all([written.durable, recorded, published, named]);
-    await engine.follow?.(new Snapshot(engine, branch, manifest, checksum, bytes.length));
+    const folders = [folder, branch.folder, ...(fenced ? [lanceVersionsFolder(folder)] : [])];
+    const named = store.syncFolders(folders);
+    await Promise.all([written.durable, recorded, published, fenced, named]);
+    if (follows)
+      await engine.follow?.(new Snapshot(engine, branch, manifest, checksum, bytes.length));
     return { folder, record, transaction };
   } catch (error) {
     const first = await unmade;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkFence } from './fence.mjs';
 import { checkCorpus, checkWrites } from './writes.mjs';
 
 const [python, count, seed, lancedb] = process.argv.slice(2);
@@ -85,6 +86,8 @@ try {
     });
     failed = python3('check_path.py', ...paths) !== 0 || status !== 0 || failed;
   }
+  const unfenced = await checkFence({ python, lancedb, entry, place, served });
+  failed = unfenced || failed;
   // Tables that clients of Lance write.
   const commits = Math.ceil(count / 2);
   const wrong = await checkWrites({ python, lancedb, entry, place, served, commits, seed });
