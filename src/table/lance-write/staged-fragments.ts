@@ -234,7 +234,10 @@ const plainFile = ({ path, fields, columns, fileSize }: ParsedDataFile): LanceFi
 });
 
 /** Our file as Lance finds it, and those that the client wrote and goes on to name. */
-const namesOf = (entry: FragmentEntry, { manifest }: Snapshot): readonly LanceFileEntry[] => {
+export const namesOf = (
+  entry: FragmentEntry,
+  { manifest }: Snapshot,
+): readonly LanceFileEntry[] => {
   const { lance } = entry;
   if (lance === undefined || 'problem' in lance) return [];
   return [lanceDataFile(entry, manifest), ...(lance.origin ?? [])];

@@ -3,6 +3,7 @@
  * come, go, change, move or lose values of which the transaction says nothing. Reads no file.
  */
 import type {
+  LanceFileEntry,
   ParsedDataFile,
   ParsedDeletion,
   ParsedFragment,
@@ -10,6 +11,7 @@ import type {
 } from '../../format/index.ts';
 import { shown } from './refusals.ts';
 import { contradiction, type StagedChange } from './staged-change.ts';
+import { namesOf } from './staged-fragments.ts';
 
 /** The new fragments are those that the transaction lists, in that order; ids are given out later. */
 export function requireNew(change: StagedChange, listed: readonly ParsedFragment[]): void {
@@ -29,17 +31,24 @@ export function requireAll(change: StagedChange, listed: readonly ParsedFragment
     throw contradiction(change, `${length} fragments are there, where it lists ${listed.length}`);
 }
 
-/** Fragments of before that the transaction lists are there as it lists them. */
+/**
+ * Fragments of before that the transaction lists are there as it lists them. A client that builds on a newer
+ * version may list the files of a fragment by names of its own, and has the table's in the manifest.
+ */
 export function requireUpdated(
   change: StagedChange,
   listed: readonly ParsedFragment[],
   removed: ReadonlySet<number> = new Set(),
 ): void {
-  const found = new Map(change.manifest.fragments.map((each) => [each.id, each]));
+  const { manifest, entries, base } = change;
+  const found = new Map(manifest.fragments.map((each) => [each.id, each]));
+  const before = new Map(entries.map((entry) => [entry.id, entry]));
   for (const fragment of listed) {
     // With rows that another version deleted meanwhile, all of its rows are gone.
     if (removed.has(fragment.id)) continue;
-    if (!isSameFragment(found.get(fragment.id), fragment))
+    const entry = before.get(fragment.id);
+    const names = entry === undefined ? [] : namesOf(entry, base);
+    if (!isSameFragment(found.get(fragment.id), fragment, names))
       throw contradiction(change, `fragment ${fragment.id} is not as it lists it`);
   }
 }
@@ -119,23 +128,32 @@ export function requireOrder(change: StagedChange): void {
   }
 }
 
-/** @param listed as the transaction lists it. A file that has no field any more may be gone since. */
+/**
+ * @param listed as the transaction lists it. A file that has no field any more may be gone since.
+ * @param names of the files with all that the fragment held before
+ */
 function isSameFragment(
   one: ParsedFragment | undefined,
   listed: ParsedFragment | undefined,
+  names: readonly LanceFileEntry[] = [],
 ): boolean {
   if (one === undefined || listed === undefined) return false;
   const files = listed.files.filter(({ fields }) => fields.some((field) => field >= 0));
   const found = one.files.filter(({ fields }) => fields.some((field) => field >= 0));
+  const isSame =
+    found.length === files.length &&
+    found.every((file, at) => isSameFile(file, files[at] as ParsedDataFile));
   return (
     one.physicalRows === listed.physicalRows &&
-    found.length === files.length &&
-    found.every((file, at) => isSameFile(file, files[at] as ParsedDataFile)) &&
+    (isSame || (areNamed(found, names) && areNamed(files, names))) &&
     isSameDeletion(one.deletion, listed.deletion)
   );
 }
 
-const isSameFile = (one: ParsedDataFile, other: ParsedDataFile): boolean =>
+const areNamed = (files: readonly ParsedDataFile[], names: readonly LanceFileEntry[]): boolean =>
+  files.every((file) => names.some((name) => isSameFile(file, name)));
+
+const isSameFile = (one: LanceFileEntry, other: LanceFileEntry): boolean =>
   one.path === other.path &&
   one.fileSize === other.fileSize &&
   one.fields.join() === other.fields.join() &&
