@@ -90,6 +90,35 @@ const LANCE_COLUMNS: ReadonlySet<string> = new Set([
 /** Extension types that Lance stores in a form of its own. */
 const LANCE_EXTENSIONS: ReadonlySet<string> = new Set(['arrow.json', 'lance.blob.v2']);
 const EXTENSION_KEY = 'ARROW:extension:name';
+const EXTENSION_METADATA_KEY = 'ARROW:extension:metadata';
+
+interface ExtensionStorage {
+  /** The one type that pyarrow takes it on, and then without metadata; on others, it opens no table. */
+  readonly name: string;
+  readonly isIt: (type: DataType) => boolean;
+}
+
+const EXTENSION_STORAGES: ReadonlyMap<string, ExtensionStorage> = new Map([
+  [
+    'arrow.uuid',
+    {
+      name: 'fixed_size_binary[16]',
+      isIt: (type) =>
+        type.typeId === Type.FixedSizeBinary &&
+        (type as unknown as { byteWidth: number }).byteWidth === 16,
+    },
+  ],
+  [
+    'arrow.bool8',
+    {
+      name: 'int8',
+      isIt: (type) => {
+        const { bitWidth, isSigned } = type as unknown as { bitWidth: number; isSigned: boolean };
+        return type.typeId === Type.Int && bitWidth === 8 && isSigned;
+      },
+    },
+  ],
+]);
 const PRIMARY_KEY = 'lance-schema:unenforced-primary-key';
 
 /**
@@ -116,6 +145,10 @@ function requireReadable(
   const extension = metadata.get(EXTENSION_KEY);
   if (extension !== undefined && LANCE_EXTENSIONS.has(extension))
     refuse(`has the extension type ${extension}`);
+  const storage = extension === undefined ? undefined : EXTENSION_STORAGES.get(extension);
+  const described = metadata.get(EXTENSION_METADATA_KEY) ?? '';
+  if (storage !== undefined && !(storage.isIt(type) && described === ''))
+    refuse(`has the extension type ${extension} and is not ${storage.name} without metadata of it`);
   const isKey =
     /^(true|1|yes)$/i.test(metadata.get(PRIMARY_KEY) ?? '') ||
     /^\+?\d+$/.test(metadata.get(`${PRIMARY_KEY}:position`) ?? '');

@@ -1,14 +1,19 @@
 /** Columns on which Lance's readers fail or crash have no form in Lance; the same below structs has one. */
 import { expect, test } from 'vitest';
 import {
+  Bool,
   type DataType,
   Field,
+  FixedSizeBinary,
   FixedSizeList,
+  Int8,
+  Int16,
   Int32,
   LargeBinary,
   List,
   Schema,
   Struct,
+  Uint8,
   Utf8,
 } from '../../../src/arrow/apache.ts';
 import { lanceExportSchema, lanceFields } from '../../../src/format/lance/index.ts';
@@ -73,12 +78,37 @@ test.each(['arrow.json', 'lance.blob.v2'])('the extension type %s, wherever it i
   expect(problemOf(nested)).toBe(`column "s.item" ${what}`);
 });
 
-test.each(['lance.json', 'lance.bfloat16', 'arrow.uuid'])(
+test.each(['lance.json', 'lance.bfloat16', 'arrow.opaque'])(
   'the extension type %s is read',
   (name) => {
     expect(problemOf(field('c', new LargeBinary(), { 'ARROW:extension:name': name }))).toBe(
       undefined,
     );
+  },
+);
+
+test.each<[string, string, DataType, boolean, string?]>([
+  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(16), true],
+  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(16), true, ''],
+  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(16), false, '{}'],
+  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(8), false],
+  ['arrow.uuid', 'fixed_size_binary[16]', new Utf8(), false],
+  ['arrow.bool8', 'int8', new Int8(), true],
+  ['arrow.bool8', 'int8', new Int8(), false, '{}'],
+  ['arrow.bool8', 'int8', new Uint8(), false],
+  ['arrow.bool8', 'int8', new Int16(), false],
+  ['arrow.bool8', 'int8', new Bool(), false],
+])(
+  'the extension type %s of %s, which pyarrow checks, on %s',
+  (name, storage, type, isIt, given) => {
+    const metadata = {
+      'ARROW:extension:name': name,
+      ...(given === undefined ? {} : { 'ARROW:extension:metadata': given }),
+    };
+    const what = `has the extension type ${name} and is not ${storage} without metadata of it`;
+    expect(problemOf(field('c', type, metadata))).toBe(isIt ? undefined : `column "c" ${what}`);
+    const nested = field('s', new List(field('item', type, metadata)));
+    expect(problemOf(nested)).toBe(isIt ? undefined : `column "s.item" ${what}`);
   },
 );
 
