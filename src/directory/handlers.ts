@@ -37,9 +37,9 @@ import {
 } from './operations/index.ts';
 import {
   type Changed,
+  changesList,
   changing,
   cleanupTable,
-  isListedTable,
   optimizeTable,
   repairCatalog,
   syncLance,
@@ -119,7 +119,7 @@ const listedAtFirst =
   ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
   async (catalog, ...given) => {
     const work = (): Promise<Answer> => handler(catalog, ...given);
-    if (await isListedTable(catalog, given[0].id ?? [])) return work();
+    if (!(await changesList(catalog, given[0].id ?? []))) return work();
     return changing(catalog, itself(given[0]), work, ({ version = 1 }) => version === 1);
   };
 

@@ -123,8 +123,17 @@ export async function changing<Answer>(
   }
 }
 
-/** Whether Lance opens the table in its own folder, so that commits change nothing of the list. */
-export async function isListedTable(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+/**
+ * Whether the first version of a table would change the list: there is one, or there has to be, and
+ * Lance does not open the table in its own folder yet.
+ */
+export async function changesList(catalog: Catalog, id: ObjectPath): Promise<boolean> {
+  const { engine, store } = catalog;
+  if (!followsByPath(engine.lance) && !(await store.hasFolder(LANCE_CATALOG))) return false;
+  return !(await isListedTable(catalog, id));
+}
+
+async function isListedTable(catalog: Catalog, id: ObjectPath): Promise<boolean> {
   const folder = isPath(id) ? catalog.engine.names.possibleTableFolder(id) : undefined;
   return folder !== undefined && (await isFoundByLance(catalog, folder));
 }

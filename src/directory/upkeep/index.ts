@@ -4,7 +4,7 @@
  */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';
-export { type Changed, changing, isListedTable } from './follow-lance.ts';
+export { type Changed, changesList, changing } from './follow-lance.ts';
 export { repairCatalog } from './repair.ts';
 export { RootPresence } from './root-presence.ts';
 export { syncLance } from './sync-lance.ts';

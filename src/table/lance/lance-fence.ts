@@ -14,7 +14,7 @@ import {
   lastName,
 } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch } from '../versions/index.ts';
-import { standsByPath } from './lance-versions.ts';
+import { foundByPath } from './lance-versions.ts';
 
 /** Leaves a fence as it is that stands there. @param branch any one of the table */
 export async function placeFence(
@@ -22,7 +22,6 @@ export async function placeFence(
   { tableFolder, folder }: TableBranch,
 ): Promise<void> {
   const file = lanceFenceFile(tableFolder);
-  if ((await store.head(file)) !== undefined) return;
   await store.createFolder(lanceVersionsFolder(tableFolder), tableFolder);
   await store.putIfAbsent(file, lanceFence(), undefined, folder);
 }
@@ -35,5 +34,5 @@ export async function isFenceInUse(
 ): Promise<boolean> {
   if (!isLanceFenceName(lastName(file)) || file !== lanceFenceFile(main.tableFolder)) return false;
   const newest = (await resolveHead(engine, main))?.snapshot.version ?? 0;
-  return !(await standsByPath(engine, main, newest));
+  return (await foundByPath(engine, main, newest)) !== 'versions';
 }

@@ -16,24 +16,34 @@ import {
 } from '../versions/index.ts';
 import { placeFence } from './lance-fence.ts';
 import { placeRefs } from './lance-refs.ts';
-import { placeVersion, placeVersions, standsByPath } from './lance-versions.ts';
+import { foundByPath, placeVersion, placeVersions } from './lance-versions.ts';
 
 /** Whether what Lance finds by the path of a table has to be as new as this version of it. */
-export async function hasToFollow(
+export async function hasToFollow(engine: Engine, snapshot: Followable): Promise<boolean> {
+  return (await wantedByPath(engine, snapshot)) === 'versions';
+}
+
+type Followable = Pick<Snapshot, 'branch' | 'version' | 'manifest'>;
+
+/** What has to stand by the path of the table; undefined where nothing has to, or the fence does. */
+async function wantedByPath(
   engine: Engine,
-  { branch, version, manifest }: Pick<Snapshot, 'branch' | 'version' | 'manifest'>,
-): Promise<boolean> {
+  { branch, version, manifest }: Followable,
+): Promise<'versions' | 'fence' | undefined> {
   // A table that was written for Lance stays so.
-  if (manifest.lance !== true) return false;
-  if (followsByPath(await lanceModeOf(engine, branch, manifest))) return true;
-  return standsByPath(engine, branch, version);
+  if (manifest.lance !== true) return undefined;
+  if (followsByPath(await lanceModeOf(engine, branch, manifest))) return 'versions';
+  const found = await foundByPath(engine, branch, version);
+  if (found === 'versions') return found;
+  return found === 'nothing' ? 'fence' : undefined;
 }
 
 /** Never rejects. */
 export async function followCommit(engine: Engine, snapshot: Snapshot): Promise<void> {
   try {
-    if (await hasToFollow(engine, snapshot)) await placeVersion(engine, snapshot);
-    else if (snapshot.manifest.lance === true) await placeFence(engine, snapshot.branch);
+    const wanted = await wantedByPath(engine, snapshot);
+    if (wanted === 'versions') await placeVersion(engine, snapshot);
+    if (wanted === 'fence') await placeFence(engine, snapshot.branch);
   } catch {
     // The version is committed, whatever becomes of its second name.
   }
@@ -56,7 +66,9 @@ export async function followTable(
     const main = mainBranch(tableFolder, incarnation);
     const snapshot = (await resolveHead(engine, main))?.snapshot;
     if (snapshot?.manifest.lance !== true) return;
-    if (!(await hasToFollow(engine, snapshot))) return await placeFence(engine, main);
+    const wanted = await wantedByPath(engine, snapshot);
+    if (wanted === 'fence') await placeFence(engine, main);
+    if (wanted !== 'versions') return;
     if (versions) await placeVersions(engine, main);
     await placeRefs(engine, tableFolder, incarnation);
   } catch {

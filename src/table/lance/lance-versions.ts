@@ -14,6 +14,7 @@ import {
   LANCE_CATALOG_STALE,
   lanceAsideFile,
   lanceDataset,
+  lanceFenceFile,
   lanceManifestFile,
   lanceVersionFile,
   lanceVersionsFolder,
@@ -66,28 +67,37 @@ export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<
   else await placeVersions(engine, branch);
 }
 
+/** What Lance finds by the path of a table: manifests of the engine's versions, the fence, or neither. */
+export type FoundByPath = 'versions' | 'fence' | 'nothing';
+
 /**
- * Whether manifests of the engine stand where Lance finds the versions of a branch by path, up to this
- * version. The one of the version before tells where all is as it should be.
+ * What stands where Lance finds the versions of a branch by path, up to this version. Each commit of
+ * a table that was not synchronized asks: two looks tell of the fence alone. The manifest of the
+ * version before tells where all is as it should be.
  */
-export async function standsByPath(
+export async function foundByPath(
   engine: Engine,
   branch: TableBranch,
   version: number,
-): Promise<boolean> {
+): Promise<FoundByPath> {
+  const { store } = engine;
   const dataset = datasetOf(branch);
+  const isFenced = (await store.head(lanceFenceFile(branch.tableFolder))) !== undefined;
+  const before = version > 1 ? lanceVersionFile(dataset, version - 1) : undefined;
+  const hasBefore = before !== undefined && (await store.head(before)) !== undefined;
+  // A fence that came just as the table was synchronized says nothing.
+  if (isFenced && !hasBefore) return 'fence';
   const folder = lanceVersionsFolder(dataset);
-  // Of most tables: each of their commits asks.
-  if (!(await engine.store.hasFolder(folder))) return false;
-  if (version > 1 && (await isPlaced(engine, branch, version - 1))) return true;
+  if (!hasBefore && !(await store.hasFolder(folder))) return 'nothing';
+  if (hasBefore && (await isPlaced(engine, branch, version - 1))) return 'versions';
   const found: number[] = [];
-  for (const { name, kind } of (await engine.store.list(folder)) ?? []) {
+  for (const { name, kind } of (await store.list(folder)) ?? []) {
     const number = kind === 'file' ? (parseLanceVersionFile(name) ?? 0) : 0;
     if (number > 0 && number <= version) found.push(number);
   }
   for (const number of found.sort((a, b) => b - a).slice(0, MOST_LOOKED_AT))
-    if (await isOwn(engine, lanceVersionFile(dataset, number))) return true;
-  return false;
+    if (await isOwn(engine, lanceVersionFile(dataset, number))) return 'versions';
+  return isFenced ? 'fence' : 'nothing';
 }
 
 /** Of manifests that other programs may have left beside those of the engine. */

@@ -76,7 +76,8 @@ test.each(Object.entries(CASES))(
         await db.close();
         ({ copy, db } = await planted());
       }),
-      { numRuns: casesOf(300, long) },
+      // The first leaves the bytes as they are.
+      { numRuns: casesOf(300, long), examples: [[[[0, whole[0] as number]], 1]] },
     );
     expect(counts.refused).toBeGreaterThan(0);
     expect(counts.taken).toBeGreaterThan(0);

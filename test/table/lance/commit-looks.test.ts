@@ -26,9 +26,11 @@ async function callsOf(lance: LanceMode): Promise<string[]> {
     .sort();
 }
 
-test('a table that nobody synchronized is asked for its folder of manifests, and for nothing else', async () => {
+test('a table that nobody synchronized is asked for its fence and the manifest before, and for nothing else', async () => {
   const plain = await callsOf('off');
-  expect(await callsOf('read')).toEqual([...plain, 'lstat _versions'].sort());
+  expect(await callsOf('read')).toEqual(
+    [...plain, 'lstat 18446744073709551613.manifest', 'lstat 18446744073709551615.manifest'].sort(),
+  );
 });
 
 test('a table that was synchronized once is followed by the commits of every process', async () => {

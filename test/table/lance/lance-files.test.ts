@@ -69,7 +69,8 @@ test('nothing is made for who does not ask for Lance, nor by a read-only catalog
   const plain = await db.namespace.listTableVersions({ id: ['types'] });
   expect(plain.versions.every(({ manifest_path }) => manifest_path?.endsWith('.json'))).toBe(true);
   const readOnly = await connect('/c', { fs, readOnly: true });
-  await readOnly.namespace.describeTableVersion({ id: ['types'] }, { forLance: true });
+  const asked = readOnly.namespace.describeTableVersion({ id: ['types'] }, { forLance: true });
+  await expect(asked).rejects.toThrow('dirspace lance sync');
   expect(fs.existsSync('/c/data/types.table/lance')).toBe(false);
   expect(fs.existsSync('/c/data/types.table/_deletions')).toBe(false);
 });
