@@ -51,6 +51,8 @@ export class LanceClient {
   readonly #table: string;
   readonly #branch: string | undefined;
   manifest: ClientManifest;
+  /** What new files are named by. */
+  uuid: () => string = randomUUID;
 
   /**
    * @param table its folder
@@ -147,7 +149,7 @@ export class LanceClient {
     fields: readonly number[],
     columns: readonly number[],
   ): ParsedDataFile {
-    const path = `${'01'.repeat(12)}${randomUUID().replaceAll('-', '').slice(0, 26)}.lance`;
+    const path = `${'01'.repeat(12)}${this.uuid().replaceAll('-', '').slice(0, 26)}.lance`;
     this.files.write(`${this.#table}/data/${path}`, bytes);
     return {
       path,
@@ -161,7 +163,7 @@ export class LanceClient {
   }
 
   deletion(fragment: ClientFragment, rows: readonly number[]): ParsedDeletion {
-    const id = BigInt(`0x${randomUUID().slice(0, 8)}`);
+    const id = BigInt(`0x${this.uuid().slice(0, 8)}`);
     const readVersion = BigInt(this.manifest.version);
     const bytes = encodeDeletions(Uint32Array.from(rows), fragment.physicalRows);
     const name = `${fragment.id}-${readVersion}-${id}.arrow`;
@@ -172,13 +174,13 @@ export class LanceClient {
   /** Stages what the client's manifest is by now as the next version; it is the client's from then on. */
   stage(operation: Operation, options: StageOptions = {}): CreateTableVersionRequest {
     this.manifest.version += 1;
-    const bytes = encodeClientManifest(this.manifest, operation, options);
+    const bytes = encodeClientManifest(this.manifest, operation, { uuid: this.uuid(), ...options });
     return this.stageBytes(bytes, this.manifest.version);
   }
 
   stageBytes(bytes: Uint8Array, version: number): CreateTableVersionRequest {
     const digits = String(2n ** 64n - 1n - BigInt(version)).padStart(20, '0');
-    const path = `${this.#table}/_versions/${digits}.manifest-${randomUUID()}`;
+    const path = `${this.#table}/_versions/${digits}.manifest-${this.uuid()}`;
     this.files.write(path, bytes);
     return {
       version,

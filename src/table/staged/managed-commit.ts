@@ -8,7 +8,7 @@ import { stagedManifestFile } from '../../format/index.ts';
 import { isMissingFolder } from '../../store/index.ts';
 import { type Engine, type TableBranch, tableGone } from '../versions/index.ts';
 import { writeObject } from '../work/index.ts';
-import { deleteQuietly, publishStaged } from './publish-staged.ts';
+import { deleteQuietly, publishUnchanged } from './publish-staged.ts';
 import { readStagedVersion } from './read-staged.ts';
 
 /** False when the version exists already. */
@@ -25,7 +25,7 @@ export async function publishManaged(
     await writeObject(engine.store, path, bytes);
     await after;
     const staged = await readStagedVersion(engine, branch, { version, manifest_path: path });
-    await publishStaged(engine, branch, staged, undefined);
+    await publishUnchanged(engine, branch, staged);
     return true;
   } catch (error) {
     if (isMissingFolder(error)) throw tableGone(error);

@@ -1,6 +1,8 @@
 /**
- * `publishStaged`: publishes a checked staged manifest as the next version of its branch, either at
- * once or as part of a multi-table commit, invisible until that is decided.
+ * `publishStaged`: publishes a checked staged manifest of a caller as the next version of its branch,
+ * either at once or as part of a multi-table commit, invisible until that is decided.
+ * `publishUnchanged` publishes one of the engine's own, byte for byte: its writer goes on with what
+ * it staged.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';
@@ -34,11 +36,21 @@ export async function publishStaged(
     },
     staged.base,
   );
+  return publishUnchanged(engine, branch, { ...staged, manifest });
+}
+
+/** As publishStaged; what Lance is told is what the manifest says. @throws ConcurrentModification */
+export async function publishUnchanged(
+  engine: Engine,
+  branch: TableBranch,
+  staged: StagedVersion,
+): Promise<Snapshot> {
+  const { manifest } = staged;
   const { bytes, checksum } = encodeManifest(manifest);
   const file = versionFile(branch.folder, manifest.version);
   if (!(await engine.store.putIfAbsent(file, bytes))) {
     const winner = await readManifest(engine, branch, manifest.version);
-    if (winner?.transaction !== manifest.transaction || winner.batch !== commitId) {
+    if (winner?.transaction !== manifest.transaction || winner.batch !== manifest.batch) {
       throw versionTaken(manifest.version);
     }
   }
@@ -47,7 +59,7 @@ export async function publishStaged(
   }
   await deleteQuietly(engine, staged.path);
   const snapshot = new Snapshot(engine, branch, manifest, checksum, bytes.length);
-  if (commitId === undefined) {
+  if (manifest.batch === undefined) {
     await madeVisible(engine, snapshot);
   }
   return snapshot;
