@@ -24,6 +24,9 @@ export const LANCE_FOLDERS = [
   '_refs',
   'tree',
 ] as const;
+/** Whether Lance or its clients give this name to what lies in the folder of a dataset. */
+export const isInLanceDataset = (name: string): boolean => LANCE_DATASET_ENTRY.test(name);
+const LANCE_DATASET_ENTRY = /^(data|tree|_[a-z_]+(\.manifest)?|\.lance-[a-z-]+)$/;
 /** What this engine keeps for Lance's readers: a manifest per version that was asked for. */
 const LANCE = 'lance';
 const LANCE_MANIFEST = '.manifest';

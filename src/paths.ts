@@ -350,6 +350,10 @@ export const trashRecordFile = (folder: string): string => `${folder}.json`;
 export const parseTrashRecord = (name: string): string | undefined =>
   isDocument(name) ? documentName(name) : undefined;
 
+/** Where the files of a table outside of the root go while they are removed: beside their folder. */
+export const outsideAside = (parent: string, incarnation: string): string =>
+  joinPath(parent, `.dirspace-dropped-${incarnation}`);
+
 export const intentFile = (uuid: string): string => `${INTENTS_FOLDER}/${uuid}.json`;
 /** Whether an intent may name this path as the place of a table or namespace. */
 export const isIntentPlace = (path: string): boolean => INTENT_PLACE.test(path);

@@ -13,10 +13,12 @@ import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   DETACHED_FOLDER,
   encodeTrash,
+  isInLanceDataset,
   isOutside,
   joinPath,
   lanceVersionsFolder,
   lastName,
+  outsideAside,
   PRIVATE_FOLDER,
   parentFolder,
   TABLE_FILE,
@@ -123,9 +125,6 @@ async function removeFiles(
   await store.syncFolders([parentFolder(folder)]);
 }
 
-/** What Lance and its clients put into the folder of a dataset. */
-const OF_DATASET = /^(data|tree|_[a-z_]+(\.manifest)?|\.lance-[a-z-]+)$/;
-
 interface PlaceOfFiles {
   /** Over the folder of the prefix. */
   readonly store: Store;
@@ -145,7 +144,7 @@ async function placeOfFiles(
   if (store === undefined) throw refused(location, `the folder ${prefix} is not there`);
   const folder = fileURLToPath(location).slice(prefix.length);
   const parent = parentFolder(folder);
-  const aside = joinPath(parent, `.dirspace-dropped-${incarnation}`);
+  const aside = outsideAside(parent, incarnation);
   try {
     if (!(await store.enter(parent)) || !(await store.enter(folder))) {
       return { store, folder: undefined, aside };
@@ -159,7 +158,7 @@ async function placeOfFiles(
   if (entries.length > 0 && !entries.some(({ name }) => joinPath(folder, name) === versions)) {
     throw refused(location, `it has no ${lastName(versions)}, so it is no dataset of Lance`);
   }
-  const strange = entries.find(({ name }) => !OF_DATASET.test(name));
+  const strange = entries.find(({ name }) => !isInLanceDataset(name));
   if (strange !== undefined) {
     const shown = JSON.stringify(strange.name.slice(0, 80));
     throw refused(location, `it holds ${shown}, which is no part of a dataset`);

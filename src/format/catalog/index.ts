@@ -4,6 +4,7 @@
  */
 
 export {
+  isInLanceDataset,
   isLanceAside,
   isLanceData,
   isLanceDebris,
@@ -99,6 +100,7 @@ export {
   NameCodec,
   objectFolders,
   objectId,
+  outsideAside,
   PENDING_NAMESPACE_FILE,
   PRIVATE_FOLDER,
   parentFolder,
