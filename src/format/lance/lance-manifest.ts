@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
 import { fieldMembers, type LanceField, type LanceIds, lanceIdsOf } from './lance-fields.ts';
+import { readLanceManifest } from './parsed-manifest.ts';
 import { message, noMembers, type ProtoMembers, ProtoMessage } from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
@@ -127,9 +128,21 @@ let fence: Uint8Array | undefined;
 const FENCE_NOTE =
   'Lance reads this table over `dirspace serve`, and by its path after `dirspace lance sync`.';
 
-/** Whether an engine of this kind made the manifest, and no program of Lance's. */
-export const isOwnLanceManifest = (bytes: Uint8Array): boolean =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(Buffer.from(WRITER.finish()));
+/**
+ * Whether an engine of this kind made the manifest, and no program of Lance's. A restore by Lance keeps the name
+ * of the writer of what it restores, and names a file of its transaction, which this engine never does.
+ */
+export function isOwnLanceManifest(bytes: Uint8Array): boolean {
+  const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (!found.includes(Buffer.from(WRITER.finish()))) return false;
+  if (!found.includes('.txn')) return true;
+  try {
+    return readLanceManifest(bytes, 'A manifest').transactionFile === '';
+  } catch {
+    // One of this engine, damaged.
+    return true;
+  }
+}
 
 function file(of: ClosedLanceVersion, written: ProtoMessage): Uint8Array {
   const transaction = of.done instanceof Uint8Array ? of.done : transactionMessage(of).finish();

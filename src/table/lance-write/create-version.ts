@@ -11,7 +11,7 @@ import { type FragmentEntry, liveRows, type OperationKind } from '../../format/i
 import { schemaToJson } from '../../protocol/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import { listFieldIds } from '../fields/index.ts';
-import { lanceProblem, placeVersions } from '../lance/index.ts';
+import { lanceProblem, placeVersions, setStrangersAside } from '../lance/index.ts';
 import { requestMemory } from '../read/index.ts';
 import { deleteQuietly } from '../staged/index.ts';
 import {
@@ -93,6 +93,8 @@ async function published(
     if (same?.manifest.transaction === transaction) return same;
     // A writer that came second looks there for what it has to build on.
     await placeVersions(engine, branch);
+    // Or it has built on what a writer by path put there, which is no version of the table.
+    await setStrangersAside(engine, branch);
     throw error;
   }
 }

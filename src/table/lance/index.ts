@@ -30,10 +30,9 @@ export {
   type WantedRefs,
   wantedRefs,
 } from './lance-refs.ts';
+export { datasetOf, isOwn, setStrangersAside } from './lance-strangers.ts';
 export { type LanceSynced, syncLance } from './lance-sync.ts';
 export {
-  datasetOf,
-  isOwn,
   type PlacedVersions,
   placedManifest,
   placeVersion,

@@ -29,7 +29,7 @@ import {
 import { type Engine, resolveHead, type TableBranch, visibleVersions } from '../versions/index.ts';
 import { isFenceInUse } from './lance-fence.ts';
 import { keptManifestsFolder } from './lance-files.ts';
-import { datasetOf, isOwn } from './lance-versions.ts';
+import { datasetOf, isOwn } from './lance-strangers.ts';
 
 export interface LanceLeftover {
   readonly file: string;

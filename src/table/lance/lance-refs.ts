@@ -34,7 +34,8 @@ import {
   visibleVersions,
 } from '../versions/index.ts';
 import { holds, manifestSizeOf } from './lance-files.ts';
-import { isOwn, type PlacedVersions, type PlaceOptions, placeVersions } from './lance-versions.ts';
+import { isOwn } from './lance-strangers.ts';
+import { type PlacedVersions, type PlaceOptions, placeVersions } from './lance-versions.ts';
 
 export interface PlacedRefs extends PlacedVersions {
   /** Tags and branches that Lance has no such name for. */

@@ -8,18 +8,14 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import {
-  isOwnLanceManifest,
   isStrangeLanceManifest,
   LANCE_CATALOG,
   LANCE_CATALOG_STALE,
-  lanceAsideFile,
-  lanceDataset,
   lanceFenceFile,
   lanceManifestFile,
   lanceVersionFile,
   lanceVersionsFolder,
   MAIN_BRANCH,
-  MAX_LANCE_MANIFEST_BYTES,
   parseLanceVersionFile,
 } from '../../format/index.ts';
 import {
@@ -32,6 +28,7 @@ import {
 } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { keptManifest, keptManifestsFolder, type LanceManifestFile } from './lance-files.ts';
+import { datasetOf, isOwn, moveAside, setStrangersAside } from './lance-strangers.ts';
 
 export interface PlacedVersions {
   /** Versions that Lance finds by path. */
@@ -52,10 +49,6 @@ export interface PlaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The folder by which Lance opens the branch. */
-export const datasetOf = ({ tableFolder, branch }: TableBranch): string =>
-  lanceDataset(tableFolder, branch === MAIN_BRANCH ? undefined : branch);
-
 /**
  * Gives a version its manifest, and those before it that have none: at once where the version before has
  * one. For callers that have just made the version visible.
@@ -65,6 +58,18 @@ export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<
   if (version === 1 || (await isPlaced(engine, branch, version - 1)))
     await place(engine, snapshot, false, []);
   else await placeVersions(engine, branch);
+  await clearAbove(engine, snapshot);
+}
+
+/**
+ * Where clients of Lance may write, nothing keeps a writer by path off: what it put above a version is set
+ * aside, unless it is the next version of this engine by now. One look where nothing is there.
+ */
+async function clearAbove(engine: Engine, { branch, version, manifest }: Snapshot): Promise<void> {
+  if (manifest.lanceWrites !== true) return;
+  const next = lanceVersionFile(datasetOf(branch), version + 1);
+  if ((await engine.store.head(next)) === undefined) return;
+  if (!(await isPlaced(engine, branch, version + 1))) await setStrangersAside(engine, branch);
 }
 
 /** What Lance finds by the path of a table: manifests of the engine's versions, the fence, or neither. */
@@ -111,6 +116,7 @@ export async function placedManifest(
   const path = lanceVersionFile(datasetOf(snapshot.branch), snapshot.version);
   if (!(await isPlaced(engine, snapshot.branch, snapshot.version)))
     await place(engine, snapshot, false, []);
+  await clearAbove(engine, snapshot);
   const facts = await engine.store.head(path);
   if (facts === undefined) throw tableLeft();
   return { path, bytes: facts.size };
@@ -129,6 +135,10 @@ export async function placeVersions(
   const turn = new Turn(engine.env);
   const dataset = datasetOf(branch);
   const setAside: string[] = [];
+  const aside = async (path: string): Promise<void> => {
+    const moved = await moveAside(engine, path);
+    if (moved !== undefined) setAside.push(moved);
+  };
   // Before the versions: each is visible before it has a manifest, so that one that is not is gone.
   const found = new Set<number>();
   for (const { name, kind } of (await store.list(lanceVersionsFolder(dataset))) ?? []) {
@@ -136,20 +146,21 @@ export async function placeVersions(
     const version = parseLanceVersionFile(name);
     if (version !== undefined) found.add(version);
     else if (thorough && isStrangeLanceManifest(name))
-      setAside.push(await moveAside(engine, `${lanceVersionsFolder(dataset)}/${name}`));
+      await aside(`${lanceVersionsFolder(dataset)}/${name}`);
   }
   // The fence is no version.
   if (branch.branch === MAIN_BRANCH && ![...found].some((version) => version > 0))
     await noteInCatalog(engine);
   const versions = await visibleVersions(engine, branch);
   // Branches of one name follow each other in one folder: that a number is taken says nothing.
-  const isTrusted = !thorough && branch.branch === MAIN_BRANCH;
+  const trusted =
+    thorough || branch.branch !== MAIN_BRANCH ? 0 : await lastPlaced(engine, branch, versions);
   let [written, removed, placed] = [0, 0, 0];
   for (const version of versions) {
     signal?.throwIfAborted();
     if (turn.isOver()) await turn.pass();
     placed++;
-    if (found.delete(version) && isTrusted) continue;
+    if (found.delete(version) && version <= trusted) continue;
     const snapshot = await visibleSnapshot(engine, branch, version);
     // Cleanup may go by meanwhile.
     if (snapshot === undefined) placed--;
@@ -160,7 +171,7 @@ export async function placeVersions(
     const path = lanceVersionFile(dataset, version);
     if (await isOwn(engine, path)) {
       if (await store.delete(path, branch.folder)) removed++;
-    } else if (thorough) setAside.push(await moveAside(engine, path));
+    } else if (thorough) await aside(path);
   }
   return { versions: placed, written, removed, setAside };
 }
@@ -193,7 +204,8 @@ async function place(
       await store.put(target, bytes, branch.folder);
       return true;
     }
-    setAside.push(await moveAside(engine, target));
+    const moved = await moveAside(engine, target);
+    if (moved !== undefined) setAside.push(moved);
   }
   throw new DirspaceError(
     'ServiceUnavailable',
@@ -208,6 +220,20 @@ async function place(
  */
 async function noteInCatalog({ store }: Engine): Promise<void> {
   if (await store.enter(lanceVersionsFolder(LANCE_CATALOG))) await store.mark(LANCE_CATALOG_STALE);
+}
+
+/**
+ * The newest version that has its manifest: another program may have taken the numbers of those after it
+ * while their commits could not place theirs.
+ */
+async function lastPlaced(
+  engine: Engine,
+  branch: TableBranch,
+  versions: readonly number[],
+): Promise<number> {
+  for (const version of versions.toReversed())
+    if (await isPlaced(engine, branch, version)) return version;
+  return 0;
 }
 
 /** Others may place the same manifest, or take away what is in the way, between two looks. */
@@ -235,20 +261,4 @@ async function isSame(
   if (made.inode === there.inode) return true;
   const [own, other] = [await store.get(path), await store.get(target)];
   return own !== undefined && other !== undefined && Buffer.compare(own, other) === 0;
-}
-
-/** Whether a file that Lance takes for a manifest was made by an engine of this kind. */
-export async function isOwn(engine: Engine, path: string): Promise<boolean> {
-  const size = (await engine.store.head(path))?.size ?? 0;
-  // The engine makes none that large.
-  if (size > MAX_LANCE_MANIFEST_BYTES) return false;
-  const bytes = await engine.store.get(path);
-  return bytes !== undefined && isOwnLanceManifest(bytes);
-}
-
-/** Takes a manifest away from Lance's readers that this engine did not make; cleanup removes it one day. */
-async function moveAside(engine: Engine, path: string): Promise<string> {
-  const aside = lanceAsideFile(path, engine.env.uuid());
-  await engine.store.renameFile(path, aside);
-  return aside;
 }

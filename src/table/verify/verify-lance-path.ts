@@ -76,6 +76,8 @@ async function isWholeRef(engine: Engine, path: string): Promise<boolean> {
 }
 
 const FORCED = 'Another program wrote it past the fence';
+/** Where clients of Lance may write there is none. */
+const BY_PATH = 'Another program wrote it by path, past the catalog';
 
 /** @param branches all that are there, main first */
 export async function verifyLancePath(
@@ -192,7 +194,7 @@ class PathVerifier {
       path,
       'manifest',
       problem ??
-        `${FORCED}: Lance reads a version by it that the table does not have. Copy the rows that you need with Lance. ${MEND}`,
+        `${this.#writes ? BY_PATH : FORCED}: Lance reads a version by it that the table does not have. Copy the rows that you need with Lance. ${this.#writes ? `The next commit over the catalog sets it aside. ${MEND}` : MEND}`,
     );
   }
 

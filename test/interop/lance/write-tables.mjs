@@ -45,7 +45,7 @@ if (task === 'make') {
     ),
   ]);
   for (const name of given) {
-    if (name === 'both') {
+    if (name === 'both' || name === 'path') {
       await db.createTable(name, few(1000, 0));
       continue;
     }

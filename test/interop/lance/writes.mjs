@@ -72,7 +72,7 @@ export async function checkWrites({ python, lancedb, entry, place, served, commi
   const [root, out] = [join(place, 'written'), join(place, 'written-expected')];
   const own = (...given) => [join(here, 'write-tables.mjs'), entry, root, ...given];
   const tables = lancedb === undefined ? ['py'] : ['py', 'js', 'both'];
-  await output(process.execPath, own('make', ...tables));
+  await output(process.execPath, own('make', ...tables, 'path'));
   const stale = [join(here, 'stale-own.mjs'), entry, join(place, 'stale')];
   mkdirSync(stale.at(-1));
   await served(stale.at(-1), async (uri) => {
@@ -82,6 +82,8 @@ export async function checkWrites({ python, lancedb, entry, place, served, commi
   });
   await served(root, async (uri) => {
     process.stdout.write(await output(python, [join(here, 'write_pylance.py'), uri, 'py']));
+    const byPath = [join(here, 'write_by_path.py'), uri, join(root, 'data', 'path.table'), 'path'];
+    process.stdout.write(await output(python, byPath));
     if (lancedb === undefined) return;
     const client = [join(here, 'write-lancedb.mjs'), uri, lancedb];
     process.stdout.write(await output(process.execPath, [...client, 'js']));
