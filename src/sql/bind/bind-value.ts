@@ -17,6 +17,7 @@ import {
   literal,
   locationOf,
   plainType,
+  sameForm,
   settle,
   typeText,
 } from '../typed/index.ts';
@@ -46,7 +47,7 @@ function valueFor(binder: Binder, tree: Expression, type: DataType): Bound {
     const exact = parseExact(String(bound.value));
     if (exact !== null) return coerce({ ...bound, loose: { ...exact, fractional: false } }, type);
   }
-  if (!goesInto(from, family)) {
+  if (!goesInto(bound.type, type, bound.kind === 'literal')) {
     refuse(locationOf(bound) ?? tree.at, `${describe(bound)} is no ${typeText(type)}`);
   }
   if (from === 'struct' || from === 'other') {
@@ -59,10 +60,21 @@ function valueFor(binder: Binder, tree: Expression, type: DataType): Bound {
   return fold(coerce(bound, type));
 }
 
-/** Kinds whose values can be the same; whether each value is, is seen when it is cast. */
-function goesInto(from: Family, to: Family): boolean {
-  if (from === to) return true;
-  if (isNumeric(from) && isNumeric(to)) return true;
+/**
+ * Whether values of one type can be values of the other, lists item by item; whether each value is,
+ * is seen when it is cast. Texts written in a list are read as numbers and times, as outside of one.
+ */
+function goesInto(from: DataType, to: DataType, written: boolean): boolean {
+  const [a, b] = [familyOf(from), familyOf(to)];
+  if (a === 'list' && b === 'list') {
+    const [own, other] = [plainType(elementType(from)), plainType(elementType(to))];
+    const nested = familyOf(own) === 'struct' || familyOf(own) === 'other';
+    if (nested) return sameForm(own, other);
+    const read = written && familyOf(own) === 'text';
+    if (read && (isNumeric(familyOf(other)) || isTemporal(familyOf(other)))) return true;
+    return goesInto(own, other, written);
+  }
+  if (a === b || (isNumeric(a) && isNumeric(b))) return true;
   const calendar = (family: Family): boolean => family === 'date' || family === 'timestamp';
-  return calendar(from) && calendar(to);
+  return calendar(a) && calendar(b);
 }

@@ -1,7 +1,7 @@
 /**
  * `castColumn`: converts a column to another type. Explicit casts truncate fractions and round
- * decimals as SQL does; implicit ones must keep the value. A value that does not fit is an error,
- * or null in TRY_CAST.
+ * decimals as SQL does; implicit ones must keep the value. A value that does not fit, of a row or an
+ * item of its list, is an error, or null in TRY_CAST. `canCast` says which kinds have a conversion.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -28,6 +28,7 @@ import {
   plainType,
   reader,
   roundToFloat,
+  sameForm,
   timeZoneOf,
   typeText,
   type Value,
@@ -78,7 +79,7 @@ export function castColumn(
 ): Column {
   const from = plainType(column.type);
   const [f, g] = [familyOf(from), familyOf(to)];
-  if (f === g && typeText(from) === typeText(to)) return { ...column, type: to };
+  if (sameForm(from, to)) return { ...column, type: to };
   if (g === 'float' && typeText(to) === 'float64' && (f === 'int' || f === 'float')) {
     if (column.form === 'number') return { ...column, type: to };
     const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
@@ -98,32 +99,40 @@ export function castColumn(
     if (value !== null) {
       if (value instanceof Uint8Array || typeof value === 'string') memory.text(value.length);
       else if (Array.isArray(value)) memory.take(VALUE_BYTES * value.length);
-      result = convert(value);
-      if (result === undefined) {
-        if (mode !== 'lenient') fail(value, from, to, mode);
-        result = null;
-      }
+      result = fitting(convert, value, from, to, mode);
     }
     values[i] = result;
   }
   return columnOf(to, values);
 }
 
-function fail(value: Value, from: DataType, to: DataType, mode: CastMode): never {
+/** A function from canonical value to canonical value; undefined is "does not fit". */
+type Converter = (value: Value) => Value | undefined;
+
+/** The value converted; null where it does not fit and the cast is lenient, else it is refused. */
+function fitting(
+  convert: Converter,
+  value: Value,
+  from: DataType,
+  to: DataType,
+  mode: CastMode,
+  place = '',
+): Value {
+  const result = convert(value);
+  if (result !== undefined) return result;
+  if (mode === 'lenient') return null;
   const shown =
     typeof value === 'string' ? `'${shorten(value)}'` : shorten(textOf(value, from) ?? '');
   const forms = typeof value === 'string' ? misfitOf(value, to) : '';
   const hint =
     mode === 'lossless' ? '; a CAST says that loss is meant' : '; TRY_CAST gives NULL instead';
-  throw new DirspaceError('InvalidInput', `${shown} does not fit ${typeText(to)}${forms}${hint}`);
+  throw new DirspaceError(
+    'InvalidInput',
+    `${shown}${place} does not fit ${typeText(to)}${forms}${place === '' ? hint : ''}`,
+  );
 }
 
-/** A function from canonical value to canonical value; undefined is "does not fit". */
-function converter(
-  from: DataType,
-  to: DataType,
-  mode: CastMode,
-): (value: Value) => Value | undefined {
+function converter(from: DataType, to: DataType, mode: CastMode): Converter {
   const [f, g] = [familyOf(from), familyOf(to)];
   if (g === 'text') return (value) => textOf(value, from);
   if (f === 'text') return (value) => fromText(value as string, to);
@@ -132,8 +141,14 @@ function converter(
   if (f === 'bool')
     return (value) => fromExact({ unscaled: value === true ? 1n : 0n, scale: 0 }, to, mode);
   if (f === 'list') {
-    const item = converter(plainType(elementType(from)), elementType(to), mode);
-    return (value) => (value as Value[]).map((entry) => (entry === null ? null : item(entry)));
+    const [own, other] = [plainType(elementType(from)), plainType(elementType(to))];
+    const item = converter(own, other, mode);
+    return (value) =>
+      (value as Value[]).map((entry, at) =>
+        entry === null
+          ? null
+          : fitting(item, entry, own, other, mode, ` (item ${at + 1} of a list)`),
+      );
   }
   if (f === 'duration' && g === 'interval') {
     const unit = nanosPerUnit(from);
@@ -157,11 +172,7 @@ function converter(
   return temporalConverter(from, to, mode);
 }
 
-function temporalConverter(
-  from: DataType,
-  to: DataType,
-  mode: CastMode,
-): (value: Value) => Value | undefined {
+function temporalConverter(from: DataType, to: DataType, mode: CastMode): Converter {
   const [unit, target] = [nanosPerUnit(from), nanosPerUnit(to)];
   const [f, g] = [familyOf(from), familyOf(to)];
   // A time without zone is what clocks show in the zone it goes to, and the other way round.

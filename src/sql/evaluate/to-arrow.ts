@@ -7,6 +7,8 @@ import {
   type Data,
   DataType,
   type Decimal,
+  describeType,
+  encodeDictionary,
   type Interval,
   makeData,
   Vector,
@@ -14,6 +16,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { type IntervalValue, storeHalf } from '../../values/index.ts';
+import { shorten } from '../parse/index.ts';
 import {
   type Column,
   elementType,
@@ -26,6 +29,7 @@ import {
   type Value,
   validityOf,
 } from '../typed/index.ts';
+import { textOf } from './cast-text.ts';
 
 /** Asks `memory` before it makes buffers whose size is not that of a number a row. */
 export function toVector(column: Column, type: DataType, memory: BatchMemory): Vector {
@@ -138,20 +142,26 @@ function intervals(column: Column, type: Interval): Int32Array {
   for (let i = 0; i < column.length; i++) {
     const value = (read(i) ?? null) as IntervalValue | null;
     if (value === null) continue;
-    const words =
-      unit === 0
-        ? [value.months]
-        : unit === 1
-          ? [value.days, Number(value.nanos / 1_000_000n)]
-          : [
-              value.months,
-              value.days,
-              Number(value.nanos & 0xffffffffn) | 0,
-              Number(value.nanos >> 32n),
-            ];
+    const words = intervalWords(value, unit);
+    if (words === null || words.some((word) => (word | 0) !== word)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `${shorten(textOf(value, type) ?? '')} does not fit ${describeType(type)}`,
+      );
+    }
     out.set(words, i * stride);
   }
   return out;
+}
+
+/** The integers that a unit of intervals is stored as; null where it has no place for a part. */
+function intervalWords({ months, days, nanos }: IntervalValue, unit: number): number[] | null {
+  if (unit === 0) return days === 0 && nanos === 0n ? [months] : null;
+  if (unit === 1) {
+    const isWhole = months === 0 && nanos % 1_000_000n === 0n;
+    return isWhole ? [days, Number(nanos / 1_000_000n)] : null;
+  }
+  return [months, days, Number(BigInt.asIntN(32, nanos)), Number(nanos >> 32n)];
 }
 
 /** Bytes of an item of a list on its way into a buffer. */
@@ -231,7 +241,7 @@ function lists(column: Column, type: DataType, memory: BatchMemory): object {
     offsets[i + 1] = items.length;
   }
   const member = elementType(type);
-  const child = toData(
+  const child = childData(
     { form: 'values', type: member, length: items.length, values: items },
     member,
     memory,
@@ -241,6 +251,12 @@ function lists(column: Column, type: DataType, memory: BatchMemory): object {
     child,
     valueOffsets: DataType.isLargeList(type) ? BigInt64Array.from(offsets, BigInt) : offsets,
   };
+}
+
+/** A child has the very type that its parent names, dictionaries too. */
+function childData(column: Column, type: DataType, memory: BatchMemory): Data {
+  const data = toData(column, type, memory);
+  return DataType.isDictionary(type) ? encodeDictionary(data, type) : data;
 }
 
 function checkSize(found: number, size: number, what: string, type: DataType): void {
@@ -254,7 +270,9 @@ function checkSize(found: number, size: number, what: string, type: DataType): v
 function members(column: Column, type: DataType, memory: BatchMemory): Data[] {
   const fields = type.children as readonly { name: string; type: DataType }[];
   if (column.form === 'struct') {
-    return column.children.map((child, i) => toData(child, fields[i]?.type ?? child.type, memory));
+    return column.children.map((child, i) =>
+      childData(child, fields[i]?.type ?? child.type, memory),
+    );
   }
   const read = reader(column);
   return fields.map((field) => {
@@ -263,6 +281,6 @@ function members(column: Column, type: DataType, memory: BatchMemory): Data[] {
       return value === null ? null : (value[field.name] ?? null);
     });
     const member: Column = { form: 'values', type: field.type, length: values.length, values };
-    return toData(member, field.type, memory);
+    return childData(member, field.type, memory);
   });
 }

@@ -3,7 +3,15 @@
  * operand, and anything else is cast to a type that holds it, or refused. Also describes operands
  * for messages (`describe`), and reads texts and literals as times (`comparedNanos`).
  */
-import { DataType, Decimal, Float32, Timestamp, TimeUnit, Utf8 } from '../../arrow/index.ts';
+import {
+  DataType,
+  Decimal,
+  type Field,
+  Float32,
+  Timestamp,
+  TimeUnit,
+  Utf8,
+} from '../../arrow/index.ts';
 import {
   DATE_FORMS,
   exactToDouble,
@@ -194,7 +202,19 @@ export function sameForm(a: DataType, b: DataType): boolean {
   if (family === 'text' || family === 'bytes' || family === 'bool' || family === 'interval')
     return true;
   if (family === 'list') return sameForm(child(a), child(b));
+  if (family === 'struct') return haveSameMembers(plainType(a), plainType(b));
   return typeText(a) === typeText(b);
+}
+
+function haveSameMembers(a: DataType, b: DataType): boolean {
+  const [own, other] = [a.children, b.children] as readonly (readonly Field[])[];
+  return (
+    own?.length === other?.length &&
+    (own ?? []).every((field, at) => {
+      const twin = other?.[at] as Field;
+      return field.name === twin.name && sameForm(field.type, twin.type);
+    })
+  );
 }
 
 function child(type: DataType): DataType {

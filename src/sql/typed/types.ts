@@ -172,8 +172,11 @@ export function typeText(type: DataType): string {
       return `time(${TIME_UNITS[timeUnitOf(plain)]})`;
     case 'list':
       return `list<${typeText(elementType(plain))}>`;
+    case 'struct': {
+      const members = plain.children as readonly Field[];
+      return `struct<${members.map(({ name, type }) => `${name}: ${typeText(type)}`).join(', ')}>`;
+    }
     case 'interval':
-    case 'struct':
       return family;
     default:
       return describeType(plain);
