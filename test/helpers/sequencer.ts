@@ -6,12 +6,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files of more than eight seconds, the longest first. A name that is missing here costs time alone. */
 const LONGEST = [
-  ...['conformance/servers', 'cli/completion', 'sdk/incarnation', 'client/namespace'],
-  ...['cli/hostile-text', 'conformance/verdicts', 'directory/namespace', 'table/versions/writers'],
-  ...['table/versions/lost-versions', 'directory/race', 'table/write/compact', 'table/write/crash'],
-  ...['package/package', 'conformance/unanswered', 'cli/interrupted', 'cli/output'],
-  ...['format/fragment-damage', 'table/query/sort', 'package/examples', 'conformance/report'],
-  ...['proof/runner', 'proof/contention-model', 'vector/sieve', 'package/readme', 'store/watch'],
+  ...['directory/crash', 'cli/completion', 'conformance/servers', 'sdk/incarnation'],
+  ...['table/write/crash', 'cli/hostile-text', 'client/namespace', 'table/work/abort-turns'],
+  ...['table/work/turns', 'server/idempotency', 'table/write/compact', 'vector/sieve'],
+  ...['table/versions/lost-versions', 'ipc/foreign-fuzz', 'table/query/sort'],
+  ...['table/history/references', 'store/faults', 'table/versions/writers'],
+  ...['table/lance/manifest-crash', 'sql/like', 'directory/namespace', 'format/fragment-damage'],
+  ...['table/write/interrupted', 'conformance/verdicts', 'directory/race', 'package/package'],
+  ...['conformance/unanswered', 'cli/interrupted', 'cli/output', 'table/merge/merge-turns'],
+  ...['sdk/foreign-files', 'conformance/suite', 'sql/regexp', 'server/answer-memory'],
+  ...['server/malformed', 'package/examples', 'conformance/report'],
+  ...['proof/runner', 'proof/contention-model', 'package/readme', 'store/watch'],
 ];
 
 /** Where a file stands in the list; behind it where it is none of them. */
