@@ -66,10 +66,14 @@ const WRITTEN = ['n', 'written'];
 const lanceWritten = (catalog: DirectoryNamespace): Promise<unknown> =>
   catalog.createTable({ id: WRITTEN, properties: { lance: 'write' } }, people(3));
 
+/** The same in each run: runs that come to the same leave the same files. */
+const CLIENT_ID = (): string => 'c11e4700-0000-4000-8000-000000000001';
+
 /** What a client of Lance leaves before it asks for the version: rows of its own, and deleted ones. */
 async function stagedByLance({ catalog, files }: Scene): Promise<unknown> {
   const { location = '' } = await catalog.describeTable({ id: WRITTEN });
   const client = new LanceClient(files, location.slice(files.root.length + 1));
+  client.uuid = CLIENT_ID;
   const request = await client.update(people(2, 50), 2, new Map([[0, [1]]]));
   return catalog.createTableVersion({ id: WRITTEN, ...request });
 }
@@ -78,6 +82,7 @@ async function stagedByLance({ catalog, files }: Scene): Promise<unknown> {
 async function branchByLance({ catalog, files }: Scene): Promise<unknown> {
   const { location = '' } = await catalog.describeTable({ id: WRITTEN });
   const client = new LanceClient(files, location.slice(files.root.length + 1));
+  client.uuid = CLIENT_ID;
   const [, request] = client.branchOff('theirs');
   return catalog.createTableVersion({ id: WRITTEN, ...request });
 }

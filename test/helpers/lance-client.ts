@@ -89,6 +89,7 @@ export class LanceClient {
       })),
     };
     const client = new LanceClient(this.files, table, branch, cloned);
+    client.uuid = this.uuid;
     cloned.version -= 1;
     const request = client.stage(
       [
