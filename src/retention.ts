@@ -1,6 +1,7 @@
 /**
- * `parseRetention`: parses how long the trash keeps dropped tables and namespaces, from a number of
- * milliseconds or text such as `7d` and `12h`, to milliseconds. The default is 7 days.
+ * `parseRetention`: converts a duration, a number of milliseconds or a text such as `7d` or `12h`,
+ * to milliseconds. It is the time that the trash keeps dropped tables and namespaces: 7 days by
+ * default (`DEFAULT_TRASH_RETENTION`), and 0 keeps nothing.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -130,7 +130,7 @@ export const byteWidth = (type: DataType): number =>
 export const childFields = (type: DataType): readonly Field[] =>
   (type.children ?? []) as readonly Field[];
 
-/** Applies `change` to a type's child fields, bottom up; types without children are kept as is. */
+/** Applies `change` to a type's own child fields, not to theirs; types without children are kept as is. */
 export function mapType(type: DataType, change: (field: Field) => Field): DataType {
   const child = (index: number): Field => {
     const field = childFields(type)[index];

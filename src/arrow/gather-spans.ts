@@ -1,7 +1,7 @@
 /**
  * Picks rows of columns with offsets: `gatherBinary` copies the bytes of the picked texts and
  * binaries, and `spreadLists` computes which child rows the picked lists have. Both refuse more
- * than 2^31 - 1 bytes or child rows under 32-bit offsets.
+ * than 2^31 - 1 bytes or child rows where offsets have 32 bits.
  */
 
 import { DirspaceError } from '../errors.ts';

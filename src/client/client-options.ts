@@ -1,6 +1,7 @@
 /**
- * Defines the options of the REST client (`RestOptions`): address, headers, delimiter, timeouts,
- * retries. `clientSettings` validates them.
+ * Defines the options of the REST client (`RestOptions`), such as address, headers, timeouts and
+ * retries. `clientSettings` validates them and fills in the defaults; `checkHeader` validates one
+ * header.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Validates the settings that may change while a server runs: auth, allowed hosts, CORS,
- * certificate. `settled` checks all of them before they replace the current ones. `checkAddress`
- * refuses a public address without authentication.
+ * `settled`: makes the settings that may change while a server runs (auth, allowed hosts, CORS,
+ * certificate) from its options. All of them are checked, and the files of the certificate read,
+ * before the caller replaces the current ones. `checkAddress` refuses any address but a loopback
+ * one without authentication.
  */
 import { DirspaceError } from '../errors.ts';
 import { type AuthOptions, authenticator } from './auth/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Defines the metrics (l2, cosine, dot, hamming), the element types and the typed arrays of vector
- * search. `checkMetric` and `checkValues` validate a caller's choice of them.
+ * search. `checkMetric` checks metric, element type and dimension, and `checkValues` that an array
+ * has the type and the length for its rows.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
  * `createMeasure`: computes the distances of rows from queries out of the kernels' sums, one block
- * of rows at a time. A block is loaded once for all queries.
+ * of rows at a time. A loaded block can be compared with any number of queries. For cosine, rows
+ * whose squares leave the range of their type are scaled and computed anew.
  */
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';

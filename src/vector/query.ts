@@ -1,7 +1,8 @@
 /**
  * `prepareQuery`: converts a caller's query vector to the elements that the kernels compare,
- * rounded to the column's precision, and checks its length and range. Queries by cosine are scaled
- * and get the sum of their squares.
+ * rounded to the column's precision, and checks its length, and for uint8 its range. Queries by
+ * cosine get the sum of their squares; those of floats are scaled to length 1 first. `zeros` gives
+ * a query of zeros.
  */
 
 import { nearestHalf } from '../values/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `dirspace create-namespace`: creates a namespace, optionally with properties. `--parents` also
- * creates missing namespaces above it.
+ * `dirspace create-namespace`: creates a namespace, optionally with properties. As in `mkdir -p`,
+ * `--parents` also creates missing namespaces above it and accepts one that exists already; where
+ * it fails, it removes the empty ones that it created.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { CreateNamespaceResult } from '../../sdk/index.ts';

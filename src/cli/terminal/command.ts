@@ -1,7 +1,8 @@
 /**
- * Defines what a command is (`Command`, `ServiceCommand`), what it gets (`Call`, `Options`) and
- * answers (`Answer`, `RowsAnswer`), and the process around it (`Surroundings`). Also holds the
- * errors of wrong usage, and functions that read positional arguments.
+ * Defines what a command is (`Command`, `ServiceCommand`), what it gets (`Call`, with the parsed
+ * `Options`) and answers (`Answer`, `RowsAnswer`), and the process around it (`Surroundings`,
+ * `Terminals`). Also holds the errors that commands end with, and functions that read positional
+ * arguments.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,6 +1,7 @@
 /**
- * Builds the errors for a name that is already taken by a table, a namespace or a folder of other
- * programs. `refuseNamespaceOfThatName` refuses a new table where a namespace has its name.
+ * Builds the errors for a new table whose name is taken by a table, a namespace or a folder that is
+ * neither (`tableExists`, `namespaceInTheWay`, `strangerInTheWay`; `tablePlaceTaken` looks which).
+ * `refuseNamespaceOfThatName` refuses a new table where a namespace has its name.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';

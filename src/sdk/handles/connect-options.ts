@@ -1,7 +1,7 @@
 /**
- * Defines `ConnectOptions` and checks names, types and values of given options
- * (`checkConnectOptions`). Unknown names are refused, because a misspelt `readOnly` would open for
- * writing.
+ * Defines `ConnectOptions` and checks names and types of given options, and values where no other
+ * file does (`checkConnectOptions`). Unknown names are refused, because a misspelt `readOnly` would
+ * open for writing.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';

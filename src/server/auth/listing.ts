@@ -1,7 +1,7 @@
 /**
- * `filteredPage`: filters a page of a list down to the names that a caller may see, and reads on
- * until the page is full. Page tokens do not reveal hidden names. The caller is told them by a
- * function, which table-ids.ts uses to report them.
+ * `filteredPage`: filters a page of a list down to the names that a rule shows, and reads on until
+ * the page is full. Page tokens do not reveal hidden names. It calls `leftOut` with each name that
+ * it leaves out: table-ids.ts, which leaves out ids that it cannot spell, names them in its answer.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from './call.ts';

@@ -1,7 +1,8 @@
 /**
- * Builds HTTP answers: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`) and errors
- * (`failureAnswer`). Texts to be hidden, such as the paths of catalogs, are replaced in error
- * messages. settings/logging.ts removes credentials from log lines.
+ * Builds HTTP answers: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), no body (`emptyAnswer`),
+ * errors (`failureAnswer`) and the answer to bytes that are no HTTP request (`garbled`). Texts to
+ * be hidden, such as the paths of catalogs, are replaced in error messages. settings/logging.ts
+ * removes credentials from log lines.
  */
 import {
   nullColumn,

@@ -1,6 +1,7 @@
 /**
- * `JsonBounds`: bounds the depth and the number of values of a JSON text while it arrives, because
- * parsing millions of values would block the event loop for seconds. It does not check the syntax.
+ * `JsonBounds`: bounds the depth of a JSON text, its values, and its lists, objects, names and
+ * texts together while it arrives, because parsing millions of them would block the event loop for
+ * seconds. It does not check the syntax.
  */
 import { DirspaceError } from '../../errors.ts';
 

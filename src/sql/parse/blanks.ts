@@ -1,4 +1,7 @@
-/** `skipBlanks`: finds the next token of an SQL text behind blanks and comments. */
+/**
+ * `skipBlanks`: finds the next token of an SQL text, after blanks and comments. Also tells blank
+ * characters (`isBlank`) and finds the end of a line comment (`endOfLine`).
+ */
 import { refuse } from './sql-error.ts';
 
 export const APOSTROPHE = 39;

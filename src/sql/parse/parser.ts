@@ -1,8 +1,9 @@
 /**
- * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence: OR, AND, NOT,
- * IS, comparison, BETWEEN/IN/LIKE, other operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs,
- * `::`. Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not chain. primary.ts parses the
- * operands.
+ * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence, loosest first:
+ * OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other operators, + -, * / %, ^, AT TIME ZONE,
+ * COLLATE, signs, `::`. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised only to be refused
+ * as unsupported. Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not chain. primary.ts parses
+ * the operands.
  */
 
 import { parsePrimary } from './primary.ts';

@@ -1,6 +1,6 @@
 /**
  * Checks relative paths and resolves them below the root (`absolutePath`), and refuses symbolic
- * links among their folders (`enterFolder`).
+ * links among their folders (`enterFolder`, which also tells whether the folder exists).
  *
  * It does not protect against a hostile process of the same user that swaps folders for links
  * between the check and the use, because Node offers no way to.

@@ -1,6 +1,7 @@
 /**
- * `fragmentStatistics`: sums up the lengths of a table's fragments for GetTableStats: their number,
- * how many are small, and percentiles of their rows, deleted rows included.
+ * `fragmentStatistics`: computes the statistics of a table's fragments for GetTableStats: how many
+ * there are, how many are small, and least, greatest, mean and percentiles of their rows, deleted
+ * rows included.
  */
 import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
 
