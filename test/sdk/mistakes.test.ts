@@ -457,6 +457,32 @@ describe('in the SDK', () => {
     expect(await opened.version()).toBe(1);
   });
 
+  test('an option of a call that reads is refused by name, however far it is from those there are', async () => {
+    const odd = { at: 1 } as Loose;
+    const reads: Record<string, () => Promise<unknown> | unknown> = {
+      openTable: () => db.openTable('user', [], odd),
+      tableExists: () => db.tableExists('user', [], odd),
+      describeTable: () => db.describeTable('user', [], odd),
+      tableNames: () => db.tableNames(odd),
+      listTables: () => db.listTables(odd),
+      listTrash: () => db.listTrash([], odd),
+      exportLance: () => db.exportLance(join(temporaryFolder(), 'e.lance'), 'user', [], odd),
+      watch: () => db.watch(odd),
+      checkout: () => users.checkout(odd),
+      listVersions: () => users.listVersions(odd),
+      toArray: () => users.query().toArray(odd),
+    };
+    for (const [name, call] of Object.entries(reads)) {
+      const refused = async (): Promise<unknown> => call();
+      await expect(refused(), name).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringContaining('There is no option "at"'),
+      });
+    }
+    for (const options of [{ at: undefined }, { idempotencyKey: 'k' }] as Loose[])
+      expect(await db.tableNames(options as Loose)).toEqual(['user']);
+  });
+
   test('what is set to undefined, and what a listed version has beside its number, is no mistake', async () => {
     const key = { columnName: 'age', ascending: false, descending: undefined, other: undefined };
     expect(await users.query().orderBy(key).toArray()).toHaveLength(1);

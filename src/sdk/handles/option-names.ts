@@ -1,8 +1,8 @@
 /**
- * Refuses unknown option names. Calls that change something refuse every unknown name, so that a
- * misspelt `dryRun` does not lose rows (`checkChangeOptions`). Calls that read refuse only names
- * that are nearly right, such as a misspelt `version` (`checkOptionNames`). Also lists the known
- * names of each call.
+ * Refuses unknown option names, of calls that change something (`checkChangeOptions`) and of calls
+ * that read (`checkOptionNames`): passed over, a misspelt `dryRun` would lose rows, and a misspelt
+ * `version` would read others. A name without a value is refused where it is nearly a known one.
+ * Also lists the known names of each call.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';
@@ -13,9 +13,12 @@ const CALL_OPTIONS: readonly string[] = ['signal', 'idempotencyKey', 'onContext'
 /** Passed over, these would put a table into the root. */
 const PLACES: readonly string[] = ['namespacePath', 'namespace_path', 'namespace'];
 
-/** For calls that read. @throws InvalidInput for a name that comes near to one of `known` */
+/**
+ * For calls that read. `known` are the options that it has; those of every call need not be among them.
+ * @throws InvalidInput for every other name that has a value
+ */
 export function checkOptionNames(options: object | undefined, known: readonly string[]): void {
-  refuse(options, known, false);
+  refuse(options, known);
 }
 
 /**
@@ -26,16 +29,16 @@ export function checkChangeOptions(
   options: object | undefined,
   known: readonly string[] = [],
 ): void {
-  if (options !== undefined) refuse(options, [...new Set([...known, ...CALL_OPTIONS])], true);
+  if (options !== undefined) refuse(options, [...new Set([...known, ...CALL_OPTIONS])]);
 }
 
-function refuse(options: object | undefined, known: readonly string[], every: boolean): void {
+function refuse(options: object | undefined, known: readonly string[]): void {
   if (options === undefined) return;
   if (typeof options !== 'object' || options === null) {
     throw new DirspaceError('InvalidInput', `Options are an object; these are ${options}.`);
   }
   for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
+    if (known.includes(name) || CALL_OPTIONS.includes(name)) continue;
     if (PLACES.includes(name)) {
       throw new DirspaceError(
         'InvalidInput',
@@ -45,7 +48,7 @@ function refuse(options: object | undefined, known: readonly string[], every: bo
     }
     const meant = nearest(name, known);
     const isSet = (options as Record<string, unknown>)[name] !== undefined;
-    if (meant === undefined && !(every && isSet)) continue;
+    if (meant === undefined && !isSet) continue;
     const hint = meant === undefined ? '.' : `; did you mean "${meant}"?`;
     throw new DirspaceError(
       'InvalidInput',
@@ -67,7 +70,16 @@ export function refuseEmbeddings(options: object): void {
   );
 }
 
-export const OPEN_OPTIONS = ['version', 'tag', 'branch', 'asOf', 'signal'] as const;
+export const OPEN_OPTIONS = [
+  'version',
+  'tag',
+  'branch',
+  'asOf',
+  'signal',
+  // LanceDB's SDK has these; they say where and how it reads, and mean nothing here.
+  'storageOptions',
+  'indexCacheSize',
+] as const;
 
 export const CREATE_OPTIONS = [
   'mode',
@@ -126,7 +138,15 @@ export const RUN_OPTIONS = ['maxBatchLength', 'timeoutMs', ...CALL_OPTIONS] as c
 export const LIST_VERSIONS_OPTIONS = ['limit', 'descending', ...CALL_OPTIONS] as const;
 
 /** Which version `checkout` means. */
-export const SELECTION_MEMBERS = ['version', 'tag', 'branch', 'asOf'] as const;
+export const SELECTION_MEMBERS = [
+  'version',
+  'tag',
+  'branch',
+  'asOf',
+  // A version as it was listed names itself.
+  'timestamp',
+  'metadata',
+] as const;
 
 export const OPTIMIZE_OPTIONS = [
   'cleanupOlderThan',
