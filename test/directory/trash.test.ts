@@ -665,6 +665,21 @@ describe('retention', () => {
     expect(left()).toEqual([]);
   });
 
+  test('ends where the disk fails, without failing its caller; the next one goes on', async () => {
+    entry('0000000a', 9 * DAY);
+    entry('0000000b', 9 * DAY);
+    let tried = 0;
+    one.calls.moveFolder = () => {
+      tried += 1;
+      return Promise.reject(new DirspaceError('Internal', 'the disk failed'));
+    };
+    await sweepTrash(one.catalog);
+    expect([tried, left()]).toEqual([1, ['0000000a', '0000000b']]);
+    one.calls.moveFolder = undefined;
+    await sweepTrash(one.catalog);
+    expect(left()).toEqual([]);
+  });
+
   test('does not touch what a newer release recorded', async () => {
     entry('0000000a', 9 * DAY);
     write(`${TRASH}/0000000a.json`, encodeChecksummed({ format: 2 }).bytes);

@@ -55,6 +55,7 @@ export const PARTS = {
       'test/table/versions/writers.test.ts',
       'test/directory/trash.test.ts',
       'test/directory/lance-tables.test.ts',
+      'test/directory/outside-files.test.ts',
       'test/directory/outside-locations.test.ts',
     ],
   },

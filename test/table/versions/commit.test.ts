@@ -917,3 +917,32 @@ test('what fails while a version is built is thrown, unless its base is gone', a
   expect((await land(one, branch, 'append', { build })).snapshot.version).toBe(3);
   expect(bases).toEqual([1, 2]);
 });
+
+test('what fails while a version is completed is thrown, unless its base is gone', async () => {
+  const { one, two, branch } = await both();
+  const file = `${ROOT}/${branch.tableFolder}/.table.json`;
+  const damaged = 'no record of a table';
+  const whole = encodeTable({ id: INCARNATION, createdAt: 1, properties: {} });
+  one.fs.writeFileSync(file, whole);
+  await land(one, branch, 'create');
+  const harmed = (): Promise<Draft> => {
+    one.fs.writeFileSync(file, damaged);
+    return Promise.resolve(draftOf('append'));
+  };
+  expect(await outcomeOf(land(one, branch, 'append', { build: harmed }))).toMatchObject({
+    code: 'Corrupt',
+  });
+  one.fs.writeFileSync(file, whole);
+  const bases: (number | undefined)[] = [];
+  const build = async (base: Snapshot | undefined): Promise<Draft> => {
+    bases.push(base?.version);
+    if (bases.length === 1) {
+      await land(two, branch);
+      await deleteVersions(two.engine, branch, [1]);
+    }
+    one.fs.writeFileSync(file, bases.length === 1 ? damaged : whole);
+    return draftOf('append');
+  };
+  expect((await land(one, branch, 'append', { build })).snapshot.version).toBe(3);
+  expect(bases).toEqual([1, 2]);
+});
