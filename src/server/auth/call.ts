@@ -1,7 +1,7 @@
 /**
  * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries one
  * out. `callerOf` makes a Caller of a catalog; scope, permissions and table ids wrap it in further
- * Callers.
+ * Callers. `addressedParts` lists the requests that a multi-table call consists of.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

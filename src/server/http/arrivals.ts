@@ -1,7 +1,8 @@
 /**
  * Bounds request bodies that are still arriving. `Arrivals` limits how many there are at once:
  * beyond the limit, the caller with the most loses one. `PaceKeeper` ends a body that arrives too
- * slowly. A request whose body is awaited holds no place of a table and none in a queue.
+ * slowly (`cameTooSlowly`). A request whose body is awaited holds no place of a table and none in a
+ * queue. `begun` waits for the first bytes, and `isWhole` tells that all are there.
  */
 import type { Readable } from 'node:stream';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -3,7 +3,7 @@
  * may not use it. A page can reach this machine under a name of its own (DNS rebinding); without
  * credentials, only the headers Host, Origin and Sec-Fetch-Site show it. `requireHost` refuses a
  * missing or repeated Host and unusual transfer encodings; `requireMetExpectation` refuses unmet
- * Expect headers.
+ * Expect headers; `isLoopback` tells names and addresses of this machine.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -1,7 +1,7 @@
 /**
- * `finishAfterBody`: sends an answer although a part of the request's body was not read, then
- * discards the rest of the body, within bounds, and closes the connection. Closing with unread data
- * could lose the answer.
+ * `finishAfterBody`: sends an answer although a part of the request's body was not read
+ * (`isUnread`), then discards up to 64 MiB of the rest for up to 2 seconds, and closes the
+ * connection. Closing with unread data could lose the answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './body.ts';

@@ -1,4 +1,7 @@
-/** `metricsText`: formats metrics in the Prometheus text format 0.0.4. metrics.ts collects them. */
+/**
+ * `metricsText`: formats metrics in the Prometheus text format 0.0.4, and `numberText` one number.
+ * metrics.ts collects them.
+ */
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,4 +1,7 @@
-/** `logEnd`: writes one log line for each request when it has ended. */
+/**
+ * `logEnd`: writes one log line for each request when it has ended, where the logger takes its
+ * level.
+ */
 import type { Env } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
 import { ClientGone, type RequestState } from '../http/index.ts';
