@@ -118,13 +118,15 @@ export const closedLanceManifest = (
  */
 export function lanceFence(): Uint8Array {
   fence ??= closedLanceManifest(
-    { version: 0, timestamp: 0, transaction: '', done: new Uint8Array() },
+    { version: 0, timestamp: FENCE_TIME, transaction: '', done: new Uint8Array() },
     { dirspace: FENCE_NOTE },
   );
   return fence;
 }
 
 let fence: Uint8Array | undefined;
+/** Cleanup by Lance removes old manifests, also those that it refuses to read rows by: LanceDB's optimize does. */
+const FENCE_TIME = Date.UTC(2200, 0, 1);
 /** For whoever looks into the file. */
 const FENCE_NOTE =
   'Lance reads this table over `dirspace serve`, and by its path after `dirspace lance sync`.';

@@ -179,7 +179,10 @@ async function draftOf(
 
 /** The version that a writer made the newest again. */
 async function restoredVersion(engine: Engine, base: Snapshot, version: number): Promise<Snapshot> {
-  if (version >= base.version) throw invalid(`it restores version ${version}`);
+  if (version === base.version) return base;
+  if (version > base.version) {
+    throw invalid(`it restores version ${version}, and the newest is ${base.version}`);
+  }
   try {
     return await snapshotAt(engine, base.branch, version);
   } catch (error) {

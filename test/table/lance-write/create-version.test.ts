@@ -304,8 +304,11 @@ test('a restore, and one of another content', async () => {
   );
   client.manifest.version = 3;
   await expect(create(client.stage([106, (into) => into.integer(1, 9)]))).rejects.toThrow(
-    'it restores version 9',
+    'it restores version 9, and the newest is 3',
   );
+  client.open();
+  await create(client.stage([106, (into) => into.integer(1, 3)]));
+  expect(await ids()).toEqual([0, 1, 2, 3, 4]);
 });
 
 test('metadata of schema and table', async () => {
