@@ -192,7 +192,7 @@ test('--lance says whether Lance opens the table too', async () => {
     undefined,
   ]);
   const unknown = await run('import', rows, 'x', '--lance', 'on');
-  expect(unknown.error).toContain('lance is "on"; it is one of off, read');
+  expect(unknown.error).toContain('--lance is "on"; give one of off, read');
   const appended = await run('import', rows, 'off', '--mode', 'append', '--lance', 'read');
   expect(appended).toMatchObject({ code: EXIT.usage });
   expect(appended.error).toContain('--lance means nothing here: the table is written as it was');

@@ -109,9 +109,9 @@ function lanceOption(
   { options }: Call,
   mode: (typeof MODES)[number],
 ): Pick<CreateTableOptions, 'lance'> {
-  const lance = options.choice('lance', LANCE_MODES);
+  if (options.text('lance') === undefined) return {};
   if (mode === 'append') options.refuse(['lance'], 'the table is written as it was created.');
-  return lance === undefined ? {} : { lance };
+  return { lance: options.choice('lance', LANCE_MODES) };
 }
 
 /** What gives the data the types that are asked for. */
