@@ -3,7 +3,6 @@
  * then needs, and those by which Lance opens the table by its path.
  */
 
-export { isFenceInUse } from './lance-fence.ts';
 export {
   holds,
   keptManifest,
@@ -33,6 +32,7 @@ export {
 export { datasetOf, isOwn, setStrangersAside } from './lance-strangers.ts';
 export { type LanceSynced, syncLance } from './lance-sync.ts';
 export {
+  foundByPath,
   type PlacedVersions,
   placedManifest,
   placeVersion,

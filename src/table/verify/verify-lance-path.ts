@@ -35,9 +35,9 @@ import {
 
 import {
   datasetOf,
+  foundByPath,
   hasToFollow,
   holds,
-  isFenceInUse,
   isOwn,
   isOwnRef,
   isSameRef,
@@ -138,7 +138,7 @@ class PathVerifier {
     for (const entry of await this.#inspector.list(lanceVersionsFolder(dataset))) {
       const version = entry.kind === 'file' ? parseLanceVersionFile(entry.name) : undefined;
       if (version === undefined) this.#besideVersions(entry);
-      else if (entry.path === fence) await this.#fence(entry.path);
+      else if (entry.path === fence) await this.#fence(entry.path, versions.at(-1)?.version ?? 0);
       else if (missing.delete(version)) await this.#manifest(branch, version, entry.path);
       else await this.#unknownVersion(entry.path);
     }
@@ -150,12 +150,12 @@ class PathVerifier {
     }
   }
 
-  async #fence(path: string): Promise<void> {
+  async #fence(path: string, newest: number): Promise<void> {
     this.#needsFence = false;
     const problem = await problemIn(async () => {
       if (!(await holds(this.#engine, path, lanceFence())))
         throw new Error(`It is not what keeps Lance's writers away from the table. ${MEND}`);
-      if (!(await isFenceInUse(this.#engine, path, this.#main)))
+      if ((await foundByPath(this.#engine, this.#main, newest)) === 'versions')
         this.#inspector.leftover(path, 'orphan');
     });
     if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
