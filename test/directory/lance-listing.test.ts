@@ -36,7 +36,7 @@ interface Opening {
   readonly scope?: string;
 }
 
-/** Clock, ids and process are the same in every run. */
+/** Clock, ids and process are the same in every run, and the trash is not swept in the midst of one. */
 function open(fs: FileSystem, opening: Opening = {}): Promise<DirectoryNamespace> {
   const { lance = 'sync', pid = 1, dead = [], strange = [], scope = '0123abcd' } = opening;
   let made = pid * 0x100000;
@@ -47,6 +47,10 @@ function open(fs: FileSystem, opening: Opening = {}): Promise<DirectoryNamespace
     env: {
       ...systemEnv,
       now: () => 1_700_000_000_000 + made,
+      sleep: (ms, signal, inBackground) =>
+        inBackground === true
+          ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error())))
+          : systemEnv.sleep(ms, signal),
       uuid: () => `00000000-0000-4000-8000-${(made++).toString(16).padStart(12, '0')}`,
     },
     processes: {

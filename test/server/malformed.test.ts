@@ -231,10 +231,18 @@ function recordPaths(): void {
   }
 }
 
-/** Those that are neither of the catalog nor of the program itself. */
+/** Catalogs of test files before this one, whose trash may still be swept. */
+const isOfOthers = (path: string): boolean =>
+  /\/dirspace-\w{6}(\/|$)/.test(path) && path !== outer && !path.startsWith(`${outer}/`);
+
+/** Those that are neither of a catalog nor of the program itself. */
 const strays = (): string[] =>
   [...touched].filter(
-    (path) => path !== root && !path.startsWith(`${root}/`) && !path.startsWith(process.cwd()),
+    (path) =>
+      path !== root &&
+      !path.startsWith(`${root}/`) &&
+      !path.startsWith(process.cwd()) &&
+      !isOfOthers(path),
   );
 
 /** Bytes in use once nothing is left to collect. */
