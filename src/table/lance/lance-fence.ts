@@ -6,13 +6,7 @@
  * these refuse writers, and the fence is removed. A new table has it from the beginning
  * (write/stage-table.ts).
  */
-import {
-  isLanceFenceName,
-  lanceFence,
-  lanceFenceFile,
-  lanceVersionsFolder,
-  lastName,
-} from '../../format/index.ts';
+import { lanceFence, lanceFenceFile, lanceVersionsFolder } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch } from '../versions/index.ts';
 import { foundByPath } from './lance-versions.ts';
 
@@ -32,7 +26,7 @@ export async function isFenceInUse(
   file: string,
   main: TableBranch,
 ): Promise<boolean> {
-  if (!isLanceFenceName(lastName(file)) || file !== lanceFenceFile(main.tableFolder)) return false;
+  if (file !== lanceFenceFile(main.tableFolder)) return false;
   const newest = (await resolveHead(engine, main))?.snapshot.version ?? 0;
   return (await foundByPath(engine, main, newest)) !== 'versions';
 }
