@@ -1,7 +1,8 @@
 /**
- * `hintsOf`: passes change hints between the stores of one process that share a file system object,
- * such as memfs, which no operating system watches. A hint says that the entries of a folder
- * changed. It may come late, twice, or for a change that was undone.
+ * `hintsOf`: returns the channel through which stores in this process announce that the entries of
+ * a folder changed. Stores that share a file system object, such as memfs, share a channel; no
+ * operating system watches those objects. A hint may be late, repeated, or about a change that was
+ * undone.
  */
 
 export type HintListener = (absoluteFolder: string) => void;

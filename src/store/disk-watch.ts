@@ -1,9 +1,10 @@
 /**
- * `DiskWatch`: watches a folder tree on disk with chokidar. It starts a new watcher where chokidar
- * stops noticing changes: when a folder is replaced under its name, when the root goes away, or
- * when the system runs out of watches. In the last case the new one polls.
+ * `DiskWatch`: watches a folder tree on disk with chokidar and reports the folders whose entries
+ * changed. It watches folders only, with one system watch each, however many files they hold.
  *
- * It watches folders only, with one system watch each, however many files they hold.
+ * It starts a new watcher where chokidar stops noticing changes: when a folder is replaced under
+ * its name, when the root goes away, or when the system runs out of watches. In the last case the
+ * new watcher polls. After each start it asks for a rescan, which covers what was missed.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

@@ -1,9 +1,10 @@
 /**
  * `FileStore`: implements `Store` over node:fs or any object of its shape, such as memfs.
- * `openFileStore` opens one at a root.
+ * `openFileStore` opens one at a root and creates the root if needed. A store opened read-only
+ * refuses all writes with ReadOnly.
  *
- * It chooses between synchronous calls, which are twenty times faster for small metadata, and
- * asynchronous ones, for bulk data and flushes, which must not block the process.
+ * Small reads and metadata use synchronous calls, which are twenty times faster there. Bulk writes
+ * and flushes go through the thread pool, so that they do not block the process.
  */
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,7 +1,8 @@
 /**
- * Exports the access to bytes by path, on disk or in memory: stores with atomic writes, folder
- * moves, advisory locks, change notices. The engine, the catalog and the SDK use a file system
- * through this file alone; the command line and the server read files of their own.
+ * Exports the access to bytes by path, on disk or in memory: stores with atomic writes and folder
+ * moves, advisory locks, identities of processes, change notices. The engine and the catalog use a
+ * file system through this file alone. datasets/, the command line and the server also call
+ * node:fs.
  */
 
 export {

@@ -1,12 +1,11 @@
 /**
- * `withLock`: runs work under an advisory lock between processes, which saves them from doing the
- * same work several times.
+ * `withLock`: runs work under an advisory lock between processes, so that they do not all do the
+ * same work. It waits ten seconds by default, then runs the work without the lock. The work can ask
+ * its `Lease` whether the lock is held: it may also be lost or taken over.
  *
- * A lock may be lost, taken over or held twice. The work runs anyway, and its `Lease` tells it.
- * Correctness never depends on a lock: it rests on the exclusive creation of files.
- *
- * A lock is a file that names its holder's process. The lock of a process that has died is taken
- * over at once, any other one after 30 seconds without a sign of its holder.
+ * Correctness never depends on a lock: it rests on the exclusive creation of files. A lock is a
+ * file that names its holder's process. The lock of a process that has died is taken over at once,
+ * any other one after 30 seconds without a refresh.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,6 +1,7 @@
 /**
  * `watchFolder`: watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
- * (change-hints.ts), and reports hints that something changed.
+ * (change-hints.ts), and reports hints that something changed. Private and temporary names and the
+ * bulk data of tables give no hints (`isHidden`).
  *
  * Hints come late, twice, out of order, without a change, and sometimes not at all. Callers read
  * the state from the store, and also poll slowly.

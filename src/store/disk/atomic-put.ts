@@ -1,10 +1,11 @@
 /**
- * Writes, links, renames and removes whole files atomically: `putIfAbsent` creates a file only
- * where none is, `put` replaces one, and `putHint` writes a small file without flushing.
+ * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent` and
+ * `linkObject` never replace a file; `put` does. `putHint` is the exception: it overwrites a small
+ * file in place, without flushing.
  *
- * Create and replace first bring the contents to disk, then make the name, then bring the name to
- * disk; relaxed durability leaves out the flushes. An error before the name is made leaves at most
- * a temporary file. An error after it is CommitStateUnknown.
+ * Creating and replacing flush the contents, make the name, then flush the folder; relaxed
+ * durability leaves out the flushes. An error before the name is made leaves at most a temporary
+ * file. A flush of the folder that fails gives CommitStateUnknown. Removals are not flushed.
  */
 import { TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,10 +1,11 @@
 /**
- * Writes all bytes to an open file (`writeAll`, `writeSmall`), and flushes files and folders to
- * disk (`flushFile`, `flushFolder`).
+ * Writes all bytes to an open file (`writeAll`, `writeSmall`) and flushes files and folders to disk
+ * (`flushFile`, `flushFolder`, `flushFolders`). Short writes are continued. `closeQuietly` and
+ * `unlinkQuietly` clean up and ignore errors.
  *
- * Short writes are continued and counts are checked. Flushes go through the thread pool, because a
- * synchronous one blocks the process for as long as the disk takes; `flushFolderSync` is for the
- * time before a catalog is open. On Windows flushing a folder does nothing.
+ * Flushes go through the thread pool, because a synchronous one blocks the process for as long as
+ * the disk takes; `flushFolderSync` is for the time before a catalog is open. Flushing a folder
+ * does nothing on Windows and on file systems that refuse it.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and memfs satisfy it.
- * Checks a file system that a user passes in (`checkFileSystem`), and wraps some of its calls and
- * flags.
+ * `checkFileSystem` refuses an object that lacks one of its methods. Helpers list a folder, resolve
+ * links, turn callbacks into promises, compute open flags and read the errno of an error.
  */
 
 import { DirspaceError } from '../../errors.ts';

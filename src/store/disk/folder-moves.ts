@@ -1,11 +1,12 @@
 /**
- * Creates, moves and removes folders (`createFolder`, `moveFolder`, `deleteFolder`). At full
- * durability, creating and moving also flush the folders that hold the names; removing does not.
+ * Creates, moves, empties and removes folders (`createFolder`, `moveFolder`, `deleteFolder`,
+ * `deleteEmptyFolder`). At full durability, creating and moving also flush the folders that hold
+ * the names; removing does not.
  *
- * A move is one rename and never replaces content: it looks at the target first, and the system
- * refuses to replace a folder with content that appears after the look. An empty folder that
- * appears then is replaced. A folder that claims a name must therefore be moved to it with its
- * marker inside. Only folders that nothing is moved onto, such as `data`, are created in place.
+ * A move is one rename and never replaces content: the target is checked first, and the system
+ * refuses to replace a folder that has received content since. An empty folder that appears in
+ * between is replaced. A folder that claims a name must therefore be moved there with its marker
+ * already inside.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError } from '../../errors.ts';

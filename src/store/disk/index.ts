@@ -1,6 +1,6 @@
 /**
- * Exports the operations on one file system: durable writes, atomic names, folder moves, safe
- * paths, and typed errors for failed system calls.
+ * Exports what the store does on one file system: durable writes, atomic names, folder moves, safe
+ * paths, checks of the root and of the file system, and typed errors for failed system calls.
  */
 
 export * as atomic from './atomic-put.ts';

@@ -1,8 +1,9 @@
 /**
- * Checks relative paths and resolves them below the root (`absolutePath`), and refuses symbolic
- * links among their folders (`enterFolder`, which also tells whether the folder exists).
+ * Resolves relative paths below the root and refuses those that could leave it (`absolutePath`).
+ * `enterFolder` tells whether a folder exists and refuses symbolic links on the way to it; `lookAt`
+ * inspects a path without following a link at its end.
  *
- * It does not protect against a hostile process of the same user that swaps folders for links
+ * They do not protect against a hostile process of the same user that swaps folders for links
  * between the check and the use, because Node offers no way to.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `storeError`: translates a failed file system call into a typed error that names the path below
- * the root (or the root as the user gave it, where opening it fails). The system's own message,
- * which holds absolute paths, is kept only as the cause. Also builds and recognises the errors for
- * a missing folder (`missingFolder`) and a flush that failed (`outcomeUnknown`), and builds the one
- * for a symbolic link. Callers decide what a missing folder means.
+ * `storeError`: translates a failed file system call into a typed error that names the path as the
+ * user knows it. The system's own message, which holds absolute paths, is kept only as the cause.
+ * Other functions build and recognise the errors for a missing folder, a symbolic link (only built)
+ * and a flush that failed. Callers decide what a missing folder means.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

@@ -1,6 +1,8 @@
 /**
- * `canonicalRoot`: finds the root folder of a store as an absolute path without symbolic links, and
- * creates it where that is allowed. `realPathSoFar`: the same for a path outside of any store.
+ * `canonicalRoot`: resolves the root folder of a store to an absolute path without symbolic links.
+ * It creates a missing root unless the store is read-only, and refuses a file. `realPathSoFar`:
+ * resolves any path the same way without creating anything; parts that do not exist yet are kept as
+ * given.
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';
