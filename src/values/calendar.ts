@@ -1,7 +1,8 @@
 /**
  * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar
- * (`daysFromCivil`, `civilFromDays`), for years before 0 too. Also adds months, numbers ISO weeks,
- * and formats dates and times of day. zones.ts has time zones, date-time-text.ts parses text.
+ * (`daysFromCivil`, `civilFromDays`), for years before 0 too. Also adds months, computes ISO weeks
+ * and weekdays, and formats dates and times of day. zones.ts has time zones, date-time-text.ts
+ * parses text.
  */
 
 export interface CivilDate {

@@ -1,7 +1,7 @@
 /**
- * Converts exact integers and decimals, held as bigints, from JavaScript values and text, to text,
- * and from and to doubles. Only `exactToDouble` rounds. The other conversions return undefined or
- * null where the result would not be exact.
+ * Converts exact integers and decimals, held as bigints, from JavaScript values, text and Arrow's
+ * words, to text, and from and to doubles. Only `exactToDouble` rounds. The others return undefined
+ * or null for input that is no number, is out of bounds or would lose digits.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

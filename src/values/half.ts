@@ -1,8 +1,8 @@
 /**
- * Converts between JavaScript numbers and half-precision ones (IEEE 754 binary16): `storeHalf`
- * writes the half nearest to a number into an array, ties to even, and tells whether it is exact;
- * `halfValue` gives the number that the bits of a half stand for. Some supported releases of Node
- * have no halves of their own.
+ * Converts between JavaScript numbers and half-precision floats (IEEE 754 binary16), because not
+ * all supported releases of Node have Float16Array. `storeHalf` writes the nearest half into an
+ * array, ties to even, and tells whether it is exact. `halfValue`, `halfValues` and
+ * `halvesToFloats` decode halves; `nearestHalf` rounds a number to one.
  */
 
 /** Numbers of this size or more round to infinity. */

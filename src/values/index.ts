@@ -1,7 +1,7 @@
 /**
  * Exports the parsing, formatting and arithmetic of dates, times, time zones, decimals,
- * half-precision numbers and intervals, as plain JavaScript values. Nothing here uses Arrow's
- * types; sql/ and the readers of rows map them to these values.
+ * half-precision numbers and intervals, as plain JavaScript values. Nothing here imports Arrow;
+ * sql/ and the readers of rows map Arrow's types to these values.
  */
 
 export {

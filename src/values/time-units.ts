@@ -1,6 +1,6 @@
 /**
  * Converts a count of one of Arrow's time units (s, ms, us, ns) into another (`convertUnit`), and
- * an instant into a count (`inUnit`), exactly or not at all.
+ * an instant into a count (`inUnit`). Both return undefined where the result would lose precision.
  */
 import type { Instant } from './zones.ts';
 
