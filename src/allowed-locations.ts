@@ -1,9 +1,10 @@
 /**
- * Validates the URI prefixes below which tables may lie outside of a catalog's root
- * (`checkAllowedLocations`), and checks a location that a caller gives against them
- * (`outsideLocation`, `ruleOf`). A location must be in plain spelling, because a second spelling of
- * the same place could get around the rules, and symbolic links below a prefix of files must not lead
- * out of it. The caller follows them: no I/O here.
+ * Decides which tables may lie outside of a catalog's root. `checkAllowedLocations` validates the
+ * allowed URI prefixes, `ruleOf` finds the prefix that a location falls under, and
+ * `outsideLocation` checks a location that a caller gives.
+ *
+ * A location below a prefix is refused unless it is in plain spelling, or if symbolic links lead
+ * out of the prefix. The caller passes the function that resolves links, so this file does no I/O.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

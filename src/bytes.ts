@@ -1,6 +1,7 @@
 /**
- * Measures, joins and views runs of bytes: `totalLength`, `joined` (copies unless there is one
- * piece) and `plainBytes`, a view that is a plain Uint8Array even over a Buffer.
+ * Works on byte arrays: adds up the lengths of several (`totalLength`), concatenates them
+ * (`joined`), and views part of one as a plain Uint8Array (`plainBytes`). `joined` returns a single
+ * piece without copying it.
  */
 
 export function totalLength(pieces: readonly Uint8Array[]): number {

@@ -1,6 +1,6 @@
 /**
  * Exports the public names of the entry `dirspace/conformance`: the suite that checks a server or
- * catalog against the protocol, its options and its reports. The code is in conformance/.
+ * catalog against the protocol, with its options and reports. The code is in conformance/.
  */
 
 export {

@@ -1,6 +1,7 @@
 /**
- * Measures how many columns a text takes on a terminal (`displayWidth`), and splits text into the
- * characters that a reader sees (`graphemes`). Text must be free of control characters.
+ * Measures how many columns a text or one grapheme takes on a terminal (`displayWidth`, `widthOf`),
+ * and splits text into graphemes, the characters that a reader sees (`graphemes`). Control
+ * characters are not handled: callers remove or escape them first.
  */
 
 /** ASCII without controls. */

@@ -1,8 +1,8 @@
 /**
  * Defines `Env`: the clock, random ids, random numbers and sleep that a catalog uses. `systemEnv`
- * is the real one; tests pass their own to replay a run. `wholeMillis` rounds the clock of an Env
- * down to whole milliseconds. What must run in real time, such as the refresh of locks, uses
- * systemEnv itself.
+ * is the real one; tests pass their own to replay a run. `wholeMillis` wraps an Env so that its
+ * clock returns whole milliseconds. Code that must run in real time, such as the refresh of locks,
+ * uses `systemEnv` directly.
  */
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';

@@ -1,10 +1,10 @@
 /**
- * Defines `DirspaceError`, the class of all errors that this package throws on purpose, and
+ * Defines `DirspaceError`, the class of the errors that the library throws on purpose, and
  * `isDirspaceError`, which checks an error and its code. `ERROR_KINDS` maps each code to the
- * protocol's error number and an HTTP status.
+ * protocol's error number, an HTTP status and whether a retry may succeed.
  *
- * Codes are stable across releases, messages are not. protocol/error-body.ts turns an error into
- * the body of a REST answer.
+ * Codes are stable across releases, messages are not. protocol/error-body.ts converts an error to
+ * the body of a REST response.
  */
 
 /** What is fixed for one kind of error. */
@@ -82,7 +82,7 @@ export interface DirspaceErrorOptions {
 }
 
 /**
- * Every error this package throws on purpose. Tell them apart by `code`, not by class, so that
+ * An error that the library throws on purpose. Tell errors apart by `code`, not by class, so that
  * two copies of the package in one process understand each other.
  */
 export class DirspaceError extends Error {

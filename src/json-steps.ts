@@ -1,7 +1,8 @@
 /**
- * `parseJsonInSteps`: parses a long JSON text in steps, so that the event loop is not blocked. It
- * passes JSON.parse about 16,000 characters at a time: elements of one list, or members of one
- * object. The result and the refusals are those of JSON.parse for the whole text.
+ * `parseJsonInSteps`: parses a long JSON text in steps, so that the event loop is not blocked. Each
+ * step passes JSON.parse about 16,000 characters: elements of one list, or members of one object.
+ * The result is that of JSON.parse, which refuses the same texts; only the messages of the errors
+ * differ.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

@@ -1,11 +1,10 @@
 /**
  * Parses JSON documents of a catalog that may be damaged or forged (`parseJson`), and writes them
- * with a checksum. Documents are UTF-8 of at most 64 MiB; any other is refused as Corrupt with the
- * file's name.
+ * with a checksum. Documents are UTF-8 of at most 64 MiB; anything else is refused as Corrupt with
+ * the file's name.
  *
- * `encodeChecksummed` puts a crc32 first, so that `parseChecksummed` verifies the bytes before it
- * parses them. `integerMember` and its siblings check the type of one member and name it in the
- * error.
+ * `encodeChecksummed` puts a crc32 first, and `parseChecksummed` verifies it before it parses.
+ * `integerMember` and its siblings check the type of one member and name it in the error.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

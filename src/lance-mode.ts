@@ -1,6 +1,8 @@
 /**
- * Defines `LanceMode`, the property `lance` of catalogs and tables, which says whether and how
- * their tables can be opened in Lance. Reads and validates it (`lanceProperty`, `checkLanceMode`).
+ * Defines `LanceMode`, which says whether and how Lance can open the tables of a catalog.
+ * `checkLanceMode` validates a mode. `lanceProperty` reads the property `lance` of a table: whether
+ * its data is written for Lance. `followsByPath` tells the modes that keep Lance's own files up to
+ * date.
  */
 import { DirspaceError } from './errors.ts';
 

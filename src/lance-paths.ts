@@ -1,7 +1,8 @@
 /**
- * Builds and parses the names that Lance gives the files of a table and of a catalog: manifests,
- * deletion files, tags, branches, what its writers stage. They lie in the table's folder beside the
- * engine's own, which paths.ts names. No I/O.
+ * Builds and parses the names of the files that Lance reads or writes in a table or catalog:
+ * manifests, data and deletion files, transactions, tags and branches. Also recognises temporary
+ * files of Lance's writers. Parsers return undefined for any other name. The engine's own names are
+ * in paths.ts. No I/O.
  */
 import {
   DOCUMENT_SUFFIX,

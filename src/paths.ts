@@ -1,11 +1,11 @@
 /**
- * Builds the names of all files and folders of a catalog on disk, and parses them back. `NameCodec`
- * maps the ids of namespaces and tables to folders; functions name what lies in a table's folder
- * and in the private folder `.dirspace`. No I/O.
+ * Builds and parses the engine's own names of files and folders on disk; lance-paths.ts has those
+ * of Lance. `NameCodec` maps the ids of namespaces and tables to folders, and refuses to decode
+ * names that it would not encode. Other functions name what lies in a table's folder and in the
+ * private folder `.dirspace`. No I/O.
  *
- * Decoding refuses every folder name that encoding would not make. All functions are pure except
- * for `NameCodec.foldsCase`, which is set once the disk is known. format/ re-exports the names for
- * the code above it; they stand here because store/ needs some of them and may not import format/.
+ * format/ re-exports most of the names for the rooms below it. They are defined here because store/
+ * needs some of them and may not import format/.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `Progress`: aborts work that makes no progress. It is a timeout that starts again at every sign
- * of progress (`moved`), combined with the callers' abort signals into one signal for the work.
+ * `Progress`: aborts work that makes no progress for a given time. Each call of `moved` restarts
+ * the timeout, and `pause` stops it. The abort signals of callers also abort the work; `signal`
+ * combines both causes.
  */
 
 export class Progress {

@@ -1,7 +1,7 @@
 /**
- * `RegexpBudget`: counts the work that one request's regular expressions do, and refuses more than
- * a limit where one is set. sql/regexp/ bounds the work on each text, but a request may match very
- * many. `isTired` says when the request should yield to other work.
+ * `RegexpBudget`: counts the steps that one request's regular expressions take, and throws
+ * InvalidInput beyond a limit, if one is set. sql/regexp/ bounds the work on each text, but a
+ * request may match very many. `isTired` says when the request should yield to other work.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`)
+ * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`),
  * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
- * allocate them and are refused beyond a bound. The memory of the process is not measured.
+ * allocate them; beyond a bound they get an error. The memory of the process is not measured.
  *
- * Batches that stream through a server wait their turn instead of being refused; one may always
- * pass. Where memory stays short, the answer whose reader has been slow for longest is aborted.
+ * Batches that stream through a server first wait for memory, 10 seconds by default. Meanwhile, the
+ * response whose reader has been slow for longest is aborted.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

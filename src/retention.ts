@@ -1,7 +1,7 @@
 /**
- * `parseRetention`: converts a duration, a number of milliseconds or a text such as `7d` or `12h`,
- * to milliseconds. It is the time that the trash keeps dropped tables and namespaces: 7 days by
- * default (`DEFAULT_TRASH_RETENTION`), and 0 keeps nothing.
+ * `parseRetention`: converts how long the trash keeps dropped objects to milliseconds. It takes a
+ * number of milliseconds or a text such as `7d` or `12h`. The default is 7 days
+ * (`DEFAULT_TRASH_RETENTION`); 0 keeps nothing.
  */
 import { DirspaceError } from './errors.ts';
 

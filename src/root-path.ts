@@ -1,6 +1,6 @@
 /**
- * `directoryOf`: turns the root of a directory catalog, given as a path or a `file:` URL, into a
- * path of this machine. Paths are returned as they are; URLs of other schemes are refused.
+ * `directoryOf`: converts the root of a directory catalog, a path or a `file:` URL, to a local
+ * path. Paths are returned unchanged, relative ones too. URLs of other schemes are refused.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';

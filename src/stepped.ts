@@ -1,7 +1,7 @@
 /**
- * `stepped`: builds an async generator from a function that resolves with the next value. Unlike an
- * async generator function it keeps no reference to the last value, so that each stage of a
- * pipeline holds one record batch less in memory.
+ * `stepped`: builds an async generator from a function that resolves with the next value, or with
+ * undefined at the end. Unlike an async generator function it keeps no reference to the last value,
+ * so that each stage of a pipeline holds one record batch less in memory.
  */
 export function stepped<Value>(
   step: () => Promise<Value | undefined>,

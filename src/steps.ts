@@ -1,7 +1,7 @@
 /**
  * Runs long work that is written as a generator of short steps. `drained` runs all steps without a
- * break. `runSteps` awaits the promises that steps yield, and asks a `Pause` between steps whether
- * other work should go on first. `plainPause` yields to the event loop every 8 ms.
+ * break. `runSteps` awaits the promises that steps yield, and lets other work run between steps
+ * when a `Pause` asks for it. `plainPause` asks for that every 8 ms.
  */
 import { systemEnv } from './env.ts';
 

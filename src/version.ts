@@ -1,2 +1,2 @@
-/** `VERSION`: the version of this package. A test compares it with package.json. */
+/** `VERSION`: the version of this package. A test checks that it equals the one in package.json. */
 export const VERSION = '0.1.0';
