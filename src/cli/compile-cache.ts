@@ -1,7 +1,10 @@
 /**
  * Turns on Node's compile cache (`useCompileCache`), so that the next command starts faster. The
- * compiled code is kept in a folder that belongs to the user alone, because it is run when it is
- * loaded. This file is imported before all others and imports none of the project's.
+ * compiled code is kept in the user's cache folder (`compileCacheFolders`), and only if no other
+ * user can write there, because Node runs what it loads. On any failure the cache stays off.
+ *
+ * main.ts imports this file before the rest of the program, so it imports no other file of the
+ * project.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';

@@ -1,7 +1,7 @@
 /**
- * Rewrites the message of an error for the command line (`explained`): ids get the separator that
- * the user typed, and a hint is added, such as the nearest existing name. A hint costs look-ups in
- * the catalog; when one fails, no hint is added.
+ * Rewrites the message of a catalog's error for the command line (`explained`). Ids get the
+ * separator that the user typed, and a hint is added, such as the nearest existing name. Some hints
+ * query the catalog; if a query fails, the message has no hint.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

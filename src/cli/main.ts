@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * The executable of the command line: switches on the compile cache, then imports and runs the
- * program. Node caches only what is compiled after the switch, so this file imports little itself.
+ * The executable of the command line: turns on the compile cache, then imports and runs the
+ * program. Node caches only what is loaded afterwards, so this file imports nothing else
+ * beforehand.
  */
 import { useCompileCache } from './compile-cache.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `runProcess`: runs the command line in this process. It connects `runCli` (run.ts) to the
- * arguments, streams, signals and exit code.
+ * `runProcess`: runs the command line in this process and sets its exit code. It connects `runCli`
+ * (run.ts) to the process's arguments, environment, streams, signals and questions on the terminal.
  */
 import { createInterface } from 'node:readline/promises';
 import { errorText } from './report-error.ts';

@@ -1,6 +1,6 @@
 /**
  * Formats an error for standard error (`errorText`): a sentence for people, or one line of JSON for
- * programs.
+ * programs, with code, message, exit code and details.
  */
 import { isDirspaceError } from '../errors.ts';
 import {

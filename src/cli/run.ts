@@ -1,7 +1,7 @@
 /**
  * `runCli`: runs one command. Parses the arguments, opens the catalog, runs the command, prints the
- * answer or the error, and returns the exit code. Streams, environment and terminals are
- * parameters, so tests need no process.
+ * answer or the error, and returns the exit code; it never throws. Streams, environment and
+ * terminals are parameters, so tests need no process.
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

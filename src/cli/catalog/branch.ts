@@ -1,4 +1,7 @@
-/** `dirspace branch`: lists, creates and deletes the branches of a table. */
+/**
+ * `dirspace branch`: lists, creates and deletes the branches of a table. Deleting a branch deletes
+ * its versions.
+ */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,7 +1,8 @@
 /**
- * `dirspace create-namespace`: creates a namespace, optionally with properties. As in `mkdir -p`,
- * `--parents` also creates missing namespaces above it and accepts one that exists already; where
- * it fails, it removes the empty ones that it created.
+ * `dirspace create-namespace`: creates a namespace, optionally with properties. `--parents` works
+ * as in `mkdir -p`: it also creates missing namespaces above, and accepts one that exists already.
+ * If that fails, the new namespaces above are removed, unless something was put into them
+ * meanwhile.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { CreateNamespaceResult } from '../../sdk/index.ts';

@@ -1,6 +1,6 @@
 /**
  * `dirspace describe`: prints the schema, version, location and properties of a table, or the
- * properties of a namespace.
+ * properties of a namespace. An id may name either; a table is looked for first.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, JsonArrowField } from '../../protocol/index.ts';

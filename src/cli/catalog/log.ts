@@ -1,4 +1,7 @@
-/** `dirspace log`: lists the versions of a table, newest first. */
+/**
+ * `dirspace log`: lists the versions of a table, newest first, with time, operation, tags and
+ * transaction.
+ */
 import { defined } from '../../sdk/index.ts';
 import {
   type Answer,

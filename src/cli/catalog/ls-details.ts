@@ -1,6 +1,7 @@
 /**
- * Collects the details that `dirspace ls -l` shows of each table (rows, bytes, version, time of the
- * last change) and sorts the entries by one of them. A damaged table is listed with its problem.
+ * Collects what `dirspace ls -l` shows (`detailsOf`): rows, bytes, newest version and time of the
+ * last change of each table. `sortEntries` sorts the entries by one of these or by name. A table
+ * that cannot be read gets the code of its error instead of details, and the listing goes on.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from '../terminal/index.ts';

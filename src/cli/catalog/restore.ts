@@ -1,4 +1,7 @@
-/** `dirspace restore`: makes an old version of a table its newest one. */
+/**
+ * `dirspace restore`: makes an old version of a table, given by number or tag, its newest version
+ * again.
+ */
 import { defined } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,4 +1,7 @@
-/** `dirspace tag`: lists, creates, moves and deletes tags of a table. */
+/**
+ * `dirspace tag`: lists, creates, moves and deletes the tags of a table. Deleting a tag keeps the
+ * version it names.
+ */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,6 +1,7 @@
 /**
- * Two commands: `dirspace trash` lists dropped tables and namespaces (with `--detached`,
- * deregistered tables) or removes them for good, and `dirspace undrop` brings a dropped table back.
+ * `dirspace trash` lists dropped tables and namespaces, brings a table back (`restore`), or removes
+ * entries for good (`empty`, which asks first on a terminal). With `--detached` it lists or removes
+ * deregistered tables instead. `dirspace undrop` does the same as `dirspace trash restore`.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Three commands that change a table by SQL and make one version each: `dirspace delete`, `dirspace
- * update` and `dirspace add-columns`.
+ * Three commands that change a table: `dirspace delete` and `dirspace update` change the rows that
+ * match an SQL predicate, and `dirspace add-columns` adds columns of SQL values or of nulls.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { defined, type Table } from '../../sdk/index.ts';

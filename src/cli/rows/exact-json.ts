@@ -1,6 +1,6 @@
 /**
- * `parseExactJson`: parses JSON so that integers keep every digit. Those that a double would round
- * become bigints.
+ * `parseExactJson`: parses JSON so that integers keep every digit. Integers beyond the safe range
+ * of a double become bigints; fractions become doubles, as with JSON.parse.
  */
 
 const LONG_DIGITS = /\d{16}/;

@@ -1,4 +1,7 @@
-/** `dirspace export`: writes a version of a table as a new Lance dataset. */
+/**
+ * `dirspace export`: writes one version of a table, the newest by default, as a Lance dataset in a
+ * new folder.
+ */
 import {
   type Answer,
   argument,

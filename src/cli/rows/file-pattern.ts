@@ -1,7 +1,9 @@
 /**
- * Resolves a file argument of a command to file names (`filesNamed`): one existing file, or all
- * that a pattern such as `logs/*.ndjson` matches. Loads fast-glob, which no other file imports,
- * only for a pattern.
+ * Resolves a file argument of a command to file names (`filesNamed`). A name that exists stands for
+ * itself. Otherwise a pattern such as `logs/*.ndjson` gives the files that it matches, sorted by
+ * name, or throws UsageError if there are none.
+ *
+ * Loads fast-glob, which no other file imports, only for a pattern.
  */
 import { existsSync, statSync } from 'node:fs';
 import { sep } from 'node:path';

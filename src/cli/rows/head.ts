@@ -1,4 +1,4 @@
-/** `dirspace head`: shows the first rows of a table. */
+/** `dirspace head`: shows the first rows of a table, 10 by default. */
 import {
   argument,
   type Call,

@@ -1,6 +1,7 @@
 /**
- * `dirspace import`: writes the rows of a file, or of all files that a pattern matches, into a
- * table.
+ * `dirspace import`: creates, appends to or overwrites a table with the rows of a file or Lance
+ * dataset, or of all files that a pattern matches. An error in the data names the file, row and
+ * line, and nothing is imported.
  */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

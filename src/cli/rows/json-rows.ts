@@ -1,7 +1,8 @@
 /**
  * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects
- * (`jsonArray`). Numbers keep every digit. Numbers and characters that no column can hold exactly
- * are refused. Errors name row, line and column, counted from 1.
+ * (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8, repeated keys, rows beyond 128
+ * Mi characters and values that no column can hold throw UsageError. The message names file, row,
+ * line and column, counted from 1.
  */
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../terminal/index.ts';

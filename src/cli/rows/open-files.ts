@@ -1,7 +1,7 @@
 /**
- * Opens several files as one source of rows (`openFiles`) and reads them one after the other.
- * Either all hold JSON rows, or all hold Arrow columns (Arrow files, Lance datasets) like those of
- * the first.
+ * Opens one or several files as one source of rows (`openFiles`) and reads them one after the
+ * other. Either all hold JSON rows, or all hold Arrow columns (Arrow files, Lance datasets) like
+ * those of the first. Also tells which file and line a row came from, and how far reading has got.
  */
 
 import type { LanceVersionChoice } from '../../datasets/index.ts';

@@ -1,4 +1,8 @@
-/** `dirspace query`: shows the rows of a table that match an SQL predicate. */
+/**
+ * `dirspace query`: shows the rows of a table that match an SQL predicate, or all rows. `-s`
+ * selects columns and `--sort` orders. On a terminal it shows 100 rows by default, and a note says
+ * how many more there are.
+ */
 import type { Table } from '../../sdk/index.ts';
 import {
   type Call,

@@ -1,7 +1,7 @@
 /**
- * `openFile`: opens one file of rows for an import, as Arrow, JSON or NDJSON by the ending of its
- * name, or the folder of a Lance dataset. Rows are read on demand: memory holds one piece of the
- * file and one batch.
+ * `openFile`: opens one file of rows for an import. The ending of the name selects Arrow, JSON,
+ * NDJSON or a Lance data file; a folder must be a Lance dataset. Rows are read on demand: memory
+ * holds a piece of the file and a batch.
  */
 import { createReadStream, open, type Stats, statSync } from 'node:fs';
 import { open as openHandle } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * Reads the rows of a query in groups of row objects (`readRows`), so that they can be printed
- * while the query still runs. Shows progress when the rows themselves are not seen on a terminal.
+ * Runs a query and yields its rows as objects, in groups of at most 1,024 (`readRows`), so that
+ * they can be printed while the query still runs. Shows progress if standard output is not a
+ * terminal.
  */
 import type { QueryBase, Row } from '../../sdk/index.ts';
 import { type Call, counted } from '../terminal/index.ts';

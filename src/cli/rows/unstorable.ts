@@ -1,6 +1,7 @@
 /**
- * Refuses JSON values that would be stored as something else (`refuseUnstorable`): numbers beyond
- * the range of a double, which become Infinity, and lone surrogates, which UTF-8 cannot encode.
+ * Throws UsageError for a JSON row with values that would be stored as something else
+ * (`refuseUnstorable`). These are numbers beyond the range of a double, which become Infinity, and
+ * lone surrogates, which UTF-8 cannot encode.
  */
 import { UsageError } from '../terminal/index.ts';
 

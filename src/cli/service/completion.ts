@@ -1,8 +1,10 @@
 /**
- * `dirspace completion <shell>`: prints the completion script of a shell. The script then calls
- * `dirspace completion words` (in bash `line`) with the words typed so far, and this command prints
- * the words that can stand at the cursor, one per line, or `:files` for file names. On any failure
- * it prints nothing. `wordsOfLine` splits a line as a shell does.
+ * `dirspace completion <shell>`: prints the completion script of bash, zsh or fish. The script in
+ * turn calls `dirspace completion words` (in bash `line`) with what was typed so far. That prints
+ * the words that fit at the cursor, one per line, or `:files` for file names, or nothing on
+ * failure.
+ *
+ * `wordsOfLine` splits a command line into words as a shell does.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

@@ -1,4 +1,8 @@
-/** `dirspace conformance`: runs the conformance suite against a server and prints a report. */
+/**
+ * `dirspace conformance`: runs the conformance suite against a server and prints a report, also
+ * when it is interrupted. The exit code is 0 only if no case failed and none was left out for lack
+ * of answers or credentials.
+ */
 import { readFile } from 'node:fs/promises';
 import {
   type CaseResult,

@@ -1,6 +1,6 @@
 /**
- * `dirspace lance sync`: writes the files by which Lance opens tables directly by the path of their
- * folders, for the tables as they are now.
+ * `dirspace lance sync`: writes the files by which Lance opens the tables of a catalog directly by
+ * path. It covers a table, the tables below a namespace, or the whole catalog, as they are now.
  */
 import type { SyncLanceResult } from '../../sdk/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * `dirspace optimize`: joins the small fragments of a table into larger ones. It also removes old
- * versions, unless `--keep-versions` is given.
+ * `dirspace optimize`: joins the small fragments of a table into larger ones. Unless
+ * `--keep-versions` is given, it also removes old versions, those of more than 7 days by default.
+ * `--dry-run` changes nothing.
  */
 import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,8 @@
 /**
- * `Reloads`: loads the configuration of a running server again on SIGHUP and when one of its files
- * changes. An unusable configuration is logged, and the server keeps the one it has.
+ * `Reloads`: loads the configuration of a running server again when asked to (`reload`) and when
+ * the configuration file or a key or certificate file changes. If the new configuration cannot be
+ * used, the server keeps the old one and logs the error. Settings that need a restart are logged by
+ * name.
  */
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger, RunningServer, ServerConfig } from '../../server/index.ts';

@@ -1,6 +1,6 @@
 /**
  * `dirspace repair`: lists the damaged files and folders that keep a catalog from being read. With
- * `--apply` it moves them to a quarantine folder.
+ * `--apply` it moves them to a quarantine folder; without, it changes nothing.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

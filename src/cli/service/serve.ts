@@ -1,5 +1,7 @@
 /**
- * `dirspace serve`: serves the catalog of a directory over HTTP until the process is asked to end.
+ * `dirspace serve`: serves a directory's catalog, or the databases of a configuration file, over
+ * HTTP until the process is asked to end. Logs go to standard error as JSON lines. reloads.ts
+ * applies changes of the configuration.
  */
 
 import { resolve } from 'node:path';

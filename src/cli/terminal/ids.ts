@@ -1,7 +1,7 @@
 /**
- * Parses ids typed on the command line: names joined by `/`, or by `$`, which shells read as the
- * start of a variable (`parsePath`, `parseObject`). `showAsTyped` formats ids with the separator
- * that the user typed.
+ * Parses ids typed on the command line (`parsePath`, `parseObject`). Their names are joined by `/`,
+ * or by `$`, which shells read as the start of a variable. Invalid ids throw UsageError.
+ * `showAsTyped` formats ids with the separator that the user typed.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { checkPath } from '../../protocol/index.ts';

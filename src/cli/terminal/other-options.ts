@@ -1,6 +1,7 @@
 /**
- * Recognises options that other programs have, such as `--database`, and names dirspace's own
- * option for the same thing in the error (`otherOption`). None of them is accepted as an option.
+ * Recognises options that other programs have, such as `--order-by`, and says what to use instead:
+ * an option of dirspace, an argument or an environment variable (`otherOption`). It only writes the
+ * hint of an error. `namesOf` splits the flags of an option into its names.
  */
 import type { Command, ServiceCommand } from './command.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Formats values as text for commands: JSON that loses no digit (`toJson`), and aligned columns for
- * people (`columns`, `facts`). cli/print.ts writes them to standard output.
+ * Formats values as text for commands: JSON that loses no digit of an integer (`toJson`), and
+ * aligned columns for people (`columns`, `facts`, `cell`). Characters that control a terminal are
+ * escaped. cli/print.ts writes the text to standard output.
  */
 import { Buffer } from 'node:buffer';
 import { displayWidth } from '../../display-width.ts';

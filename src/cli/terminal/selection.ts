@@ -1,6 +1,6 @@
 /**
- * Parses `--at` (a version or tag) and `--branch`, and opens a table at the version that they name
- * (`openSelected`), or at the newest one.
+ * Parses `--at` (a version or tag) and `--branch` (`versionOf`, `versionNumber`), and opens a table
+ * at the version that they name, or at the newest (`openSelected`).
  */
 import type { Table } from '../../sdk/index.ts';
 import { type Call, type Options, UsageError } from './command.ts';
