@@ -1,9 +1,8 @@
 /**
- * `Branch`: gives access to the versions of one branch of a table, and makes the changes that
- * commit its next version: append, update, merge, schema changes, compaction, restore. It holds no
- * state of the table: every call looks at the disk or at checked caches, so one may be created for
- * each request.
- *
+ * `Branch`: lists, opens and deletes the versions of one branch of a table, makes branches from
+ * them, and commits changes: append, update, delete, merge, schema changes, compaction, restore. It
+ * also publishes versions that callers or writers of Lance have staged. Every call looks at the
+ * disk or at checked caches; a `Branch` holds no state, so one may be created for each request.
  * Rows are read from a snapshot (read/, query/).
  */
 import type { RecordBatchStream } from '../arrow/index.ts';

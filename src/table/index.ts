@@ -1,7 +1,8 @@
 /**
  * Exports the engine of single tables on a store. `openEngine` creates the services that the tables
- * of a catalog share; `openTable` and `openBranch` give handles on a table and a branch; `query`,
- * `take` and `countWhere` read a snapshot. Code outside of table/ imports this file alone.
+ * of a catalog share; `openTable` and `openBranch` give handles on a table and a branch;
+ * `stageTable` builds a new table; `query`, `take` and `countWhere` read a snapshot. Code outside
+ * of table/ imports this file alone.
  */
 
 export { type Branch, openBranch } from './branch.ts';

@@ -1,7 +1,8 @@
 /**
- * `openEngine`: opens the table engine of a catalog. Creates its caches within the given memory,
- * its queue, and the way its commits become visible: straight to the store, or through staged/
- * where versions are managed.
+ * `openEngine`: creates the table engine of a catalog, with caches in the memory given, a queue and
+ * limits. It decides how commits become visible: straight in the store, or through staged/ where
+ * versions are managed. It also lets the files that Lance reads follow each commit. Opening reads
+ * and writes nothing.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

@@ -1,7 +1,8 @@
 /**
- * `StoredTable`: gives access to the branches, tags, cleanup and verify of one incarnation of a
- * table in its folder. It holds no state of the table: every call looks at the disk or at checked
- * caches, so one may be created for each request. branch.ts reads and changes rows.
+ * `StoredTable`: lists and changes the branches and tags of one incarnation of a table, cleans it
+ * up, verifies it and synchronizes it with Lance. Every call looks at the disk or at checked
+ * caches; a `StoredTable` holds no state, so one may be created for each request. branch.ts changes
+ * rows and versions.
  */
 import type { TagRecord } from '../format/index.ts';
 import { Branch, branchHeld, openBranch } from './branch.ts';

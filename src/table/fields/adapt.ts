@@ -1,7 +1,8 @@
 /**
- * `adapterOf`: makes the function that adapts a stored column to the schema of a later version.
- * Fields are found by their ids, new ones are filled with nulls, narrower types are widened, and texts and
- * bytes that were stored plainly become views. Works on columns in memory.
+ * `adapterOf`: returns the function that adapts a stored column to the schema of a later version,
+ * or null where none is needed. Fields are matched by their ids, new ones are filled with nulls,
+ * and narrower types are widened. Texts and bytes that were stored plainly become views. Types that
+ * do not fit are Unsupported.
  */
 
 import {

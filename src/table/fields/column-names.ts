@@ -1,6 +1,6 @@
 /**
- * Checks the names of new columns (`checkName`, `refuseTwins`): no empty names, no dots, no names
- * reserved for row ids, no two columns of one name.
+ * Refuses names that columns may not have: `checkName` empty ones, ones with a dot and those
+ * reserved for columns that queries add; `refuseTwins` two fields of one name side by side.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Assigns stable ids to fields (`assignFieldIds`), and joins a schema with its ids to a tree of
- * fields (`fieldTree`). A manifest lists the ids of all fields, nested ones too, depth first. A
- * field keeps its id through renames, so that older fragments stay readable.
+ * Assigns stable ids to fields (`assignFieldIds`), combines a schema with its ids into a tree of
+ * fields (`fieldTree`), and lists the ids of a tree. A manifest lists the ids depth first, nested
+ * fields included. A field keeps its id through renames, so that older fragments stay readable.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

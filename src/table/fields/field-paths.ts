@@ -1,6 +1,7 @@
 /**
- * Finds a field by its dotted path, such as `address.city` (`findField`), and builds changed copies
- * of the tree of fields (`changeNode`).
+ * Finds a field by its dotted path, such as `address.city` (`findField`), and builds copies of the
+ * tree of fields with one node changed or removed (`changeNode`). `requireOpen` refuses fields
+ * inside anything but structs and lists.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the handling of columns by field id: assigning ids, finding fields by path, adapting
- * columns of older schemas, widening types.
+ * Exports the handling of columns by field id: assigning ids, checking names, finding fields by
+ * path, adapting columns of older schemas, widening types.
  */
 
 export { type Adapter, adapterBetween, adapterOf } from './adapt.ts';

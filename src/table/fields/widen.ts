@@ -1,6 +1,7 @@
 /**
- * Tells whether columns of one type can become another without losing a value (`canWiden`), and
- * converts them (`wideningOf`). No conversion here can lose a value.
+ * Decides whether columns of one type can become columns of another without losing a value
+ * (`canWiden`), and converts them (`wideningOf`, and `widenList` for lists). Nested types are
+ * converted field by field by adapt.ts.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
- * `deletedRows`: reads the deletion file of a fragment through the cache and checks it against the
- * manifest. The result, `DeletedRows`, tells which rows are live. write/delete-rows.ts writes these
- * files.
+ * `deletedRows`: reads the deletion file of a fragment through the cache and verifies it against
+ * the manifest. The result, `DeletedRows`, tells which rows are live. write/delete-rows.ts writes
+ * these files; `rememberDeleted` caches what was just written.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,6 +1,7 @@
 /**
- * Defines `FragmentReader`, the interface for reading columns and rows of one fragment, which
- * small-fragment.ts and large-fragment.ts implement.
+ * Defines `FragmentReader`, the interface for reading columns and rows of one fragment;
+ * small-fragment.ts and large-fragment.ts implement it. `ReadPurpose` tells a read what to cache,
+ * what to count and whether to read anew from the disk.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';

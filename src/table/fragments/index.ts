@@ -1,4 +1,7 @@
-/** Exports the reading of single fragments: columns, selected rows, deleted rows. */
+/**
+ * Exports the reading of single fragments: columns, selected rows, deleted rows, and the counters
+ * of scans.
+ */
 
 export { DeletedRows, deletedRows, rememberDeleted } from './deletions.ts';
 export type { FragmentReader, ReadPurpose } from './fragment-reader.ts';

@@ -1,7 +1,7 @@
 /**
  * `LargeFragment`: reads columns or rows of a fragment of more than 16 KiB by byte ranges and
- * verifies each range. Columns that are read again are cached; they stay valid, because fragments
- * never change.
+ * verifies each range. It caches the footer and, where the read asks for that, whole columns, some
+ * only when they are read again. Cached columns stay valid, because fragments never change.
  */
 import {
   childFields,

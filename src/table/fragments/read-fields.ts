@@ -1,7 +1,7 @@
 /**
  * `readFields`: reads columns of a version from one batch of a fragment, by field id, and adapts
  * them where the schema changed after the fragment was written. The mapping is computed once for
- * all fragments of one schema.
+ * consecutive fragments of one schema. `fieldBytes` gives the size of such columns in the file.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

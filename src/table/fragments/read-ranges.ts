@@ -1,4 +1,7 @@
-/** `readRanges`: reads byte ranges of one file; ranges that touch are joined into one read. */
+/**
+ * `readRanges`: reads byte ranges of one file, into the caller's memory where that is given; ranges
+ * that touch are joined into one read. `spaceFor` computes the memory needed.
+ */
 import type { ByteRange } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { andThen } from '../work/index.ts';

@@ -1,4 +1,7 @@
-/** `ScanCounters`: counts what a scan read and what it skipped by statistics, for `analyzePlan`. */
+/**
+ * `ScanCounters`: counts the fragments, batches, bytes and rows that a scan read and those it
+ * skipped by statistics, for `analyzePlan`.
+ */
 export class ScanCounters {
   fragments = 0;
   fragmentsPruned = 0;

@@ -1,7 +1,7 @@
 /**
  * `SmallFragment`: reads a fragment of up to 16 KiB by one read of the whole file, after which all
- * columns are available synchronously. It is cached as one entry where the read asks for that.
- * large-fragment.ts reads larger ones.
+ * columns are available synchronously. The file is cached as one entry where the read asks for
+ * that. large-fragment.ts reads larger ones.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

@@ -1,8 +1,8 @@
 /**
- * `adoptTags`: makes tags of the table from those that clients of Lance wrote into `_refs/tags`
- * where they may write the table, so that cleanup keeps their versions. A tag is adopted once, under
- * a name that the table has not given: where a client moves or deletes a tag of the table, the
- * table's own stands.
+ * `adoptTags`: creates tags of the table from those that Lance's clients wrote into `_refs/tags`,
+ * so that cleanup keeps their versions. It does so only where these clients may write the table. A
+ * name that the table already uses keeps its version, whatever a client makes of its file. Damaged
+ * or impossible tags are skipped.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

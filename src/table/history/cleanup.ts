@@ -1,11 +1,11 @@
 /**
  * `cleanup`: removes versions that were superseded longer ago than asked, with the files that only
- * they used, and other files that no version refers to, once they are old enough or their writer
- * has died. It keeps the newest version of every branch, tagged and held versions, the files of
- * writers in progress, and the fragments of a table that lost all its versions.
+ * they used. It also removes files that no version refers to, once they are old enough or their
+ * writer has died. A dry run only counts.
  *
- * To find unused files it lists files first, then writers, then versions: table/versions/writers.ts
- * explains why this order is safe.
+ * It keeps the newest version of every branch, tagged and held versions, the files of writers in
+ * progress, and the fragments of a table that lost all its versions. It lists files first, then
+ * writers, then versions: table/versions/writers.ts explains why this order is safe.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

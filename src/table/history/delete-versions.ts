@@ -1,12 +1,13 @@
 /**
  * Deletes versions for good (`deleteVersions`), safely beside concurrent tags, holds and writers.
- * `planDeletion` finds the versions that a request names.
+ * `planDeletion` finds the versions that a request names and refuses those that must stay
+ * (`keptVersions`).
  *
  * A run of versions is first marked, which hides it from lists, and then tags and holds are read
  * again. The creator of a tag or a hold looks for marks afterwards, so one side always sees the
  * other. The first version of the run becomes a tombstone, which keeps its number taken and leads
  * readers past the run. The others are removed in ascending order: a writer whose base still exists
- * then knows that the next number was never freed. Each step can be repeated.
+ * then knows that the next number was never freed. An interrupted deletion can be repeated.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

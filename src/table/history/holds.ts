@@ -3,8 +3,8 @@
  * from it. A hold is a file beside the versions of a branch; `heldVersions` lists them.
  *
  * Deletion marks versions first and then looks for holds. `withHold` creates the hold first and
- * then looks for marks. So one side always sees the other, without a lock or a clock. A hold that a
- * crash left is a temporary file, which cleanup removes once it is old enough.
+ * then looks for marks. So one side always sees the other, without a lock or a clock. Cleanup
+ * removes holds that crashes left behind, once they are old enough.
  */
 import { DirspaceError } from '../../errors.ts';
 import { holdFile, parseHold } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Exports the handling of old versions: deleting them, holding those in use, removing files that no
- * version refers to, and changing tags safely beside that.
+ * version refers to, and changing tags safely beside that. Also adopts tags of Lance's clients and
+ * finds what is stored where no version is visible.
  */
 
 export { adoptTags } from './adopt-tags.ts';

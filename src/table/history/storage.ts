@@ -1,10 +1,9 @@
 /**
- * `findStorage`: tells what the folder of a table without a visible version holds: data of Lance
- * (`lance`), fragments that no manifest refers to (`fragments`), versions of another incarnation or
- * of branches (`versions`), or foreign files (`files`). Undefined means that the table is only
- * declared, or that its files belong to a writer in progress or to an undecided or aborted
- * multi-table commit. `pendingFragments` tells which fragments those are, `hasAnnouncement` whether
- * a writer announced itself.
+ * `findStorage`: finds what the folder of a table without a visible version holds: Lance's data,
+ * fragments that no manifest refers to, versions of another incarnation or of branches, or foreign
+ * files. It returns undefined for a table that is only declared, and ignores files of writers in
+ * progress and of multi-table commits that are undecided or aborted. `pendingFragments` recognises
+ * their fragments; `hasAnnouncement` tells whether a writer has announced itself.
  */
 import {
   branchesFolder,

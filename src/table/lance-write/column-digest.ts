@@ -1,7 +1,8 @@
 /**
- * `ColumnDigest`: a SHA-256 digest of the values of a column, in order. Columns with the same values
- * have the same digest, however they are cut into batches and whatever lies in the place of nulls.
- * It keeps no values, so columns of any length are compared in the memory of one batch.
+ * `ColumnDigest`: computes a SHA-256 digest of the values of a column, in order. Columns of one
+ * type with the same values have the same digest, however they are cut into batches and whatever
+ * bytes lie in the place of nulls. It keeps no values, so columns of any length are compared in the
+ * memory of one batch.
  */
 
 import { createHash, type Hash } from 'node:crypto';

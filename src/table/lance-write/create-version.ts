@@ -1,10 +1,12 @@
 /**
  * `createLanceVersion`: publishes the version that a writer of Lance has staged as the next version
- * of a table. If another version has taken the number, the writer is told, reads the versions under
- * `_versions` and builds on them. The manifest's changes are computed against the version before
- * and compared with its transaction. Its data and deletion files are read whole and written as this
- * engine's own, and then the version is published by one link. The client's files are not needed
- * afterwards.
+ * of a table. It checks what the manifest changes against the staged transaction, reads the new
+ * data and deletion files whole, and writes their rows as the engine's own files. The client's
+ * files are not needed afterwards.
+ *
+ * If another version has taken the number, it throws ConcurrentModification, and the writer can
+ * build on the versions under `_versions`. A request that is repeated finds the version that the
+ * first one made.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';

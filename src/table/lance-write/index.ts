@@ -1,6 +1,6 @@
 /**
- * Exports `createLanceVersion`, `createLanceBranch` and the rest of what turns versions staged by
- * Lance's writers into versions and branches of a table.
+ * Exports the publishing of what Lance's writers stage: versions (`createLanceVersion`) and
+ * branches (`createLanceBranch`), and `stagedLancePath`, which checks where a staged manifest lies.
  */
 
 export { createLanceBranch } from './create-branch.ts';

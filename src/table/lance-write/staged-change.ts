@@ -1,6 +1,7 @@
 /**
- * `StagedChange`: a staged Lance manifest beside the version that it builds on, and what it changes
- * there. `contradiction` refuses one whose changes are not those of its transaction.
+ * Defines `StagedChange`, which holds a staged Lance manifest, the version that it builds on, and
+ * the schema and plan of fragments computed from the two. `contradiction` builds the error for a
+ * manifest whose changes are not those of its transaction.
  */
 import type { FragmentEntry, ParsedManifest } from '../../format/index.ts';
 import type { Snapshot } from '../versions/index.ts';

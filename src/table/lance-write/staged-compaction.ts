@@ -1,7 +1,7 @@
 /**
  * `requireSameRows`: refuses a compaction whose new fragments hold other live rows than the
- * fragments that they stand for, or the same rows in another order. Each group of the transaction
- * is read twice, batch by batch: once as it was, and once as it is written now.
+ * fragments they replace, or the same rows in another order. For each group of the transaction it
+ * compares digests of every column, over the old fragments and over the new ones as written.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { type FragmentEntry, liveRows, type ParsedRewriteGroup } from '../../format/index.ts';

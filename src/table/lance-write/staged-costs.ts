@@ -1,8 +1,8 @@
 /**
  * Refuses a staged manifest whose rows would take far more bytes here than its data files have:
- * `checkCosts` before any is read, `RowCosts` while they are. Lance stores nulls and absent columns
- * in no bytes, and a text of a dictionary once for any number of rows. This engine writes them out,
- * so a manifest of a few hundred bytes could otherwise ask for gigabytes.
+ * `checkCosts` before any file is read, `RowCosts` while rows are read. Lance stores nulls and
+ * absent columns in no bytes, and a dictionary text once for any number of rows. This engine writes
+ * them out, so a manifest of a few hundred bytes could otherwise ask for gigabytes.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `StagedFiles`: reads columns of the data files that a writer of Lance has staged. The files are
- * untrusted: each must lie in the `data` folder of its branch, have the size that the manifest says, and
- * hold as many rows as its fragment.
+ * `StagedFiles`: reads columns of the data files that a writer of Lance has staged for one
+ * fragment. The files are untrusted: they must have the sizes that the manifest says and the rows
+ * of the fragment, and hold no nulls in required fields.
  */
 import { type Data, DataType, type Field, Schema } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,12 @@
 /**
- * `planFragments`: checks the fragments of a staged Lance manifest against those of the version it
- * builds on, refuses what does not fit, and plans which stay, lose rows, get other columns, are new
- * or are gone. It reads no file. A client goes on using its own names for files that it wrote, so
- * a file is known by that name (`origin`) as well as by the table's. Below which base path a known
- * file is said to lie does not matter: it is never read again.
+ * `planFragments`: compares the fragments of a staged Lance manifest with those of the version it
+ * builds on. It plans which stay, lose rows, get other columns, are new or are gone, and refuses
+ * what does not fit. It reads no file. `reservedAfter` computes which reserved fragment ids are
+ * left.
+ *
+ * Clients go on using their own names for files that they wrote, so a file is known by that name
+ * (`origin`) as well as by the table's. The base path of a known file is ignored, because the file
+ * is never read again.
  */
 import {
   type FragmentEntry,

@@ -1,6 +1,7 @@
 /**
- * Compares the fragments of a staged Lance manifest with those that its transaction lists: none may
- * come, go, change, move or lose values of which the transaction says nothing. Reads no file.
+ * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
+ * reading a file. Each function refuses one kind of difference: fragments that were added, removed,
+ * changed, reordered or lost values without the transaction saying so.
  */
 import type {
   LanceFileEntry,

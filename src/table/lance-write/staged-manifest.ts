@@ -1,7 +1,8 @@
 /**
- * `readStagedManifest`: reads the manifest that a writer of Lance has staged, and refuses what no
- * table can accept, whatever version it builds on. Its path (`stagedLancePath`) and its bytes are
- * untrusted.
+ * `readStagedManifest`: reads the manifest that a writer of Lance has staged and refuses what no
+ * version of a table can accept. Its path (`stagedLancePath`) and its bytes are untrusted.
+ * `requireSameTable` and `requireNamedTable` refuse manifests made for a table that has been
+ * dropped since, or for one they do not name.
  */
 import {
   LANCE_TABLE_KEY,

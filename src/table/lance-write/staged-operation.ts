@@ -1,7 +1,8 @@
 /**
- * Compares what a staged Lance manifest changes with what its transaction says was done
- * (`takenOperation`, `checkOperation`), because writers that come later rely on the transaction.
- * Returns the kind of operation that the new version records.
+ * Checks that what a staged Lance manifest changes is what its transaction says was done
+ * (`checkOperation`), because later writers rely on the transaction. Returns the kind of operation
+ * that the new version records. `takenOperation` refuses operations that tables here do not take,
+ * such as building an index.
  */
 import {
   LANCE_TABLE_KEY,

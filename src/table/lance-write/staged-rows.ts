@@ -1,6 +1,6 @@
 /**
  * `writeStagedRows`: writes the rows of a staged Lance manifest as fragments and deletion files of
- * the table. Every new data file is decoded whole, and every deletion file read, before anything is
+ * the table. All new data files are decoded and all new deletion files read before anything is
  * published. A fragment with changed columns is written anew with every row in its place, so row
  * ids and deleted rows stay.
  */

@@ -1,7 +1,7 @@
 /**
- * `requireTypes`: compares the schema that a staged data file has itself with the fields that the
- * manifest says it holds. Values of one type are often stored as those of another are, so the wrong
- * type would give other values and no error.
+ * `requireTypes`: refuses a staged data file whose own schema differs from what the manifest says
+ * it holds. Many types are stored alike, so reading a column by the wrong type would give wrong
+ * values instead of an error.
  */
 import type { LanceDataFile, ParsedDataFile, ParsedField } from '../../format/index.ts';
 import { invalid, shown } from './refusals.ts';

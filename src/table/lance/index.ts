@@ -1,6 +1,7 @@
 /**
- * Exports what makes tables readable by Lance: whether a version opens there, the files that it
- * then needs, and those by which Lance opens the table by its path.
+ * Exports what makes tables readable by Lance: whether it can read a version (`lanceProblem`), the
+ * manifests, deletion files, tags and branches that it reads, their upkeep after commits, and the
+ * leftovers that cleanup removes.
  */
 
 export {

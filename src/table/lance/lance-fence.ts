@@ -1,10 +1,10 @@
 /**
- * Keeps Lance's writers from the folder of a table whose versions Lance does not find there
- * (`placeFence`). Where Lance finds no manifest, it makes a dataset of its own beside the rows. The
- * fence is the manifest of version 0: Lance takes it for the newest version while no other stands
- * there, and refuses to read or write it. Once the table's versions have their manifests there,
- * these refuse writers, and the fence is removed. A new table has it from the beginning
- * (write/stage-table.ts).
+ * `placeFence`: writes the fence of a table, a manifest of version 0 in `_versions`. While Lance
+ * finds no other manifest there, it takes the fence for the newest version and refuses to read or
+ * write it. Without the fence, Lance's writers would create a dataset of their own beside the rows.
+ *
+ * `isFenceInUse` tells whether the fence has to stay: it does until manifests of the table's
+ * versions stand there. write/stage-table.ts places the fence in new tables.
  */
 import { lanceFence, lanceFenceFile, lanceVersionsFolder } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch } from '../versions/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Makes the files that Lance needs to open one version: a manifest in the table's `lance` folder
- * (`keptManifest`), and deletion files under Lance's names in `_deletions`. They are made when
- * first needed and then kept. lance-leftovers.ts finds those that cleanup removes.
+ * Creates the files that Lance needs to open one version: a manifest in the table's `lance` folder
+ * (`keptManifest`), and deletion files under Lance's names in `_deletions`. They are created when
+ * first needed and then kept. For a version that Lance cannot read, the manifest tells Lance's
+ * readers so. lance-leftovers.ts finds the files that cleanup removes.
  */
 import { createHash } from 'node:crypto';
 import {

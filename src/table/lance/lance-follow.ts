@@ -1,10 +1,11 @@
 /**
- * Updates the files by which Lance opens a table by its path, if the table's mode asks for it or
- * such files are there: an older version would pass for the newest otherwise. Any other table that
- * is written for Lance gets its fence, if it has none. It is done after each commit
- * (`followCommit`), and after each change of tags and branches (`followTable`). A failure here never
- * fails the change. verify then reports that Lance does not find the newest state, or that the fence
- * is missing, and the next commit or `syncLance` repairs it.
+ * Updates the files by which Lance opens a table by its path, after each commit (`followCommit`)
+ * and after changes of tags, branches and versions (`followTable`). It does so if the table's mode
+ * asks for it or such files exist, because an older version would otherwise pass for the newest.
+ * Other tables written for Lance get their fence, if it is missing.
+ *
+ * A failure here never fails the change. verify then reports what Lance does not find, and the next
+ * commit or `syncLance` repairs it.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `placeRefs`: writes the tags and branches of a table where Lance looks for them by the table's
- * path. Each is a file in `_refs`, and the versions of a branch lie below `tree`. Files of other
- * programs stay.
+ * path, as files in `_refs`, with the versions of branches below `tree`. It removes the engine's
+ * own files for those that are gone. Files of other programs stay, unless a tag or branch of the
+ * table has their name. `deleteClientRef` removes the file that a client wrote for a tag or branch.
  */
 import {
   encodeLanceBranch,

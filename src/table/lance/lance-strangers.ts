@@ -1,8 +1,8 @@
 /**
- * Tells manifests that another program wrote into `_versions` from the engine's own (`isOwn`), and
- * takes them away from Lance's readers (`moveAside`, `setStrangersAside`). A version is published by
- * the table's own manifests alone. So what stands under a number that these have not reached is no
- * version of the table, although Lance's readers take it for the newest and its writers build on it.
+ * Tells manifests that other programs wrote into `_versions` from the engine's own (`isOwn`), and
+ * renames them so that Lance's readers do not find them (`moveAside`). `setStrangersAside` does so
+ * for all above the newest version of a branch: they are no versions of the table, but Lance would
+ * take them for the newest. Cleanup removes them later.
  */
 import {
   isOwnLanceManifest,

@@ -1,7 +1,8 @@
 /**
- * `syncLance`: brings all files by which Lance opens a table by its path up to date: those of all
- * versions, tags and branches. The content of each file is compared. It runs on request, whatever
- * the table's mode.
+ * `syncLance`: brings the files by which Lance opens a table by its path up to date: those of all
+ * versions, tags and branches. It compares the content of each file, and removes old leftovers of
+ * Lance's writers. It runs on request, whatever the table's mode, and writes nothing for a table
+ * that was never written for Lance.
  */
 import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
 import { lanceDebris, lanceTemporaries } from './lance-leftovers.ts';

@@ -1,10 +1,12 @@
 /**
- * Writes the manifests by which Lance opens the versions of a branch by path (`placeVersion`,
- * `placeVersions`): into `_versions` of the table, or of `tree/<branch>` for a branch. A manifest
- * gets its name by a link, oldest version first, so a reader that finds one finds all before it.
- * Several processes may do so at once, and a crash after any step is harmless. The manifests come
- * from a folder that names the table's incarnation, so a late writer cannot change a newer table of
- * the same name.
+ * Gives the versions of a branch the manifests by which Lance opens them by path (`placeVersion`,
+ * `placeVersions`): in `_versions` of the table, or of `tree/<branch>`. `foundByPath` tells what
+ * Lance finds there now.
+ *
+ * A manifest gets its name by a link, oldest version first, so a reader that finds one finds those
+ * before it. Several processes may do so at once, and a crash after any step is harmless. The links
+ * are made from a folder of the table's incarnation, so a late writer cannot change a newer table
+ * of the same name.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

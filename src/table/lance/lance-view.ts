@@ -1,7 +1,7 @@
 /**
- * Tells whether Lance can read a version of a table, and if not, why (`lanceProblem`). `lanceView`
- * collects the fields and fragments that Lance's manifest of the version needs. No files are read
- * except chunks.
+ * Decides whether Lance can read a version of a table, and says why not (`lanceProblem`).
+ * `lanceView` collects the fields and fragments for Lance's manifest of the version; `lanceDone`
+ * encodes what the version changed. Of files, only chunks of the manifest are read.
  */
 import {
   type FragmentEntry,

@@ -1,6 +1,7 @@
 /**
  * Exports the merge of rows into a table by key: `readSource` reads the source rows, `mergeRows`
- * matches them with the table's and commits the result.
+ * matches them with the table's and commits the result, `checkConditions` validates the conditions
+ * beforehand.
  */
 
 export { checkConditions, mergeRows, type RowsMerged } from './merge.ts';

@@ -1,6 +1,7 @@
 /**
  * `indexKeys`: builds an index of rows in memory by their key columns, against which the rows of
- * other batches are matched. Null keys match nothing. `showKey` formats a key for messages.
+ * other batches are matched. Null keys match nothing; lists and structs cannot be keys. `showKey`
+ * formats a key for messages.
  */
 import {
   type Data,

@@ -1,6 +1,8 @@
 /**
- * `MergeAttempt`: runs one attempt of a merge on one version. Streams the target's rows past an
- * index of the source's rows and yields the batches to write. merge.ts writes and commits them.
+ * `MergeAttempt`: runs one attempt of a merge on one version. It streams the target's rows past an
+ * index of the source's rows, yields the batches to write, and collects the rows to delete. Two
+ * source rows that would update the same target row are refused. merge.ts writes and commits the
+ * result.
  */
 import {
   type Data,

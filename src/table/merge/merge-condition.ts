@@ -1,6 +1,7 @@
 /**
- * `compileCondition`: compiles the condition of a merge, which compares a row of the table
- * (`target.x`) with its row of the source (`source.x`), and tells which columns it reads.
+ * `compileCondition`: compiles the SQL condition of a merge, which compares a row of the table
+ * (`target.x`) with its row of the source (`source.x`). The result lists the columns it reads and
+ * selects the pairs of rows that fulfil the condition.
  */
 import { type Data, dataOf, Field, Schema, Struct, Vector } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads the source rows of a merge into memory, up to 1 GiB (`readSource`), and converts them to
- * the table's columns and types (`sourceColumns`).
+ * Reads the source rows of a merge into memory (`readSource`) and converts them to the table's
+ * columns and types (`sourceColumns`). More than 1 GiB is refused with PayloadTooLarge; a column
+ * that does not fit, with TableSchemaValidation.
  */
 import {
   batchBytes,

@@ -1,6 +1,6 @@
 /**
  * Completes source structs that lack some members (`keepMembers`): an updated row keeps the table's
- * values of those members. `missingMembers` finds them.
+ * values of those members. `missingMembers` finds the members that are missing.
  */
 import { type Data, DataType, gather, nullColumn, Vector } from '../../arrow/index.ts';
 import { type IdentifiedField, withChildren } from '../fields/index.ts';

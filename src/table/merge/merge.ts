@@ -1,8 +1,8 @@
 /**
- * `mergeRows`: merges source rows into a table by key, in one version. As the request asks, it
- * updates matched rows, inserts new ones, and deletes those that the source lacks. After a conflict
- * it starts over on the newer version. `checkConditions` checks the conditions of a merge that
- * creates its table.
+ * `mergeRows`: merges source rows into a table by key, in one version, or in none where nothing
+ * changes. As the request asks, it updates matched rows, inserts new ones, and deletes those that
+ * the source lacks. After a conflict it starts over on the newer version. `checkConditions`
+ * validates the conditions of a merge that creates its table.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `orderedScan`: reads rows in order. Streams the sort keys of matching rows past a sorter
- * (row-sorter.ts), which keeps the first `limit` or all, then reads the rows in that order, batch
- * by batch.
+ * `orderedScan`: reads the matching rows in the order of the sort keys. It streams their keys past
+ * a sorter (row-sorter.ts), which keeps the first `limit` or all, then reads the rows in that
+ * order, batch by batch. `planKeys` refuses columns whose type has no order.
  */
 import {
   type Data,

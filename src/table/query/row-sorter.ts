@@ -1,6 +1,7 @@
 /**
- * `RowSorter`: collects rows by their sort keys and sorts them, in memory for about twice the first
- * `limit` rows. It works in short steps (sort-steps.ts). Rows of equal keys keep their row order.
+ * `RowSorter`: collects rows by their sort keys and returns the ids of the first `limit` in order.
+ * It keeps about twice `limit` rows in memory, and works in short steps (sort-steps.ts). Rows of
+ * equal keys keep their row order.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `searchVectors`: finds the rows whose vectors are nearest to the query's, exactly. Measures the
- * vectors of all live rows, or with `prefilter` of those that match the predicate, keeps the
- * nearest, and reads their other columns. No index is used.
+ * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
+ * exactly; no index is used. With `prefilter` it measures only rows that match the predicate;
+ * otherwise it filters the nearest rows afterwards. It then reads their other columns.
+ * `vectorColumn` finds the column to search.
  */
 import {
   columnsOf,

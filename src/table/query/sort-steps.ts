@@ -1,6 +1,6 @@
 /**
- * `sortedRows`: sorts row numbers by rank and comparison. It is a generator that yields after a
- * number of rows or comparisons, a few milliseconds of work, so that the event loop can go on.
+ * `sortedRows`: sorts row numbers by rank, and rows of equal rank by the given comparison. It is a
+ * generator that yields after a few milliseconds of work, so that the event loop can go on.
  */
 import type { WorkMeter } from './sort-keys.ts';
 

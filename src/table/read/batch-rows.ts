@@ -1,7 +1,7 @@
 /**
- * Selects the matching rows of one batch of a fragment (`matchingRows`) and reads their columns
- * (`readSelected`). Columns that the predicate does not need are read only if rows matched, and
- * only some of their pages if few rows did.
+ * Selects the matching rows of one batch of a fragment (`matchingRows`), then reads or computes the
+ * columns asked for (`readSelected`). Columns that the predicate does not need are read only for
+ * the rows that matched, and only some of their pages if those rows are few.
  */
 import { type Data, dataBytes, gather } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

@@ -1,4 +1,6 @@
-/** Exports the reading of a snapshot's rows: scans, takes and counts. */
+/**
+ * Exports the reading of a snapshot's rows: plans, scans, takes, counts and pruning by statistics.
+ */
 
 export {
   type BatchPlace,

@@ -1,7 +1,8 @@
 /**
- * Counts each batch that a read passes through against the server's memory bound: at once
- * (`batchNow`), or after waiting in line (`batchInLine`). The memory is given back when the batch
- * has passed. Batches below 64 KiB are not counted, and none is outside of a server.
+ * Reserves memory of the server for each batch while a read hands it on: at once (`batchNow`), or
+ * after waiting in line (`batchInLine`). The caller gives it back when the batch has been used.
+ * Batches below 64 KiB, and reads outside of a server, are not counted. `placeBytes` estimates the
+ * size of a batch.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

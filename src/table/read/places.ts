@@ -1,7 +1,8 @@
 /**
  * `Places`: iterates over the batches of a scan in row order, and skips fragments that cannot match
  * the predicate (batch-rows.ts skips single batches). `next` returns a promise only where it has to
- * wait. `fragmentPlaces` iterates over one fragment, within the server's memory.
+ * wait. `fragmentPlaces` iterates over one fragment and reserves the server's memory for each
+ * batch.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

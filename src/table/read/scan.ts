@@ -1,7 +1,8 @@
 /**
- * `scan`: reads a snapshot as a stream of record batches in row order. Without a limit or offset,
- * up to three batches are read ahead as far as the server's memory allows; otherwise none.
- * `pipelined` runs other work on the same batches, such as counts and deletions.
+ * `scan`: reads a snapshot as a stream of record batches in row order. With a limit or offset it
+ * reads only what the rows asked for need. Otherwise it works on up to three batches ahead, as far
+ * as the server's memory allows. `pipelined` runs other work on the same batches, such as counts
+ * and deletions.
  */
 import {
   batchBytes,

@@ -1,6 +1,7 @@
 /**
  * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
- * few milliseconds: `selectRows` and `countRows` for predicates, `evaluateRows` for values.
+ * few milliseconds: `selectRows` and `countRows` for predicates, `evaluateRows` for values. Slices
+ * shrink where rows take long.
  */
 import {
   concatData,

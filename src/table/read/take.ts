@@ -1,8 +1,9 @@
 /**
  * `take`: reads rows by their ids, or by offsets in row order, in the order asked for and with
- * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out. Rows are
- * collected in groups, so that a batch is read once for each group. `takenInParts` does so for
- * ordered reads and vector searches (query/order.ts, query/search.ts).
+ * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
+ * `takenInParts` reads the rows of ordered reads and vector searches in that way, as a series of
+ * batches. Rows are collected in large groups, and each batch of the table is read once for each
+ * group.
  */
 import {
   batchBytes,

@@ -1,8 +1,8 @@
 /**
- * `publishStaged`: publishes a checked staged manifest of a caller as the next version of its branch,
- * either at once or as part of a multi-table commit, invisible until that is decided.
- * `publishUnchanged` publishes one of the engine's own, byte for byte: its writer goes on with what
- * it staged.
+ * `publishStaged`: publishes a caller's staged manifest, checked by read-staged.ts, as the next
+ * version of its branch: at once, or invisible until a multi-table commit is decided. It replaces
+ * what the caller wrote for Lance's clients. `publishUnchanged` publishes one of the engine's own
+ * as it is. Both throw ConcurrentModification where the number is taken.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Reads and validates staged manifests, which lie beside the published versions until
- * publish-staged.ts publishes them. `readOfferedVersion` is for a caller's: it checks the files
- * referred to and replaces a timestamp far from now. `readStagedVersion` is for the engine's own.
+ * publish-staged.ts publishes them. Each must follow the newest version, and its new fragments must
+ * exist. `readStagedVersion` reads the engine's own. `readOfferedVersion` reads a caller's: it also
+ * checks chunks and deletion files, and replaces a timestamp far from now.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * `acceptVersion`: makes an older version the newest one, where those after it are lost or damaged.
- * Repair calls it, after `planAcceptance` found the version.
+ * `planAcceptance` finds that version. Repair calls both.
  *
  * The lost numbers are marked as a deleted run, a tombstone takes the first of them, remaining
  * files of the run are removed, and the version after the run restores the accepted one. Until that

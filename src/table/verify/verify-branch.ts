@@ -1,6 +1,6 @@
 /**
  * `BranchVerifier`: verifies the versions of one branch of a table: each manifest, the files it
- * refers to, and gaps in the numbers.
+ * refers to, gaps in the numbers, and signs that the newest versions were lost.
  */
 import {
   decodeVersion,

@@ -1,7 +1,8 @@
 /**
- * `FileVerifier`: verifies the files that versions refer to. Each file is checked once, however
- * many versions share it, and read from the disk and never from a cache. Memory is bounded by one
- * column of one batch. `problemIn` runs a check and returns its error as text.
+ * `FileVerifier`: verifies the chunks, fragments and deletion files that versions refer to, by
+ * their checksums. Each file is checked once, however many versions share it, and read from the
+ * disk, not from a cache. Fragments are read one column of one batch at a time. `problemIn` runs a
+ * check and returns its error as text.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `FolderInspector`: lists the folders of a table for verify, and collects its findings
- * (`Findings`): problems, leftovers, bytes read.
+ * `FolderInspector`: lists the folders of a table for verify and records what is wrong or left over
+ * there in `Findings`, which also counts what was checked. A folder that cannot be read is a
+ * problem, not an error.
  */
 import { isTemporary, joinPath } from '../../format/index.ts';
 import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `verifyLancePath`: verifies the files by which Lance opens a table by its path, or is kept from it.
- * Manifests, tags and branches there must match the table, and no other file may look like one. A
- * missing file, or a missing fence, is no damage: the next commit of the table writes it, or a
- * synchronization does.
+ * `verifyLancePath`: verifies the files by which Lance opens a table by its path, or is kept from
+ * it by the fence. Manifests, tags and branches there must match the table, and other programs'
+ * files of these kinds are problems. A missing or outdated file is only a leftover: the next commit
+ * of the table or a synchronization writes it.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

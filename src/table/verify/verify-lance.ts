@@ -1,7 +1,8 @@
 /**
- * `verifyLance`: verifies the files that were made for Lance's readers. Each manifest must be that
- * of its version, and each deletion file under Lance's name must be one that some version refers
- * to.
+ * `verifyLance`: verifies the files kept for Lance's readers in the table's folder. A manifest that
+ * differs from what its version gives is a problem. Manifests without a version, and deletion files
+ * under Lance's names that no version refers to, are leftovers. verify-lance-path.ts verifies what
+ * Lance finds by the table's path.
  */
 import {
   lanceDeletionId,

@@ -1,6 +1,7 @@
 /**
  * Checks a manifest against itself and the files it refers to (`checkManifest`), and the chain of
- * versions, in which each names its parent and the parent's checksum (`checkChain`).
+ * versions, in which each names its parent and the parent's checksum (`checkChain`). Both report
+ * what is wrong instead of throwing.
  */
 import { isReadByLance, liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';

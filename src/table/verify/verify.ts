@@ -1,7 +1,8 @@
 /**
- * `verifyTable`: verifies one table: every version of every branch, the chain that they form, all
- * files they refer to, the tags, and unexpected files in the table's folder. Foreign files beside a
- * table that is only declared are not reported. Damage is reported and never thrown.
+ * `verifyTable`: verifies one table on disk, past the caches: the versions of all branches, the
+ * chain that they form, the files they refer to, the tags, the files for Lance, and unexpected
+ * files in the table's folder. Foreign files beside a table that is only declared are not reported.
+ * Damage is added to the findings rather than thrown.
  */
 import {
   branchesFolder,

@@ -1,7 +1,8 @@
 /**
  * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`, ...). A
  * branch is a folder with a record and version files of its own. Its first version is a copy of the
- * one it was made from, so it does not depend on its parent.
+ * one it was made from, so it stays readable when that is deleted. Branches recorded for an earlier
+ * table in the folder are not found.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,11 @@
 /**
  * `commit`: commits the next version of a branch. It reads the newest version, calls the caller's
- * `build` on it, publishes the result under the next number, and starts over after a conflict. A
- * writer that keeps losing queues for an advisory lock. Appends, changes, overwrites and compaction
- * commit here; staged tables, new branches, staged manifests and repair write their versions
- * elsewhere.
+ * `build` on it, publishes the result under the next number, and starts over after a conflict.
+ * After six lost attempts a writer queues for an advisory lock; after the commit timeout it gives
+ * up. An overwrite or restore in between is a ConcurrentModification unless the change survives it.
+ *
+ * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
+ * manifests and repair write their versions elsewhere.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `editFragments`: makes the list of fragments for the next version by adding, replacing and
- * dropping entries. Entries are moved into shared chunk files, so that manifests do not grow with
- * history.
+ * `editFragments`: computes the list of fragments for the next version by adding, replacing and
+ * removing entries. Once a manifest lists 32 entries itself, they move into chunk files that
+ * versions share, so that manifests do not grow with history.
  */
 import {
   type ChunkEntry,

@@ -1,6 +1,7 @@
 /**
- * Opens (`openObject`) or reads (`readObject`) the file of a fragment. `missingFile` explains a
- * missing file: its version was deleted by cleanup, its table is gone, or it is damage.
+ * Opens (`openObject`) or reads (`readObject`) the file of a fragment and checks its size.
+ * `missingFile` explains why a file is missing: cleanup deleted its version, the table is gone, or
+ * it is damage. Where none of these holds, the file is looked for again.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FragmentEntry, fragmentFile } from '../../format/index.ts';

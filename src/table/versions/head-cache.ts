@@ -1,10 +1,9 @@
 /**
  * `HeadCache`: caches what an open catalog last saw of its tables: newest versions, table records,
- * and the names of the tables in a folder. Nothing in it is believed without a look at the disk. If
- * nothing has changed, each method takes this many looks:
- * - `unchangedRecord`: one, at the record;
- * - `unchangedMain`: three, at the newest version and twice at the one after it;
- * - `head`, `record` and `names`: none, and the caller looks. resolveHead takes four for a head.
+ * and the names of the tables in a folder. Entries are only starting points and are checked against
+ * the disk on each use. `unchangedRecord` takes one look at the disk, `unchangedMain` three; both
+ * return undefined where anything has changed. `head`, `record` and `names` take none, and the
+ * caller checks (resolveHead with four looks).
  */
 import type { CacheCounts } from '../../counters.ts';
 import {

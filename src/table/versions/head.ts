@@ -1,12 +1,13 @@
 /**
- * Finds the newest version of a branch (`resolveHead`), or one by its number (`snapshotAt`). The
- * version files are the truth; the hint and the cache only say where to start looking.
+ * Finds the newest version of a branch (`resolveHead`), or one by its number (`snapshotAt`). Only
+ * version files count; the hint and the cache say where to start looking. Versions of undecided or
+ * aborted multi-table commits are skipped.
  *
  * Version numbers are contiguous except for deleted runs, whose first version is replaced by a
  * tombstone that names the end of the run. So a version that exists, is no tombstone and has no
  * successor is the newest, wherever the search began. The next few numbers are probed too, in case
- * one in between was lost. Versions of undecided or aborted multi-table commits are skipped. A hint
- * or a cached version above the newest shows a loss, which is refused.
+ * one in between was lost. A hint or a cached version above the newest shows a loss, which is
+ * refused as Corrupt.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { versionFile } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Checks by the incarnation id in its record whether a table is still the one in its folder
- * (`isTableAt`), and builds the errors for a table that was dropped, moved or recreated meanwhile.
+ * Tells by the incarnation id in a table's record which table is in a folder (`incarnationAt`,
+ * `isTableAt`), and builds the errors for a table that was dropped, moved or recreated meanwhile.
+ * `requireVersionsFolder` recreates the versions folder of a table that is still there.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

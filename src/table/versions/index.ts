@@ -1,4 +1,7 @@
-/** Exports the handling of versions: finding the newest one, snapshots, commits, tags, branches. */
+/**
+ * Exports the handling of versions: finding the newest one, snapshots, commits, multi-table
+ * commits, tags, branches, and the announcements of writers.
+ */
 
 export {
   createBranch,

@@ -1,6 +1,7 @@
 /**
  * `lanceModeOf`: finds the Lance mode of a table: its own property, in its record or in a version,
- * or else the mode of its catalog. `lanceWritten` marks a manifest that Lance's clients may build on.
+ * whichever is later, or else the mode of its catalog. `lanceWritten` marks a manifest as one that
+ * Lance's clients may build on, or not.
  */
 import {
   decodeTable,

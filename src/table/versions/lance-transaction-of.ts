@@ -1,9 +1,10 @@
 /**
- * `lanceToldOf`: completes a new manifest with what Lance's clients are to know: whether they may
- * write the table, and, for those that have read an older version, what the new one does to the one
- * before. It compares the two versions, because what a staged
- * manifest records as its kind of operation is its author's word. Where Lance has no operation for a
- * change, or would build on it wrongly, there is no transaction, and such clients give up.
+ * `lanceToldOf`: adds to a new manifest what Lance's clients need to know: whether they may write
+ * the table, and, as a Lance transaction, what the version changed. The transaction is computed by
+ * comparing the two versions, because the operation that a staged manifest names may be wrong.
+ *
+ * Where Lance has no operation for a change, or clients would build on it wrongly, there is no
+ * transaction. A client that has read an older version then gives up.
  */
 import {
   type ChunkEntry,

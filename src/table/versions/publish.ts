@@ -1,9 +1,11 @@
 /**
- * `publish`: publishes one version under its number, or returns false where another version has
- * that number or cleanup has removed it. After an error other than a failed flush it reads back
- * whether the version is on disk. `stands` removes a version just published if cleanup has removed
- * the version before it meanwhile. An abandoned multi-table commit that has the number is aborted.
- * open-engine.ts chooses how the file is created.
+ * `publish`: publishes one version under its number, through the engine's way of creating version
+ * files. It returns false where another version has that number or cleanup has deleted the number;
+ * an abandoned multi-table commit in the way is aborted. After an error it reads back whether the
+ * version is on disk, except after a failed flush, which is CommitStateUnknown.
+ *
+ * `stands` takes a version just published back if cleanup deleted its number together with its
+ * base.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `Snapshot`: one immutable version of one branch, with its manifest, parsed schema, fields with
- * ids, and list of fragments. The list's chunk files are read on demand (`readChunk`).
+ * `Snapshot`: one immutable version of one branch, with its manifest, parsed schema and fields with
+ * ids. `fragments()` lists its fragments, and reads the list's chunk files on first use through the
+ * cache (`readChunk`).
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

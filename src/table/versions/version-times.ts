@@ -1,7 +1,8 @@
 /**
  * Decides the timestamp of a new version (`nextTimestamp`) and when older ones were superseded
- * (`Supersession`), although the clocks of some writers may be wrong. Versions are ordered by
- * number; times only tell how old one is.
+ * (`Supersession`), although the clocks of some writers may be wrong. Where times contradict each
+ * other, a version counts as superseded late rather than early. Versions are ordered by number;
+ * times only tell how old one is.
  */
 
 /** How far clocks of writers may lie apart and their versions still be in order, in milliseconds. */

@@ -6,9 +6,9 @@
  *
  * Cleanup lists files first, then markers, then versions. So a file whose writer has no marker any
  * more was either committed, and a version refers to it, or never will be. The marker's name holds
- * all of its content, so it cannot be torn. It is not flushed, because no writer survives a power
- * loss. A first version is the exception: its marker also tells a crashed first write from a table
- * that lost its manifests, so it is on disk before the fragments and stays after a failure.
+ * all its content, so it cannot be torn. It is not flushed, because no writer survives a power
+ * loss. The marker of a first version is flushed and stays after a failure: it tells a crashed
+ * first write from a table that lost its manifests.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { parseWriter, writerFile } from '../../format/index.ts';

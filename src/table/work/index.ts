@@ -1,6 +1,6 @@
 /**
  * Exports resources that the work on tables shares: caches, read buffers, queues, yielding to the
- * event loop, staging folders.
+ * event loop, staging folders, and the writing of new files.
  */
 
 export { andThen } from './awaitable.ts';

@@ -1,7 +1,7 @@
 /**
- * `keptMemory`: creates the memory that open catalogs keep, which is cache budgets and read
- * buffers. A server shares one among all catalogs that it opens, so that memory does not grow with
- * their number.
+ * `keptMemory`: creates the memory that open catalogs keep: budgets for the caches of metadata and
+ * of table data, and read buffers. A server shares one among all catalogs that it opens, so that
+ * memory does not grow with their number.
  */
 import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';

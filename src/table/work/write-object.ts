@@ -1,6 +1,6 @@
 /**
- * `writeObject`: writes one new file whole, under a name that nothing refers to yet, as durably as
- * the store is set. The caller flushes its folder.
+ * `writeObject`: writes one new file whole, under a name that nothing refers to yet, and flushes it
+ * if the store is durable. The caller flushes its folder.
  */
 import type { WritableStore } from '../../store/index.ts';
 

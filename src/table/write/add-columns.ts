@@ -1,6 +1,7 @@
 /**
- * `addColumns`: adds nullable columns in one version. Columns of nulls change only the schema;
- * columns computed by SQL rewrite every fragment (rewrite-fragments.ts).
+ * `addColumns`: adds nullable columns, or fields of structs, in one version. Columns of nulls
+ * change only the schema; columns computed by SQL rewrite every fragment (rewrite-fragments.ts). A
+ * name that is taken and an expression without a type are refused.
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

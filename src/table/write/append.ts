@@ -1,6 +1,7 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
- * one version.
+ * one version. `overwrite` also commits the first version of a table, and can append instead where
+ * another writer was first. An overwrite keeps history and version numbers.
  */
 import {
   columnsOf,

@@ -1,7 +1,7 @@
 /**
  * `commitWithFiles`: commits a change whose files depend on the version it is built on. After a
  * conflict the change is built again, and the files of the attempts that lost are removed
- * (`AttemptFiles`).
+ * (`AttemptFiles`). Files stay where the commit may have taken place.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type DeletionEntry, deletionFile, fragmentFile } from '../../format/index.ts';

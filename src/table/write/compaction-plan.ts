@@ -1,6 +1,7 @@
 /**
  * `planCompaction`: chooses which neighbouring fragments compaction rewrites together, from their
- * entries in the manifest alone.
+ * entries in the manifest alone. A fragment on its own is chosen only if many of its rows are
+ * deleted or it must be rewritten for Lance.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 

@@ -1,7 +1,8 @@
 /**
  * Renames, widens and drops columns (`alterColumns`, `dropColumns`), and changes their nullability
- * and metadata. Fragments are not rewritten where only this engine reads the table, because readers
- * adapt older ones by field ids (table/fields/adapt.ts). add-columns.ts adds columns.
+ * and metadata (`updateFieldMetadata`). Changes that could lose values are refused. Fragments stay,
+ * because readers adapt older ones by field ids (table/fields/adapt.ts); widening a table written
+ * for Lance rewrites them. add-columns.ts adds columns.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `requireNoNulls`: refuses to make a column required if it holds nulls or lies inside a list.
- * Nulls are counted by a scan, which reads only fragments that may hold some by their statistics.
+ * `requireNoNulls`: refuses to make a column required if it holds nulls or lies inside a list. It
+ * counts nulls by a scan, which skips what statistics show to have none.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

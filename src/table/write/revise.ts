@@ -1,6 +1,7 @@
 /**
  * Commits versions that write no fragment: `restore` makes the content of an older version the
- * newest again, and `replaceSchemaMetadata` replaces the metadata of the schema.
+ * newest again, and `replaceSchemaMetadata` replaces the metadata of the schema. `restored` builds
+ * the draft of a restore for repair and for Lance's writers.
  */
 
 import type { Manifest } from '../../format/index.ts';

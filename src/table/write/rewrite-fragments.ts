@@ -1,7 +1,8 @@
 /**
- * Rewrites fragments with more or wider columns (`rewriting`, `FragmentRewriter`). Every row keeps
- * its place, so row ids and deletion files stay valid. Fragments that were written for an attempt
- * that lost to a conflict are used again where they still fit. add-columns.ts and evolve.ts commit.
+ * Rewrites the fragments of a table with more or wider columns (`rewriting`, `FragmentRewriter`).
+ * Rows keep their places, so row ids and deletion files stay valid. Fragments written for an
+ * attempt that lost to a conflict are used again where they still fit, and removed otherwise.
+ * add-columns.ts and evolve.ts commit.
  */
 import {
   concatData,

@@ -1,8 +1,7 @@
 /**
  * Builds the next version of a table with a changed schema (`schemaDraft`) and commits it
- * (`changeSchema`). After a conflict the caller is asked for the change again. The version keeps
- * the fragments of its base unless the caller gives others. add-columns.ts commits drafts of its
- * own.
+ * (`changeSchema`). After a conflict the caller computes the change again. The version keeps the
+ * fragments of its base unless the caller gives others. add-columns.ts commits its own drafts.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Builds a new table in the staging folder: its record and version 1 (`stageTable`), or the record
- * alone (`stageDeclared`). The caller renames the folder into place
- * (directory/operations/place-table.ts), so that readers see the whole table or none.
+ * alone (`stageDeclared`). A table for Lance also gets its fence, or the files by which Lance opens
+ * it. The caller renames the folder into place (directory/operations/place-table.ts), so that
+ * readers see the whole table or none. Where `stageTable` fails it removes the folder.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `updateRows`: updates the rows that match a predicate, in one version. It marks the old rows as
- * deleted and writes the changed ones as new fragments, so updated rows get new row ids and come
- * last in row order. `replacingDraft` builds such a version for merges too.
+ * `updateRows`: updates the rows that match a predicate, in one version, or in none where no row
+ * matches. It marks the old rows as deleted and writes the changed ones as new fragments, so
+ * updated rows get new row ids and come last in row order. `replacingDraft` builds such a version
+ * for merges too.
  */
 import {
   type Data,

@@ -1,8 +1,10 @@
 /**
  * `writeFragments`: writes a stream of batches as fragment files with bounded memory, before any
- * commit is tried. Each fragment is checked: a small one is decoded in memory before it is written,
- * one of up to 256 KiB is read back whole, and of a larger one the footer is read back. On an error
- * all of them are removed.
+ * commit is tried. It removes them all on an error.
+ *
+ * Each fragment is checked: one that fits into memory in one piece (64 KiB) is decoded before it is
+ * written, one of up to 256 KiB is read back whole, and of a larger one the footer is read back.
+ * `writesLance` decides whether fragments get a part that Lance reads.
  */
 import {
   batchBytes as bytesOf,
