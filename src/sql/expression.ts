@@ -1,8 +1,9 @@
 /**
  * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects or
- * counts rows of batches and prunes by statistics. `compilePredicate` is for conditions,
- * `compileValue` for new values of a column. Expressions of up to 64 Ki characters are cached per
- * schema. No I/O.
+ * counts rows of batches and prunes chunks by statistics. `compileExpression` takes any
+ * expression, `compilePredicate` a condition, and `compileValue` new values for a column. The
+ * first two cache texts of up to 64 Ki characters per schema object, and compile long texts in
+ * steps.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

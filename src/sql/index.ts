@@ -1,4 +1,7 @@
-/** Exports the compiler of SQL expressions, which filter, compute and prune over record batches. */
+/**
+ * Exports the compiler of SQL expressions, which filter, compute and prune over record batches.
+ * Also exports how expressions load and read the values of Arrow columns.
+ */
 
 export {
   type ColumnSource,

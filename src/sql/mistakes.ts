@@ -1,7 +1,7 @@
 /**
- * `withMistake`: improves the error of a refused expression. Adds the line of the text with a caret
- * under the place, and a hint for two common mistakes: text in double quotes, and a whole statement
- * in place of a condition.
+ * `withMistake`: improves the error of an SQL expression that was refused. Adds the line of the
+ * text with a caret under the position, and counts that position in characters. Adds a hint for
+ * two common mistakes: text in double quotes, and a whole statement in place of a condition.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { charactersBefore, formatExcerpt, placeText, shorten } from './parse/index.ts';

@@ -1,6 +1,7 @@
 /**
  * `prune`: decides from column statistics whether none, some or all rows of a chunk match a
- * predicate. It answers "some" wherever it is not certain.
+ * predicate. It answers "some" wherever it is not certain. Also defines the statistics that it
+ * reads (`ColumnStatistics`).
  */
 
 import type { CompareOperator } from './parse/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `requirementsOf`: collects what a bound tree reads (columns, nested paths, row numbers) and how
- * long it takes per row.
+ * `requirementsOf`: collects what a bound tree reads (top-level columns, nested paths, row ids and
+ * offsets) and how long it takes per row.
  */
 
 import { type Weight, weightOf } from './evaluate/index.ts';

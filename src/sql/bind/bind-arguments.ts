@@ -1,6 +1,7 @@
 /**
- * Builds the bound node of a function call (`call`). `argument` checks that an argument belongs to
- * the family of types that a signature names by a letter, and converts it to its type.
+ * Prepares the arguments of a function call and builds its bound node (`call`). `argument` checks
+ * an argument against the family of types that a signature names by a letter, such as `t` for
+ * text. It passes NULL through and throws InvalidInput for any other type.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';

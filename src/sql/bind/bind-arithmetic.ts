@@ -1,8 +1,8 @@
 /**
- * `bindArithmetic`: decides the types of `+ - * / %`. Integers have 64 bits, decimals 38 digits,
- * other numbers are doubles. Dates and timestamps move by intervals and durations, and their
- * differences are durations. evaluate/evaluate-arithmetic.ts computes numbers and durations,
- * functions/intervals.ts moves by intervals.
+ * `bindArithmetic`: binds `+ - * / %` by checking the types of the operands and choosing the type
+ * of the result. Numbers give a 64-bit integer, a decimal of up to 38 digits or a double. Dates
+ * and timestamps can be moved by intervals and durations, and the difference of two is a duration.
+ * evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the results.
  */
 import {
   DateDay,

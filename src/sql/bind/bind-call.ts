@@ -1,7 +1,8 @@
 /**
- * `bindCall`: binds a function call. Looks the function up by name or alias, checks the number and
- * types of its arguments, and gives the type of the result. bind-forms.ts binds functions that need
- * more than a fixed signature; the folder functions/ holds the code that computes them.
+ * `bindCall`: binds a function call. Finds the function by name or alias, checks the number and
+ * types of the arguments, and chooses the type of the result. A search for a constant prefix,
+ * suffix or part becomes LIKE. bind-forms.ts binds functions that need more than a fixed
+ * signature; functions/ computes the results.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Binds functions and comparisons on the members of lists: array_has, array_position,
- * array_has_any, array_has_all (`bindArrays`), and `x op ANY (list)` or `ALL (list)`
- * (`bindQuantified`). Both sides get one member type, as in a comparison. functions/lists.ts
- * computes them.
+ * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayHas2`),
+ * array_has_any and array_has_all (`bindArrays`). Also binds `x op ANY (list)` and
+ * `x op ALL (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both
+ * sides are converted to a common item type. functions/lists.ts computes the results.
  */
 
 import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';
@@ -50,7 +50,7 @@ function unified(name: string, list: Bound, item: Bound): [Bound, Bound] {
   return [coerceToCommon(list, listOf(type)), coerceToCommon(item, type)];
 }
 
-/** `item op ANY (list)` and `item op ALL (list)`, of a list that is not written down. */
+/** `item op ANY (list)` and `item op ALL (list)`, of a list that is not a literal. */
 export function bindQuantified(
   op: CompareOperator,
   all: boolean,

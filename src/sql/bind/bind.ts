@@ -1,7 +1,8 @@
 /**
- * Binds an expression tree to a schema (`bindExpression`, `bindPredicate`): finds columns, checks
- * types, inserts coercions, folds constants. `bindTerms` binds the terms of a long AND or OR in
- * steps, and `prepareLists` reads long IN lists before that, so that neither blocks the event loop.
+ * Binds a syntax tree to a schema: resolves columns, checks types, inserts conversions and
+ * computes constants. `bindExpression` binds any expression, `bindPredicate` a condition. For long
+ * conditions, `bindTerms` binds the terms of an AND or OR in steps, and `prepareLists` reads long
+ * IN lists in steps beforehand, so that neither blocks the event loop.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { checkPattern } from '../evaluate/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Simplifies bound trees without changing their meaning: computes constants (`fold`), flattens
- * nested AND and OR (`flat`), removes double negation (`negated`), joins two bounds into a range
- * (`asRange`). If computing a constant fails, the error is thrown only when a row needs the value;
- * a literal that cannot be cast as written is refused at once.
+ * Simplifies bound trees without changing their meaning. `fold` computes constants, `flat`
+ * flattens nested AND and OR, `negated` removes double negation, and `asRange` joins two bounds
+ * into a range. If a constant cannot be computed, the error is thrown only when a row needs its
+ * value; an explicit cast of a literal is refused at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the binder, which resolves a syntax tree against a schema: columns, types, folded
- * constants.
+ * Exports the binder, which turns a syntax tree into a typed tree for a schema: it resolves
+ * columns, checks types and computes constants.
  */
 
 export { bindExpression, bindPredicate, bindTerms, prepareLists } from './bind.ts';

@@ -1,6 +1,8 @@
 /**
- * Converts exact numbers to the range and digits of a type, for CAST (`fromExact`, `inWidth`).
- * Returns undefined for a value that does not fit.
+ * Converts exact numbers to a numeric type, for casts (`fromExact`). Integers drop the fraction,
+ * decimals round half away from zero. `inWidth` checks a whole number against the range of a type,
+ * and `exactOfValue` reads a column's value as an exact number. The first two return undefined for
+ * a value that does not fit.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from '../../values/index.ts';

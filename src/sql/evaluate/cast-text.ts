@@ -1,6 +1,7 @@
 /**
- * Converts text to values (`fromText`) and values to text (`textOf`), for CAST. `fromText` returns
- * undefined for a text that is not a value of the type; `misfitOf` says why.
+ * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
+ * undefined where there is no such value or text. `misfitOf` explains in an error message why a
+ * text does not fit a type.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

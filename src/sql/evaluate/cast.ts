@@ -1,7 +1,8 @@
 /**
- * `castColumn`: converts a column to another type. Explicit casts truncate fractions and round
- * decimals as SQL does; implicit ones must keep the value. A value that does not fit, of a row or an
- * item of its list, is an error, or null in TRY_CAST. `canCast` says which kinds have a conversion.
+ * `castColumn`: converts a column to another type. Explicit casts drop the fraction for integers
+ * and round for decimals; implicit casts must keep the value. A value that does not fit throws
+ * InvalidInput, or becomes null in TRY_CAST; items of lists are treated the same. `canCast` says
+ * which families of types can be converted.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

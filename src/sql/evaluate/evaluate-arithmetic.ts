@@ -1,8 +1,8 @@
 /**
- * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers of 64
- * bits are computed by number-kernels.ts, as doubles while all values stay within 2^53, or as
- * bigint; decimals as bigint. Overflow and division by zero of integers and decimals are errors.
- * Integer division truncates, and % has the dividend's sign.
+ * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers and
+ * decimals are exact; overflow and division by zero throw InvalidInput. Integer division
+ * truncates, and % has the dividend's sign. Long columns go through number-kernels.ts where it can
+ * compute them. `rescaleColumn` counts a column in a finer unit.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `compareColumns`: compares two columns row by row, by the rules that evaluate-compare.ts applies
- * against a constant.
+ * `compareColumns`: compares two columns row by row and returns a truth value per row, unknown
+ * where either side is null. The rules are those of evaluate-compare.ts, which compares with a
+ * constant.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

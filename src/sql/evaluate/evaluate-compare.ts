@@ -1,8 +1,8 @@
 /**
- * `compareWithConstant`: compares a column with a constant. Numbers of different types compare
- * exactly, without rounding. NaN equals NaN and is greater than all else, and -0 equals 0. Text is
- * compared by its UTF-8 bytes, which is the order of code points. evaluate-compare-columns.ts
- * compares two columns.
+ * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`), and
+ * returns a truth value per row. Numbers of different types compare exactly, without rounding. NaN
+ * equals NaN and is greater than all else, and -0 equals 0. Text compares in the order of code
+ * points. evaluate-compare-columns.ts compares two columns.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `isAmong`: evaluates IN against a set of constants, by comparisons for up to four and by a hash
- * look-up for more. Text is looked up by its bytes, without making a string per row. `prepareAmong`
- * builds the hash table of a long list in steps.
+ * `isAmong`: evaluates `column IN (constants)`, by comparing with up to four constants and by hash
+ * look-up for more. If the list holds a null, a row that is not found is unknown. Text is looked
+ * up by its bytes, without making a string per row. `prepareAmong` builds the hash table of a long
+ * list in steps.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,9 @@
 /**
- * `evaluateLike`: evaluates LIKE and ILIKE over UTF-8 bytes. A constant pattern is compiled once
- * (like-pattern.ts). Exact, prefix, suffix and contains patterns have fast loops; otherwise the
- * parts between the % are searched from left to right. Time is linear in the text, times at most
- * 1000 for a part with _. `likeInSteps` does the same in steps.
+ * Evaluates LIKE and ILIKE over UTF-8 bytes, at once (`evaluateLike`) or in steps (`likeInSteps`),
+ * so that long texts and patterns do not block the event loop. Exact, prefix, suffix and contains
+ * patterns have fast loops. For others, the parts between the % are searched from left to right.
+ * Time is linear in the text, times at most 1000 for a part with _. like-pattern.ts compiles the
+ * patterns.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * `foldedInSteps`: converts a text to lower case for comparisons that ignore case. It works in
- * steps, so that a long text does not block the event loop. A text of ASCII alone is converted byte
- * by byte. Any other is cut only where the lower case of a character does not depend on its
- * neighbours, as that of a final sigma does.
+ * `foldedInSteps`: converts UTF-8 text to lower case for comparisons that ignore case. It works in
+ * steps, so that a long text does not block the event loop. Pure ASCII is converted byte by byte.
+ * Other text is cut only where the lower case of a character does not depend on its neighbours, as
+ * that of a final sigma does.
  */
 
 /** Bytes that are written between two steps. */

@@ -1,6 +1,7 @@
 /**
- * Exports the evaluation of bound trees over the columns of a batch: to truth values, to selected
- * rows, and to Arrow columns.
+ * Exports the evaluation of bound trees over columns, the selection of rows by truth values, and
+ * the conversion to Arrow vectors. Also exports what other folders of sql/ use: casts, comparison
+ * of bytes, text search, checks of LIKE patterns and estimates of cost.
  */
 
 export { canCast } from './cast.ts';

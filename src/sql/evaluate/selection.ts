@@ -1,6 +1,6 @@
 /**
- * Turns a column of truth values into the numbers of the true rows (`selectedRows`) or their count
- * (`countSelected`). Unknown counts as false.
+ * Converts a column of truth values to the numbers of the true rows (`selectedRows`) or to their
+ * count (`countSelected`). Unknown counts as false.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';

@@ -1,7 +1,8 @@
 /**
- * `toVector`: converts an evaluated column to an Arrow vector of a requested type; for a dictionary
- * type, to one of its values' type. Types that expressions cannot produce, such as views, are
- * refused. Memory is claimed from the request's budget before buffers of texts and lists are made.
+ * `toVector`: converts an evaluated column to an Arrow vector of a given type. A dictionary type
+ * gives a vector of its plain values. Throws Unsupported for types that expressions cannot
+ * produce, such as views. Claims memory from the request's budget before it allocates texts and
+ * lists.
  */
 import {
   type Data,

@@ -1,6 +1,7 @@
 /**
- * Estimates how long a bound tree takes per row (`weightOf`), counted in comparisons of two
- * numbers. The size of batch slices and of evaluation steps depends on it.
+ * Estimates how long a bound tree takes to evaluate, in comparisons of two numbers: per row
+ * (`weightOf`) or for all rows of a frame (`workOf`). `isLight` says whether a tree may be
+ * evaluated without a break. Batch slices and evaluation steps are sized by these estimates.
  */
 
 import { compileRegexp } from '../regexp/index.ts';

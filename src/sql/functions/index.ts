@@ -1,6 +1,7 @@
 /**
- * Exports the functions of the SQL dialect, one file per kind of argument. bind/bind-call.ts holds
- * their signatures. evaluate/ computes coalesce and nullif, which are nodes of the bound tree.
+ * Exports the code that computes the SQL functions, one file per kind of argument. bind/ decides
+ * which function a call means and checks its arguments. Forms such as coalesce and CASE are nodes
+ * of the bound tree, which evaluate/ computes.
  */
 
 export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';

@@ -1,6 +1,7 @@
 /**
  * Moves dates and timestamps by intervals (`moveDate`, `moveTimestamp`): months by the calendar,
- * then days, then nanoseconds. Also negates and adds intervals.
+ * then days, then nanoseconds. Months and days follow the clock of the timestamp's time zone. Also
+ * negates and adds intervals. Throws InvalidInput for a date or timestamp that is out of range.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Handles texts that may be very long, in steps that let other work go on: finds all places of a
- * part (`eachPlace`), joins many pieces (`Joining`), trims characters (`trimInSteps`).
+ * Processes texts that may be very long, in steps that let other work run in between: finds all
+ * places of a part (`eachPlace`) and trims characters (`trimInSteps`). `Joining` concatenates many
+ * pieces, and `trim` trims at once.
  */
 import { finderInSteps } from '../evaluate/index.ts';
 import { STEP_UNITS } from './rows.ts';

@@ -1,8 +1,8 @@
 /**
  * Computes the functions of numbers (`NUMBER_FUNCTIONS`), and greatest and least of any type
- * (`EXTREME_FUNCTIONS`). abs, negate, sign, floor, ceil, trunc and round keep the type of their
- * argument and are exact for integers and decimals; a result that does not fit is refused. The
- * others, such as sqrt and ln, work on doubles.
+ * (`EXTREME_FUNCTIONS`), which skip nulls. abs, negate, sign, floor, ceil, trunc and round keep
+ * the type of their argument and are exact for integers and decimals. They throw InvalidInput for
+ * a result that does not fit. The others, such as sqrt and ln, work on doubles.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

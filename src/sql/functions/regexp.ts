@@ -1,7 +1,7 @@
 /**
  * Computes regexp_like, regexp_match (the groups of the first match) and regexp_replace (of the
- * first match, or of each with the flag `g`), with DataFusion's semantics. ../regexp/ does the
- * matching.
+ * first match, or of all with the flag `g`), with DataFusion's semantics. Works in steps, and
+ * counts them against the request's budget for regular expressions. ../regexp/ does the matching.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { RegexpBudget } from '../../regexp-budget.ts';

@@ -1,6 +1,8 @@
 /**
- * `strict`: lifts a function of single values to one of columns, whose result is null wherever an
- * argument is null. `strictInSteps` is for functions that may take long per value.
+ * Turns a function of single values into one of whole columns (`strict`), whose result is null
+ * wherever an argument is null. Long texts are processed in steps, so that the event loop is not
+ * blocked. `strictInSteps` takes a function that itself works in steps, for values that may each
+ * take long.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,7 +1,7 @@
 /**
- * Computes the functions of text (`STRING_FUNCTIONS`). Lengths and positions count code points, as
- * in SQL; octet_length and bit_length count bytes and bits. lpad, rpad, repeat, replace and ||
- * refuse results of more than 16 Mi UTF-16 units.
+ * Computes the functions of text (`STRING_FUNCTIONS`), and `||` of texts or binaries. Lengths and
+ * positions count code points, as in SQL; octet_length and bit_length count bytes and bits. lpad,
+ * rpad, repeat, replace and || refuse results of more than 16 Mi UTF-16 units.
  */
 
 import type { DataType } from '../../arrow/index.ts';

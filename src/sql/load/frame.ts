@@ -1,6 +1,8 @@
 /**
- * Defines `Frame`, the rows that an expression is evaluated over. `BatchFrame` loads the columns of
- * a batch on first use; `NarrowFrame` is a selection of another frame's rows.
+ * Defines `Frame`, the rows that an expression is evaluated over. `BatchFrame` loads the columns
+ * of a batch on first use, `NarrowFrame` selects rows of another frame, `dictionaryFrame` holds
+ * the entries of a dictionary, and `noColumns` is one row for computing a constant. `StepMeter`
+ * tells when an evaluation in steps should yield.
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

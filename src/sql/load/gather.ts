@@ -1,6 +1,6 @@
 /**
- * Picks rows of evaluated columns by number (`gather`), and joins pieces of one column
- * (`concatenate`).
+ * Picks rows of an evaluated column by number, in any order (`gather`), and joins pieces of one
+ * column (`concatenate`).
  */
 import { type Column, columnOf, reader, type Validity, type Value } from '../typed/index.ts';
 

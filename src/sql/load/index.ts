@@ -1,4 +1,7 @@
-/** Exports the loading of a batch's Arrow columns into the form that evaluation works on. */
+/**
+ * Exports the loading of Arrow columns into the form that expressions are evaluated over, and the
+ * frames of rows that hold them.
+ */
 
 export { memberOf, truthOf } from './column-parts.ts';
 export {

@@ -1,7 +1,7 @@
 /**
- * Converts Arrow buffers of flat types (validity, numbers, decimals, texts, intervals) to the
- * arrays that evaluation loops over, without copying where the form allows. load.ts handles nested
- * types.
+ * Converts the Arrow buffers of flat types (validity, numbers, decimals, texts, intervals) to
+ * arrays that evaluation loops over, without copying where the layout allows. Throws Unsupported
+ * for offsets beyond 2 GiB. load.ts handles nested types.
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `loadColumn`: converts Arrow data of every type, nested ones included, into the columns that
- * expressions are evaluated over. load-buffers.ts reads the buffers of flat types. Offsets beyond 2
- * GiB are refused.
+ * `loadColumn`: converts Arrow data, nested types included, to the columns that expressions are
+ * evaluated over. Dictionary columns become plain values; `dictionaryParts` instead returns the
+ * entries and each row's index. Throws Unsupported for offsets beyond 2 GiB and for types that
+ * expressions cannot read. load-buffers.ts reads the buffers of flat types.
  */
 import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `skipBlanks`: finds the next token of an SQL text, after blanks and comments. Also tells blank
- * characters (`isBlank`) and finds the end of a line comment (`endOfLine`).
+ * `skipBlanks`: returns where the next token of an SQL text begins, after blanks and comments.
+ * Also recognises blank characters (`isBlank`) and finds the end of a line (`endOfLine`). Throws
+ * InvalidInput for a comment that is never closed.
  */
 import { refuse } from './sql-error.ts';
 

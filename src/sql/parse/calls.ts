@@ -1,6 +1,7 @@
 /**
- * `parseCall`: parses a function call such as `f(x, y)`, and refuses forms such as aggregates and
- * window functions. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts
+ * Parses a function call such as `f(x, y)` (`parseCall`) or a list of arguments
+ * (`parseArguments`). Throws InvalidInput for aggregates, window functions and other unsupported
+ * forms of a call. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts
  * decides whether the function exists.
  */
 

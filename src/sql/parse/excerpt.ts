@@ -1,6 +1,7 @@
 /**
  * `formatExcerpt`: formats the line of a text that holds a position, with a caret under it, for
- * error messages.
+ * error messages. A long line is shortened to 72 characters around the position.
+ * `charactersBefore` counts the characters before an offset in UTF-16 units.
  */
 
 import { displayWidth } from '../../display-width.ts';

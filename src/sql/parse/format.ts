@@ -1,6 +1,7 @@
 /**
- * `formatExpression`: formats an expression tree as SQL text, for plans and messages. Parsing the
- * text gives the same tree again.
+ * `formatExpression`: formats an expression tree as SQL text, for plans and messages. Parsing that
+ * text gives the same tree again, apart from positions. `formatName` quotes a name where the
+ * grammar needs it.
  */
 import { KEYWORDS } from './keywords.ts';
 import { type Expression, QUANTIFIED, type TypeName } from './tree.ts';

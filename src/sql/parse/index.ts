@@ -1,8 +1,8 @@
 /**
  * `parseExpression`: parses SQL text into an expression tree, by PostgreSQL's grammar for
- * expressions. Columns, functions and types are resolved later, by bind/. Constructs of the grammar
- * that this engine does not evaluate (subqueries, aggregates, COLLATE, ...) are refused by name and
- * position.
+ * expressions and in time linear in the text. Constructs that this engine does not evaluate, such
+ * as subqueries and aggregates, are refused with the position. Size, nesting and the number of
+ * parts are bounded. bind/ resolves columns, functions and types later.
  */
 
 import { Parser } from './parser.ts';

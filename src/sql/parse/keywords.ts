@@ -1,6 +1,6 @@
 /**
- * `KEYWORDS`: lists the keywords of PostgreSQL's grammar that cannot be used freely as names, and
- * for each whether it may still name a column, or a function or type.
+ * `KEYWORDS`: maps each keyword that PostgreSQL's grammar restricts as a name to what it may still
+ * name: a column (`COLUMN_NAME`), a function or type (`FUNCTION_NAME`), or nothing (`RESERVED`).
  */
 
 /** May stand for nothing but itself. */

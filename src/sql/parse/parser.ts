@@ -1,9 +1,11 @@
 /**
- * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence, loosest first:
- * OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other operators, + -, * / %, ^, AT TIME ZONE,
- * COLLATE, signs, `::`. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised only to be refused
- * as unsupported. Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not chain. primary.ts parses
- * the operands.
+ * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence, and bounds how
+ * deep an expression nests. Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not chain. `^`, AT
+ * TIME ZONE, COLLATE and OPERATOR() are recognised only to be refused as unsupported. primary.ts
+ * parses the operands.
+ *
+ * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
+ * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`.
  */
 
 import { parsePrimary } from './primary.ts';

@@ -1,6 +1,7 @@
 /**
- * `parsePrimary`: parses one operand: a literal, a name with its members, parentheses, a list
- * literal, CASE, or a form that begins with a keyword.
+ * `parsePrimary`: parses one operand of an expression: a literal, a name with its members,
+ * parentheses, a list literal, CASE, or a form that begins with a keyword. Refuses subqueries and
+ * functions of the session such as current_date. parser.ts parses the operators between operands.
  */
 
 import { type Name, parseCall } from './calls.ts';

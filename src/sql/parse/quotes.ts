@@ -1,7 +1,8 @@
 /**
- * Scans quoted text of SQL (`scanQuote`, `scanUnicodeQuote`, `scanDollarQuote`): '..', E'..',
- * U&'..', $$..$$, ".." and `..`. Strings that are separated only by blanks with a line end are
- * joined to one.
+ * Scans quoted SQL text and returns its value and where it ends: '..', E'..', ".." and `..`
+ * (`scanQuote`), U&'..' (`scanUnicodeQuote`) and $$..$$ (`scanDollarQuote`). Strings separated
+ * only by blanks with a line end are joined into one. Throws InvalidInput for an unclosed quote or
+ * an invalid escape.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

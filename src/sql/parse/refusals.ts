@@ -1,7 +1,7 @@
 /**
- * Throws the parser's errors: `refuseSyntax` for syntax errors, `refuseKeyword` for a reserved word
- * where a column is meant, and `refuseUnsupported` for constructs of PostgreSQL's grammar that this
- * engine lacks.
+ * Throws the parser's errors, all InvalidInput with a position: `refuseSyntax` for a token that
+ * cannot stand there, `refuseKeyword` for a keyword that cannot name a column, and
+ * `refuseUnsupported` for constructs of PostgreSQL's grammar that this engine lacks.
  */
 
 import { KEYWORDS } from './keywords.ts';

@@ -1,6 +1,7 @@
 /**
  * `parseSpecialCall`: parses calls that have a grammar of their own, such as CAST, EXTRACT,
- * POSITION, SUBSTRING and TRIM.
+ * POSITION, SUBSTRING and TRIM. Returns undefined where the keyword begins no such call. calls.ts
+ * parses ordinary calls.
  */
 
 import { parseArguments } from './calls.ts';

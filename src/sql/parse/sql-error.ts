@@ -1,6 +1,7 @@
 /**
- * `refuse`: throws the error of an SQL expression, with one sentence, the position in the user's
- * text and the error code. `checked` adds the position to an error that lacks it.
+ * `refuse`: throws the error of an SQL expression, with a message and the position in the user's
+ * text; InvalidInput unless another code is given. `checked` adds the position to an error that
+ * lacks it, and `shorten` shortens a value for a message.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Defines `Expression`, the tree that the parser makes of a text. It is plain data, serialisable as
- * JSON, and not yet resolved against a schema.
+ * Defines `Expression`, the syntax tree that the parser builds from a text. It is plain data that
+ * can be serialised as JSON. Names and types in it are as written; bind/ resolves them against a
+ * schema.
  */
 
 /** A type as written: lower-case name and its arguments, `decimal(8,3)` = `['decimal', [8, 3]]`. */

@@ -1,6 +1,6 @@
 /**
- * Maps names of types to Arrow types: `typeByName` those of SQL, `typeByArrowName` those of
- * arrow_cast.
+ * Maps names of types to Arrow types: `typeByName` takes SQL names and their arguments,
+ * `typeByArrowName` the names that arrow_cast takes. Both throw InvalidInput for an unknown name.
  */
 import {
   Binary,

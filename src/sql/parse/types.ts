@@ -1,7 +1,8 @@
 /**
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
- * literals such as DATE '2020-01-31'. Builds the nodes of casts (`castTo`). special-calls.ts parses
- * CAST(..), parser.ts `::`; type-names.ts maps the names to Arrow types.
+ * literals such as DATE '2020-01-31' (`parseTypedLiteral`, `typedLiteral`). `castTo` builds the
+ * node of a cast. special-calls.ts parses CAST(..), parser.ts `::`; type-names.ts maps the names
+ * to Arrow types.
  */
 
 import { COLUMN_NAME, RESERVED } from './keywords.ts';

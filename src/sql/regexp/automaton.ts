@@ -1,8 +1,8 @@
 /**
- * `Automaton`: runs a compiled pattern over a text as a deterministic automaton. Its states, the
- * sets of live instructions, are computed while text is read, and cached in a bounded table. Time
- * is at worst the text's length times the program's size; a text that needs too many states is
- * refused.
+ * `Automaton`: runs a compiled pattern as a deterministic automaton, whose states are sets of live
+ * instructions. It computes states as search.ts reads a text, and caches them in a bounded table.
+ * Time is at worst the length of the text times the size of the program. Throws InvalidInput for a
+ * text that needs too many states.
  */
 
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';

@@ -1,7 +1,8 @@
 /**
- * Computes with sets of code points, kept as sorted ranges: `union`, `intersect`, `negate`, and the
- * sets that patterns name (Unicode properties, Perl and POSIX classes, case folding). Unicode data
- * is that of the JavaScript runtime.
+ * Computes with sets of code points, kept as sorted ranges: `union`, `intersect`, `negate`,
+ * `subtract`. Also provides the sets that patterns name: Unicode properties, `\d` and its like,
+ * POSIX classes and the other cases of letters (`foldedCase`). Unicode data is that of the
+ * JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */

@@ -1,6 +1,7 @@
 /**
- * `GroupSearch`: finds where the groups of a match lie, once its start and end are known. It tries
- * the program's paths in order of priority, each instruction at most once per position.
+ * `GroupSearch`: finds the positions of a match's groups, once the start and end of the match are
+ * known. It tries the program's paths in order of priority, each instruction at most once per
+ * position. Works in steps, and throws InvalidInput for a match that is too long.
  */
 import { DirspaceError } from '../../errors.ts';
 import { ASSERT, CHAR, holds, MATCH, type Program, SPLIT } from './program.ts';

@@ -1,7 +1,7 @@
 /**
  * `compileRegexp`: compiles a regular expression, in the syntax of DataFusion's functions, to a
- * `LinearRegexp` that matches and finds in time linear in the text. Patterns beyond the bounds are
- * refused with the reason. The latest compiled patterns are cached.
+ * `LinearRegexp`, which matches and finds in time linear in the text. Throws InvalidInput with the
+ * reason for an invalid or too large pattern. The 16 patterns used last stay compiled.
  */
 import { drained } from '../../steps.ts';
 import { type Programs, programsOf } from './program.ts';

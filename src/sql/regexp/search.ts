@@ -1,7 +1,8 @@
 /**
- * Searches texts with the automata of a pattern: `Matcher` tells whether UTF-8 text matches, and
- * `Searcher` finds where matches and their groups lie in a string. Matches are leftmost, then first
- * in the order of branches and repeats. Both work in steps.
+ * Searches texts with the automata of a pattern. `Matcher` tells whether UTF-8 text has a match,
+ * and `Searcher` finds the positions of matches and their groups in a string. The match is the
+ * leftmost one; at the same start, earlier branches win. Both work in steps and report the work of
+ * each.
  */
 import { Automaton, DEAD } from './automaton.ts';
 import { GroupSearch } from './groups.ts';

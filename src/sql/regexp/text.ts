@@ -1,6 +1,7 @@
 /**
- * Reads single characters of UTF-8 bytes (`pointAt`) and of strings (`pointBefore`), and classifies
- * the characters beside a position (`kindBefore`, `kindAt`) for assertions such as `\b`.
+ * Reads single characters of UTF-8 bytes (`sizeAt`, `pointAt`) and of strings (`widthAt`,
+ * `pointBefore`). `kindBefore` and `kindAt` classify the characters beside a position, for
+ * assertions such as `\b`.
  */
 import { EDGE, type Program } from './program.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `countCompared`: counts the values of a column that compare with a constant, straight from the
- * Arrow buffers. It takes doubles and 64-bit integers and times with any operator, and texts and
- * binaries of 32-bit offsets with = and <>. For all else, for columns that are nested or have
- * nulls, and without WebAssembly it returns null; expression.ts then counts by evaluating.
+ * `countCompared`: counts the rows of a column that match a comparison with a constant, straight
+ * from the Arrow buffers. It takes doubles, signed 64-bit integers and times with any operator,
+ * and texts and binaries of 32-bit offsets with = and <>. Otherwise, for nested columns or nulls,
+ * and without WebAssembly it returns null; the caller then counts by evaluating.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `CountKernels`: counts the numbers that are at most a constant, and the texts that equal one, in
- * WebAssembly with 128-bit vectors. It owns the module and its memory. A part of the memory is lent
- * to readers, so that columns need not be copied into it to be counted.
+ * `CountKernels`: counts numbers that are at most a constant (`atMost`) and texts that equal one
+ * (`equalTexts`), in WebAssembly with 128-bit vectors. It owns the module and its memory, and
+ * lends parts of that memory to readers (`take`, `give`), so that columns are counted without a
+ * copy. `countKernels` returns null where the module cannot be loaded.
  */
 import { COUNT_BASE64 } from './count.wasm.ts';
 

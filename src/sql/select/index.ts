@@ -1,6 +1,6 @@
 /**
- * Exports counting and selecting of rows by comparison with a constant, which need no evaluation of
- * a whole tree.
+ * Exports counting and selecting rows by comparison with a constant, without evaluating a whole
+ * tree.
  */
 
 export { countCompared } from './count-compared.ts';

@@ -1,7 +1,9 @@
 /**
- * Coerces operands to common types (`coerce`, `commonType`): a literal takes the type of the other
- * operand, and anything else is cast to a type that holds it, or refused. Also describes operands
- * for messages (`describe`), and reads texts and literals as times (`comparedNanos`).
+ * Converts operands to a given type (`coerce`) or finds a type that holds all of them
+ * (`commonType`). A literal takes the type of the other operand; anything else is cast.
+ * Conversions that would lose something throw InvalidInput. Also reads texts and literals as times
+ * (`comparedNanos`), and describes operands and types of time for messages (`describe`,
+ * `formsOf`).
  */
 import {
   DataType,

@@ -1,11 +1,12 @@
 /**
  * Defines `Column`, the evaluated columns of expressions (truth values, numbers, wide integers,
- * bytes, lists, structs, constants), and functions that read, build and mask them.
+ * bytes, lists, structs, constants). `reader` reads their values row by row, `columnOf` builds a
+ * column of values, and `maskNulls` marks rows without a value as unknown.
  *
- * Wherever rows are handled one by one, a value is one of these: boolean, number (floats, integers
- * of at most 32 bits, date32, time32), bigint (wider integers, decimals without their scale,
- * timestamps and other times in their own unit), string, Uint8Array, an IntervalValue, an array for
- * a list, a plain object for a struct, null.
+ * A single value is one of these: boolean, number (floats, integers of at most 32 bits, date32,
+ * time32), bigint (wider integers, decimals without their scale, timestamps and other times in
+ * their own unit), string, Uint8Array, an IntervalValue, an array for a list, a plain object for a
+ * struct, null.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

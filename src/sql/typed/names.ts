@@ -1,7 +1,8 @@
 /**
- * `resolveName`: resolves a column name against a schema, exactly first, then ignoring case if that
- * is unique. Knows the virtual columns `_rowid` and `_rowoffset`, and finds the nearest name for
- * error messages (`nearestName`).
+ * `resolveName`: resolves a column name against a schema, first exactly, then ignoring case.
+ * Throws TableColumnNotFound with the nearest name for an unknown name, and InvalidInput for an
+ * ambiguous one. `virtualColumn` recognises `_rowid` and `_rowoffset`, and `nearestName` finds
+ * what a misspelt name probably means.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';

@@ -1,6 +1,7 @@
 /**
  * Classifies Arrow types for expressions: the family of a type (`familyOf`), its name in messages
- * (`typeText`), its range, its unit and its time zone.
+ * (`typeText`), whether its values are bigints (`isWide`), its range, its unit and its time zone.
+ * `roundToFloat` rounds a number to a float type.
  */
 import {
   Binary,
