@@ -2,9 +2,8 @@
  * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). An error
  * that is Internal, or no DirspaceError, becomes a 500 that shows nothing of its cause.
  *
- * Errors are told apart by the protocol's error number. Where several codes share a number, the
- * body's `context` names the code. An answer without a known number is judged by its status and its
- * operation.
+ * A parsed error is identified by the protocol's error number, and by the body's `context` where
+ * several codes share a number. Without a known number, the status and the operation decide.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

@@ -1,6 +1,7 @@
 /**
- * Defines the types for watching a catalog: `WatchRequest`, `CatalogWatch`, which iterates over
- * events, and `CatalogEvent`. directory/watch.ts produces the events.
+ * Defines the types for watching a catalog: `WatchRequest` says what to watch, `CatalogWatch`
+ * iterates over the events, and `CatalogEvent` is one of them. directory/watch.ts produces the
+ * events.
  */
 
 /** What to watch. */

@@ -1,9 +1,9 @@
 /**
  * Splits a request into path, query and body (`splitRequest`) on the client, and joins and checks
  * these parts on the server (`joinRequest`). `formatAnswer` and `parseAnswer` do the same for JSON
- * answers. The operations table says where each member travels. No I/O.
+ * responses. The operations table says where each member belongs. No I/O.
  *
- * `identity` and `context` travel only in JSON bodies. For requests without one they become
+ * `identity` and `context` are sent only in JSON bodies. For requests without one they become
  * headers, which client/ and server/ handle.
  */
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * Defines the TypeScript types of the operations beyond the protocol: undrop, single properties,
- * deleteRows, takeRows, cleanup, optimize, verify, repair, syncLance and trash (events.ts has those
- * of watch). In `CatalogExtensions` each method is optional: a catalog leaves out what it cannot
- * do, and callers check before they call.
+ * Defines the TypeScript types of the operations beyond the protocol, such as undrop, takeRows,
+ * optimize, verify and trash (events.ts has those of watch). In `CatalogExtensions` each method is
+ * optional: a catalog leaves out what it cannot do, and callers check before they call.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';

@@ -1,6 +1,7 @@
 /**
- * Names the HTTP headers and media types that client and server share. `namesIn` parses a header
- * that lists names, and `mediaType` parses a content type.
+ * Names the HTTP headers and media types that client and server share, such as
+ * `x-dirspace-applied`. `namesIn` parses a header that lists names, and `mediaType` extracts the
+ * media type from a content type.
  */
 
 export const API_KEY_HEADER = 'x-api-key';

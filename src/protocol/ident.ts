@@ -1,6 +1,7 @@
 /**
  * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
- * delimiter (`prod$user`): `parseId`, `formatId`. exchange.ts does the percent-encoding.
+ * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. Names have ASCII letters, digits,
+ * `_`, `-` and `.`; others throw InvalidInput. exchange.ts does the percent-encoding.
  */
 import { DirspaceError } from '../errors.ts';
 

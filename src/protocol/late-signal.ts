@@ -1,7 +1,7 @@
 /**
  * `lateOptions`: makes call options whose AbortSignal is created only when it is read, because
- * creating one costs more than many a call. `throwIfAborted` checks such options without creating
- * the signal.
+ * creating one costs more than many a call. `throwIfAborted` throws the abort reason of any call
+ * options; for these, it creates no signal.
  */
 import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 

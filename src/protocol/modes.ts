@@ -1,7 +1,7 @@
 /**
  * Lists the words of modes, behaviours and transaction statuses (`CREATE_MODES`, ...). `parseMode`
- * reads such a word in any case, as PascalCase or snake_case; a missing value means the first word
- * of the list.
+ * reads such a word in any case, as PascalCase or snake_case. A missing value means the first word
+ * of the list; an unknown word throws InvalidInput. `spellsMode` compares a value with one mode.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

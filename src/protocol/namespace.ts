@@ -2,7 +2,7 @@
  * Defines `Namespace`, the interface of a catalog, in process or remote: one method for each row of
  * operations.ts, with the protocol's request and response types. Also defines `CallOptions`, which
  * each method takes. `unsupportedOperations` makes a base class whose methods reject with
- * Unsupported.
+ * Unsupported (`unsupported`).
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
@@ -93,7 +93,7 @@ export interface Namespace extends NamespaceOperations, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The one place that says an operation is not there: status 406, code 0. */
+/** The error for an operation that a catalog does not have: status 406, code 0. */
 export function unsupported(operation: string): DirspaceError {
   return new DirspaceError(
     'Unsupported',

@@ -1,12 +1,11 @@
 /**
- * `normalize`: validates untrusted JSON against a model and returns it as the model's type. Drops
- * nulls that stand for omitted members, turns the digits of wide integers into bigints, and lowers
- * counts that are too large to be exact where the model allows it. Errors name the member, what was
- * found and what was expected.
+ * `normalize`: validates untrusted JSON against a model and returns it as the model's type. It
+ * drops nulls that stand for omitted members, and converts the digits of wide integers to bigints.
+ * Errors name the member, what was found and what was expected.
  *
- * A model is compiled to a tree of small functions on first use. A value with nothing to change is
- * returned as it is. Only maps are copied, without a prototype, so that a key such as `constructor`
- * is present only when it was sent.
+ * A model is compiled to small functions on first use. Values are copied only where something
+ * changes. Maps always are, without a prototype, so that a key such as `constructor` is present
+ * only if it was sent.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines `OperationRow`, a row of an operations table: method, path, query, body, answer,
- * permission, errors. Also exports the short constructors by which operations.ts and
- * extension-operations.ts write rows.
+ * permission, errors. Also exports the constructors of rows, one for each kind of body (`json`,
+ * `map`, `arrowStream`, `bodyless`).
  */
 
 /** How a member travels in the query string. */

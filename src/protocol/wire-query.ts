@@ -1,11 +1,8 @@
 /**
- * Translates requests that have another form on the wire than catalogs take, which are queries and
- * RenameTable: `toWire` before sending, `fromWire` after arrival.
- * - Queries: the wire requires `k`, of 32 bits, and `vector`. A larger `k` is sent as 2^31 - 1,
- *   which means no limit on arrival. A missing vector is sent as an empty object.
- * - Rename: for a catalog an empty `new_namespace_id` is the root. On the wire it means nothing,
- *   because the protocol's Java client sends it where its caller set none, so the root is sent with
- *   `to_root: true`.
+ * Translates requests whose form on the wire differs from the one catalogs take, namely queries and
+ * RenameTable: `toWire` before sending, `fromWire` after arrival. A query needs `k` and `vector` on
+ * the wire, and `EVERY_ROW` as `k` means no limit. `to_root: true` moves a table to the root,
+ * because Lance's Java client sends an empty `new_namespace_id` for none.
  *
  * `oftenPassedOver` names members of a query that other servers may ignore.
  */

@@ -1,5 +1,5 @@
 /**
- * Defines the JSON models of requests and answers that add, alter, drop or backfill columns of a
+ * Defines the JSON models of requests and responses that add, alter, drop or backfill columns of a
  * table, or change the metadata of its schema and fields.
  */
 

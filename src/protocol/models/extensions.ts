@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of the requests and answers of operations beyond the protocol.
- * ../extensions.ts has their TypeScript types and documents the members.
+ * Defines the JSON models by which requests and responses of operations beyond the protocol are
+ * validated. ../extensions.ts has their TypeScript types and documents the members.
  */
 
 import { request, response } from './common.ts';

@@ -1,4 +1,6 @@
-/** Defines the JSON models of requests and answers that create, list, describe and drop indexes. */
+/**
+ * Defines the JSON models of requests and responses that create, list, describe and drop indexes.
+ */
 
 import { request, response } from './common.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Builds the JSON Schemas of the protocol's models (`object`, `array`, `nullable`, ...). Each
- * schema carries the TypeScript type of its values, which `Static` extracts. normalize.ts validates
- * values by the schemas.
+ * Builds the JSON Schemas of the protocol's models (`object`, `array`, `nullable`, ...). A schema
+ * also carries the TypeScript type of its values, which `Static` extracts. ../normalize.ts
+ * validates values against the schemas.
  */
 
 declare const TYPE: unique symbol;

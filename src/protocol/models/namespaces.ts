@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and answers that create, list, describe and drop namespaces,
- * or ask whether one exists.
+ * Defines the JSON models of requests and responses that create, list, describe and drop
+ * namespaces, or ask whether one exists.
  */
 
 import { request, response } from './common.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of queries, of the answers that explain query plans, and of full-text
- * search.
+ * Defines the JSON models of queries, with their columns, vectors, full-text search and ordering,
+ * and of the requests and responses that explain or analyze a query plan.
  */
 
 import { request, response } from './common.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and answers on tags and branches. The members that describe a
- * tag or a branch are camelCase on the wire.
+ * Defines the JSON models of requests and responses on tags and branches. The members that describe
+ * a tag or a branch are camelCase, as the protocol has them.
  */
 
 import { request, response } from './common.ts';

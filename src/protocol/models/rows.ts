@@ -1,5 +1,5 @@
 /**
- * Defines the JSON models of requests and answers that count, insert, merge, update and delete
+ * Defines the JSON models of requests and responses that count, insert, merge, update and delete
  * rows.
  */
 

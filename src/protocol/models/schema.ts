@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of an Arrow schema, its fields and its types. types/type-parser.ts checks
- * the names of types.
+ * Defines the JSON models of an Arrow schema, its fields and its types. The name of a type may be
+ * any text here; ../types/type-parser.ts parses and checks it.
  */
 import { array, boolean, count, map, object, ref, type SchemaOf, string } from './model-schema.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and answers on tables as entries of a catalog (list, create,
- * declare, register, describe, rename, drop, ...), and of table statistics.
+ * Defines the JSON models of requests and responses on tables as entries of a catalog (list,
+ * create, declare, register, describe, rename, drop, ...), and of table statistics.
  */
 
 import { request, response } from './common.ts';

@@ -1,4 +1,4 @@
-/** Defines the JSON models of requests and answers that describe and alter a transaction. */
+/** Defines the JSON models of requests and responses that describe or alter a transaction. */
 
 import { request, response } from './common.ts';
 import { array, map, object, ref, type Static, string } from './model-schema.ts';

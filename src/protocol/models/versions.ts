@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and answers on table versions (list, describe, create,
- * delete, restore) and of commits of several tables.
+ * Defines the JSON models of requests and responses on table versions (list, describe, create,
+ * delete, restore), and of committing several tables at once.
  */
 
 import { request, response } from './common.ts';

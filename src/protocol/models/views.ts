@@ -1,4 +1,4 @@
-/** Defines the JSON models of requests and answers that create and refresh materialized views. */
+/** Defines the JSON models of requests and responses that create and refresh materialized views. */
 
 import { request, response } from './common.ts';
 import {

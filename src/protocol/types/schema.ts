@@ -1,8 +1,8 @@
 /**
- * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`) and back
- * (`schemaFromJson`), and validates JSON from outside. Everything survives both ways except for the
- * ids of dictionaries. arrow/type-names.ts and lance-names.ts write the names of types,
- * type-parser.ts reads them.
+ * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
+ * `schemaToLanceJson`) and back (`schemaFromJson`), which also validates JSON from outside. The ids
+ * of dictionaries are lost on the way. arrow/type-names.ts and lance-names.ts write the names of
+ * types, type-parser.ts reads them.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

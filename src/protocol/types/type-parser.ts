@@ -1,7 +1,7 @@
 /**
  * `typeOfName`: parses a type name of Arrow or Lance, with its child fields and length, into an
- * Arrow type. type-parameters.ts parses the names with parameters but no fields; schema.ts walks
- * the JSON around the names.
+ * Arrow type. A name that is unknown, or that does not fit its children, is refused.
+ * type-parameters.ts parses the names with parameters but no fields.
  */
 import {
   Binary,
