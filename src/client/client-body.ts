@@ -1,8 +1,10 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
- * again unless it is a stream of which more than 4 MiB was sent. `openAnswer` streams the rows of
- * an answer, and releases the connection when they end, fail or are not read to the end. `readText`
- * returns the whole body as text, up to 256 MiB.
+ * again unless it is a stream of which more than 4 MiB was sent. `openAnswer` streams the rows of a
+ * response; `readText` returns a whole body as text, up to 256 MiB.
+ *
+ * Both release the connection when the body ends, fails or is not read to the end. The timeout is
+ * paused while the caller processes what it has received.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

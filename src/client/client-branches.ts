@@ -1,8 +1,8 @@
 /**
  * Protects branches from servers that ignore the request member `branch`, as Lance's own server
- * does: they would apply a change to the main branch instead. `tableOfBranch` tells which requests
- * are at risk, `honoursBranch` reads from an answer whether the server honours branches, and
- * `branchesPassedOver` builds the refusal. client.ts asks the server.
+ * does: they would use the main branch instead. `tableOfBranch` tells which requests are at risk,
+ * `honoursBranch` tells from a response whether its server honours branches, and
+ * `branchesPassedOver` builds the error. client.ts asks the server.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines the options of the REST client (`RestOptions`), such as address, headers, timeouts and
  * retries. `clientSettings` validates them and fills in the defaults; `checkHeader` validates one
- * header.
+ * header. Error messages never show the value of a header.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,11 +1,11 @@
 /**
- * Builds the headers (`callHeaders`) and the address (`addressOf`) of an HTTP request from a
- * request of the protocol, and the `context` of an answer from its headers (`contextOf`).
+ * Builds the headers (`callHeaders`) and the address (`addressOf`) of an HTTP request, and the
+ * `context` of a response from its headers (`contextOf`). `withoutSecrets` removes credentials of 6
+ * characters or more from errors.
  *
- * Context entries named `header.X` become the header X. An identity becomes `x-api-key` and
- * `authorization`, and stays in JSON bodies too. Other context entries travel only in JSON bodies
- * and are refused for a request without one. `withoutSecrets` removes credentials of 6 characters
- * or more from errors.
+ * Context entries named `header.X` become the header X; other entries need a JSON body, and are
+ * refused where the request has none. An identity is sent as `x-api-key` and `authorization`, and
+ * also in JSON bodies.
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `RestNamespace`: a remote catalog as a `Namespace`, over fetch. Its methods are derived from the
- * operations table. Decides which requests may be repeated (retry.ts decides when), and ends those
- * that make no progress.
+ * `RestNamespace`: gives access to a remote catalog through the interface `Namespace`, over fetch.
+ * Its methods are derived from the operations table. It repeats failed requests where that is safe
+ * (retry.ts computes the delay), aborts those that make no progress, and follows no redirects. If a
+ * change may have been made, the error is CommitStateUnknown.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';

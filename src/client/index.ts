@@ -1,6 +1,6 @@
 /**
- * Exports the client of the REST protocol: `RestNamespace` (over fetch, with retries) and the
- * validation of its options, which the conformance suite uses too.
+ * Exports the client of the REST protocol, `RestNamespace`. Also exports what the conformance suite
+ * shares with it: the validation of options and the building of addresses.
  */
 
 export { RestNamespace } from './client.ts';

@@ -1,6 +1,6 @@
 /**
- * `platformFetch`: calls the platform's `fetch` without undici's own timeouts, which give up on an
- * answer that does not begin within five minutes. client.ts applies the caller's timeouts instead.
+ * `platformFetch`: calls the platform's `fetch` without the timeouts of undici, which fails if a
+ * response does not begin within five minutes. client.ts applies the caller's timeouts instead.
  */
 
 /** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */

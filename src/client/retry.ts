@@ -1,7 +1,8 @@
 /**
- * Computes how long to wait before a request is sent again (`retryDelay`). Also recognises failures
- * before the server received anything, such as a refused connection or certificate (`refusalOf`).
- * client.ts decides which operations may be repeated.
+ * Computes how long to wait before a request is sent again (`retryDelay`): exponential backoff with
+ * jitter, plus what Retry-After asks for, up to 60 seconds. `RETRIED_STATUSES` are 429 and 503.
+ * `refusalOf` recognises failures before the server received anything, such as a refused connection
+ * or certificate. client.ts decides which requests are repeated.
  */
 import type { Env } from '../env.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `findManifest`: finds the manifest of a Lance dataset in a folder, which is that of its newest
- * version, of a version number or of a tag, on the main line or on a branch. It reads file names
- * and one manifest, and checks both.
+ * `findManifest`: finds and reads the manifest of one version of a Lance dataset. Callers choose
+ * the newest version, a number or a tag, on the main line or on a branch. The version in the
+ * manifest must match the file's name. A missing version, tag or branch each has its own error.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

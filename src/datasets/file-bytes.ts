@@ -1,6 +1,7 @@
 /**
- * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. Only regular files are
- * accepted, and the error for a missing one names it. `wholeFile` reads a small file at once.
+ * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. It accepts regular
+ * files only; a missing file is an error that names the path. `wholeFile` reads a file of limited
+ * size at once. `damaged` builds the error for a damaged file.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';

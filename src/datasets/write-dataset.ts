@@ -1,9 +1,10 @@
 /**
- * `writeLanceDataset`: writes rows as a new Lance dataset. Everything is written into a folder
- * beside the target, the manifest last, and that folder is then renamed to the target. The rename
- * is the commit: a process that is killed leaves nothing under the target's name. The folder is named
- * by its process, so the next copy to the same target removes what a killed one left. Memory holds
- * one batch and the list of pages of one data file.
+ * `writeLanceDataset`: writes rows as a new Lance dataset. It writes into a folder beside the
+ * target, the manifest last, and commits by renaming that folder to the target. An existing target
+ * is refused, as is one inside a catalog.
+ *
+ * If the process is killed, nothing appears under the target's name, and the next copy to it
+ * removes what was left. Memory holds one batch and the list of pages of one data file.
  */
 import {
   type FileHandle,
