@@ -1,6 +1,6 @@
 /**
- * Lists every conformance case in the order in which they run (`CASES`). `titleOf` formats the
- * title of a case, and `isNamed` tells whether a set of names includes it.
+ * Lists the conformance cases in the order in which they run (`CASES`). `titleOf` formats the title
+ * of a case, and `isNamed` tells whether a set of names includes the case or its operation.
  */
 
 import {

@@ -1,7 +1,7 @@
 /**
- * `establish`: checks before a run that an address is a server of the protocol, because a web
- * server that answers every path with 404 would otherwise pass as one without any operation.
- * `isGone` tells during a run whether the server went away.
+ * `establish`: checks before a run that an address is a server of the protocol. Otherwise a web
+ * server that answers every path with 404 would pass as a server that implements nothing. `isGone`
+ * tells during a run whether the server has stopped answering.
  */
 
 import type { Env } from '../env.ts';

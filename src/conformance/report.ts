@@ -1,6 +1,6 @@
 /**
  * Formats the report of a conformance run (`formatReport`): for people (pretty), programs (json)
- * and test runners (junit, tap).
+ * and test runners (junit, tap). A run that stopped early is marked as incomplete in each format.
  */
 
 import { VERDICTS, type Verdict } from './kit/index.ts';

@@ -1,7 +1,10 @@
 /**
  * Runs the conformance cases against one target, one after the other. `conformanceSuite` hands the
- * cases to a test runner; `runConformance` runs all of them and returns a report. What they create
- * lies in one namespace, or in the root where none can be created, and is removed in the end.
+ * cases to a test runner, `runConformance` runs all of them, and `reportOf` builds the report.
+ * Problems of the target become verdicts, not exceptions.
+ *
+ * The cases work in a namespace of their own, or in the root if none can be created. What they made
+ * is removed in the end, as far as the target can.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Lists the conformance cases of adding, altering and dropping columns, and of the metadata of
- * schemas and fields (`COLUMN_CASES`).
+ * Lists the conformance cases of adding, altering and dropping columns, and of changing the
+ * metadata of schemas and fields (`COLUMN_CASES`).
  */
 import {
   type ConformanceCase,

@@ -1,6 +1,6 @@
 /**
  * Lists the conformance cases of renaming, registering, deregistering and dropping tables, of
- * commits of several tables, and of table statistics (`ENTRY_CASES`).
+ * committing several tables at once, and of table statistics (`ENTRY_CASES`).
  */
 import { type ConformanceCase, fails, holds, SAYS, same } from '../kit/index.ts';
 

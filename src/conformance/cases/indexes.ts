@@ -1,6 +1,6 @@
 /**
- * Lists the conformance cases of indexes, backfills and materialized views, which many servers lack
- * (`INDEX_CASES`).
+ * Lists the conformance cases of indexes, column backfills and materialized views (`INDEX_CASES`).
+ * Many servers lack these operations.
  */
 import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Lists the conformance cases of namespaces, ids, modes and paging, and of the rules that hold for
- * every request (`NAMESPACE_CASES`).
+ * Lists the conformance cases of creating, describing, listing and dropping namespaces, of ids,
+ * modes and paging, and of rules for all requests such as malformed JSON (`NAMESPACE_CASES`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Lists the conformance cases of creating, describing, listing and declaring tables
- * (`TABLE_CASES`).
+ * Lists the conformance cases of creating, declaring, describing and listing tables, and of testing
+ * whether a table exists (`TABLE_CASES`).
  */
 import { recordBatchStream } from '../../arrow/index.ts';
 import { ARROW_STREAM_TYPE } from '../../protocol/index.ts';

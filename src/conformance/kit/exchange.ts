@@ -1,6 +1,7 @@
 /**
- * Formats the requests and answers of a case for reports (`Exchange`, `shown`, `shortened`).
- * Headers are left out, because they hold credentials.
+ * Defines `Exchange`, the record of a request and its answer in reports. `shown` formats a value as
+ * JSON and `shortened` cuts text to 2,000 characters. Headers are not recorded, because they hold
+ * credentials.
  */
 
 /** One request of a case with its answer. */

@@ -1,6 +1,7 @@
 /**
- * `httpTarget`: runs cases against a server by plain HTTP requests. It does not use this package's
- * own client, which compensates for deviations that the suite has to find.
+ * `httpTarget`: sends the requests of cases to a server by plain HTTP and records each exchange. It
+ * does not use this package's client, which compensates for deviations that the suite has to find.
+ * Statuses 429 and 503 are retried; a server that does not answer in time is an error.
  */
 
 import { addressOf, clientSettings } from '../../client/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports what the cases and the suite use: the case type, targets, recorded calls, assertions,
- * verdicts, rows to send, cleanup.
+ * Exports what the cases and the suite use: the type of a case, targets, the `Kit` of recorded
+ * calls, assertions, verdicts, rows to send, and cleanup.
  */
 
 export { type ConformanceCase, pathOf, SAYS } from './case.ts';

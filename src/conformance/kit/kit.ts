@@ -1,7 +1,8 @@
 /**
- * `Kit`: gives a case recorded calls, fresh tables and namespaces. The file also has the assertions
- * of cases, such as `same` and `fails`. A case may call an operation other than the one under test
- * only where that one was shown to work; otherwise it ends as undecided or not run.
+ * `Kit`: makes and records the calls of one case, and creates fresh tables and namespaces for it. A
+ * case needs other operations to have passed before it relies on them (`needs`); otherwise it ends
+ * as not decidable or not run. The file also exports the assertions of cases, such as `same` and
+ * `fails`, and `pagesOf`, which reads a list page by page.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 /**
- * `namespaceTarget`: runs cases against a catalog in the same process. The caller closes the
+ * `namespaceTarget`: calls the methods of a catalog in the same process for the cases, and records
+ * each call. It has no raw HTTP requests, so cases about HTTP are not run. The caller closes the
  * catalog.
  */
 

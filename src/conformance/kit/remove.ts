@@ -1,6 +1,6 @@
 /**
- * `removeWhatWasMade`: removes the tables and namespaces that a run created, by whichever
- * operations the target has. Failures are ignored: what cannot be removed stays.
+ * `removeWhatWasMade`: removes the tables and namespaces that a run created, with the operations
+ * that the target has. Failures are ignored: what cannot be removed stays.
  */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
 import { pagesOf, type Run } from './kit.ts';

@@ -1,6 +1,6 @@
 /**
- * Builds the rows that cases send (`rows`, `rowsWithNull`, `vectorRows`), and reads values out of
- * the rows that queries answer.
+ * Builds the rows that cases send (`rows`, `rowsWithNull`, `vectorRows`), and reads the rows of
+ * query results (`readRows`, `valuesIn`, `countOf`, `namesOf`).
  */
 import {
   Field,

@@ -1,6 +1,7 @@
 /**
- * Lists the verdicts of a case (`VERDICTS`), and defines the exceptions `Mismatch`, `WrongRefusal`
- * and `Undecided` that a case throws to report one.
+ * Lists the verdicts of a case (`VERDICTS`), and defines the exceptions that a case throws to
+ * report one: `Mismatch`, `WrongRefusal` and `Undecided`. `NotRun` and `Stop` say why a case or the
+ * rest of a run was left out.
  */
 
 /**
