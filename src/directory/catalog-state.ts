@@ -1,7 +1,7 @@
 /**
- * Reads the state of a catalog from the store (`readState`), which is its namespaces, tables,
- * versions, branches and tags. `compareStates` turns the difference of two states into the events
- * that watch.ts reports.
+ * Reads the state of a namespace and all below it from the store (`readState`): namespaces, tables,
+ * newest versions, branches and tags. `compareStates` turns the difference of two states into the
+ * events that watch.ts reports, in an order in which they could have happened.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

@@ -1,6 +1,8 @@
 /**
  * Maps each operation of the protocol to the function that carries it out on a directory catalog
- * (`HANDLERS`). Lists the operations that this engine lacks (`MISSING`).
+ * (`HANDLERS`), and lists the operations that this engine lacks (`MISSING`). Wrappers correct
+ * errors of tables that left meanwhile, and note changes of names for the list of tables that Lance
+ * reads.
  */
 import {
   type AnyOperation,

@@ -1,7 +1,7 @@
 /**
- * `openCatalog`: opens the catalog at a root. Reads its format file and builds the table engine
- * with caches and limits. When an existing catalog is opened for writing, it also finishes what
- * crashed processes left: intents, journals and the staging folder.
+ * `openCatalog`: opens the catalog at a root. It reads the format file and builds the table engine
+ * with caches, limits and automatic compaction. When an existing catalog is opened for writing, it
+ * also finishes what crashed processes left: intents, journals and the staging folder.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

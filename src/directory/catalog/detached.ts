@@ -1,6 +1,6 @@
 /**
  * Records and lists tables that were deregistered (`recordDetached`, `detachedEntries`). Their
- * folders stay in `.dirspace/detached/`, each beside a record of the id that it had. They are
+ * folders lie in `.dirspace/detached/`, each beside a record of the id that it had. They are
  * removed only when a request purges them, because deregistering a table means to keep its files.
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
  * renaming folders into the trash. A drop with content is a single rename. The others take several
- * steps and are recorded as intents (intents.ts); `finishIntents` completes or undoes those that a
- * crash interrupted.
+ * steps and are recorded as intents (intents.ts). `finishIntents` completes or undoes those that a
+ * crash interrupted, `settleIntentsAt` those at one place.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Frees names of tables that are taken by a ghost: a folder named like a table's, without a record,
- * that holds nothing but files of Lance. Another program wrote them there after the table was
- * renamed or dropped. Lists do not show a ghost. `moveToPlace` puts a table in its place, and moves
- * the ghost to the quarantine (`clearGhost`, `recordQuarantine`).
+ * `moveToPlace`: renames a table to its place, also where a ghost has taken it. A ghost is a folder
+ * named like a table's, without a record, that holds nothing but files of Lance; another program
+ * wrote them there after the table was renamed or dropped (`isGhost`). The ghost is moved to the
+ * quarantine (`clearGhost`), where `recordQuarantine` notes what lies there and why.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

@@ -1,6 +1,6 @@
 /**
  * Exports the parts of an open catalog that operations use: its root, ids, listing, paging,
- * targets, the trash, intents and journals.
+ * targets, the trash, tables that other programs write, kept answers, intents and journals.
  */
 
 export {

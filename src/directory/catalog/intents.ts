@@ -1,8 +1,8 @@
 /**
  * Records intents, so that a crash cannot leave an operation half done. `withIntent` writes down an
  * operation of several steps before its first step and removes the record after the last one.
- * `pendingIntents` lists those that a crash left; drop-namespace.ts finishes them. Every step can
- * be repeated, also beside a process that is still at work.
+ * `pendingIntents` lists those that are still recorded; drop-namespace.ts finishes those that a
+ * crash left. Every step can be repeated, also beside a process that is still at work.
  */
 
 import {

@@ -1,12 +1,12 @@
 /**
  * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
  * for at least a day. A repeated request gets the same answer, also after a restart; a different
- * request under the same key is refused. Writes of rows are also recognised by the transaction of
- * their version, which works after a crash too: see operations/rows.ts.
+ * request under the same key is refused. A request that was refused without a change frees its key.
  *
  * A request is recorded as begun before it changes anything. After a crash before its answer the
- * key stays taken, and the same request is done again. Of an answer over 1 MiB only its existence
- * is recorded; the same request is then refused.
+ * key stays taken, and the same request is done again; operations/rows.ts recognises writes of rows
+ * that took place. Of an answer over 1 MiB only its existence is recorded; the same request is then
+ * refused.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
  * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
- * a catalog (`allTables`), each in name order and, for tables, from a given name on.
+ * a catalog (`allTables`), each in name order and, for tables, from a given name on. The names of
+ * tables are cached while their folder is unchanged.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

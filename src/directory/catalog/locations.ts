@@ -1,7 +1,8 @@
 /**
  * Resolves a location that a caller gives to a folder below the catalog's root (`folderAt`). It may
- * be relative to the root, an absolute path or a `file:` URI. Locations outside of the root are
- * refused; symbolic links are refused later, when the folder is entered.
+ * be relative to the root, an absolute path or a `file:` URI. Locations outside of the root and in
+ * the engine's own folders are refused; symbolic links are refused later, when the folder is
+ * entered.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

@@ -1,11 +1,11 @@
 /**
- * `removeOutsideFiles`: removes the folders that tables of a trash entry have outside of the root, where
- * their prefix says `dropFiles`. The entry is marked first, so that nothing brings it back half
- * removed, and stays in the trash until its folders are gone: after a crash or an error the next
- * removal goes on. Each folder is renamed aside and then deleted, through a store that follows no link.
+ * `removeOutsideFiles`: removes the folders that tables of a trash entry have outside of the root,
+ * where their prefix says `dropFiles`. The entry is marked first, so that nothing brings it back
+ * half removed, and stays in the trash until its folders are gone. After a crash or an error the
+ * next removal goes on.
  *
- * A folder is kept where another table of the catalog lies at, in or around it. One that holds anything
- * but a dataset, that a link leads to, or that touches the root is refused.
+ * A folder is kept where another table of the catalog lies at, in or around it. A folder that holds
+ * anything but a dataset, that a link leads to, or that touches the root is refused.
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

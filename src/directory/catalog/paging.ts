@@ -1,6 +1,7 @@
 /**
- * Cuts sorted lists into pages (`pageOf`) and validates page tokens and limits. A page token is the
- * last key of the page before, so an entry that stays in the list is neither missed nor repeated.
+ * Cuts sorted lists into pages (`pageOf`) and validates page tokens and limits (`pageStart`,
+ * `pageLimit`). A page token is the last key of the page before, so an entry that stays in the list
+ * is neither missed nor repeated. Lists are sorted by `byCodeUnits`.
  */
 import { DirspaceError } from '../../errors.ts';
 

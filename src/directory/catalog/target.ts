@@ -1,13 +1,12 @@
 /**
- * `resolveTarget`: finds the table, branch and version that a request means. The same rules hold
- * for every operation:
- * - A tag names one version of one branch by itself: with a version or a branch it is refused.
- * - A request without a branch means main, and one without a version means the newest.
- * - Where a branch, tag or version is missing, the table is looked up once more: if it left its
- *   name meanwhile, that is the error.
- * - A table that is only declared has no version. Where one is needed, the error says why there is
- *   none.
- * - Where an old version is named, it can be described although the newest one is damaged.
+ * `resolveTarget`: finds the table, branch and version that a request means. `targetToRead`,
+ * `snapshotToRead` and `describedTarget` do so for reads, with fewer looks at the disk where
+ * nothing has changed. `failureWithin` turns an error inside a table into the one to report.
+ *
+ * A request without a branch means main, and one without a version the newest. A tag names both by
+ * itself, so it is refused beside either. Where something is missing, the table is looked up again:
+ * if it left its name meanwhile, that is the error. An old version can be described although the
+ * newest one is damaged.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

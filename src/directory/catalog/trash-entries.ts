@@ -1,9 +1,9 @@
 /**
  * Numbers and records new entries of the trash (`newTrashFolder`, `prepareTrash`, `recordTrash`),
  * lists them (`trashEntries`) and tells when one was dropped (`droppedSince`). Each is a folder
- * `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. Numbers grow with every
- * drop, independent of clocks, so they tell which of two was dropped last; drops at the same time
- * may have the same one.
+ * `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. Numbers grow with each drop,
+ * independent of clocks, so they tell which of two was dropped last; drops at the same time may
+ * have the same number.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

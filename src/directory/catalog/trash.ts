@@ -1,7 +1,8 @@
 /**
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
- * good: on request (`purgeTrash`), or once the catalog's retention is over (`sweepTrash`). The
- * operations that drop rename folders into the trash; trash-entries.ts numbers and reads them.
+ * good (`emptyTrash`): on request (`purgeTrash`), or once the catalog's retention is over
+ * (`sweepTrash`). It also lists and purges deregistered tables. The operations that drop rename
+ * folders into the trash; trash-entries.ts numbers and reads them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables all or
  * none. Versions are prepared invisibly and become visible by one decision
- * (table/versions/multi-table-commit.ts). Deletions and deregistrations follow the decision
- * (catalog/journal.ts).
+ * (table/versions/multi-table-commit.ts). Tables are declared before it and taken away again if it
+ * is to abort; deletions and deregistrations follow it (catalog/journal.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';

@@ -1,6 +1,8 @@
 /**
  * Carries out the namespace operations: create, list, describe, drop, and change properties. A
- * namespace is a folder with a marker file that holds its properties.
+ * namespace is a folder with a marker file that holds its properties. catalog/name-contest.ts
+ * decides between a namespace and a table of one name, catalog/drop-namespace.ts moves dropped
+ * namespaces to the trash.
  */
 
 import { DirspaceError } from '../../errors.ts';

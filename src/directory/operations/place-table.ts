@@ -1,7 +1,8 @@
 /**
  * `placeTable`: renames a table that was built in staging to its place. Returns `taken` where a
  * table is there already. Where a namespace turns out to have the name (catalog/name-contest.ts
- * decides), the table is taken out again, into the trash if rows were written to it meanwhile.
+ * decides), the table is taken out again, into the trash if rows were written to it meanwhile, and
+ * TableAlreadyExists is thrown.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

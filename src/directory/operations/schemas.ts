@@ -1,6 +1,7 @@
 /**
  * Carries out the operations that add, alter and drop columns, and that change the metadata of
- * fields.
+ * fields. Virtual and computed columns are refused as Unsupported. A request repeated under its
+ * idempotency key gets the version that the first one committed.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
  * Parses the time limit of a request, such as `30s` or `500ms`, to milliseconds (`parseTimeout`),
- * and runs work with a signal that is aborted when the limit is over (`withTimeout`).
+ * and runs work with a signal that is aborted when the limit is over (`withTimeout`). A number
+ * without a unit means seconds.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

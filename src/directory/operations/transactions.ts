@@ -1,7 +1,8 @@
 /**
  * Carries out DescribeTransaction and AlterTransaction. The id of a transaction names the
- * incarnation of its table, so the commit is found among the versions of that table. The id of a
- * multi-table commit names its decision file or its journal.
+ * incarnation of its table, so `findCommit` looks for it among the versions of that table. The id
+ * of a multi-table commit names its decision file or its journal. A commit in preparation can be
+ * canceled; what was committed stays.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `AutoCompaction`: compacts branches in the background of an open catalog. A commit starts it when
- * the branch has more than `fragments` fragments beyond those that the last compaction left. A
- * failed compaction never fails the commit; it is tried again after as many more fragments.
+ * `AutoCompaction`: compacts branches in the background of an open catalog. A commit starts a
+ * compaction when the branch has more than `fragments` fragments beyond those that the last one
+ * left. A failed compaction never fails the commit; it is tried again after as many more fragments.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,14 +1,13 @@
 /**
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
- * an operation and then publishes what it changed, in catalogs that follow; it costs as much in a
- * catalog of ten tables as in one of ten thousand. `syncLanceCatalog` compares the list with the
- * whole catalog.
+ * an operation and then publishes what it changed, in catalogs that follow, at a cost that does not
+ * grow with the catalog. `syncLanceCatalog` compares the list with the whole catalog.
  *
- * Whoever changes the catalog announces it by a marker beside the list first. A marker whose process
- * has died, or the note `.stale` that stays after a failure, makes the next change compare the whole
- * catalog, and so do another machine or boot than that of the last writer and a list that holds many
- * changes. Correctness between writers rests on the numbers of versions: a writer looks at the
- * catalog after it has read the newest version, and publishes under the next number or begins again.
+ * An operation that changes the catalog first puts a marker beside the list. The next change
+ * compares the whole catalog if a marker's process has died, after a failure (`.stale`), after a
+ * writer on another machine or boot, or once the list holds many changes. A writer reads the newest
+ * version, then looks at the catalog, and publishes under the next number or begins again; this
+ * keeps concurrent writers correct.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

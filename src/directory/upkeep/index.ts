@@ -1,6 +1,6 @@
 /**
  * Exports the maintenance of a catalog: background compaction, optimize, cleanup, verify, repair,
- * the watch over its root, and the synchronization of what Lance finds by path.
+ * the check that its root still exists, and the synchronization of what Lance finds by path.
  */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';

@@ -1,9 +1,11 @@
 /**
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
- * directory namespace lists the catalog: `newestListing` and `publishListing`. A version is one
- * manifest that gets its name by a link, so of writers at once one wins and the others read again.
+ * directory namespace lists the catalog (`newestListing`, `publishListing`). A version is one
+ * manifest, created exclusively, so of concurrent writers one wins and the others read again.
+ *
  * It lists the rows of a large file that stays, without those that a deletion file names, and the
- * rows of a small file that each change writes anew. follow-lance.ts decides what is listed.
+ * rows of a small file that each change writes anew. Old versions are removed after an hour.
+ * follow-lance.ts decides what is listed.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Carries out SyncLance: brings the files by which Lance opens tables by path up to date, for one
- * table or for all below a namespace, whatever their modes. follow-lance.ts writes the list of the
- * catalog's tables.
+ * table or for all below a namespace, whatever their modes. For several tables, the failure of one
+ * is reported in its entry. follow-lance.ts writes the list of the catalog's tables.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { LANCE_CATALOG } from '../../format/index.ts';

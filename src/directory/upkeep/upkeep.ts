@@ -1,7 +1,7 @@
 /**
  * Carries out CleanupTable and OptimizeTable: validates the request, runs the table engine's
- * compaction and cleanup, and sweeps the trash afterwards. auto-compact.ts compacts in the
- * background.
+ * compaction and cleanup, and then sweeps the trash, except in a dry run. auto-compact.ts compacts
+ * in the background.
  */
 import { DirspaceError } from '../../errors.ts';
 import type {

@@ -1,7 +1,7 @@
 /**
- * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog. Its
- * newest version must be this engine's own and undamaged. If it lists an older state of the
- * catalog, that is no damage.
+ * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog.
+ * Manifests of other programs, damaged files of its newest version and unknown files are problems.
+ * A newest version that lists an older state of the catalog is only a leftover.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `verifyCatalog`: checks every file and folder of a catalog or a namespace, and reports each that
- * is damaged or unexpected as a problem, or as a harmless leftover. Damage is reported and never
- * thrown. table/verify/ checks each table; `inspectCatalog` serves repair.ts.
+ * `verifyCatalog`: checks the files and folders of a catalog or a namespace, and reports those that
+ * are damaged or unexpected as problems, and harmless ones as leftovers. Tables in the trash are
+ * checked only on request. Damage is reported rather than thrown. table/verify/ checks each table;
+ * `inspectCatalog` serves repair.ts.
  */
 
 import {

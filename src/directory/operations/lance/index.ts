@@ -1,6 +1,7 @@
 /**
- * Exports what operations tell of tables that other programs write in Lance's format, and how these
- * publish versions of them; fragmentStatistics sums up the fragments of any table.
+ * Exports what operations answer for tables that other programs write in Lance's format: details,
+ * statistics and versions, and how such versions are published and deleted. `fragmentStatistics`
+ * summarizes the fragments of any table.
  */
 
 export { fragmentStatistics } from './fragment-statistics.ts';

@@ -1,8 +1,8 @@
 /**
- * Tells what the manifest of a table says that other programs write in Lance's format: its schema,
- * metadata and counts (`lanceDetails`) and its statistics (`lanceStats`). The manifest is untrusted
- * and bounded in size; one that cannot be read, or a type that tables here cannot have, is told as the
- * reason in the answer, because the table still opens at its location. Rows are never read.
+ * Describes a table that other programs write in Lance's format, by its manifest: schema, metadata
+ * and counts (`lanceDetails`) or statistics (`lanceStats`). No rows are read. The manifest is
+ * untrusted and bounded in size. `lanceDetails` answers with the reason where a manifest cannot be
+ * read or its schema has no form here; `lanceStats` then returns undefined.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {

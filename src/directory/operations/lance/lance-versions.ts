@@ -1,9 +1,9 @@
 /**
  * Carries out the operations on table versions (list, describe, create, delete) for tables that
- * other programs write in Lance's format. The versions are the manifests in the table's dataset,
- * and nothing else records them: programs that commit directly and those that commit here see the
- * same versions. A version is published by one exclusive link of the manifest that the client
- * staged.
+ * other programs write in Lance's format. The versions are the manifests in the table's dataset, so
+ * programs that commit directly and those that commit here see the same ones. `createLanceVersion`
+ * publishes the manifest that a client staged by one exclusive link, and throws
+ * ConcurrentModification where the number is taken.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
