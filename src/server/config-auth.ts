@@ -1,6 +1,6 @@
 /**
- * `authOf`: parses the `auth` part of a server's configuration (API keys, JWT settings, grants),
- * and the API key in the environment.
+ * `authOf`: parses the `auth` part of a server's configuration: API keys, JWT settings and their
+ * grants. The API key in the environment variable DIRSPACE_API_KEY is added with all rights.
  */
 import { resolve } from 'node:path';
 import {

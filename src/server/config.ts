@@ -1,6 +1,7 @@
 /**
- * `loadConfig`: loads the configuration of a server from a JSON file and environment variables, and
- * validates it. Secrets may stay in the environment: the file then names the variable.
+ * `loadConfig`: reads the configuration of a server from a JSON file and environment variables, and
+ * validates it. Variables override the file, and unknown members are refused. Secrets may stay in
+ * the environment: the file then names the variable.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

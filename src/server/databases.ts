@@ -1,7 +1,7 @@
 /**
  * `Databases`: finds the catalog (database) that a request is for, by a header, by the host name,
  * or because there is only one. If so configured, the namespaces of one root are the databases.
- * Catalogs are opened on first use and closed with the server.
+ * Catalogs are opened on first use and closed with the server; those given open stay open.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * `AnswerCache`: answers a repeated write with the answer of the first one, by its idempotency key,
- * and refuses another request under a used key. The cache belongs to this process; after a restart
- * the catalog recognises repeats (directory/catalog/kept-answers.ts).
+ * `AnswerCache`: answers a repeated write with the response to the first one, by its idempotency
+ * key, and refuses another request under a used key. Temporary failures are not kept. The cache is
+ * in the memory of this process; after a restart the catalog recognises repeats
+ * (directory/catalog/kept-answers.ts) by the stamps that `stampOf` makes.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,8 +1,7 @@
 /**
  * `settled`: makes the settings that may change while a server runs (auth, allowed hosts, CORS,
- * certificate) from its options. All of them are checked, and the files of the certificate read,
- * before the caller replaces the current ones. `checkAddress` refuses any address but a loopback
- * one without authentication.
+ * certificate) from its options. All are checked before the caller replaces the current ones.
+ * `checkAddress` refuses to listen without authentication on an address that is not a loopback one.
  */
 import { DirspaceError } from '../errors.ts';
 import { type AuthOptions, authenticator } from './auth/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `LostFolders`: tracks databases whose folder disappeared while they were open. A new folder in
- * its place is a new database. The empty mount point of an unmounted disk is not one: requests for
- * it are answered with ServiceUnavailable.
+ * its place is taken for a new database, unless it may be the empty mount point of an unmounted
+ * disk. Requests for a lost database are answered with ServiceUnavailable.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

@@ -1,6 +1,7 @@
 /**
- * `openApiDocument`: builds the OpenAPI 3.1 document of the protocol from the operations table and
- * the request and response models.
+ * `openApiDocument`: builds the OpenAPI 3.1 document of the protocol and this engine's extensions
+ * from the operations table and the request and response models. The server's own routes, such as
+ * `/ready`, are included.
  */
 import {
   ALIAS_ROUTES,

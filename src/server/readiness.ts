@@ -1,6 +1,7 @@
 /**
- * `Readiness`: checks whether a server can do its work now, for `/ready`. The reasons in the answer
- * name nothing that is stored; details go to the log.
+ * `Readiness`: tells `/ready` why a server cannot do its work now: it is stopping, the event loop
+ * is late, or a root cannot be used. The reasons do not name anything that is stored; details go to
+ * the log.
  */
 import type { Databases } from './databases.ts';
 import type { EventLoopPressure } from './observe/index.ts';

@@ -1,6 +1,8 @@
 /**
- * Checks the folders that a server serves: that they exist or can be created (`requireFolders`), on
- * which device they are (`deviceOf`), and that they can be read and written (`FolderTrials`).
+ * Checks the folders that a server serves. `requireFolders` checks that they exist, or creates
+ * them. `isSetUp` tells whether one holds a catalog, `isMissing` whether nothing is there, and
+ * `deviceOf` on which device it is. `FolderTrials` tries reading and writing, with a small test
+ * file.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

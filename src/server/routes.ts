@@ -1,8 +1,8 @@
 /**
- * `answerOperation`: carries out one request of an operation and returns the HTTP answer. The
- * steps, in order: authenticate; find the database and check that the caller may use it; wait for
- * the body; take a place in the queue; open the catalog; look up an idempotency key; call the
- * catalog through scope and permissions (auth/); form the answer.
+ * `answerOperation`: carries out one request of an operation and returns the HTTP response. It
+ * authenticates the caller, checks that the caller may use the database, waits for the body, and
+ * takes a place in the queue. Then it opens the catalog, looks up an idempotency key, calls the
+ * catalog through scope and permissions (auth/), and forms the response.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `checkServerOptions`: validates the names and types of a server's options. Unknown names are
- * refused, because a misspelt `readOnly` would allow writing and a misspelt `auth` would admit
- * everybody.
+ * refused, because a misspelt `readOnly` would allow writing, and a misspelt `auth` would let
+ * everyone in.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

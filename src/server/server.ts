@@ -1,7 +1,8 @@
 /**
- * Creates a server without a socket (`createServer`) or one that listens (`startServer`). Assembles
- * catalogs, authentication, limits, routes and metrics, and closes them. Directory catalogs are
- * opened for given roots; every catalog is called as a `Namespace`.
+ * Creates a server without a socket (`createServer`) or one that listens (`startServer`). It
+ * assembles catalogs, authentication, limits, routes and metrics, replaces settings on `reload`,
+ * and shuts down gracefully on `close`. Given roots are opened as directory catalogs; catalogs are
+ * called only through `Namespace`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

@@ -1,8 +1,8 @@
 /**
- * `authenticator`: turns the credentials of a request (API key, JWT, or a function of the program)
- * into a principal, or throws Unauthenticated. `headerCredentials` reads credentials from headers,
- * `bodyCredentials` from a JSON body. API keys are compared in constant time. jwt.ts checks tokens;
- * permissions.ts decides what the principal may do.
+ * `authenticator`: turns the credentials of a request into a principal, or throws Unauthenticated.
+ * It tries API keys, which are compared in constant time, then JWTs (jwt.ts), then a function of
+ * the program. `headerCredentials` and `bodyCredentials` read credentials from headers and from a
+ * JSON body. permissions.ts decides what the principal may do.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries one
- * out. `callerOf` makes a Caller of a catalog; scope, permissions and table ids wrap it in further
- * Callers. `addressedParts` lists the requests that a multi-table call consists of.
+ * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries it
+ * out. `callerOf` makes a Caller of a catalog; scope.ts, permissions.ts and table-ids.ts wrap it in
+ * further Callers. `addressedParts` lists the parts of a call on several tables, such as those of a
+ * multi-table commit.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,8 @@
 /**
- * Parses grants, which give permissions on namespaces, from programs, configuration and tokens into
- * one form (`checkGrants`, `parseGrant`). permissions.ts decides what a grant allows.
+ * Defines `Grant`, a permission on a namespace and all below it. `parseGrant` and `checkGrants`
+ * convert the forms in which programs, configuration and tokens write grants to one form. A
+ * misspelt grant is not accepted, because it could grant more than was meant. permissions.ts
+ * decides what a grant allows.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkPath, type ObjectPath, type Permission, parseId } from '../../protocol/index.ts';

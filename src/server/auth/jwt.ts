@@ -1,7 +1,7 @@
 /**
- * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file, and returns
- * the principal with the token's grants. jose, which no other file imports, is loaded for the first
- * token.
+ * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file. It returns
+ * the principal with the token's grants, or undefined for an invalid token. The package jose is
+ * imported only here, and loaded when the first token is verified.
  */
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';

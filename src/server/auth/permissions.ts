@@ -1,9 +1,10 @@
 /**
  * Authorises calls: `permittedCaller` wraps a Caller for one principal, who has grants on
- * namespaces. Most calls are checked before the catalog is asked. Lists are filtered (listing.ts),
- * and a transaction is judged by its tables. A refusal does not reveal what exists. Answers to
- * callers without `admin` hold no storage credentials. `mayUseDatabase` and `checkMayReadMetrics`
- * judge requests for a database and for `/metrics`.
+ * namespaces. Most calls are checked before the catalog is asked; lists are filtered (listing.ts),
+ * and a transaction is judged by its tables. A refusal does not reveal what exists. Storage
+ * credentials are given only to callers with `admin`.
+ *
+ * `mayUseDatabase` and `checkMayReadMetrics` judge requests for a database and for `/metrics`.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

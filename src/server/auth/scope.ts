@@ -1,7 +1,7 @@
 /**
- * `scopedCaller`: presents one namespace of a catalog as a whole catalog. Adds a prefix to the ids
- * of requests, removes it from ids in answers, and leaves out tables elsewhere. Operations on the
- * whole catalog, such as PurgeTrash, are refused.
+ * `scopedCaller`: presents one namespace of a catalog as a whole catalog. It adds a prefix to the
+ * ids of requests, removes it from ids in responses, and leaves out tables elsewhere. PurgeTrash is
+ * refused, because it would empty the trash of the whole catalog.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

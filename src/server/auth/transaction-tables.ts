@@ -1,7 +1,7 @@
 /**
- * Finds the tables of a described transaction in its properties (`transactionTables`), and replaces
- * their ids for a scope (`respelledTransaction`). permissions.ts and scope.ts decide which ones are
- * shown.
+ * Reads the ids of a transaction's tables from its properties (`transactionTables`), and replaces
+ * them by the ids that callers see (`respelledTransaction`). permissions.ts and scope.ts decide
+ * which tables are shown.
  */
 import type { DescribeTransactionResponse } from '../../protocol/index.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Defines `Dialect`, the interface by which clients of other makers are served: it may change how
- * requests, answers and errors look around the plain protocol.
+ * Defines `Dialect`, the interface by which the server speaks to clients that deviate from the
+ * plain protocol. A dialect recognises their requests, and translates addresses, bodies, calls,
+ * responses and errors. lancedb-dialect.ts implements one.
  */
 import type { AnyOperation, ErrorBody, RequestParts } from '../../protocol/index.ts';
 import type { Caller, RequestHeaders } from '../auth/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the dialects of Lance's clients, which translate their requests and answers where these
- * differ from the plain protocol.
+ * Exports the dialect of LanceDB's clients, which translates their requests and the responses where
+ * these differ from the plain protocol, and the interface `Dialect`.
  */
 
 export type { Dialect } from './dialect.ts';

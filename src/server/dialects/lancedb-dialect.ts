@@ -1,7 +1,7 @@
 /**
  * `lancedbDialect`: translates between the remote mode of LanceDB's clients and the plain protocol:
- * addresses, bodies, answers and statuses. lancedb-queries.ts translates query bodies,
- * lancedb-errors.ts errors.
+ * addresses, bodies, timeouts and responses. It recognises these clients by their address or
+ * headers. lancedb-queries.ts translates query bodies, lancedb-errors.ts errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

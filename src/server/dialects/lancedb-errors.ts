@@ -1,5 +1,5 @@
 /**
- * `lancedbError`: gives an error body the HTTP status that LanceDB's clients react to correctly.
+ * `lancedbError`: gives an error body the HTTP status to which LanceDB's clients react correctly.
  * They take every 404 for "table not found", send a request again after 409 and 500, and give up
  * after 400.
  */

@@ -1,4 +1,7 @@
-/** `plainQuery`: translates a query body of LanceDB's clients to the plain protocol's form. */
+/**
+ * `plainQuery`: translates a query body of LanceDB's clients (vector, columns, full-text query) to
+ * the plain protocol's form.
+ */
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 /**
- * Builds HTTP answers: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), no body (`emptyAnswer`),
- * errors (`failureAnswer`) and the answer to bytes that are no HTTP request (`garbled`). Texts to
- * be hidden, such as the paths of catalogs, are replaced in error messages. settings/logging.ts
- * removes credentials from log lines.
+ * Builds HTTP responses: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), no body (`emptyAnswer`),
+ * errors (`failureAnswer`), and for bytes that are no HTTP request (`garbled`). Error messages do
+ * not show texts to be hidden, such as the paths of catalogs. A write that timed out becomes
+ * CommitStateUnknown unless it is repeatable.
  */
 import {
   nullColumn,
@@ -118,7 +118,7 @@ export interface FailureOptions {
   readonly status?: ErrorStatus;
 }
 
-/** The answer that tells of a failure; it is logged where the answer does not say it all. */
+/** The answer that tells of a failure. The failure is kept in `state` for the log line. */
 export function failureAnswer(
   state: RequestState,
   failure: unknown,

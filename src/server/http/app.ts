@@ -1,7 +1,7 @@
 /**
  * `createApp`: makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
- * (app-fetch.ts). It creates the state of a request, routes it, forms the answer and reports the
- * end.
+ * (app-fetch.ts). It creates the state of a request, routes it, and converts a failure to a
+ * response, so handling never rejects. Caller and sender report when the request ends.
  */
 import {
   ClientGone,

@@ -1,7 +1,7 @@
 /**
  * Reads request bodies: `readJson` a whole JSON text within limits, `arrowPieces` Arrow data as a
- * stream with backpressure; `bodyBegun` waits for the first bytes. Content type, encoding and
- * length are checked first (`checkArrowBody` for Arrow data).
+ * stream with backpressure. `bodyBegun` waits for the first bytes. A wrong content type, encoding
+ * or length is refused before anything is read (`checkArrowBody` for Arrow data).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

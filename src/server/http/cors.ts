@@ -1,6 +1,6 @@
 /**
- * `Cors`: answers CORS requests of browsers, so that pages of the listed origins may use the
- * server. host-guard.ts refuses requests of other pages.
+ * `Cors`: validates the listed origins, answers preflight requests from their pages, and makes the
+ * headers that let these pages read responses. host-guard.ts refuses requests from other pages.
  */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
- * `hostGuard`: refuses requests to a host name that is not the server's, or from a web page that
- * may not use it. A page can reach this machine under a name of its own (DNS rebinding); without
- * credentials, only the headers Host, Origin and Sec-Fetch-Site show it. `requireHost` refuses a
- * missing or repeated Host and unusual transfer encodings; `requireMetExpectation` refuses unmet
- * Expect headers; `isLoopback` tells names and addresses of this machine.
+ * `hostGuard`: refuses requests to a host name that is not the server's, or from a web page of
+ * another site. A page can reach this machine under a name of its own (DNS rebinding); without
+ * credentials, only the headers Host, Origin and Sec-Fetch-Site show it. `requireHost` and
+ * `requireMetExpectation` refuse malformed Host, Transfer-Encoding and Expect headers. `isLoopback`
+ * recognises addresses of this machine.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * Exports the HTTP layer below the catalog's routes: requests, answers, bodies and their bounds,
+ * Exports the HTTP layer below the catalog's routes: requests, responses, bodies and their bounds,
  * hosts, CORS, TLS.
  */
 

@@ -1,7 +1,7 @@
 /**
- * `JsonBounds`: bounds the depth of a JSON text, its values, and its lists, objects, names and
- * texts together while it arrives, because parsing millions of them would block the event loop for
- * seconds. It does not check the syntax.
+ * `JsonBounds`: limits the nesting, the number of values, and the number of lists, objects, names
+ * and strings of a JSON text while it arrives. Parsing millions of them would block the event loop
+ * for seconds. Beyond a limit it throws InvalidInput; it does not check the syntax.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `finishAfterBody`: sends an answer although a part of the request's body was not read
- * (`isUnread`), then discards up to 64 MiB of the rest for up to 2 seconds, and closes the
- * connection. Closing with unread data could lose the answer.
+ * `finishAfterBody`: sends a response although a part of the request's body was not read
+ * (`isUnread`). It then discards up to 64 MiB of the rest for up to 2 seconds, and closes the
+ * connection. Closing at once could lose the response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './body.ts';

@@ -1,7 +1,8 @@
 /**
  * `RequestState`: holds the state of one request in progress: id, start time, log, abort signal,
- * byte counts, and the fields of its log line. Also defines `HttpRequest` and `HttpAnswer`, and the
- * reasons for which a request is aborted.
+ * byte counts, and the fields of its log line. Also defines the requests and responses of the HTTP
+ * layer (`WireRequest`, `HttpRequest`, `HttpAnswer`), and the reasons for which a request is
+ * aborted.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

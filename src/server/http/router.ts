@@ -1,6 +1,7 @@
 /**
- * `Router`: finds the route of a path whose pattern has fixed parts and `{parameters}`; a fixed
- * part wins over a parameter. `splitAddress` splits a URL into path and query.
+ * `Router`: finds the route of a method and path. Patterns have fixed parts and `{parameters}`; a
+ * fixed part wins over a parameter. `methods` lists what a path accepts. `splitAddress` splits a
+ * URL into path and query.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

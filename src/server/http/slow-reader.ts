@@ -1,6 +1,6 @@
 /**
- * `ReaderPace`: measures how long an answer waits for its reader, or a body for its sender. When
- * memory is short, `ServerMemory` aborts those that have waited longest.
+ * `ReaderPace`: measures how long a response waits for its reader, or a body for its sender. When
+ * memory is short, `ServerMemory` (request-memory.ts) aborts the one that has waited longest.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `readCertificate`: reads the certificate and key of a server from PEM files and checks that they
- * belong together. node-http.ts serves with them.
+ * `readCertificate`: reads the certificate and key of a server from PEM files, and throws
+ * InvalidInput unless they belong together. node-http.ts serves with them.
  */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';

@@ -1,5 +1,6 @@
 /**
- * Exports what operators use to observe a server: metrics, request log, delays of the event loop.
+ * Exports what operators use to observe a server: metrics, the request log, and delays of the event
+ * loop.
  */
 
 export { Metrics } from './metrics.ts';

@@ -1,6 +1,7 @@
 /**
- * `Metrics`: collects the server's metrics and writes the answer of `/metrics`. Labels have few
- * possible values, such as routes, statuses and limits, and never name a table or a caller.
+ * `Metrics`: counts requests and their durations, limits reached, cache hits and memory, and writes
+ * the response of `/metrics`. Labels have few possible values, such as routes, statuses and limits,
+ * and do not name tables or callers.
  */
 
 import type { CacheCounts, Counters } from '../../counters.ts';

@@ -1,6 +1,6 @@
 /**
- * `logEnd`: writes one log line for each request when it has ended, where the logger takes its
- * level.
+ * `logEnd`: writes one log line for a request when it has ended, if the logger takes its level. The
+ * level depends on the status: error for most 5xx, warn for 429 and 503, else info.
  */
 import type { Env } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

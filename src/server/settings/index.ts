@@ -1,6 +1,6 @@
 /**
- * Exports the settings of the server: configuration values, limits and admission, logging, metrics,
- * trace context.
+ * Exports the settings of the server: configuration values, limits and admission, logging, metrics
+ * and trace context.
  */
 
 export {

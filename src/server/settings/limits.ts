@@ -1,7 +1,8 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `resolveLimits`),
- * and the admission control that enforces them. A `Gate` has places, and queues in which callers
- * take turns. `Admission` has one Gate for the whole server and one for each table.
+ * and the admission control for requests. A `Gate` has places, and queues in which callers take
+ * turns. `Admission` has one Gate for the whole server and one for each table; a request that waits
+ * too long gets Throttling.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Defines `Logger`, which receives a server's structured log lines, and `RequestLog`, which removes
- * one request's secrets from its lines.
+ * one request's secrets from its lines. A logger that throws does not fail the request.
  */
 import { isDirspaceError } from '../../errors.ts';
 

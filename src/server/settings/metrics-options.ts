@@ -1,4 +1,7 @@
-/** `metricsOf`: validates the option that says who may read `/metrics` (`MetricsOptions`). */
+/**
+ * Defines and validates the option that says who may read `/metrics` (`MetricsOptions`,
+ * `metricsOf`).
+ */
 import { flag, object, optional } from './config-values.ts';
 
 /** Who may read `/metrics`. */
